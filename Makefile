@@ -1,0 +1,101 @@
+# `make run` starts the engine and `make test` runs the tests: both first set up what they need in .venv.
+# PYTHON=python3.12 chooses the interpreter. ARGS="..." is passed on by run, test and bench.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+ifdef EXE
+.DEFAULT_GOAL := exe
+else
+.DEFAULT_GOAL := help
+endif
+
+.PHONY: help run test bench lint fmt docs ci clean exe
+.DELETE_ON_ERROR:
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 14
+
+# Debian leaves ensurepip out of its plain python3, so `-m venv` can fail where Python and pip are both there:
+# then uv makes the environment, or else the system's pip puts a pip into an environment made without one.
+define make-venv
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Knightadder needs Python 3.11 or newer; choose one with: make PYTHON=python3.12" >&2; exit 1; }
+	@echo "Making an environment in $(1)" >&2
+	@$(PYTHON) -m venv --clear "$(1)" >/dev/null 2>&1 \
+	  || uv venv --quiet --clear --seed --python "$(PYTHON)" "$(1)" 2>/dev/null \
+	  || { $(PYTHON) -m venv --clear --without-pip "$(1)" \
+	       && $(PYTHON) -m pip --python "$(1)/bin/python" install --quiet pip; } \
+	  || { rm -rf "$(1)"; echo "Cannot make a virtual environment: install python3-venv, or uv." >&2; exit 1; }
+endef
+
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
+
+# The stamp carries the interpreter's name, so that another PYTHON makes the environment anew.
+VENV_STAMP := $(VENV)/.made-by-$(notdir $(PYTHON))
+
+$(VENV_STAMP):
+	$(call make-venv,$(VENV))
+	@touch $@
+
+$(VENV)/.installed: pyproject.toml $(VENV_STAMP)
+	@echo "Installing Knightadder in $(VENV)" >&2
+	@$(BIN)/python $(PIP_INSTALL) --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml $(VENV_STAMP)
+	@echo "Installing Knightadder and its development tools in $(VENV)" >&2
+	@$(BIN)/python $(PIP_INSTALL) --editable '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+run: $(VENV)/.installed ## set up and start the engine, which then speaks UCI
+	@$(BIN)/knightadder $(ARGS)
+
+test: $(VENV)/.installed-dev ## set up and run all tests
+	@$(BIN)/python -m pytest $(ARGS)
+
+bench: $(VENV)/.installed ## search the fixed positions: nodes, and nodes per second
+	@$(BIN)/knightadder bench $(ARGS)
+
+lint: $(VENV)/.installed-dev ## check style and types
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+fmt: $(VENV)/.installed-dev ## format the code
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+docs: $(VENV)/.installed-dev ## check the links between the documents
+	@$(BIN)/python -m pytest --quiet tests/test_project.py -k links
+
+ci: ## everything that has to pass before a change goes in
+	@PYTHON="$(PYTHON)" .ci/run
+
+clean: ## remove the environment and all caches in this folder
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+	find src tests benchmarks tools -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# OpenBench calls `make EXE=name` (with EVALFILE= and CC=, which this engine has no use for), keeps the file `name` and
+# deletes the folder it was made in. So what the launcher runs is put elsewhere: an environment for each pyproject.toml,
+# a copy of the package for each state of its sources.
+ifdef EXE
+BUILDS ?= $(or $(XDG_DATA_HOME),$(HOME)/.local/share)/knightadder
+DIGEST = $(PYTHON) -c 'import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest()[:16])'
+EXE_VENV := $(BUILDS)/venv-$(shell { echo $(PYTHON); cat pyproject.toml; } | $(DIGEST))
+EXE_SOURCE := $(BUILDS)/source-$(shell find src -type f ! -name '*.py[co]' ! -name '*.nb[ic]' | LC_ALL=C sort | xargs tail -n +1 | $(DIGEST))
+
+$(EXE_VENV)/.installed:
+	@mkdir -p "$(BUILDS)"
+	$(call make-venv,$(EXE_VENV))
+	@"$(EXE_VENV)/bin/python" $(PIP_INSTALL) .
+	@touch "$@"
+
+# The launcher names itself in an otherwise unused -X option because OpenBench stops engines by the name of their file.
+exe: $(EXE_VENV)/.installed
+	@test -d "$(EXE_SOURCE)" || { rm -rf "$(EXE_SOURCE).new" && cp -R src "$(EXE_SOURCE).new" && mv "$(EXE_SOURCE).new" "$(EXE_SOURCE)"; }
+	@printf '#!/bin/sh\nPYTHONPATH="%s" exec "%s" -X launcher="$$0" -m knightadder "$$@"\n' \
+	  "$(EXE_SOURCE)" "$(EXE_VENV)/bin/python" > "$(EXE)"
+	@chmod +x "$(EXE)"
+endif

@@ -1,0 +1,233 @@
+"""The compile decorators and the few machine instructions that Numba lacks.
+
+The only module that knows LLVM. Functions of the core carry one of three decorators:
+
+`inlined`
+    a small helper that LLVM must inline;
+`kernel`
+    any other function called from compiled code only: no Python wrapper, no cache file of its own;
+`entry`
+    a function that Python calls: it has an explicit signature and is kept on disk.
+
+With ``NUMBA_DISABLE_JIT=1`` all of it runs as plain Python, for line coverage and a debugger; each intrinsic then
+has a stand-in that means the same. With ``NUMBA_BOUNDSCHECK=1`` every index is checked.
+"""
+
+import ctypes
+from collections.abc import Callable
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils, config
+from numba.core.caching import NullCache
+from numba.extending import intrinsic
+
+from . import cache
+
+CACHE = cache.configure()
+
+_COMMON = {"nogil": True, "error_model": "numpy"}
+_INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+KERNELS: list = []
+ENTRIES: list = []
+
+
+def kernel(function):
+    """Compile a function that only compiled code calls."""
+    compiled = njit(**_COMMON, **_INNER)(function)
+    KERNELS.append(compiled)
+    return compiled
+
+
+def inlined(function):
+    """Compile a small function that LLVM inlines wherever it is called."""
+    return njit(**_COMMON, **_INNER, forceinline=True)(function)
+
+
+def entry(signature):
+    """Compile a function that Python calls; kept on disk, compiled or loaded by `compile_entries`."""
+
+    def decorate(function):
+        compiled = njit(cache=CACHE.path is not None, no_cfunc_wrapper=True, **_COMMON)(function)
+        ENTRIES.append((compiled, signature))
+        return compiled
+
+    return decorate
+
+
+def compile_entries(report: Callable[[str], None] = lambda line: None) -> None:
+    """Compile every entry point, or load it from the cache.
+
+    A damaged cache is emptied and filled again; where that fails too (a full disk, say), everything is compiled for
+    this process alone.
+
+    Parameters
+    ----------
+    report : callable
+        Receives a line such as ``compiling 3/8: search_root`` before each step, unless all is in the cache.
+    """
+    if config.DISABLE_JIT:
+        return
+    if CACHE.path is not None:
+        for _ in range(2):
+            try:
+                _load_or_fill(report)
+                return
+            except Exception:
+                cache.discard(CACHE)
+        for compiled, _ in ENTRIES:
+            compiled._cache = NullCache()
+    _compile_all(report)
+
+
+def _load_or_fill(report: Callable[[str], None]) -> None:
+    with cache.fill_lock(CACHE, lambda: report("waiting for another engine that is compiling")):
+        # Another process may have filled the cache while this one waited for the lock: then all of it is loaded.
+        _compile_all((lambda line: None) if cache.is_complete(CACHE) else report)
+        cache.mark_complete(CACHE)
+    cache.sweep(CACHE)
+
+
+def _compile_all(report: Callable[[str], None]) -> None:
+    for number, (compiled, signature) in enumerate(ENTRIES, 1):
+        report(f"compiling {number}/{len(ENTRIES)}: {compiled.py_func.__name__}")
+        compiled.compile(signature)
+
+
+# --- intrinsics ----------------------------------------------------------------------------------------------------
+
+_I1, _I32, _I64, _I128 = ir.IntType(1), ir.IntType(32), ir.IntType(64), ir.IntType(128)
+_BYTES = ir.IntType(8).as_pointer()
+
+
+@intrinsic
+def _popcount(typing_context, bitboard):
+    def generate(context, builder, signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
+def _lsb(typing_context, bitboard):
+    def generate(context, builder, signature, arguments):
+        return builder.cttz(arguments[0], ir.Constant(_I1, 1))
+
+    return types.int64(types.uint64), generate
+
+
+def _pointer(builder, address, kind):
+    return builder.inttoptr(address, kind.as_pointer())
+
+
+@intrinsic
+def _load64(typing_context, address):
+    def generate(context, builder, signature, arguments):
+        return builder.load_atomic(_pointer(builder, arguments[0], _I64), "monotonic", 8)
+
+    return types.uint64(types.uint64), generate
+
+
+@intrinsic
+def _store64(typing_context, address, value):
+    def generate(context, builder, signature, arguments):
+        builder.store_atomic(arguments[1], _pointer(builder, arguments[0], _I64), "monotonic", 8)
+        return context.get_dummy_value()
+
+    return types.void(types.uint64, types.uint64), generate
+
+
+@intrinsic
+def _prefetch(typing_context, address):
+    def generate(context, builder, signature, arguments):
+        kind = ir.FunctionType(ir.VoidType(), [_BYTES, _I32, _I32, _I32])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        place = _pointer(builder, arguments[0], ir.IntType(8))
+        read, keep, data = ir.Constant(_I32, 0), ir.Constant(_I32, 3), ir.Constant(_I32, 1)
+        builder.call(function, [place, read, keep, data])
+        return context.get_dummy_value()
+
+    return types.void(types.uint64), generate
+
+
+@intrinsic
+def _multiply_high(typing_context, a, b):
+    def generate(context, builder, signature, arguments):
+        product = builder.mul(builder.zext(arguments[0], _I128), builder.zext(arguments[1], _I128))
+        return builder.trunc(builder.lshr(product, ir.Constant(_I128, 64)), _I64)
+
+    return types.uint64(types.uint64, types.uint64), generate
+
+
+@intrinsic
+def _copy_record(typing_context, target, source):
+    size = target.size
+
+    def generate(context, builder, signature, arguments):
+        cgutils.raw_memcpy(builder, arguments[0], arguments[1], ir.Constant(_I64, size), 1, align=8)
+        return context.get_dummy_value()
+
+    return types.void(target, source), generate
+
+
+if config.DISABLE_JIT:
+
+    def popcount(bitboard):
+        """Number of set bits."""
+        return int(bitboard).bit_count()
+
+    def lsb(bitboard):
+        """Index of the lowest set bit; undefined for 0."""
+        return (int(bitboard) & -int(bitboard)).bit_length() - 1
+
+    def load64(address):
+        """Read 64 bits at an address."""
+        return np.uint64(ctypes.c_uint64.from_address(int(address)).value)
+
+    def store64(address, value):
+        """Write 64 bits to an address."""
+        ctypes.c_uint64.from_address(int(address)).value = int(value)
+
+    def prefetch(address):
+        """Ask for a cache line ahead of its use; plain Python has no such thing."""
+
+    def multiply_high(a, b):
+        """High 64 bits of the 128-bit product."""
+        return np.uint64(int(a) * int(b) >> 64)
+
+    def copy_record(target, source):
+        """Copy one record over another of the same type."""
+        target.setfield(source, target.dtype)
+
+else:
+    #: Number of set bits.
+    popcount = _popcount
+    #: Index of the lowest set bit; undefined for 0.
+    lsb = _lsb
+    #: Read 64 bits at an address, atomically, so that no reader sees half a write and no loop hoists the read.
+    load64 = _load64
+    #: Write 64 bits to an address, atomically.
+    store64 = _store64
+    #: Ask for a cache line ahead of its use.
+    prefetch = _prefetch
+    #: High 64 bits of the 128-bit product: scales a hash to a range without a division.
+    multiply_high = _multiply_high
+    #: Copy one record over another of the same type.
+    copy_record = _copy_record
+
+__all__ = [
+    "CACHE",
+    "compile_entries",
+    "copy_record",
+    "entry",
+    "inlined",
+    "kernel",
+    "load64",
+    "lsb",
+    "multiply_high",
+    "popcount",
+    "prefetch",
+    "store64",
+]

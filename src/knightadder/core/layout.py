@@ -1,0 +1,124 @@
+"""The memory layout of everything the core works on, as NumPy structured types.
+
+A search thread's whole state is one record, passed as a pointer: Numba then handles no reference counts and no long
+argument lists. The read-only tables are a second record that all threads share.
+
+Squares are numbered little-endian rank-file (LERF): a1 = 0, b1 = 1, … h8 = 63.
+"""
+
+import numpy as np
+from numba import from_dtype
+
+MAX_PLY = 192
+MAX_MOVES = 256  # the most legal moves known in a position is 218
+GAME_KEYS = 256  # positions of the game kept for repetitions; a draw by the fifty-move rule comes long before
+
+WHITE, BLACK = 0, 1
+PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING = 1, 2, 3, 4, 5, 6  # piece = colour * 8 + type, 0 = empty square
+NO_SQUARE = 64
+
+SLIDER_ENTRIES = 102_400 + 5_248  # attack sets of all rook and bishop occupancies
+
+
+def _record(*fields):
+    # A dtype based on np.record lets the same code reach fields by attribute when it runs as plain Python.
+    return np.dtype((np.record, np.dtype(list(fields), align=True)))
+
+
+POSITION = _record(
+    ("by_type", np.uint64, 8),  # bitboards by piece type; [0] = all occupied squares
+    ("by_color", np.uint64, 2),
+    ("key", np.uint64),  # Zobrist key
+    ("castling", np.uint64),  # the rooks that may still castle
+    ("checkers", np.uint64),  # enemy pieces that give check to the side to move
+    ("pinned", np.uint64),  # own pieces of the side to move that are pinned to its king
+    ("psq", np.int64),  # piece-square sum, middle game | end game << 32, white's view
+    ("board", np.uint8, 64),
+    ("stm", np.int32),  # side to move
+    ("ep", np.int32),  # en passant target square if a capture there is legal, else NO_SQUARE
+    ("rule50", np.int32),  # plies since the last capture or pawn move
+    ("plies_from_null", np.int32),  # plies since a null move: repetitions don't reach across one
+)
+
+FRAME = _record(  # what search keeps for one ply
+    ("moves", np.int64, MAX_MOVES),  # while being picked: score << 24 | place << 16 | move
+    ("pv", np.uint16, MAX_PLY),
+    ("pv_length", np.int64),
+    ("killers", np.int64, 2),
+    ("move", np.int64),  # the move being searched from this ply; 0 = null move
+    # the move picker
+    ("stage", np.int64),
+    ("hash_move", np.int64),
+    ("index", np.int64),
+    ("end", np.int64),
+    ("bad_end", np.int64),
+    ("quiets_too", np.int64),
+    ("quiets", np.uint16, MAX_MOVES),  # quiet moves that were searched
+)
+
+ROOT_MOVE = _record(
+    ("move", np.int64),
+    ("score", np.int64),
+    ("previous_score", np.int64),
+    ("nodes", np.uint64),
+    ("seldepth", np.int64),
+    ("bound", np.int64),
+    ("pv_length", np.int64),
+    ("pv", np.uint16, MAX_PLY),
+)
+
+WORKER = _record(  # one search thread
+    ("stack", POSITION, MAX_PLY + 2),
+    ("frames", FRAME, MAX_PLY + 2),
+    ("history", np.int16, (2, 4096)),  # quiet moves by side, from and to
+    ("keys", np.uint64, GAME_KEYS + MAX_PLY + 2),  # of the game up to the root, then of the current line
+    ("key_count", np.int64),  # keys of the game before the root
+    ("nodes", np.uint64),
+    ("node_limit", np.uint64),
+    ("seldepth", np.int64),
+    ("stopped", np.int64),
+    ("stop_address", np.uint64),
+    ("tt_address", np.uint64),
+    ("tt_buckets", np.uint64),
+    ("tt_generation", np.int64),
+    ("root_moves", ROOT_MOVE, MAX_MOVES),
+    ("root_count", np.int64),
+    ("root_index", np.int64),  # the root move being searched
+    ("pv_index", np.int64),  # the line being searched in MultiPV; root moves before it are excluded
+)
+
+MAGIC = _record(
+    ("mask", np.uint64),
+    ("factor", np.uint64),
+    ("shift", np.uint64),
+    ("offset", np.uint64),
+)
+
+TABLES = _record(  # read-only, shared by all threads
+    ("knight", np.uint64, 64),
+    ("king", np.uint64, 64),
+    ("pawn", np.uint64, (2, 64)),  # squares a pawn of that colour attacks
+    ("rook", MAGIC, 64),
+    ("bishop", MAGIC, 64),
+    ("rook_rays", np.uint64, 64),  # attacks on an empty board
+    ("bishop_rays", np.uint64, 64),
+    ("between", np.uint64, (64, 64)),  # squares strictly between two squares of one line
+    ("line", np.uint64, (64, 64)),  # the whole line through two squares
+    ("slider", np.uint64, SLIDER_ENTRIES),
+    ("zobrist_piece", np.uint64, (16, 64)),
+    ("zobrist_castling", np.uint64, 64),  # by the rook's square
+    ("zobrist_ep", np.uint64, 65),  # [NO_SQUARE] = 0
+    ("zobrist_stm", np.uint64),
+    ("psq", np.int64, (16, 64)),
+    ("reductions", np.int32, (64, 64)),
+)
+
+Position = from_dtype(POSITION)
+Frame = from_dtype(FRAME)
+Worker = from_dtype(WORKER)
+Tables = from_dtype(TABLES)
+
+
+def new_record(dtype):
+    """Return one zeroed, writable record of a structured type."""
+    return np.zeros(1, dtype)[0]

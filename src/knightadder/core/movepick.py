@@ -1,0 +1,169 @@
+"""The staged move picker: moves are generated and ordered only when search gets to them.
+
+Order: the hash move; captures and promotions by most valuable victim and least valuable attacker, as long as they do
+not lose material by static exchange; killer moves; quiet moves by history; the losing captures. In check all evasions
+come at once, ordered alike.
+"""
+
+import numpy as np
+
+from .bitboard import ZERO
+from .history import quiet_history
+from .jit import inlined, kernel
+from .layout import QUEEN
+from .movegen import ALL, NOISY, QUIET, generate, is_legal
+from .moves import NO_MOVE, is_noisy
+from .see import piece_value, see_at_least
+
+HASH_MOVE, NOISY_INIT, GOOD_NOISY, KILLER_1, KILLER_2, QUIET_INIT, QUIETS, BAD_NOISY, EVASION_INIT, EVASIONS, DONE = (
+    range(11)
+)
+
+_PLACE = np.int64(255 << 16)  # the bits of a scored move that hold its place in the list
+_NOISY_FIRST = 1 << 20  # puts noisy evasions before quiet ones, whatever their history
+
+
+@inlined
+def start_picking(frame, hash_move, quiets_too):
+    """Make a frame ready for `next_move`; `hash_move` is legal or 0, `quiets_too` is 0 in quiescence search."""
+    frame.hash_move = hash_move
+    frame.quiets_too = quiets_too
+    frame.stage = HASH_MOVE
+
+
+@inlined
+def _noisy_score(pos, move):
+    victim = np.int64(pos.board[(move >> 6) & 63]) & 7
+    attacker = np.int64(pos.board[move & 63]) & 7
+    kind = (move >> 12) & 15
+    # Queen promotions count as a capture of a queen; the other promotions are for the end.
+    promotion = 64 if kind == QUEEN else 0
+    return victim * 8 - attacker + promotion
+
+
+@inlined
+def _may_lose_material(pos, move):
+    """Say whether a capture's exchange has to be worked out: a piece taken by one worth no more cannot lose."""
+    victim = piece_value(np.int64(pos.board[(move >> 6) & 63]) & 7)
+    return victim < piece_value(np.int64(pos.board[move & 63]) & 7)
+
+
+@inlined
+def _score_noisy(pos, frame, start, end):
+    moves = frame.moves
+    for i in range(start, end):
+        move = moves[np.uint64(i)]
+        moves[np.uint64(i)] = move | i << 16 | _noisy_score(pos, move) << 24
+
+
+@inlined
+def _score_quiets(worker, pos, frame, start, end):
+    moves = frame.moves
+    side = np.int64(pos.stm)
+    for i in range(start, end):
+        move = moves[np.uint64(i)]
+        moves[np.uint64(i)] = move | i << 16 | quiet_history(worker, side, move) << 24
+
+
+@inlined
+def _score_evasions(worker, pos, frame, end):
+    moves = frame.moves
+    side = np.int64(pos.stm)
+    for i in range(end):
+        move = moves[np.uint64(i)]
+        if is_noisy(pos, move):
+            score = _NOISY_FIRST + _noisy_score(pos, move)
+        else:
+            score = quiet_history(worker, side, move)
+        moves[np.uint64(i)] = move | i << 16 | score << 24
+
+
+@inlined
+def _take_best(frame):
+    """Bring the best of the moves left to the front (a step of selection sort) and return it without its score.
+
+    Each word carries its own place, so that a plain maximum, which LLVM vectorises, finds both move and place.
+    """
+    moves = frame.moves
+    start, end = frame.index, frame.end
+    best = moves[np.uint64(start)]
+    for i in range(start + 1, end):
+        best = max(best, moves[np.uint64(i)])
+    place = (best >> 16) & 255
+    moves[np.uint64(place)] = (moves[np.uint64(start)] & ~_PLACE) | place << 16
+    frame.index = start + 1
+    return best & 65_535
+
+
+@inlined
+def _is_usable_killer(tables, pos, frame, killer):
+    return (
+        killer != NO_MOVE and killer != frame.hash_move and not is_noisy(pos, killer) and is_legal(tables, pos, killer)
+    )
+
+
+@kernel
+def next_move(tables, worker, pos, frame):
+    """Return the next move to search, 0 when there are no more."""
+    if frame.stage == HASH_MOVE:
+        frame.stage = EVASION_INIT if pos.checkers != ZERO else NOISY_INIT
+        if frame.hash_move:
+            return frame.hash_move
+    if frame.stage == NOISY_INIT:
+        frame.index = 0
+        frame.bad_end = 0
+        frame.end = generate(tables, pos, frame, np.int64(0), NOISY)
+        _score_noisy(pos, frame, 0, frame.end)
+        frame.stage = GOOD_NOISY
+    if frame.stage == GOOD_NOISY:
+        while frame.index < frame.end:
+            move = _take_best(frame)
+            if move == frame.hash_move:
+                continue
+            if not _may_lose_material(pos, move) or see_at_least(tables, pos, move, np.int64(0)):
+                return move
+            frame.moves[np.uint64(frame.bad_end)] = move
+            frame.bad_end += 1
+        frame.stage = KILLER_1 if frame.quiets_too else DONE
+    if frame.stage == KILLER_1:
+        frame.stage = KILLER_2
+        if _is_usable_killer(tables, pos, frame, frame.killers[0]):
+            return frame.killers[0]
+    if frame.stage == KILLER_2:
+        frame.stage = QUIET_INIT
+        if _is_usable_killer(tables, pos, frame, frame.killers[1]):
+            return frame.killers[1]
+    if frame.stage == QUIET_INIT:
+        # The losing captures stay in front of the quiet moves.
+        frame.index = frame.bad_end
+        frame.end = frame.bad_end
+        if frame.quiets_too:
+            frame.end = generate(tables, pos, frame, frame.bad_end, QUIET)
+            _score_quiets(worker, pos, frame, frame.bad_end, frame.end)
+        frame.stage = QUIETS
+    if frame.stage == QUIETS:
+        while frame.quiets_too and frame.index < frame.end:
+            move = _take_best(frame)
+            if move != frame.hash_move and move != frame.killers[0] and move != frame.killers[1]:
+                return move
+        frame.index = 0
+        frame.stage = BAD_NOISY
+    if frame.stage == BAD_NOISY:
+        while frame.index < frame.bad_end:
+            move = frame.moves[np.uint64(frame.index)]
+            frame.index += 1
+            if move != frame.hash_move:
+                return move
+        frame.stage = DONE
+    if frame.stage == EVASION_INIT:
+        frame.index = 0
+        frame.end = generate(tables, pos, frame, np.int64(0), ALL)
+        _score_evasions(worker, pos, frame, frame.end)
+        frame.stage = EVASIONS
+    if frame.stage == EVASIONS:
+        while frame.index < frame.end:
+            move = _take_best(frame)
+            if move != frame.hash_move:
+                return move
+        frame.stage = DONE
+    return NO_MOVE

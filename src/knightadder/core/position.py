@@ -1,0 +1,170 @@
+"""Positions: setting up, making moves by copy, the null move.
+
+Making a move copies the position to the next place of the search stack and changes the copy; taking back is just
+going down a ply. The record is 200 bytes, which costs less to copy than a move costs to undo.
+"""
+
+import numpy as np
+
+from .attacks import set_checks
+from .bitboard import ZERO, bit, without_lsb
+from .jit import copy_record, inlined, kernel, lsb
+from .layout import KING, NO_SQUARE, PAWN, ROOK
+from .movegen import castling_king_target, castling_rook_target, en_passant_is_safe
+from .moves import CASTLING, DOUBLE_PUSH, EN_PASSANT
+
+
+@inlined
+def add_piece(tables, pos, piece, square):
+    """Put a piece on an empty square, keeping key and piece-square sum."""
+    bitboard = bit(square)
+    pos.by_type[np.uint64(piece & 7)] |= bitboard
+    pos.by_color[np.uint64(piece >> 3)] |= bitboard
+    pos.by_type[0] |= bitboard
+    pos.board[np.uint64(square)] = piece
+    pos.key ^= tables.zobrist_piece[np.uint64(piece), np.uint64(square)]
+    pos.psq += tables.psq[np.uint64(piece), np.uint64(square)]
+
+
+@inlined
+def remove_piece(tables, pos, piece, square):
+    """Take a piece off a square, keeping key and piece-square sum."""
+    rest = ~bit(square)
+    pos.by_type[np.uint64(piece & 7)] &= rest
+    pos.by_color[np.uint64(piece >> 3)] &= rest
+    pos.by_type[0] &= rest
+    pos.board[np.uint64(square)] = 0
+    pos.key ^= tables.zobrist_piece[np.uint64(piece), np.uint64(square)]
+    pos.psq -= tables.psq[np.uint64(piece), np.uint64(square)]
+
+
+@inlined
+def _move_piece(tables, pos, piece, source, target):
+    both = bit(source) | bit(target)
+    pos.by_type[np.uint64(piece & 7)] ^= both
+    pos.by_color[np.uint64(piece >> 3)] ^= both
+    pos.by_type[0] ^= both
+    pos.board[np.uint64(source)] = 0
+    pos.board[np.uint64(target)] = piece
+    pos.key ^= (
+        tables.zobrist_piece[np.uint64(piece), np.uint64(source)]
+        ^ tables.zobrist_piece[np.uint64(piece), np.uint64(target)]
+    )
+    pos.psq += tables.psq[np.uint64(piece), np.uint64(target)] - tables.psq[np.uint64(piece), np.uint64(source)]
+
+
+@inlined
+def can_capture_en_passant(tables, pos, target):
+    """Say whether the side to move has a legal en passant capture on `target`."""
+    us = np.int64(pos.stm)
+    pawns = tables.pawn[np.uint64(us ^ 1), np.uint64(target)] & pos.by_type[PAWN] & pos.by_color[np.uint64(us)]
+    while pawns:
+        if en_passant_is_safe(tables, pos, lsb(pawns), target, us):
+            return True
+        pawns = without_lsb(pawns)
+    return False
+
+
+@inlined
+def _give_up_castling(tables, pos, rooks):
+    pos.castling &= ~rooks
+    while rooks:
+        pos.key ^= tables.zobrist_castling[np.uint64(lsb(rooks))]
+        rooks = without_lsb(rooks)
+
+
+@kernel
+def make(tables, old, new, move):
+    """Write into `new` the position after a legal move in `old`."""
+    copy_record(new, old)
+    source, target, kind = move & 63, (move >> 6) & 63, (move >> 12) & 15
+    us = np.int64(old.stm)
+    piece = np.int64(old.board[np.uint64(source)])
+    new.stm = us ^ 1
+    new.ep = NO_SQUARE
+    new.key ^= tables.zobrist_stm ^ tables.zobrist_ep[np.uint64(old.ep)]
+    new.rule50 += 1
+    new.plies_from_null += 1
+
+    if old.castling:
+        gone = old.castling & (bit(source) | bit(target))
+        if piece & 7 == KING:
+            gone |= old.castling & old.by_color[np.uint64(us)]
+        _give_up_castling(tables, new, gone)
+
+    if kind == CASTLING:
+        rook = ROOK | us << 3
+        remove_piece(tables, new, piece, source)
+        remove_piece(tables, new, rook, target)
+        add_piece(tables, new, piece, castling_king_target(us, source, target))
+        add_piece(tables, new, rook, castling_rook_target(us, source, target))
+    else:
+        victim = np.int64(old.board[np.uint64(target)])
+        if victim:
+            remove_piece(tables, new, victim, target)
+            new.rule50 = 0
+        _move_piece(tables, new, piece, source, target)
+        if piece & 7 == PAWN:
+            new.rule50 = 0
+            if kind == DOUBLE_PUSH:
+                behind = (source + target) >> 1
+                if can_capture_en_passant(tables, new, behind):
+                    new.ep = behind
+                    new.key ^= tables.zobrist_ep[np.uint64(behind)]
+            elif kind == EN_PASSANT:
+                remove_piece(tables, new, PAWN | (us ^ 1) << 3, target ^ 8)
+            elif kind:
+                remove_piece(tables, new, piece, target)
+                add_piece(tables, new, kind | us << 3, target)
+    set_checks(tables, new)
+
+
+@kernel
+def make_null(tables, old, new):
+    """Write into `new` the position after passing; the side to move must not be in check."""
+    copy_record(new, old)
+    new.stm = np.int64(old.stm) ^ 1
+    new.key ^= tables.zobrist_stm ^ tables.zobrist_ep[np.uint64(old.ep)]
+    new.ep = NO_SQUARE
+    new.rule50 += 1
+    new.plies_from_null = 0
+    set_checks(tables, new)
+
+
+@kernel
+def set_up(tables, pos):
+    """Derive everything else from `board`, `stm`, `castling` and `ep` (a square still to be examined, or NO_SQUARE).
+
+    The en passant square is kept only when a capture there is legal.
+    """
+    pos.by_type[:] = ZERO
+    pos.by_color[:] = ZERO
+    pos.key = tables.zobrist_stm if pos.stm else ZERO
+    pos.psq = 0
+    for square in range(64):
+        piece = np.int64(pos.board[square])
+        if piece:
+            add_piece(tables, pos, piece, square)
+    rooks = pos.castling
+    while rooks:
+        pos.key ^= tables.zobrist_castling[np.uint64(lsb(rooks))]
+        rooks = without_lsb(rooks)
+    ep = np.int64(pos.ep)
+    if ep != NO_SQUARE:
+        if can_capture_en_passant(tables, pos, ep):
+            pos.key ^= tables.zobrist_ep[np.uint64(ep)]
+        else:
+            pos.ep = NO_SQUARE
+    set_checks(tables, pos)
+
+
+@inlined
+def key_after(tables, pos, move):
+    """Return the key that most moves lead to: right but for castling, en passant and promotions.
+
+    Good enough to fetch a hash entry while the move is still being made.
+    """
+    source, target = np.uint64(move & 63), np.uint64((move >> 6) & 63)
+    piece = tables.zobrist_piece[np.uint64(pos.board[source])]
+    victim = tables.zobrist_piece[np.uint64(pos.board[target])]
+    return pos.key ^ tables.zobrist_stm ^ piece[source] ^ piece[target] ^ victim[target]

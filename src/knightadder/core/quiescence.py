@@ -1,0 +1,69 @@
+"""Quiescence search: captures and promotions, and all evasions of checks, until the position is quiet."""
+
+import numpy as np
+
+from .bitboard import ONE, ZERO
+from .evaluation import evaluate
+from .jit import inlined, kernel, load64
+from .layout import MAX_PLY
+from .movepick import next_move, start_picking
+from .moves import NO_MOVE
+from .position import make
+from .transposition import INFINITE, MATE
+
+_POLL = np.uint64(1023)
+
+
+@inlined
+def count_node(worker, ply):
+    """Count a node; say whether search must stop, by the node limit or by the flag that another thread sets."""
+    worker.nodes += ONE
+    worker.seldepth = max(worker.seldepth, ply)
+    if worker.nodes >= worker.node_limit:
+        worker.stopped = 1
+    elif worker.nodes & _POLL == ZERO and load64(worker.stop_address) != ZERO:
+        worker.stopped = 1
+    return worker.stopped != 0
+
+
+@kernel
+def quiesce(tables, worker, ply, alpha, beta):
+    """Return the value of a position once its captures are played out, in centipawns for the side to move.
+
+    The side to move may always stand pat, since one of its quiet moves would usually do at least as well; not so in
+    check.
+    """
+    pos = worker.stack[np.uint64(ply)]
+    frame = worker.frames[np.uint64(ply)]
+    frame.pv_length = 0
+    if count_node(worker, ply):
+        return np.int64(0)
+    in_check = pos.checkers != ZERO
+    if ply >= MAX_PLY:
+        return np.int64(0) if in_check else evaluate(pos)
+    best = -INFINITE
+    if not in_check:
+        best = evaluate(pos)
+        if best >= beta:
+            return best
+        alpha = max(alpha, best)
+
+    start_picking(frame, NO_MOVE, np.int64(0))
+    child = worker.stack[np.uint64(ply + 1)]
+    while True:
+        move = next_move(tables, worker, pos, frame)
+        if move == NO_MOVE:
+            break
+        make(tables, pos, child, move)
+        score = -quiesce(tables, worker, ply + 1, -beta, -alpha)
+        if worker.stopped:
+            return np.int64(0)
+        if score > best:
+            best = score
+            if score > alpha:
+                alpha = score
+                if score >= beta:
+                    break
+    if best == -INFINITE:
+        return ply - MATE  # in check and no move
+    return best

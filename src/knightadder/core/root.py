@@ -1,0 +1,109 @@
+"""The root of the search: one iteration over the list of root moves, which keeps a score and a line for each."""
+
+import numpy as np
+from numba import int64
+
+from .bitboard import ZERO
+from .history import forget_killers
+from .jit import copy_record, entry, inlined
+from .layout import MAX_MOVES, MAX_PLY, Tables, Worker
+from .moves import NO_MOVE, is_noisy
+from .position import make
+from .search import late_move_reduction, search
+from .transposition import EXACT, INFINITE, LOWER, UPPER, prefetch_entry, store
+
+_SPARE = np.uint64(MAX_MOVES - 1)  # no position has so many moves: a place to swap through
+
+
+@inlined
+def _move_to_front(worker, index):
+    """Bring a root move to ``pv_index``, the others keeping their order."""
+    moves = worker.root_moves
+    copy_record(moves[_SPARE], moves[np.uint64(index)])
+    while index > worker.pv_index:
+        copy_record(moves[np.uint64(index)], moves[np.uint64(index - 1)])
+        index -= 1
+    copy_record(moves[np.uint64(index)], moves[_SPARE])
+
+
+@inlined
+def _keep_line(worker, root_move, score, bound):
+    child = worker.frames[1]
+    root_move.score = score
+    root_move.bound = bound
+    root_move.seldepth = worker.seldepth
+    root_move.pv[0] = root_move.move
+    length = min(child.pv_length, MAX_PLY - 1)
+    for i in range(length):
+        root_move.pv[np.uint64(i + 1)] = child.pv[np.uint64(i)]
+    root_move.pv_length = length + 1
+
+
+@entry(int64(Tables, Worker, int64, int64, int64))
+def search_root(tables, worker, depth, alpha, beta):
+    """Search the root moves from ``pv_index`` on, `depth` plies deep, and bring the best to ``pv_index``.
+
+    Parameters
+    ----------
+    tables, worker : records
+        ``worker.stack[0]`` holds the position, ``worker.root_moves[:root_count]`` its moves, best first.
+    depth : int
+        In plies, at least 1.
+    alpha, beta : int
+        The aspiration window in centipawns, from the side to move's view.
+
+    Returns
+    -------
+    int
+        The best score, meaningless if ``worker.stopped`` is set before the first move's score was known. A move that
+        raised alpha before a stop has still been brought to the front: it was fully searched and is better.
+    """
+    pos = worker.stack[0]
+    frame = worker.frames[0]
+    child = worker.stack[1]
+    worker.keys[np.uint64(worker.key_count)] = pos.key
+    forget_killers(worker, np.int64(1))
+    forget_killers(worker, np.int64(2))
+    best, best_index, first_alpha = -INFINITE, worker.pv_index, alpha
+    for index in range(worker.pv_index, worker.root_count):
+        worker.root_moves[np.uint64(index)].score = -INFINITE
+    for index in range(worker.pv_index, worker.root_count):
+        root_move = worker.root_moves[np.uint64(index)]
+        move = root_move.move
+        worker.root_index = index
+        nodes_before = worker.nodes
+        frame.move = move
+        make(tables, pos, child, move)
+        prefetch_entry(worker, child.key)
+        new_depth = depth - 1
+        if index == worker.pv_index:
+            score = -search(tables, worker, np.int64(1), new_depth, -beta, -alpha)
+        else:
+            reduction = np.int64(0)
+            number = index - worker.pv_index + 1
+            if depth >= 3 and number > 3 and not is_noisy(pos, move) and child.checkers == ZERO:
+                reduction = max(np.int64(0), min(late_move_reduction(tables, depth, number) - 1, new_depth - 1))
+            score = -search(tables, worker, np.int64(1), new_depth - reduction, -alpha - 1, -alpha)
+            if score > alpha and reduction > 0:
+                score = -search(tables, worker, np.int64(1), new_depth, -alpha - 1, -alpha)
+            if score > alpha and score < beta:
+                score = -search(tables, worker, np.int64(1), new_depth, -beta, -alpha)
+        root_move.nodes += worker.nodes - nodes_before
+        if worker.stopped:
+            break
+        if score > best:
+            best = score
+            if index == worker.pv_index or score > alpha:
+                best_index = index
+                bound = UPPER if score <= alpha else (LOWER if score >= beta else EXACT)
+                _keep_line(worker, root_move, score, bound)
+            alpha = max(alpha, score)
+            if score >= beta:
+                break
+    _move_to_front(worker, best_index)
+    if not worker.stopped:
+        bound = UPPER if best <= first_alpha else (LOWER if best >= beta else EXACT)
+        best_move = worker.root_moves[np.uint64(worker.pv_index)].move if bound != UPPER else NO_MOVE
+        if worker.pv_index == 0:
+            store(worker, pos.key, best_move, best, depth, bound, np.int64(0))
+    return best

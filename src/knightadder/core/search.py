@@ -1,0 +1,196 @@
+"""Principal variation search: negamax alpha-beta, fail-soft, with the classical selective techniques."""
+
+import math
+
+import numpy as np
+
+from .bitboard import ZERO
+from .draw import is_dead_position, is_fifty_move_draw, is_repetition
+from .evaluation import evaluate
+from .history import forget_killers, reward_quiet
+from .jit import inlined, kernel
+from .layout import KING, MAX_PLY, PAWN
+from .movegen import is_legal
+from .movepick import next_move, start_picking
+from .moves import NO_MOVE, is_noisy
+from .position import key_after, make, make_null
+from .quiescence import count_node, quiesce
+from .transposition import (
+    EXACT,
+    INFINITE,
+    LOWER,
+    MATE,
+    MATE_FOUND,
+    UPPER,
+    entry_bound,
+    entry_depth,
+    entry_move,
+    entry_score,
+    prefetch_entry,
+    probe,
+    store,
+)
+
+# From this count on the fifty-move rule may soon decide: scores from the table, which knows nothing of it, would
+# hide the draw.
+_FIFTY_MOVES_NEAR = 90
+
+
+@inlined
+def late_move_reduction(tables, depth, number):
+    """Return by how many plies the `number`-th move of a node is reduced before history and the like."""
+    return np.int64(tables.reductions[np.uint64(min(depth, 63)), np.uint64(min(number, 63))])
+
+
+@inlined
+def update_pv(frame, child, move):
+    """Make a frame's principal variation the move followed by the child's."""
+    frame.pv[0] = move
+    length = min(child.pv_length, MAX_PLY - 1)
+    for i in range(length):
+        frame.pv[np.uint64(i + 1)] = child.pv[np.uint64(i)]
+    frame.pv_length = length + 1
+
+
+@inlined
+def _has_pieces(pos):
+    """Say whether the side to move has more than pawns and its king."""
+    own = pos.by_color[np.uint64(pos.stm)]
+    return own & ~(pos.by_type[PAWN] | pos.by_type[KING]) != ZERO
+
+
+@kernel
+def search(tables, worker, ply, depth, alpha, beta):
+    """Return the value of a position in centipawns, for the side to move, searched `depth` plies deep.
+
+    A return value within (alpha, beta) is exact; one outside is a bound. After ``worker.stopped`` is set the value
+    means nothing.
+    """
+    pos = worker.stack[np.uint64(ply)]
+    in_check = pos.checkers != ZERO
+    # Check extension: a check forces the reply, so the ply costs little and must not end in quiescence.
+    if in_check:
+        depth += 1
+    if depth <= 0:
+        return quiesce(tables, worker, ply, alpha, beta)
+
+    frame = worker.frames[np.uint64(ply)]
+    frame.pv_length = 0
+    if count_node(worker, ply):
+        return np.int64(0)
+    worker.keys[np.uint64(worker.key_count + ply)] = pos.key
+    if is_dead_position(pos) or is_repetition(worker, pos, ply) or is_fifty_move_draw(tables, pos, frame):
+        return np.int64(0)
+    if ply >= MAX_PLY:
+        return np.int64(0) if in_check else evaluate(pos)
+    # Mate distance pruning: a mate already found nearer the root cannot be bettered here.
+    alpha = max(alpha, ply - MATE)
+    beta = min(beta, MATE - ply - 1)
+    if alpha >= beta:
+        return alpha
+    is_pv = beta - alpha > 1
+
+    child = worker.stack[np.uint64(ply + 1)]
+    child_frame = worker.frames[np.uint64(ply + 1)]
+    static_eval = -INFINITE
+    if not in_check:
+        static_eval = evaluate(pos)
+        # Reverse futility pruning: so far above beta that the opponent will not make it up in so few plies. It comes
+        # before the table is asked, because the evaluation costs so much less than a cache miss.
+        if not is_pv and depth <= 7 and static_eval - 80 * depth >= beta and abs(beta) < MATE_FOUND:
+            return static_eval
+
+    entry = probe(worker, pos.key)
+    hash_move = NO_MOVE
+    if entry:
+        if not is_pv and entry_depth(entry) >= depth and pos.rule50 < _FIFTY_MOVES_NEAR:
+            score, bound = entry_score(entry, ply), entry_bound(entry)
+            if bound == EXACT or (bound == LOWER and score >= beta) or (bound == UPPER and score <= alpha):
+                return score
+        hash_move = entry_move(entry)
+        if hash_move and not is_legal(tables, pos, hash_move):
+            hash_move = NO_MOVE
+
+    # Null move pruning: if passing still fails high, a real move will; except in zugzwang, which needs a side with
+    # pieces to be rare, and not twice in a row, which would prove nothing.
+    if not is_pv and not in_check and depth >= 3 and static_eval >= beta and abs(beta) < MATE_FOUND:
+        if worker.frames[np.uint64(ply - 1)].move != NO_MOVE and _has_pieces(pos):
+            reduction = 3 + depth // 4 + min((static_eval - beta) // 200, 3)
+            frame.move = NO_MOVE
+            if depth > reduction:
+                prefetch_entry(worker, pos.key ^ tables.zobrist_stm)
+            make_null(tables, pos, child)
+            score = -search(tables, worker, ply + 1, depth - reduction, -beta, 1 - beta)
+            if worker.stopped:
+                return np.int64(0)
+            if score >= beta:
+                return beta if score >= MATE_FOUND else score
+
+    forget_killers(worker, ply + 2)
+    start_picking(frame, hash_move, np.int64(1))
+    side = np.int64(pos.stm)
+    best, best_move, bound = -INFINITE, NO_MOVE, UPPER
+    number, quiets = np.int64(0), np.int64(0)
+    while True:
+        move = next_move(tables, worker, pos, frame)
+        if move == NO_MOVE:
+            break
+        number += 1
+        is_quiet = not is_noisy(pos, move)
+        # Late move pruning: this far down a well-ordered list at low depth, quiet moves hardly ever raise alpha.
+        if is_quiet and not is_pv and not in_check and best > -MATE_FOUND and depth <= 6:
+            if quiets > 3 + depth * depth:
+                frame.quiets_too = 0
+                continue
+        if depth > 1:  # else quiescence search follows, which does without the table
+            prefetch_entry(worker, key_after(tables, pos, move))
+        make(tables, pos, child, move)
+        frame.move = move
+        new_depth = depth - 1
+        if number == 1:
+            score = -search(tables, worker, ply + 1, new_depth, -beta, -alpha)
+        else:
+            # Late move reductions: moves that come late are searched less deeply until one proves better.
+            reduction = np.int64(0)
+            if depth >= 3 and number > 2 + is_pv and is_quiet and child.checkers == ZERO:
+                reduction = late_move_reduction(tables, depth, number) - is_pv
+                reduction = max(np.int64(0), min(reduction, new_depth - 1))
+            score = -search(tables, worker, ply + 1, new_depth - reduction, -alpha - 1, -alpha)
+            if score > alpha and reduction > 0:
+                score = -search(tables, worker, ply + 1, new_depth, -alpha - 1, -alpha)
+            if score > alpha and score < beta:
+                score = -search(tables, worker, ply + 1, new_depth, -beta, -alpha)
+        if worker.stopped:
+            return np.int64(0)
+        if score > best:
+            best = score
+            if score > alpha:
+                alpha = score
+                best_move = move
+                bound = EXACT
+                if is_pv:
+                    update_pv(frame, child_frame, move)
+                if score >= beta:
+                    bound = LOWER
+                    if is_quiet:
+                        reward_quiet(worker, frame, side, move, depth, quiets)
+                    break
+        if is_quiet:
+            frame.quiets[np.uint64(quiets)] = move
+            quiets += 1
+
+    if number == 0:
+        return ply - MATE if in_check else np.int64(0)
+    store(worker, pos.key, best_move, best, depth, bound, ply)
+    return best
+
+
+def fill_tables(tables):
+    """Fill the late move reductions of a TABLES record.
+
+    The formula, log of depth times log of move number, is the field's common one; the constants are Weiss's for
+    quiet moves, a little lower because nothing here yet corrects them by history.
+    """
+    for depth in range(1, 64):
+        for number in range(1, 64):
+            tables.reductions[depth][number] = int(0.8 + math.log(depth) * math.log(number) / 2.3)
