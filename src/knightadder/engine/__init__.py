@@ -1,0 +1,1 @@
+"""Plain Python around the compiled core: options, limits, time management, iterative deepening, the game."""

@@ -1,0 +1,167 @@
+"""The engine: a game, a hash table, options, and one search at a time. Knows no protocol."""
+
+from collections.abc import Callable, Sequence
+
+from knightadder.core.layout import WORKER, new_record
+from knightadder.core.tables import new_tables
+from knightadder.engine.errors import EngineError
+from knightadder.engine.game import Game
+from knightadder.engine.hashtable import HashTable
+from knightadder.engine.info import Result
+from knightadder.engine.iterative import Report, Search
+from knightadder.engine.limits import Limits
+from knightadder.engine.options import Options
+
+
+class Engine:
+    """A chess engine.
+
+    Parameters
+    ----------
+    options : Options, optional
+        Settings to start with.
+
+    Raises
+    ------
+    EngineError
+        If the machine has too little memory.
+    """
+
+    def __init__(self, options: Options | None = None) -> None:
+        self.options = options or Options()
+        self._tables = new_tables()
+        self._worker = new_record(WORKER)
+        self._table = HashTable(self.options.hash_mb)
+        self._game = Game(self._tables)
+        self._search: Search | None = None
+
+    # --- settings and position -------------------------------------------------------------------------------------
+
+    def set_option(self, name: str, text: str | None) -> None:
+        """Set an option from text and apply it.
+
+        Raises
+        ------
+        OptionError
+            If there is no such option, or the value does not suit it; the old value stays.
+        """
+        self._must_be_idle()
+        before = str(self.options.hash_mb)
+        option = self.options.set(name, text)
+        if option.name == "Hash" and self.options.hash_mb != self._table.megabytes:
+            try:
+                self._table = HashTable(self.options.hash_mb)
+            except EngineError:
+                self.options.set("Hash", before)
+                raise
+        elif option.name == "Clear Hash":
+            self._table.clear()
+
+    def new_game(self) -> None:
+        """Forget what earlier searches learnt."""
+        self._must_be_idle()
+        self._table.clear()
+        self._worker.history[:] = 0
+
+    def set_position(self, fen: str | None = None, moves: Sequence[str] = ()) -> None:
+        """Set up a position and play moves from it.
+
+        Parameters
+        ----------
+        fen : str, optional
+            The usual start position if missing.
+        moves : sequence of str
+            In UCI notation.
+
+        Raises
+        ------
+        PositionError
+            If the FEN or a move is not legal; the old position then stays.
+        """
+        self._must_be_idle()
+        self._game.set_up(fen, moves)
+
+    def fen(self) -> str:
+        """Return the position's FEN."""
+        return self._game.fen(self.options.chess960)
+
+    def diagram(self) -> str:
+        """Return the position as text of several lines."""
+        return self._game.diagram(self.options.chess960)
+
+    def evaluation(self) -> str:
+        """Return the static evaluation as text, in pawns from White's view."""
+        if self._game.in_check:
+            return "Evaluation: none (in check)"
+        value = self._game.evaluate() * (1 - 2 * self._game.side_to_move)
+        return f"Evaluation: {value / 100:+.2f} (white side, PeSTO)"
+
+    def legal_moves(self) -> list[str]:
+        """Return the legal moves in UCI notation."""
+        return self._game.legal_moves_uci(self.options.chess960)
+
+    # --- searching -------------------------------------------------------------------------------------------------
+
+    @property
+    def searching(self) -> bool:
+        """Whether a search has not yet delivered its result."""
+        return self._search is not None and self._search.thread.is_alive()
+
+    def go(self, limits: Limits, on_info: Report, on_done: Callable[[Result], None]) -> None:
+        """Start a search and return at once.
+
+        Parameters
+        ----------
+        limits : Limits
+            When to end; with ``infinite`` or ``ponder`` the result is held back until `stop` or `ponderhit`.
+        on_info : callable
+            Receives analysis as it comes, from the engine's own threads.
+        on_done : callable
+            Receives the result, once, from the engine's own thread.
+        """
+        self._must_be_idle()
+        self._search = Search(
+            self._tables, self._worker, self._table, self._game, limits, self.options, on_info, on_done
+        )
+        self._search.start()
+
+    def stop(self) -> None:
+        """End the search, or perft, soon; nothing happens when idle."""
+        self._game.interrupt()
+        if self._search is not None:
+            self._search.stop()
+
+    def ponderhit(self) -> None:
+        """The expected move was played: the search goes on, on our own clock; nothing happens when not pondering."""
+        if self._search is not None:
+            self._search.ponder_hit()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait for the search to end.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds; forever if missing.
+
+        Returns
+        -------
+        bool
+            Whether the engine is idle.
+        """
+        if self._search is not None:
+            self._search.thread.join(timeout)
+        return not self.searching
+
+    def perft(self, depth: int, bulk: bool = True) -> dict[str, int]:
+        """Count the leaves of the legal move tree by root move; see `Game.perft`."""
+        return self._game.perft(depth, bulk, self.options.chess960)
+
+    def close(self) -> None:
+        """End a running search and wait for its result."""
+        self.stop()
+        self.wait()
+
+    def _must_be_idle(self) -> None:
+        if self.searching:
+            raise EngineError("not while searching")

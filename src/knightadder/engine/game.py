@@ -1,0 +1,182 @@
+"""The game being played: a position, the moves that led to it, and what can be asked of it."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from knightadder.core import fen, game
+from knightadder.core.layout import WORKER, new_record
+from knightadder.core.perft import perft
+from knightadder.engine.errors import PositionError
+from knightadder.engine.notation import parse_uci, to_uci
+
+
+def copy_game(source: np.record, target: np.record) -> None:
+    """Copy a game's position and history from one WORKER record to another."""
+    target.stack[0] = source.stack[0]
+    target.keys[:] = source.keys
+    target.key_count = source.key_count
+
+
+class Game:
+    """A position with the history that counts for repetitions.
+
+    Parameters
+    ----------
+    tables : record
+        The core's read-only tables.
+    """
+
+    def __init__(self, tables: np.record) -> None:
+        self._tables = tables
+        self.record = new_record(WORKER)
+        self._spare = new_record(WORKER)
+        self._fullmove = 1
+        self._stop = np.zeros(1, np.uint64)
+        for record in (self.record, self._spare):
+            record.stop_address = self._stop.ctypes.data
+        self.set_up()
+
+    def set_up(self, text: str | None = None, moves: Sequence[str] = ()) -> None:
+        """Set up a position and play moves from it.
+
+        Parameters
+        ----------
+        text : str, optional
+            FEN; the usual start position if missing.
+        moves : sequence of str
+            In UCI notation; castling may be written in either convention.
+
+        Raises
+        ------
+        PositionError
+            If the FEN or a move is not legal; the game then stays as it was.
+        """
+        try:
+            setup = fen.parse_fen(fen.START if text is None else text)
+        except fen.FenError as error:
+            raise PositionError(f"illegal position: {error}") from None
+        record = self._spare
+        position = record.stack[0]
+        position.board[:] = setup.board
+        position.stm, position.castling, position.ep = setup.stm, setup.castling, setup.ep
+        position.rule50 = position.plies_from_null = setup.rule50
+        if game.set_up_position(self._tables, record):
+            raise PositionError("illegal position: the side that is not to move is in check")
+        for name in moves:
+            move = self._find(record, name)
+            if not move:
+                raise PositionError(f"illegal move: {name}")
+            game.play(self._tables, record, move)
+        self._spare, self.record = self.record, record
+        self._fullmove = setup.fullmove + (setup.stm + len(moves)) // 2
+
+    def _find(self, record: np.record, name: str) -> int:
+        squares = parse_uci(name)
+        return int(game.find_move(self._tables, record, *squares)) if squares else 0
+
+    def find(self, name: str) -> int:
+        """Return the legal move that UCI text means here, in the core's encoding; 0 if there is none."""
+        return self._find(self.record, name)
+
+    def legal_moves(self) -> list[int]:
+        """Return the legal moves in the core's encoding."""
+        count = game.list_moves(self._tables, self.record)
+        return [int(move) for move in self.record.frames[0].moves[:count]]
+
+    def legal_moves_uci(self, chess960: bool = False) -> list[str]:
+        """Return the legal moves in UCI notation."""
+        return [to_uci(move, chess960) for move in self.legal_moves()]
+
+    @property
+    def side_to_move(self) -> int:
+        """0 for White, 1 for Black."""
+        return int(self.record.stack[0].stm)
+
+    @property
+    def in_check(self) -> bool:
+        """Whether the side to move is in check."""
+        return bool(self.record.stack[0].checkers)
+
+    def is_over_after(self, names: Sequence[str]) -> bool:
+        """Say whether the game would be over after some legal moves: mate, stalemate or a draw by rule."""
+        record = self._spare
+        copy_game(self.record, record)
+        for name in names:
+            game.play(self._tables, record, self._find(record, name))
+        return bool(game.list_moves(self._tables, record) == 0 or game.draw_reason(self._tables, record) != 0)
+
+    def fen(self, chess960: bool = False) -> str:
+        """Return the position's FEN, castling rights as Shredder-FEN if `chess960`."""
+        position = self.record.stack[0]
+        setup = fen.Setup(
+            [int(piece) for piece in position.board],
+            int(position.stm),
+            int(position.castling),
+            int(position.ep),
+            int(position.rule50),
+            self._fullmove,
+        )
+        return fen.write_fen(setup, chess960)
+
+    def diagram(self, chess960: bool = False) -> str:
+        """Return the board as text, with FEN, key and checkers."""
+        position = self.record.stack[0]
+        letters = ".PNBRQK..pnbrqk"
+        lines = []
+        for rank in range(7, -1, -1):
+            row = " ".join(letters[int(piece)] for piece in position.board[rank * 8 : rank * 8 + 8])
+            lines.append(f"{rank + 1}  {row}")
+        checkers = [fen.square_name(square) for square in range(64) if int(position.checkers) >> square & 1]
+        return "\n".join(
+            [
+                *lines,
+                "",
+                "   a b c d e f g h",
+                "",
+                f"Fen: {self.fen(chess960)}",
+                f"Key: {int(position.key):016X}",
+                f"Checkers: {' '.join(checkers)}".rstrip(),
+            ]
+        )
+
+    def evaluate(self) -> int:
+        """Return the static evaluation in centipawns, from the side to move's view."""
+        return int(game.evaluate_position(self._tables, self.record))
+
+    def exchange_wins(self, name: str, threshold: int) -> bool:
+        """Say whether the exchange that a legal move starts wins at least `threshold` centipawns."""
+        move = self.find(name)
+        if not move:
+            raise PositionError(f"illegal move: {name}")
+        return bool(game.see(self._tables, self.record, move, threshold))
+
+    def perft(self, depth: int, bulk: bool = True, chess960: bool = False) -> dict[str, int]:
+        """Count the leaves of the legal move tree below each legal move.
+
+        Parameters
+        ----------
+        depth : int
+            Plies, at least 1.
+        bulk : bool
+            Whether the moves of the last ply are counted without being made.
+
+        Returns
+        -------
+        dict
+            Leaves by move in UCI notation; counts are partial after `interrupt`.
+        """
+        self._stop[0] = 0
+        record = self._spare
+        counts = {}
+        for move in self.legal_moves():
+            record.stack[0] = self.record.stack[0]
+            game.play(self._tables, record, move)
+            counts[to_uci(move, chess960)] = int(perft(self._tables, record, 0, depth - 1, int(bulk)))
+            if self._stop[0]:
+                break
+        return counts
+
+    def interrupt(self) -> None:
+        """End a running `perft` soon; callable from any thread."""
+        self._stop[0] = 1

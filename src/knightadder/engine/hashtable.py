@@ -1,0 +1,73 @@
+"""The memory of the transposition table; what is in it is the core's business."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from knightadder.core.transposition import BUCKET_BYTES, ENTRIES, GENERATION_SHIFT, GENERATIONS
+from knightadder.engine.errors import OptionError
+
+_MEGABYTE = 1 << 20
+_CLEAR_AT_ONCE = 1 << 21  # words; below it a thread costs more than it saves
+
+
+class HashTable:
+    """A block of zeroed memory, aligned to cache lines.
+
+    Parameters
+    ----------
+    megabytes : int
+        Size in MiB, at least 1.
+
+    Raises
+    ------
+    OptionError
+        If the machine has not that much memory.
+    """
+
+    def __init__(self, megabytes: int) -> None:
+        if megabytes > _physical_megabytes():
+            raise OptionError(f"not enough memory for a hash table of {megabytes} MB")
+        self.megabytes = megabytes
+        self.buckets = megabytes * _MEGABYTE // BUCKET_BYTES
+        self.generation = 0
+        line = BUCKET_BYTES // 8
+        words = self.buckets * line
+        try:
+            memory = np.zeros(words + line, np.uint64)
+        except MemoryError:
+            raise OptionError(f"not enough memory for a hash table of {megabytes} MB") from None
+        offset = -memory.ctypes.data % BUCKET_BYTES // 8
+        self._words = memory[offset : offset + words]
+
+    @property
+    def address(self) -> int:
+        """Address of the first bucket."""
+        return int(self._words.ctypes.data)
+
+    def age(self) -> None:
+        """Begin a new search: what earlier ones stored becomes less worth keeping."""
+        self.generation = (self.generation + 1) % GENERATIONS
+
+    def clear(self, threads: int = 2) -> None:
+        """Forget everything, in parallel."""
+        self.generation = 0
+        parts = np.array_split(self._words, max(1, min(threads, len(self._words) // _CLEAR_AT_ONCE)))
+        with ThreadPoolExecutor(len(parts)) as pool:
+            # NumPy releases the GIL while it fills.
+            list(pool.map(lambda part: part.fill(0), parts))
+
+    def permille_full(self) -> int:
+        """Return how much of the table this search has filled, in per mille, from a sample of a thousand entries."""
+        data = self._words[1 : 2 * ENTRIES * 250 : 2]
+        generations = (data >> np.uint64(GENERATION_SHIFT)) % GENERATIONS
+        return int(np.count_nonzero((data != 0) & (generations == self.generation)))
+
+
+def _physical_megabytes() -> float:
+    """Return the machine's memory in MiB; infinity where the system does not tell."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / _MEGABYTE
+    except (AttributeError, ValueError, OSError):
+        return float("inf")

@@ -1,0 +1,110 @@
+"""Loads the compiled core in a background thread, so that the protocol can answer meanwhile.
+
+Importing the core takes half a second, and the very first start compiles it, which takes many more.
+"""
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+from knightadder.engine.errors import EngineError
+from knightadder.engine.options import Options
+
+if TYPE_CHECKING:
+    from knightadder.engine.engine import Engine
+
+Report: TypeAlias = Callable[[str], None]
+
+
+def load_engine(options: Options, report: Report) -> "Engine":
+    """Import the core, compile what the cache does not hold, and build the engine.
+
+    Parameters
+    ----------
+    options : Options
+        The options that the engine starts with and keeps.
+    report : callable
+        Told each step of compiling, such as ``compiling 3/8: search``; not called when all is in the cache.
+    """
+    from knightadder.core.jit import compile_entries
+    from knightadder.engine.engine import Engine
+
+    compile_entries(report)
+    return Engine(options)
+
+
+class Loader:
+    """Loads an engine once, in a daemon thread.
+
+    Parameters
+    ----------
+    options : Options
+        The options that the engine starts with.
+    load : callable
+        What loads it, :func:`load_engine` unless a test says otherwise.
+
+    Attributes
+    ----------
+    ready : threading.Event
+        Set when loading has ended, well or badly.
+    error : exception or None
+        What made loading fail; ``None`` until then.
+    """
+
+    def __init__(self, options: Options, load: Callable[[Options, Report], "Engine"] = load_engine) -> None:
+        self.ready = threading.Event()
+        self.error: BaseException | None = None
+        self._options = options
+        self._load = load
+        self._engine: Engine | None = None
+        self._progress: str | None = None
+        self._thread: threading.Thread | None = None
+        self._on_change: Callable[[], None] | None = None
+
+    def start(self, on_change: Callable[[], None] | None = None) -> None:
+        """Start loading; a second call does nothing.
+
+        Parameters
+        ----------
+        on_change : callable, optional
+            Called from the loading thread when :meth:`progress` has news and when loading has ended.
+        """
+        if self._thread is None:
+            self._on_change = on_change
+            # A daemon, because nothing can interrupt the compiler when the user wants to leave.
+            self._thread = threading.Thread(target=self._run, name="loader", daemon=True)
+            self._thread.start()
+
+    def progress(self) -> str | None:
+        """Give the step that loading is at, such as ``compiling 3/8: search``; ``None`` before anything is known."""
+        return self._progress
+
+    def engine(self) -> "Engine":
+        """Wait until loading has ended, starting it if need be, and give the engine.
+
+        Raises
+        ------
+        EngineError
+            If loading failed.
+        """
+        self.start()
+        self.ready.wait()
+        if self._engine is None:
+            raise EngineError(f"the engine cannot be loaded: {type(self.error).__name__}: {self.error}") from self.error
+        return self._engine
+
+    def _run(self) -> None:
+        try:
+            self._engine = self._load(self._options, self._report)
+        except BaseException as error:  # also SystemExit: whoever waits must hear of it
+            self.error = error
+        self.ready.set()
+        self._changed()
+
+    def _report(self, step: str) -> None:
+        self._progress = step
+        self._changed()
+
+    def _changed(self) -> None:
+        if self._on_change is not None:
+            self._on_change()

@@ -1,0 +1,40 @@
+"""Moves as UCI writes them: from, to, promotion; castling as the king's step, or in Chess960 as king takes rook."""
+
+from knightadder.core.fen import square_name
+from knightadder.core.layout import BISHOP, KNIGHT, QUEEN, ROOK
+from knightadder.core.moves import CASTLING
+
+_PROMOTIONS = {"n": KNIGHT, "b": BISHOP, "r": ROOK, "q": QUEEN}
+_LETTERS = {piece_type: letter for letter, piece_type in _PROMOTIONS.items()}
+
+
+def to_uci(move: int, chess960: bool = False) -> str:
+    """Write a 16-bit move as UCI text.
+
+    Parameters
+    ----------
+    move : int
+        In the core's encoding.
+    chess960 : bool
+        Whether castling is written as king takes rook.
+    """
+    source, target, kind = move & 63, move >> 6 & 63, move >> 12 & 15
+    if kind == CASTLING and not chess960:
+        target = (source & 56) + (6 if target > source else 2)
+    return square_name(source) + square_name(target) + _LETTERS.get(kind, "")
+
+
+def parse_uci(text: str) -> tuple[int, int, int] | None:
+    """Read UCI text as from-square, to-square and promotion piece type (0 for none); None if it is no move."""
+    if not 4 <= len(text) <= 5:
+        return None
+    squares = []
+    for name in (text[:2], text[2:4]):
+        file, rank = "abcdefgh".find(name[0]), "12345678".find(name[1])
+        if file < 0 or rank < 0:
+            return None
+        squares.append(rank * 8 + file)
+    promotion = _PROMOTIONS.get(text[4:].lower(), 0)
+    if text[4:] and not promotion:
+        return None
+    return squares[0], squares[1], promotion

@@ -1,0 +1,224 @@
+"""Engine options: their declarations in UCI's terms, and the values set by the user."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from knightadder.engine.errors import OptionError
+
+Value: TypeAlias = int | bool | str
+
+
+@dataclass(frozen=True, slots=True)
+class Spin:
+    """A whole number between two bounds, both included."""
+
+    name: str
+    default: int
+    minimum: int
+    maximum: int
+
+    def uci(self) -> str:
+        """Give the line that declares the option to a UCI interface."""
+        return f"option name {self.name} type spin default {self.default} min {self.minimum} max {self.maximum}"
+
+    def parse(self, text: str | None) -> int:
+        """Read a value.
+
+        Raises
+        ------
+        OptionError
+            If the text is no whole number or lies outside the bounds.
+        """
+        try:
+            value = int(text or "")
+        except ValueError:
+            raise OptionError(f"option {self.name}: expected a whole number, not {text or 'nothing'}") from None
+        if not self.minimum <= value <= self.maximum:
+            raise OptionError(f"option {self.name}: {text} is not between {self.minimum} and {self.maximum}")
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A switch."""
+
+    name: str
+    default: bool
+
+    def uci(self) -> str:
+        """Give the line that declares the option to a UCI interface."""
+        return f"option name {self.name} type check default {str(self.default).lower()}"
+
+    def parse(self, text: str | None) -> bool:
+        """Read ``true`` or ``false``, in any case.
+
+        Raises
+        ------
+        OptionError
+            If the text is neither.
+        """
+        values = {"true": True, "false": False}
+        try:
+            return values[(text or "").lower()]
+        except KeyError:
+            raise OptionError(f"option {self.name}: expected true or false, not {text or 'nothing'}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """An action without a value."""
+
+    name: str
+
+    def uci(self) -> str:
+        """Give the line that declares the option to a UCI interface."""
+        return f"option name {self.name} type button"
+
+    def parse(self, text: str | None) -> None:
+        """Accept anything: some interfaces send a value with a button, and it means nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Free text; UCI writes the empty text as ``<empty>``."""
+
+    name: str
+    default: str
+
+    def uci(self) -> str:
+        """Give the line that declares the option to a UCI interface."""
+        return f"option name {self.name} type string default {self.default or '<empty>'}"
+
+    def parse(self, text: str | None) -> str:
+        """Read a text; nothing and ``<empty>`` give the empty one."""
+        return "" if text is None or text == "<empty>" else text
+
+
+@dataclass(frozen=True, slots=True)
+class Combo:
+    """One of several words."""
+
+    name: str
+    default: str
+    choices: tuple[str, ...]
+
+    def uci(self) -> str:
+        """Give the line that declares the option to a UCI interface."""
+        choices = "".join(f" var {choice}" for choice in self.choices)
+        return f"option name {self.name} type combo default {self.default}{choices}"
+
+    def parse(self, text: str | None) -> str:
+        """Read one of the choices, in any case, and give it as declared.
+
+        Raises
+        ------
+        OptionError
+            If the text is none of them.
+        """
+        for choice in self.choices:
+            if choice.lower() == (text or "").lower():
+                return choice
+        raise OptionError(f"option {self.name}: expected {' or '.join(self.choices)}, not {text or 'nothing'}")
+
+
+Option: TypeAlias = Spin | Check | Button | Text | Combo
+
+OPTIONS: tuple[Option, ...] = (
+    Spin("Hash", 16, 1, 33_554_432),
+    Button("Clear Hash"),
+    Spin("Threads", 1, 1, 1),
+    Check("Ponder", False),
+    Spin("MultiPV", 1, 1, 256),
+    Spin("Move Overhead", 20, 0, 5000),
+    Check("UCI_Chess960", False),
+    Check("UCI_AnalyseMode", False),
+    Check("UCI_ShowWDL", False),
+    Text("SyzygyPath", ""),
+)
+
+
+class Options:
+    """The values of all options; each starts at its default."""
+
+    def __init__(self) -> None:
+        self._declared: dict[str, Option] = {option.name.lower(): option for option in OPTIONS}
+        self._values: dict[str, Value] = {
+            option.name: option.default for option in OPTIONS if not isinstance(option, Button)
+        }
+
+    def set(self, name: str, text: str | None) -> Option:
+        """Set an option from text, as UCI's ``setoption`` gives it.
+
+        Parameters
+        ----------
+        name : str
+            Name of the option, in any case.
+        text : str or None
+            The value; ``None`` where none was given.
+
+        Returns
+        -------
+        Option
+            The declaration of the option that was set, or of the button that was pressed.
+
+        Raises
+        ------
+        OptionError
+            If there is no such option, or the value does not suit it; the old value stays.
+        """
+        option = self._declared.get(name.lower())
+        if option is None:
+            raise OptionError(f"unknown option: {name}")
+        value = option.parse(text)
+        if value is not None:
+            self._values[option.name] = value
+        return option
+
+    def __getitem__(self, name: str) -> Value:
+        """Give the value of the option with this name, spelt as declared."""
+        return self._values[name]
+
+    @property
+    def hash_mb(self) -> int:
+        """Size of the transposition table in MiB."""
+        return int(self["Hash"])
+
+    @property
+    def threads(self) -> int:
+        """Number of search threads."""
+        return int(self["Threads"])
+
+    @property
+    def ponder(self) -> bool:
+        """Whether the interface may let the engine think on the opponent's time."""
+        return bool(self["Ponder"])
+
+    @property
+    def multipv(self) -> int:
+        """Number of best lines to analyse."""
+        return int(self["MultiPV"])
+
+    @property
+    def move_overhead(self) -> int:
+        """Milliseconds to keep in reserve on each move for the way between interface and engine."""
+        return int(self["Move Overhead"])
+
+    @property
+    def chess960(self) -> bool:
+        """Whether castling is written as king takes rook, in and out."""
+        return bool(self["UCI_Chess960"])
+
+    @property
+    def analyse_mode(self) -> bool:
+        """Whether the engine analyses rather than plays a game."""
+        return bool(self["UCI_AnalyseMode"])
+
+    @property
+    def show_wdl(self) -> bool:
+        """Whether analysis gives expected wins, draws and losses."""
+        return bool(self["UCI_ShowWDL"])
+
+    @property
+    def syzygy_path(self) -> str:
+        """Folders of Syzygy tablebases, joined by the system's path separator; empty for none."""
+        return str(self["SyzygyPath"])

@@ -1,0 +1,43 @@
+"""Limits: which searches end by themselves."""
+
+import dataclasses
+
+import pytest
+
+from knightadder.engine.limits import Limits
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        Limits(wtime=0),
+        Limits(btime=-5),
+        Limits(depth=1),
+        Limits(nodes=1),
+        Limits(mate=1),
+        Limits(movetime=1),
+        Limits(wtime=1000, ponder=True),
+    ],
+)
+def test_any_limit_ends_a_search(limits: Limits) -> None:
+    assert not limits.unlimited
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        Limits(),
+        Limits(infinite=True),
+        Limits(infinite=True, depth=3),
+        Limits(searchmoves=("e2e4",)),
+        Limits(winc=100, binc=100, movestogo=40),
+        Limits(ponder=True),
+    ],
+)
+def test_without_a_limit_only_stop_ends_a_search(limits: Limits) -> None:
+    assert limits.unlimited
+
+
+def test_limits_cannot_change_during_a_search() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Limits(depth=3).depth = 4  # type: ignore[misc]

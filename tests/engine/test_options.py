@@ -1,0 +1,115 @@
+"""Options: declared as UCI writes them, and set from text."""
+
+import pytest
+
+from knightadder.engine.errors import EngineError, OptionError
+from knightadder.engine.options import OPTIONS, Button, Check, Combo, Options, Spin, Text
+
+
+def test_the_declarations_are_those_that_interfaces_expect() -> None:
+    assert [option.uci() for option in OPTIONS] == [
+        "option name Hash type spin default 16 min 1 max 33554432",
+        "option name Clear Hash type button",
+        "option name Threads type spin default 1 min 1 max 1",
+        "option name Ponder type check default false",
+        "option name MultiPV type spin default 1 min 1 max 256",
+        "option name Move Overhead type spin default 20 min 0 max 5000",
+        "option name UCI_Chess960 type check default false",
+        "option name UCI_AnalyseMode type check default false",
+        "option name UCI_ShowWDL type check default false",
+        "option name SyzygyPath type string default <empty>",
+    ]
+
+
+def test_a_combo_is_declared_with_its_choices() -> None:
+    option = Combo("Style", "Solid", ("Solid", "Wild"))
+    assert option.uci() == "option name Style type combo default Solid var Solid var Wild"
+
+
+def test_every_option_starts_at_its_default() -> None:
+    options = Options()
+    assert options.hash_mb == options["Hash"] == 16
+    assert options.threads == 1
+    assert options.ponder is False
+    assert options.multipv == 1
+    assert options.move_overhead == options["Move Overhead"] == 20
+    assert options.chess960 is False
+    assert options.analyse_mode is False
+    assert options.show_wdl is False
+    assert options.syzygy_path == ""
+
+
+def test_names_are_read_in_any_case() -> None:
+    options = Options()
+    assert options.set("move OVERHEAD", "100").name == "Move Overhead"
+    assert options.move_overhead == 100
+
+
+@pytest.mark.parametrize("text", ["1", "33554432"])
+def test_a_spin_takes_its_bounds(text: str) -> None:
+    options = Options()
+    options.set("Hash", text)
+    assert options.hash_mb == int(text)
+
+
+@pytest.mark.parametrize("text", ["0", "33554433", "-16", "many", "1.5", "", None, "9" * 5000])
+def test_a_bad_spin_is_refused_and_the_old_value_stays(text: str | None) -> None:
+    options = Options()
+    options.set("Hash", "64")
+    with pytest.raises(OptionError, match=r"^option Hash: "):
+        options.set("Hash", text)
+    assert options.hash_mb == 64
+
+
+@pytest.mark.parametrize(("text", "value"), [("true", True), ("TRUE", True), ("false", False), ("False", False)])
+def test_a_check_is_read_in_any_case(text: str, value: bool) -> None:
+    assert Check("Ponder", not value).parse(text) is value
+
+
+@pytest.mark.parametrize("text", ["yes", "1", "", None])
+def test_a_bad_check_is_refused(text: str | None) -> None:
+    with pytest.raises(OptionError, match="expected true or false"):
+        Check("Ponder", True).parse(text)
+
+
+def test_a_combo_gives_its_choice_as_declared() -> None:
+    option = Combo("Style", "Solid", ("Solid", "Wild"))
+    assert option.parse("wild") == "Wild"
+    for text in ("tame", "", None):
+        with pytest.raises(OptionError, match="expected Solid or Wild"):
+            option.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("/a b/c", "/a b/c"), ("<empty>", ""), ("", ""), (None, ""), ("Value", "Value")]
+)
+def test_a_text_is_kept_as_it_is(text: str | None, value: str) -> None:
+    assert Text("SyzygyPath", "").parse(text) == value
+
+
+def test_a_button_takes_anything_and_stores_nothing() -> None:
+    options = Options()
+    assert isinstance(options.set("clear hash", None), Button)
+    assert isinstance(options.set("Clear Hash", "now"), Button)
+    with pytest.raises(KeyError):
+        options["Clear Hash"]
+
+
+def test_an_unknown_option_is_refused() -> None:
+    with pytest.raises(OptionError, match=r"^unknown option: Contempt$"):
+        Options().set("Contempt", "0")
+
+
+def test_option_errors_can_be_caught_as_engine_errors_and_as_value_errors() -> None:
+    assert issubclass(OptionError, EngineError)
+    assert issubclass(OptionError, ValueError)
+
+
+def test_two_sets_of_values_are_independent() -> None:
+    one, other = Options(), Options()
+    one.set("Hash", "32")
+    assert other.hash_mb == 16
+
+
+def test_a_spin_may_be_negative() -> None:
+    assert Spin("Contempt", 0, -100, 100).parse("-100") == -100
