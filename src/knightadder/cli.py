@@ -1,0 +1,438 @@
+"""The `knightadder` command: the UCI engine, and what is useful to run from a terminal.
+
+Only the subcommands import what is heavy, because a user interface that starts the engine should not wait.
+"""
+
+import contextlib
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, TypeAlias
+
+from knightadder import __version__
+from knightadder.engine.errors import EngineError, OptionError, PositionError
+
+if TYPE_CHECKING:
+    import argparse
+
+    import chess
+    from rich.table import Table
+
+    from knightadder.engine.engine import Engine
+    from knightadder.engine.info import CurrentMove, Info, Message, Result
+    from knightadder.engine.limits import Limits
+    from knightadder.engine.options import Options
+
+    Report: TypeAlias = Info | CurrentMove | Message
+
+EXIT_OK = 0
+EXIT_FAILED = 1
+EXIT_BAD_INPUT = 2
+EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+
+# Compiled code cannot be interrupted, so it runs in another thread while the main one looks up this often.
+_POLL_SECONDS = 0.1
+
+_EXAMPLES = """\
+examples:
+  knightadder                              speak UCI on standard input and output, for a chess program
+  knightadder analyse startpos --depth 16
+  knightadder analyse "8/8/8/8/8/4k3/4p3/4K3 w - - 0 1" --time 5 --multipv 3
+  knightadder perft 5 --divide
+  knightadder bench                        search fixed positions: nodes, and nodes per second
+  knightadder warmup                       compile now what the first start would compile
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The arguments; those of the process by default.
+
+    Returns
+    -------
+    int
+        Exit status: 0 done, 1 failed, 2 bad arguments or position, 130 interrupted.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments in ([], ["uci"]):  # ahead of building the parser, which a chess program need not wait for
+        return _uci()
+    parsed = build_parser().parse_args(arguments)
+    try:
+        status: int = parsed.run(parsed)
+        sys.stdout.flush()
+    except EngineError as error:
+        print(f"knightadder: {error}", file=sys.stderr)
+        return EXIT_BAD_INPUT if isinstance(error, PositionError | OptionError) else EXIT_FAILED
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader, such as `head`, has seen enough; nothing more may be written, not even by the final flush.
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_FAILED
+    return status
+
+
+def build_parser() -> "argparse.ArgumentParser":
+    """Declare the subcommands and their arguments."""
+    import argparse
+
+    parser = argparse.ArgumentParser(
+        prog="knightadder",
+        description="A chess engine in plain Python, compiled by Numba. Without arguments it speaks UCI.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    command = commands.add_parser("uci", help="speak UCI, as without arguments")
+    command.set_defaults(run=lambda _: _uci())
+
+    command = commands.add_parser("analyse", aliases=["analyze"], help="analyse a position, until Ctrl-C or a limit")
+    command.add_argument(
+        "fen", nargs="+", metavar="FEN", help='the position, in Forsyth-Edwards notation, or "startpos"'
+    )
+    limit = command.add_mutually_exclusive_group()
+    limit.add_argument("--depth", type=_positive, metavar="PLIES", help="stop at this depth")
+    limit.add_argument("--time", type=_seconds, metavar="SECONDS", help="stop after this time")
+    command.add_argument("--multipv", type=_positive, default=1, metavar="N", help="show the N best lines")
+    command.add_argument("--chess960", action="store_true", help="play by the rules of Chess960")
+    command.set_defaults(run=_analyse)
+
+    command = commands.add_parser("perft", help="count the positions that legal moves lead to")
+    command.add_argument("depth", type=_positive, metavar="DEPTH", help="number of plies")
+    command.add_argument("--fen", nargs="+", metavar="FEN", help="the position; the start position by default")
+    command.add_argument("--divide", action="store_true", help="show the count of each first move")
+    command.add_argument("--chess960", action="store_true", help="play by the rules of Chess960")
+    command.set_defaults(run=_perft)
+
+    command = commands.add_parser("bench", help="search fixed positions to a fixed depth: nodes and nodes per second")
+    command.add_argument("depth", type=_positive, nargs="?", metavar="DEPTH", help="number of plies")
+    command.set_defaults(run=_bench)
+
+    command = commands.add_parser("warmup", help="compile now what the first start would compile")
+    command.set_defaults(run=_warmup)
+
+    command = commands.add_parser("cache", help="show where the compiled code is kept, or clear it")
+    command.add_argument("--clear", action="store_true", help="remove all of it")
+    command.set_defaults(run=_cache)
+    return parser
+
+
+# --- subcommands ---------------------------------------------------------------------------------------------------
+
+
+def _uci() -> int:
+    from knightadder.protocols import uci
+
+    return uci.main() or EXIT_OK
+
+
+def _bench(arguments: "argparse.Namespace") -> int:
+    with contextlib.closing(_load(_options())) as engine:
+        from knightadder.engine.bench import BENCH_DEPTH, run_bench
+
+        depth = arguments.depth or BENCH_DEPTH
+        nodes, seconds = run_bench(engine, depth=depth, on_line=lambda line: print(line, flush=True))
+    print(f"{nodes} nodes {int(nodes / max(seconds, 1e-9))} nps")
+    return EXIT_OK
+
+
+def _perft(arguments: "argparse.Namespace") -> int:
+    from concurrent.futures import ThreadPoolExecutor, wait
+
+    options = _options(chess960=arguments.chess960)
+    with contextlib.closing(_load(options)) as engine, ThreadPoolExecutor(1) as pool:
+        _set_position(engine, arguments.fen or ["startpos"])
+        start = time.perf_counter()
+        try:
+            counting = pool.submit(engine.perft, arguments.depth)
+            while not counting.done():
+                wait([counting], _POLL_SECONDS)
+        except KeyboardInterrupt:
+            engine.stop()
+            raise
+        seconds = time.perf_counter() - start
+        counts = counting.result()
+    if arguments.divide:
+        for move in sorted(counts):
+            print(f"{move}: {counts[move]}")
+        print()
+    nodes = sum(counts.values())
+    print(f"{nodes} nodes, {seconds:.3f} s, {nodes / max(seconds, 1e-9) / 1e6:.1f} M nodes/s")
+    return EXIT_OK
+
+
+def _analyse(arguments: "argparse.Namespace") -> int:
+    import chess
+
+    from knightadder.engine.limits import Limits
+
+    options = _options(chess960=arguments.chess960, multipv=arguments.multipv)
+    limits = Limits(
+        depth=arguments.depth,
+        movetime=None if arguments.time is None else max(1, round(arguments.time * 1000)),
+        infinite=arguments.depth is None and arguments.time is None,
+    )
+    with contextlib.closing(_load(options)) as engine:
+        _set_position(engine, arguments.fen)
+        board = chess.Board(engine.fen(), chess960=arguments.chess960)
+        watch = _watch_live if sys.stdout.isatty() else _watch_plain
+        result = watch(engine, limits, board)
+    print(_verdict(board, result))
+    return EXIT_OK
+
+
+def _warmup(_: "argparse.Namespace") -> int:
+    start = time.perf_counter()
+    _load(_options()).close()
+    from knightadder.core import cache
+
+    places = [str(folder.path) for folder in cache.describe() if folder.current]
+    where = f"; the compiled code is in {places[0]}" if places else "; the compiled code cannot be kept on disk"
+    print(f"Ready after {time.perf_counter() - start:.1f} s{where}")
+    return EXIT_OK
+
+
+def _cache(arguments: "argparse.Namespace") -> int:
+    from knightadder.core import cache
+
+    if arguments.clear:
+        print(f"Freed {_megabytes(cache.clear())}")
+        return EXIT_OK
+    folders = cache.describe()
+    for folder in folders:
+        note = "  (in use by this version)" if folder.current else ""
+        print(f"{folder.path}  {_megabytes(folder.size)}  last used {folder.last_used:%Y-%m-%d %H:%M}{note}")
+    if not folders:
+        print("Nothing is compiled yet")
+    return EXIT_OK
+
+
+# --- loading the engine --------------------------------------------------------------------------------------------
+
+
+def _options(chess960: bool = False, multipv: int = 1) -> "Options":
+    """Give the engine's options with these set; OptionError if a value is refused."""
+    from knightadder.engine.options import Options
+
+    options = Options()
+    options.set("UCI_Chess960", "true" if chess960 else "false")
+    options.set("MultiPV", str(multipv))
+    return options
+
+
+def _load(options: "Options") -> "Engine":
+    """Load the engine, showing on stderr what is compiled; EngineError if that fails."""
+    from knightadder.engine.loader import Loader
+
+    loader = Loader(options)
+    loader.start()
+    with _progress_line() as show:
+        try:
+            while not loader.ready.wait(_POLL_SECONDS):
+                show(loader.progress())
+        except KeyboardInterrupt:
+            # Nothing can interrupt the compiler, and to end the interpreter beneath it would crash.
+            os._exit(EXIT_INTERRUPTED)
+    return loader.engine()
+
+
+def _set_position(engine: "Engine", fen: Sequence[str]) -> None:
+    """Set up the position, given as one argument or, for want of quotes, several; PositionError if it is refused."""
+    text = " ".join(fen)
+    engine.set_position(None if text == "startpos" else text)
+
+
+@contextlib.contextmanager
+def _progress_line() -> Iterator[Callable[[str | None], None]]:
+    """Show a changing line on stderr: in place on a terminal, else each text once on a line of its own."""
+    in_place = sys.stderr.isatty()
+    shown: str | None = None
+
+    def show(text: str | None) -> None:
+        nonlocal shown
+        if text is not None and text != shown:
+            shown = text
+            print(f"\r\x1b[K{text}" if in_place else text, end="" if in_place else "\n", file=sys.stderr, flush=True)
+
+    yield show
+    if in_place and shown is not None:
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+# --- showing an analysis -------------------------------------------------------------------------------------------
+
+
+def _search(
+    engine: "Engine", limits: "Limits", show: "Callable[[Report], None]", refresh: Callable[[], None]
+) -> "Result":
+    """Search and show the reports; Ctrl-C ends the search, not the program.
+
+    The engine's thread only queues its reports. They are shown in this thread, each once by `show`, with a `refresh`
+    after every handful.
+    """
+    reports: SimpleQueue[Report] = SimpleQueue()
+    done = threading.Event()
+    results: list[Result] = []
+
+    def on_done(result: "Result") -> None:
+        results.append(result)
+        done.set()
+
+    def drain() -> None:
+        while not reports.empty():
+            show(reports.get())
+        refresh()
+
+    engine.go(limits, reports.put, on_done)
+    while not done.is_set():
+        try:
+            while not done.wait(_POLL_SECONDS):
+                drain()
+        except KeyboardInterrupt:
+            engine.stop()
+    drain()
+    return results[0]
+
+
+def _watch_plain(engine: "Engine", limits: "Limits", board: "chess.Board") -> "Result":
+    """Search and print a line for each one the engine reports."""
+    from knightadder.engine.info import Info, Message
+
+    several = engine.options.multipv > 1
+
+    def show(report: "Report") -> None:
+        if isinstance(report, Info):
+            rank = f"{report.multipv}. " if several else ""
+            print(
+                f"{rank}depth {report.depth}/{report.seldepth}  {score_text(report, board.turn)} (White's view)  "
+                f"{report.nodes} nodes  {report.nps} nps  {report.time_ms / 1000:.2f} s  {line_text(report.pv, board)}",
+                flush=True,
+            )
+        elif isinstance(report, Message):
+            print(report.text, flush=True)
+
+    return _search(engine, limits, show, refresh=lambda: None)
+
+
+def _watch_live(engine: "Engine", limits: "Limits", board: "chess.Board") -> "Result":
+    """Search and keep a table of the best lines up to date."""
+    from rich.console import Console
+    from rich.live import Live
+
+    from knightadder.engine.info import Info, Message
+
+    lines: dict[int, Info] = {}
+    console = Console()
+
+    def show(report: "Report") -> None:
+        if isinstance(report, Info):
+            lines[report.multipv] = report
+        elif isinstance(report, Message):
+            console.print(report.text)
+
+    with Live(console=console, auto_refresh=False) as live:
+        return _search(engine, limits, show, lambda: live.update(_table(lines, board), refresh=True))
+
+
+def _table(lines: "dict[int, Info]", board: "chess.Board") -> "Table":
+    """Lay out the best lines, best first, under the figures of the search as a whole."""
+    from rich.table import Table
+    from rich.text import Text
+
+    title = board.fen()
+    caption = "Ctrl-C ends the analysis"
+    if lines:
+        newest = max(lines.values(), key=lambda info: info.nodes)
+        caption = (
+            f"{newest.nodes:,} nodes, {newest.nps / 1e6:.2f} M nodes/s, {newest.time_ms / 1000:.1f} s, "
+            f"hash {newest.hashfull / 10:.0f} % full; {caption}"
+        )
+    table = Table(title=title, caption=caption, title_justify="left", caption_justify="left", expand=True)
+    table.add_column("Depth", justify="right", no_wrap=True)
+    table.add_column("Score (White)", justify="right", no_wrap=True)
+    table.add_column("Line", ratio=1, no_wrap=True, overflow="ellipsis")
+    for rank in sorted(lines):
+        info = lines[rank]
+        table.add_row(f"{info.depth}/{info.seldepth}", score_text(info, board.turn), Text(line_text(info.pv, board)))
+    return table
+
+
+def score_text(info: "Info", white_to_move: bool) -> str:
+    """Write the score of a line, in pawns or as a mate, from White's view.
+
+    Parameters
+    ----------
+    info : Info
+        The line; its score is from the view of the side to move.
+    white_to_move : bool
+        Whether that side is White.
+
+    Returns
+    -------
+    str
+        Such as ``+0.34``, ``-1.20``, ``#3`` (White mates in three), ``#-2``, with ``>=`` or ``<=`` before a bound.
+    """
+    from knightadder.engine.info import Bound
+
+    sign = 1 if white_to_move else -1
+    if info.score.mate is not None:
+        winning = (info.score.mate > 0) == white_to_move
+        text = f"#{'' if winning else '-'}{abs(info.score.mate)}"
+    else:
+        text = f"{sign * (info.score.cp or 0) / 100:+.2f}"
+    if info.bound is Bound.EXACT:
+        return text
+    return (">=" if (info.bound is Bound.LOWER) == white_to_move else "<=") + text
+
+
+def line_text(moves: Sequence[str], board: "chess.Board") -> str:
+    """Write a line of UCI moves in standard algebraic notation with move numbers.
+
+    A line with an illegal move, which would be an error of the engine, stays as it is instead of ending the analysis.
+    """
+    end = board.copy(stack=False)
+    try:
+        return board.variation_san([end.push_uci(move) for move in moves])
+    except ValueError:
+        return " ".join(moves)
+
+
+def _verdict(board: "chess.Board", result: "Result") -> str:
+    """Say how the analysis ended."""
+    if result.best_move is None:
+        return "Checkmate: there is no move" if board.is_check() else "Stalemate: there is no move"
+    return f"Best move: {board.san(board.parse_uci(result.best_move))}"
+
+
+# --- small helpers -------------------------------------------------------------------------------------------------
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:.1f} MB"
+
+
+def _positive(text: str) -> int:
+    """Read a whole number from 1 on, for argparse."""
+    value = int(text)
+    if value < 1:
+        raise ValueError(text)
+    return value
+
+
+def _seconds(text: str) -> float:
+    """Read a positive, finite time, for argparse."""
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise ValueError(text)
+    return value

@@ -1,0 +1,656 @@
+"""The Universal Chess Interface (UCI): text from a graphical interface in, text to it out.
+
+How this engine reads the parts that the protocol leaves open:
+
+- ``uci``, ``debug``, ``register``, ``help`` and ``quit`` are answered at once, even while the core is loaded or
+  compiled in the background. All else waits for the core, in order, and is then carried out.
+- During a search ``isready``, ``stop`` and ``ponderhit`` act at once, past all that waits. Commands that need an idle
+  engine (``position``, ``go``, ``setoption``, ``ucinewgame``, ``eval``, ``bench``) wait in order until the search has
+  ended and its ``bestmove`` is out, so that a script may be piped in as a whole. If only ``stop`` can end that search,
+  an ``info string`` says so. ``d`` waits only behind such commands.
+- At the end of input the commands already received are carried out; the last search is then stopped, and the engine
+  leaves after its ``bestmove``. ``go perft`` and ``bench`` run to their end, since half a count is worth nothing.
+- Whatever cannot be understood or done is answered with one ``info string`` line, and all stays as it was.
+"""
+
+import contextlib
+import os
+import queue
+import re
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from typing import TYPE_CHECKING, TextIO, TypeAlias
+
+from knightadder import __version__
+from knightadder.engine.errors import EngineError
+from knightadder.engine.info import Bound, CurrentMove, Info, Message, Result
+from knightadder.engine.limits import Limits
+from knightadder.engine.loader import Loader
+from knightadder.engine.options import OPTIONS, Options
+
+if TYPE_CHECKING:
+    from knightadder.engine.engine import Engine
+
+# Loading starts after the first command, or when none has come for this long (seconds): the answer to `uci` need not
+# compete with imports for the interpreter lock.
+_LOADING_DELAY = 0.1
+_TICK = 1.0  # seconds between progress lines
+_PATIENCE = 2.0  # seconds that a search gets to end when the user quits
+
+# No GUI means more than this by any number, and sums of such numbers stay far inside 64 bits.
+_LARGEST = 10**15
+# The smallest sensible value of each number of `go`; smaller ones are raised to it. Clocks may stand below zero.
+_GO_NUMBERS = {
+    "wtime": -_LARGEST,
+    "btime": -_LARGEST,
+    "winc": 0,
+    "binc": 0,
+    "movestogo": 0,
+    "depth": 1,
+    "nodes": 1,
+    "mate": 1,
+    "movetime": 1,
+    "perft": 1,
+}
+_GO_WORDS = frozenset({*_GO_NUMBERS, "infinite", "ponder", "searchmoves"})
+_LARGEST_PERFT_DEPTH = 60
+
+_HELP = """\
+Knightadder speaks the Universal Chess Interface (UCI), for use from a chess program. By hand:
+  position startpos | fen FEN [moves M1 M2 ...]   set up a position
+  go [depth N] [movetime MS] [nodes N] [infinite] ...   search it; stop ends the search
+  go perft N                        count the leaves of the move tree, move by move
+  d, eval                           show the position; explain its static evaluation
+  setoption name NAME value VALUE   change an option; uci lists them
+  bench [DEPTH]                     search a fixed set of positions
+  quit"""
+
+
+@dataclass(frozen=True, slots=True)
+class Go:
+    """A ``go`` command as read: the limits, or the depth of a ``go perft``, and the words that made no sense."""
+
+    limits: Limits
+    perft: int | None
+    ignored: tuple[str, ...]
+
+
+def parse_go(text: str) -> Go:
+    """Read what stands behind ``go``.
+
+    Fields may come in any order; where one comes twice, the last counts. Numbers below the sensible range are raised to
+    it, ``movestogo 0`` means sudden death, and a field without a whole number is ignored.
+    """
+    numbers: dict[str, int] = {}
+    flags = {"infinite": False, "ponder": False}
+    searchmoves: list[str] = []
+    ignored: list[str] = []
+    words = deque(text.split())
+    while words:
+        word = words.popleft()
+        if word in flags:
+            flags[word] = True
+        elif word == "searchmoves":
+            while words and words[0] not in _GO_WORDS:
+                searchmoves.append(words.popleft())
+        elif word in _GO_NUMBERS:
+            value = words.popleft() if words and words[0] not in _GO_WORDS else ""
+            try:
+                numbers[word] = min(max(int(value), _GO_NUMBERS[word]), _LARGEST)
+            except ValueError:
+                ignored.append(f"{word} {value}".strip())
+        else:
+            ignored.append(word)
+    perft = numbers.pop("perft", None)
+    limits = Limits(
+        wtime=numbers.get("wtime"),
+        btime=numbers.get("btime"),
+        winc=numbers.get("winc", 0),
+        binc=numbers.get("binc", 0),
+        movestogo=numbers.get("movestogo") or None,
+        depth=numbers.get("depth"),
+        nodes=numbers.get("nodes"),
+        mate=numbers.get("mate"),
+        movetime=numbers.get("movetime"),
+        infinite=flags["infinite"],
+        ponder=flags["ponder"],
+        searchmoves=tuple(searchmoves),
+    )
+    return Go(limits, perft, tuple(ignored))
+
+
+def parse_position(text: str) -> tuple[str | None, list[str]]:
+    """Read what stands behind ``position``: the FEN, ``None`` for the initial position, and the moves.
+
+    Raises
+    ------
+    EngineError
+        If the command names neither ``startpos`` nor a FEN, or has other words where ``moves`` is due.
+    """
+    words = text.split()
+    setup = words[: words.index("moves")] if "moves" in words else words
+    moves = words[len(setup) + 1 :]
+    if setup == ["fen"]:
+        raise EngineError("position: expected a FEN after fen")
+    if setup[:1] == ["fen"]:
+        return " ".join(setup[1:]), moves
+    if setup[:1] != ["startpos"]:
+        raise EngineError("position: expected startpos or fen")
+    if setup[1:]:
+        raise EngineError(f"position: expected moves after startpos, not {setup[1]}")
+    return None, moves
+
+
+def parse_setoption(text: str) -> tuple[str, str | None]:
+    """Read what stands behind ``setoption``: the name and the value, ``None`` where the word ``value`` is missing.
+
+    Name and value may contain spaces; those inside the value are kept as they are, since it may be a path.
+
+    Raises
+    ------
+    EngineError
+        If there is no name.
+    """
+    match = re.fullmatch(r"name\s+(?P<name>.*?)(?:\s+value(?:\s+(?P<value>.*))?)?", text, re.DOTALL)
+    if match is None:
+        raise EngineError("setoption: expected name NAME value VALUE")
+    value = (match["value"] or "") if re.search(r"\svalue(\s|$)", text) else None
+    return " ".join(match["name"].split()), value
+
+
+def format_info(info: Info | CurrentMove | Message) -> str:
+    """Write one report of a search as a line of UCI."""
+    if isinstance(info, Message):
+        return f"info string {_one_line(info.text)}"
+    if isinstance(info, CurrentMove):
+        return (
+            f"info depth {info.depth} currmove {info.move} currmovenumber {info.number} nodes {info.nodes} "
+            f"nps {info.nps} hashfull {info.hashfull} time {info.time_ms}"
+        )
+    score = f"cp {info.score.cp}" if info.score.mate is None else f"mate {info.score.mate}"
+    bound = "" if info.bound is Bound.EXACT else f" {info.bound.value}bound"
+    wdl = "" if info.wdl is None else " wdl {} {} {}".format(*info.wdl)
+    pv = f" pv {' '.join(info.pv)}" if info.pv else ""
+    return (
+        f"info depth {info.depth} seldepth {info.seldepth} multipv {info.multipv} score {score}{bound}{wdl} "
+        f"nodes {info.nodes} nps {info.nps} hashfull {info.hashfull} tbhits {info.tbhits} time {info.time_ms}{pv}"
+    )
+
+
+def format_result(result: Result) -> str:
+    """Write the end of a search as a line of UCI."""
+    if result.best_move is None:
+        return "bestmove (none)"
+    return f"bestmove {result.best_move}" + (f" ponder {result.ponder}" if result.ponder else "")
+
+
+def _one_line(text: str) -> str:
+    """Make text from outside fit for one line: no line breaks, no control characters, no kilobytes."""
+    line = "".join(char if char.isprintable() else "?" for char in " ".join(text.split()))
+    return line if len(line) <= 300 else f"{line[:300]}..."
+
+
+class _Needs(IntEnum):
+    """What a command needs before it can be carried out; each includes those before it."""
+
+    NOTHING = 0
+    ENGINE = 1
+    ITS_TURN = 2
+    IDLE_ENGINE = 3
+
+
+_Entry: TypeAlias = tuple[_Needs, Callable[[str], None]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Command:
+    name: str
+    text: str
+    needs: _Needs
+    run: Callable[[str], None]
+
+
+@dataclass(slots=True)
+class _Activity:
+    """What the engine is busy with: a search, or a job (``go perft``, ``bench``) in a thread of ours."""
+
+    limits: Limits | None = None
+    job: threading.Thread | None = None
+    pondering: bool = False
+    stopping: bool = False
+
+    @property
+    def endless(self) -> bool:
+        """Whether it goes on until the user stops it."""
+        return self.limits is not None and not self.stopping and (self.pondering or self.limits.unlimited)
+
+
+@dataclass(frozen=True, slots=True)
+class _JobDone:
+    name: str
+    output: str = ""
+    error: Exception | None = None
+
+
+class _JobStoppedError(Exception):
+    """The user stopped a job."""
+
+
+class _Signal(Enum):
+    END_OF_INPUT = "end of input"
+    OUTPUT_CLOSED = "output closed"
+    LOADER_NEWS = "loader news"
+
+
+# Everything that happens reaches the main loop through one queue, a command as the line it came in.
+_Event: TypeAlias = str | Result | _JobDone | _Signal
+
+
+class _Output:
+    """Writes whole lines from any thread; when nobody reads them any more, tells the main loop and falls silent."""
+
+    def __init__(self, stream: TextIO, on_closed: Callable[[], None]) -> None:
+        self.closed = False
+        self._stream = stream
+        self._on_closed = on_closed
+        self._lock = threading.Lock()
+
+    def write(self, text: str) -> None:
+        """Write one line, or several that belong together, and flush."""
+        with self._lock:
+            if self.closed:
+                return
+            try:
+                self._stream.write(f"{text}\n")
+                self._stream.flush()
+            except (OSError, ValueError):  # a broken pipe, or a stream closed on our side
+                self.closed = True
+                self._on_closed()
+
+
+class Uci:
+    """One conversation in UCI.
+
+    Parameters
+    ----------
+    lines : iterable of bytes
+        The commands as bytes, a line each, with or without line ends; read in a thread of its own. Its end is the end
+        of input.
+    output : text stream
+        Where the answers go.
+    loader : Loader
+        Gives the engine; started by :meth:`run`.
+    """
+
+    def __init__(self, lines: Iterable[bytes], output: TextIO, loader: Loader) -> None:
+        self._lines = lines
+        self._loader = loader
+        self._events: queue.SimpleQueue[_Event] = queue.SimpleQueue()
+        self._output = _Output(output, lambda: self._events.put(_Signal.OUTPUT_CLOSED))
+        self._loaded: Engine | None = None
+        self._activity: _Activity | None = None
+        self._waiting: deque[_Command] = deque()
+        self._debug = False
+        self._input_ended = False
+        self._status: int | None = None
+        self._loading_since: float | None = None
+        self._shown_step = "loading"
+        self._shown_at = 0.0
+
+        # The commands of the protocol. Our own, below, count only at the start of a line: an interface never sends
+        # them, and a line of prose must not set off a benchmark.
+        self._standard: dict[str, _Entry] = {
+            "uci": (_Needs.NOTHING, self._uci),
+            "debug": (_Needs.NOTHING, self._set_debug),
+            "register": (_Needs.NOTHING, self._register),
+            "quit": (_Needs.NOTHING, self._quit),
+            "isready": (_Needs.ENGINE, self._isready),
+            "stop": (_Needs.ENGINE, self._stop),
+            "ponderhit": (_Needs.ENGINE, self._ponderhit),
+            "setoption": (_Needs.IDLE_ENGINE, self._setoption),
+            "ucinewgame": (_Needs.IDLE_ENGINE, self._ucinewgame),
+            "position": (_Needs.IDLE_ENGINE, self._position),
+            "go": (_Needs.IDLE_ENGINE, self._go),
+        }
+        self._known: dict[str, _Entry] = {
+            **self._standard,
+            "help": (_Needs.NOTHING, self._help),
+            "d": (_Needs.ITS_TURN, self._print),
+            "print": (_Needs.ITS_TURN, self._print),
+            "eval": (_Needs.IDLE_ENGINE, self._eval),
+            "bench": (_Needs.IDLE_ENGINE, self._bench),
+        }
+
+    @property
+    def output_closed(self) -> bool:
+        """Whether the other side has stopped reading."""
+        return self._output.closed
+
+    def run(self) -> int:
+        """Talk until ``quit``, the end of input or Ctrl-C, and give the exit status of the process."""
+        threading.Thread(target=self._read, name="input", daemon=True).start()
+        timeout = _LOADING_DELAY
+        try:
+            while self._status is None:
+                # Never without a timeout: on Windows nothing else lets Ctrl-C through.
+                with contextlib.suppress(queue.Empty):
+                    self._handle(self._events.get(timeout=timeout))
+                self._start_loading()
+                self._tick()
+                timeout = _TICK
+        except KeyboardInterrupt:
+            self._status = 130
+        return self._status
+
+    def close(self) -> bool:
+        """Stop what is still at work.
+
+        Returns
+        -------
+        bool
+            Whether all has stopped: ``False`` when something is so deep in its work that it did not do so in time.
+        """
+        if self._loaded is None:
+            return self._loading_since is None or self._loader.ready.is_set()
+        self._loaded.stop()
+        if self._activity is not None and self._activity.job is not None:
+            self._activity.stopping = True
+            self._activity.job.join(_PATIENCE)
+            if self._activity.job.is_alive():
+                return False
+        if not self._loaded.wait(_PATIENCE):
+            return False
+        self._loaded.close()
+        return True
+
+    # --- The loop ---------------------------------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        with contextlib.suppress(OSError, ValueError):  # a standard input that is closed or was never there
+            for line in self._lines:
+                # Surrogates carry bytes that are not UTF-8, such as an old file name in a path, through unharmed.
+                self._events.put(line.decode("utf-8", errors="surrogateescape"))
+        self._events.put(_Signal.END_OF_INPUT)
+
+    def _handle(self, event: _Event) -> None:
+        if isinstance(event, str):
+            command = self._find_command(event)
+            if command is not None:
+                self._receive(command)
+        elif isinstance(event, Result):
+            self._output.write(format_result(event))
+            self._engine.wait()
+            self._become_idle()
+        elif isinstance(event, _JobDone):
+            self._finish_job(event)
+            self._become_idle()
+        elif event is _Signal.END_OF_INPUT:
+            self._input_ended = True
+        elif event is _Signal.OUTPUT_CLOSED:
+            self._status = 0
+        elif event is _Signal.LOADER_NEWS and self._loader.ready.is_set() and self._loaded is None:
+            self._take_engine()
+
+    def _find_command(self, line: str) -> _Command | None:
+        """Find the command in a line; as the protocol demands, unknown words before it are skipped."""
+        known = self._known
+        for word in re.finditer(r"\S+", line.removeprefix("\ufeff")):
+            name = word[0]
+            if name in known:
+                needs, run = known[name]
+                return _Command(name, word.string[word.end() :].strip(), needs, run)
+            known = self._standard
+        if known is not self._known:
+            self._say(f"unknown command: {line}")
+        return None
+
+    def _receive(self, command: _Command) -> None:
+        """Carry a command out, or let it wait for the engine and for its turn."""
+        if self._loaded is None:
+            must_wait = command.needs >= _Needs.ENGINE
+        elif self._waiting:
+            must_wait = command.needs >= _Needs.ITS_TURN
+        else:
+            must_wait = self._activity is not None and command.needs >= _Needs.IDLE_ENGINE
+        if not must_wait:
+            self._carry_out(command)
+            return
+        self._waiting.append(command)
+        if self._activity is not None and self._activity.endless:
+            self._say(f"{command.name} waits for the search to end, which takes a stop")
+
+    def _receive_waiting(self) -> None:
+        waiting, self._waiting = self._waiting, deque()
+        for command in waiting:
+            self._receive(command)
+
+    def _carry_out(self, command: _Command) -> None:
+        try:
+            command.run(command.text)
+        except Exception as error:
+            self._complain(command.name, error)
+
+    def _become_idle(self) -> None:
+        self._activity = None
+        self._receive_waiting()
+
+    def _tick(self) -> None:
+        """Do what is due after every event, and once a second without one."""
+        self._show_progress()
+        activity = self._activity
+        if activity is None:
+            if self._input_ended and not self._waiting and self._status is None:
+                self._status = 0
+        elif activity.job is not None:
+            # Again and again, because a stop that comes between two steps of a job is lost on it.
+            if activity.stopping:
+                self._engine.stop()
+        elif self._input_ended and (activity.endless or not self._waiting):
+            self._stop_activity(activity)
+
+    # --- Loading ----------------------------------------------------------------------------------------------------
+
+    @property
+    def _engine(self) -> "Engine":
+        if self._loaded is None:
+            raise EngineError("the engine is not loaded yet")
+        return self._loaded
+
+    def _start_loading(self) -> None:
+        if self._loading_since is None and self._status is None:
+            self._loading_since = self._shown_at = time.monotonic()
+            self._loader.start(lambda: self._events.put(_Signal.LOADER_NEWS))
+
+    def _take_engine(self) -> None:
+        try:
+            self._loaded = self._loader.engine()
+        except EngineError as error:
+            # Nothing but leaving makes the interface show that something is wrong.
+            self._say(str(error))
+            traceback.print_exception(error)
+            self._status = 1
+            return
+        self._receive_waiting()
+
+    def _show_progress(self) -> None:
+        """Tell an interface that waits for ``readyok`` what it waits for: each new step, and every second."""
+        asked = any(command.name == "isready" for command in self._waiting)
+        if self._loaded is not None or self._loading_since is None or not asked:
+            return
+        step = self._loader.progress() or "loading"
+        now = time.monotonic()
+        if step != self._shown_step or now - self._shown_at >= _TICK:
+            self._shown_step, self._shown_at = step, now
+            self._say(f"{step} ({now - self._loading_since:.0f} s)")
+
+    # --- Answers ----------------------------------------------------------------------------------------------------
+
+    def _say(self, text: str) -> None:
+        self._output.write(f"info string {_one_line(text)}")
+
+    def _complain(self, name: str, error: Exception) -> None:
+        """Report an error in one line; what nobody foresaw also with a traceback, for those who debug."""
+        if isinstance(error, EngineError):
+            self._say(str(error))
+            return
+        self._say(f"{name} failed: {type(error).__name__}: {error}")
+        if self._debug:
+            traceback.print_exception(error)
+
+    # --- Commands that need no engine -------------------------------------------------------------------------------
+
+    def _uci(self, text: str) -> None:
+        options = "\n".join(option.uci() for option in OPTIONS)
+        self._output.write(f"id name Knightadder {__version__}\nid author the Knightadder authors\n{options}\nuciok")
+
+    def _set_debug(self, text: str) -> None:
+        if text not in ("on", "off"):
+            raise EngineError("debug: expected on or off")
+        self._debug = text == "on"
+
+    def _register(self, text: str) -> None:
+        self._say("Knightadder is free software and needs no registration")
+
+    def _help(self, text: str) -> None:
+        self._output.write(_HELP)
+
+    def _quit(self, text: str) -> None:
+        self._status = 0
+
+    # --- Commands for the engine ------------------------------------------------------------------------------------
+
+    def _isready(self, text: str) -> None:
+        self._output.write("readyok")
+
+    def _setoption(self, text: str) -> None:
+        name, value = parse_setoption(text)
+        self._engine.set_option(name, value)
+
+    def _ucinewgame(self, text: str) -> None:
+        self._engine.new_game()
+
+    def _position(self, text: str) -> None:
+        fen, moves = parse_position(text)
+        self._engine.set_position(fen, moves)
+
+    def _print(self, text: str) -> None:
+        self._output.write(self._engine.diagram())
+
+    def _eval(self, text: str) -> None:
+        self._output.write(self._engine.evaluation())
+
+    def _go(self, text: str) -> None:
+        go = parse_go(text)
+        if "perft" in text.split():
+            self._perft(go.perft)
+            return
+        if go.ignored:
+            self._say(f"go: ignored {', '.join(go.ignored)}")
+        # The engine's thread writes the analysis; bestmove comes through the queue, so that the loop knows the engine
+        # for idle before the interface can answer.
+        self._engine.go(go.limits, lambda info: self._output.write(format_info(info)), self._events.put)
+        self._activity = _Activity(limits=go.limits, pondering=go.limits.ponder)
+
+    def _stop(self, text: str) -> None:
+        if self._activity is not None:
+            self._stop_activity(self._activity)
+
+    def _stop_activity(self, activity: _Activity) -> None:
+        if not activity.stopping:
+            activity.stopping = True
+            self._engine.stop()
+
+    def _ponderhit(self, text: str) -> None:
+        if self._activity is not None and self._activity.pondering:
+            self._activity.pondering = False
+            self._engine.ponderhit()
+
+    # --- Jobs: work in a thread of its own, so that stop, isready and quit are still answered -------------------------
+
+    def _perft(self, depth: int | None) -> None:
+        if depth is None or depth > _LARGEST_PERFT_DEPTH:
+            raise EngineError(f"go perft: expected a depth from 1 to {_LARGEST_PERFT_DEPTH}")
+
+        def count(activity: _Activity) -> str:
+            counts = self._engine.perft(depth)
+            if activity.stopping:
+                raise _JobStoppedError
+            lines = [f"{move}: {nodes}" for move, nodes in counts.items()]
+            return "\n".join([*lines, "", f"Nodes searched: {sum(counts.values())}"])
+
+        self._start_job("perft", count)
+
+    def _bench(self, text: str) -> None:
+        try:
+            arguments = [int(word) for word in text.split()]
+        except ValueError:
+            arguments = [0]
+        if len(arguments) > 1 or any(depth < 1 for depth in arguments):
+            raise EngineError("bench: expected a depth of 1 or more, or nothing")
+
+        def bench(activity: _Activity) -> str:
+            from knightadder.engine.bench import BENCH_DEPTH, run_bench
+
+            def on_line(line: str) -> None:
+                if activity.stopping:
+                    raise _JobStoppedError
+                self._output.write(line)
+
+            depth = arguments[0] if arguments else BENCH_DEPTH
+            nodes, seconds = run_bench(self._engine, depth, on_line)
+            return f"{nodes} nodes\n{round(nodes / max(seconds, 1e-9))} nps"
+
+        self._start_job("bench", bench)
+
+    def _start_job(self, name: str, work: Callable[[_Activity], str]) -> None:
+        activity = _Activity()
+
+        def run() -> None:
+            try:
+                done = _JobDone(name, output=work(activity))
+            except Exception as error:
+                # A job cut off in the middle may trip over its own unfinished result; that is no news.
+                done = _JobDone(name, error=_JobStoppedError() if activity.stopping else error)
+            self._events.put(done)
+
+        activity.job = threading.Thread(target=run, name=name, daemon=True)
+        self._activity = activity
+        activity.job.start()
+
+    def _finish_job(self, done: _JobDone) -> None:
+        if isinstance(done.error, _JobStoppedError):
+            self._say(f"{done.name} was stopped before its end")
+        elif done.error is not None:
+            self._complain(done.name, done.error)
+        else:
+            self._output.write(done.output)
+
+
+def _standard_input() -> Iterable[bytes]:
+    # A reader of our own: at exit Python cannot close sys.stdin while a thread waits inside it.
+    with open(0, "rb", closefd=False) as stream:
+        yield from stream
+
+
+def main() -> int:
+    """Speak UCI on standard input and output, and give the exit status."""
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+    uci = Uci(_standard_input(), sys.stdout, Loader(Options()))
+    status = uci.run()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # leaving is under way, and needs no second Ctrl-C
+    if uci.output_closed:
+        # Python flushes standard output once more at exit; let it flush into nothing rather than complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if not uci.close():
+        # A thread is still inside the compiler or compiled code. Nothing can interrupt it, and to end the interpreter
+        # beneath it would crash; each line was flushed as it was written, so nothing is lost.
+        os._exit(status)
+    return status

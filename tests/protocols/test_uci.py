@@ -1,0 +1,699 @@
+"""The UCI loop, in this process and against an engine that only pretends to think."""
+
+import io
+import queue
+import sys
+import threading
+import types
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from knightadder import __version__
+from knightadder.engine.errors import EngineError, PositionError
+from knightadder.engine.info import Bound, CurrentMove, Info, Message, Result, Score
+from knightadder.engine.limits import Limits
+from knightadder.engine.loader import Loader, Report
+from knightadder.engine.options import OPTIONS, Options
+from knightadder.protocols.uci import Uci, format_info, format_result, parse_go, parse_position, parse_setoption
+
+if TYPE_CHECKING:
+    from knightadder.engine.engine import Engine
+
+TIMEOUT = 20.0
+LINE = Info(
+    depth=1,
+    seldepth=2,
+    multipv=1,
+    score=Score(cp=20),
+    bound=Bound.EXACT,
+    wdl=None,
+    nodes=20,
+    nps=1000,
+    hashfull=0,
+    tbhits=0,
+    time_ms=20,
+    pv=("e2e4", "e7e5"),
+)
+
+# --- Reading and writing --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "limits"),
+    [
+        ("", Limits()),
+        ("infinite", Limits(infinite=True)),
+        ("wtime 1000 btime 2000 winc 10 binc 20", Limits(wtime=1000, btime=2000, winc=10, binc=20)),
+        ("binc 20 movestogo 7 btime 2000 winc 10 wtime 1000", Limits(1000, 2000, 10, 20, 7)),
+        ("wtime 100", Limits(wtime=100)),
+        ("btime 100 binc 5", Limits(btime=100, binc=5)),
+        ("wtime -30 btime 0", Limits(wtime=-30, btime=0)),
+        ("wtime 1 btime 1 winc -5 binc -5 movestogo 0", Limits(wtime=1, btime=1)),
+        ("depth 5 wtime 1000", Limits(depth=5, wtime=1000)),
+        ("depth 0", Limits(depth=1)),
+        ("nodes 0", Limits(nodes=1)),
+        ("mate -3", Limits(mate=1)),
+        ("movetime 0", Limits(movetime=1)),
+        ("movetime 500", Limits(movetime=500)),
+        ("depth 3 depth 4", Limits(depth=4)),
+        ("nodes 99999999999999999999999999", Limits(nodes=10**15)),
+        ("ponder wtime 9 btime 8", Limits(ponder=True, wtime=9, btime=8)),
+        ("searchmoves e2e4 d2d4", Limits(searchmoves=("e2e4", "d2d4"))),
+        ("searchmoves e2e4 d2d4 depth 3", Limits(searchmoves=("e2e4", "d2d4"), depth=3)),
+        ("depth 3 searchmoves e2e4 infinite", Limits(searchmoves=("e2e4",), depth=3, infinite=True)),
+        ("searchmoves depth 2", Limits(depth=2)),
+        ("\tdepth   2  ", Limits(depth=2)),
+    ],
+)
+def test_go_is_read_into_limits(text: str, limits: Limits) -> None:
+    go = parse_go(text)
+    assert go.limits == limits
+    assert go.perft is None
+    assert go.ignored == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "limits", "ignored"),
+    [
+        ("depth x", Limits(), ("depth x",)),
+        ("depth", Limits(), ("depth",)),
+        ("depth wtime 100", Limits(wtime=100), ("depth",)),
+        ("movetime 1e3 depth 4", Limits(depth=4), ("movetime 1e3",)),
+        ("fast depth 4", Limits(depth=4), ("fast",)),
+        (f"nodes {'9' * 5000} depth 4", Limits(depth=4), (f"nodes {'9' * 5000}",)),
+    ],
+)
+def test_go_ignores_what_makes_no_sense_and_names_it(text: str, limits: Limits, ignored: tuple[str, ...]) -> None:
+    go = parse_go(text)
+    assert go.limits == limits
+    assert go.ignored == ignored
+
+
+def test_go_perft_is_read() -> None:
+    assert parse_go("perft 5").perft == 5
+    assert parse_go("perft five").perft is None
+
+
+@pytest.mark.parametrize(
+    ("text", "position"),
+    [
+        ("startpos", (None, [])),
+        ("startpos moves", (None, [])),
+        ("startpos moves e2e4 e7e5", (None, ["e2e4", "e7e5"])),
+        ("fen 8/8/8/8/8/4k3/4p3/4K3 w - - 0 1", ("8/8/8/8/8/4k3/4p3/4K3 w - - 0 1", [])),
+        ("fen  4k3/8/8/8/8/8/4P3/4K3  w - -  0 1 moves  e2e4", ("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", ["e2e4"])),
+    ],
+)
+def test_position_is_read(text: str, position: tuple[str | None, list[str]]) -> None:
+    assert parse_position(text) == position
+
+
+@pytest.mark.parametrize(
+    "text", ["", "fen", "fen moves e2e4", "moves e2e4", "startpos e2e4", "8/8/8/8/8/4k3/4p3/4K3 w - - 0 1"]
+)
+def test_a_position_of_another_form_is_refused(text: str) -> None:
+    with pytest.raises(EngineError, match=r"^position: expected"):
+        parse_position(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "option"),
+    [
+        ("name Hash value 64", ("Hash", "64")),
+        ("name Move Overhead value 100", ("Move Overhead", "100")),
+        ("name Clear Hash", ("Clear Hash", None)),
+        ("name  Move   Overhead  value 5", ("Move Overhead", "5")),
+        ("name SyzygyPath value /a  b/c value d", ("SyzygyPath", "/a  b/c value d")),
+        ("name SyzygyPath value", ("SyzygyPath", "")),
+        ("name SyzygyPath value <empty>", ("SyzygyPath", "<empty>")),
+        ("name Valued Friend", ("Valued Friend", None)),
+    ],
+)
+def test_setoption_is_read(text: str, option: tuple[str, str | None]) -> None:
+    assert parse_setoption(text) == option
+
+
+@pytest.mark.parametrize("text", ["", "name", "Hash 64", "value 3"])
+def test_setoption_without_a_name_is_refused(text: str) -> None:
+    with pytest.raises(EngineError, match=r"^setoption: expected"):
+        parse_setoption(text)
+
+
+def test_a_line_of_analysis_is_written() -> None:
+    assert format_info(LINE) == (
+        "info depth 1 seldepth 2 multipv 1 score cp 20 nodes 20 nps 1000 hashfull 0 tbhits 0 time 20 pv e2e4 e7e5"
+    )
+
+
+def test_mate_bound_and_wdl_are_written() -> None:
+    info = Info(9, 12, 2, Score(mate=-3), Bound.LOWER, (0, 10, 990), 5, 6, 7, 8, 9, ())
+    assert format_info(info) == (
+        "info depth 9 seldepth 12 multipv 2 score mate -3 lowerbound wdl 0 10 990 "
+        "nodes 5 nps 6 hashfull 7 tbhits 8 time 9"
+    )
+    upper = Info(9, 12, 2, Score(cp=0), Bound.UPPER, None, 5, 6, 7, 8, 9, ())
+    assert "score cp 0 upperbound nodes" in format_info(upper)
+
+
+def test_the_current_move_and_messages_are_written() -> None:
+    move = CurrentMove(depth=20, move="e2e4", number=1, nodes=5, nps=6, hashfull=7, time_ms=3000)
+    assert format_info(move) == ("info depth 20 currmove e2e4 currmovenumber 1 nodes 5 nps 6 hashfull 7 time 3000")
+    assert format_info(Message("two\nlines\x07")) == "info string two lines?"
+
+
+def test_results_are_written() -> None:
+    assert format_result(Result("e2e4", "e7e5", None)) == "bestmove e2e4 ponder e7e5"
+    assert format_result(Result("e2e4", None, None)) == "bestmove e2e4"
+    assert format_result(Result(None, None, None)) == "bestmove (none)"
+
+
+# --- The loop -------------------------------------------------------------------------------------------------------
+
+
+class FakeEngine:
+    """Does as told in the test: a search ends at once, or when `let_go` is set, or at `stop` if it is endless."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.calls: list[str] = []
+        self.position = "startpos"
+        self.let_go = threading.Event()
+        self.let_go.set()
+        self.stopped = threading.Event()
+        self.thread: threading.Thread | None = None
+        self.closed = False
+
+    def set_option(self, name: str, text: str | None) -> None:
+        self.calls.append(f"set_option {name}={text}")
+        self.options.set(name, text)
+
+    def set_position(self, fen: str | None = None, moves: Sequence[str] = ()) -> None:
+        if fen == "broken" or "e2e5" in moves:
+            raise PositionError("no such position")
+        self.position = " ".join([fen or "startpos", *moves])
+        self.calls.append(f"set_position {self.position}")
+
+    def new_game(self) -> None:
+        self.calls.append("new_game")
+
+    def diagram(self) -> str:
+        return f"board\nFen: {self.position}"
+
+    def evaluation(self) -> str:
+        raise ZeroDivisionError("by nought")
+
+    def go(
+        self,
+        limits: Limits,
+        on_info: Callable[[Info | CurrentMove | Message], None],
+        on_done: Callable[[Result], None],
+    ) -> None:
+        self.calls.append("go")
+        self.stopped.clear()
+
+        def search() -> None:
+            on_info(LINE)
+            if limits.ponder or limits.unlimited:
+                self.stopped.wait(TIMEOUT)
+            else:
+                self.let_go.wait(TIMEOUT)
+            on_done(Result("e2e4", "e7e5", LINE))
+
+        self.thread = threading.Thread(target=search)
+        self.thread.start()
+
+    def stop(self) -> None:
+        self.calls.append("stop")
+        self.stopped.set()
+        self.let_go.set()
+
+    def ponderhit(self) -> None:
+        self.calls.append("ponderhit")
+        self.stopped.set()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        if self.thread is not None:
+            self.thread.join(timeout)
+            return not self.thread.is_alive()
+        return True
+
+    def perft(self, depth: int, bulk: bool = True) -> dict[str, int]:
+        self.stopped.clear()
+        self.calls.append(f"perft {depth}")
+        self.let_go.wait(TIMEOUT)
+        return {"e2e4": 20, "g1f3": 19}
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class LineWriter(io.StringIO):
+    """A text stream that hands every write over, to prove that one write is made of whole lines."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def write(self, text: str) -> int:
+        assert text.endswith("\n")
+        for line in text[:-1].split("\n"):
+            self.written.put(line)
+        return len(text)
+
+
+class Conversation:
+    """A UCI loop in a thread, to be talked with line by line."""
+
+    def __init__(self, load: Callable[[Options, Report], "Engine"] | None = None) -> None:
+        self.engine = FakeEngine(Options())
+        self.loader = Loader(self.engine.options, load or (lambda options, report: cast("Engine", self.engine)))
+        self.output = LineWriter()
+        self._input: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self.uci = Uci(self._lines(), self.output, self.loader)
+        self.status: int | None = None
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _lines(self) -> Iterator[bytes]:
+        while (line := self._input.get()) is not None:
+            yield line
+
+    def _run(self) -> None:
+        self.status = self.uci.run()
+        self.uci.close()
+
+    def send(self, *lines: str | bytes) -> None:
+        for line in lines:
+            self._input.put(line if isinstance(line, bytes) else f"{line}\n".encode())
+
+    def end_input(self) -> None:
+        self._input.put(None)
+
+    def read(self) -> str:
+        """Wait for one line."""
+        return self.output.written.get(timeout=TIMEOUT)
+
+    def read_until(self, start: str) -> list[str]:
+        """Wait for a line that starts so, and give all up to it."""
+        lines = [self.read()]
+        while not lines[-1].startswith(start):
+            lines.append(self.read())
+        return lines
+
+    def ask(self, *lines: str | bytes) -> list[str]:
+        """Send lines, and give what is answered before the answer to an `isready` after them."""
+        self.send(*lines, "isready")
+        return self.read_until("readyok")[:-1]
+
+    def wait_for_end(self) -> list[str]:
+        """Wait until the loop has ended, and give what was written since the last read."""
+        self._thread.join(TIMEOUT)
+        assert not self._thread.is_alive()
+        rest = []
+        while not self.output.written.empty():
+            rest.append(self.output.written.get())
+        return rest
+
+    def leave(self) -> list[str]:
+        self.send("quit")
+        self.end_input()
+        rest = self.wait_for_end()
+        if self.engine.thread is not None:
+            self.engine.thread.join(TIMEOUT)
+        return rest
+
+
+@pytest.fixture
+def talk() -> Iterator[Conversation]:
+    conversation = Conversation()
+    yield conversation
+    conversation.leave()
+
+
+def test_uci_gives_identity_and_options(talk: Conversation) -> None:
+    talk.send("uci")
+    assert talk.read_until("uciok") == [
+        f"id name Knightadder {__version__}",
+        "id author the Knightadder authors",
+        *(option.uci() for option in OPTIONS),
+        "uciok",
+    ]
+
+
+def test_a_search_reports_and_ends_with_a_best_move(talk: Conversation) -> None:
+    talk.send("position startpos moves d2d4", "go depth 3")
+    assert talk.read_until("bestmove") == [format_info(LINE), "bestmove e2e4 ponder e7e5"]
+    assert talk.engine.calls == ["set_position startpos d2d4", "go"]
+
+
+def test_stop_while_idle_says_nothing(talk: Conversation) -> None:
+    assert talk.ask("stop", "stop", "ponderhit") == []
+    talk.send("go depth 1")
+    talk.read_until("bestmove")
+    assert talk.ask("stop") == []
+    assert "stop" not in talk.engine.calls
+
+
+def test_an_endless_search_goes_on_until_stop(talk: Conversation) -> None:
+    for go in ("go infinite", "go", "go ponder wtime 1000 btime 1000"):
+        talk.send(go)
+        assert talk.read() == format_info(LINE)
+        assert talk.ask() == []
+        talk.send("stop")
+        assert talk.read() == "bestmove e2e4 ponder e7e5"
+
+
+def test_a_ponder_hit_is_passed_on_only_while_pondering(talk: Conversation) -> None:
+    talk.send("go infinite")
+    talk.read()
+    assert talk.ask("ponderhit") == []
+    talk.send("stop")
+    talk.read_until("bestmove")
+    assert "ponderhit" not in talk.engine.calls
+    talk.send("go ponder wtime 1000 btime 1000")
+    talk.read()
+    talk.send("ponderhit")
+    assert talk.read().startswith("bestmove")
+    assert talk.engine.calls.count("ponderhit") == 1
+
+
+def test_commands_for_an_idle_engine_wait_in_order_for_the_end_of_a_search(talk: Conversation) -> None:
+    talk.engine.let_go.clear()
+    talk.send("go depth 3")
+    talk.read()
+    assert talk.ask("position startpos moves e2e4", "ucinewgame", "d", "setoption name Hash value 32") == []
+    assert talk.engine.calls == ["go"]
+    talk.engine.let_go.set()
+    assert talk.read().startswith("bestmove")
+    assert [talk.read(), talk.read()] == ["board", "Fen: startpos e2e4"]
+    talk.ask()
+    assert talk.engine.calls[1:] == ["set_position startpos e2e4", "new_game", "set_option Hash=32"]
+
+
+def test_what_waits_for_an_endless_search_is_said(talk: Conversation) -> None:
+    talk.send("go infinite")
+    talk.read()
+    assert talk.ask("position startpos moves e2e4") == [
+        "info string position waits for the search to end, which takes a stop"
+    ]
+    talk.send("stop")
+    assert talk.read().startswith("bestmove")
+    talk.ask()
+    assert talk.engine.calls[-1] == "set_position startpos e2e4"
+
+
+def test_after_stop_the_next_position_and_search_need_not_wait_for_bestmove(talk: Conversation) -> None:
+    talk.send("go infinite", "stop", "position startpos moves e2e4", "go depth 2")
+    lines = talk.read_until("bestmove") + talk.read_until("bestmove")
+    assert not [line for line in lines if line.startswith("info string")]
+    assert talk.engine.calls == ["go", "stop", "set_position startpos e2e4", "go"]
+
+
+def test_d_is_answered_during_a_search(talk: Conversation) -> None:
+    talk.send("go infinite")
+    talk.read()
+    assert talk.ask("print") == ["board", "Fen: startpos"]
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("castle", "info string unknown command: castle"),
+        ("castle long please", "info string unknown command: castle long please"),
+        (b"\xff\xfe caf\xe9\n", "info string unknown command: ?? caf?"),
+        ("x" * 5000, f"info string unknown command: {'x' * 283}..."),
+        ("position", "info string position: expected startpos or fen"),
+        ("position startpos e2e4", "info string position: expected moves after startpos, not e2e4"),
+        ("position fen broken", "info string no such position"),
+        ("position startpos moves e2e5", "info string no such position"),
+        ("setoption", "info string setoption: expected name NAME value VALUE"),
+        ("setoption name Contempt value 3", "info string unknown option: Contempt"),
+        ("setoption name Hash value 0", "info string option Hash: 0 is not between 1 and 33554432"),
+        ("setoption name Hash", "info string option Hash: expected a whole number, not nothing"),
+        ("debug", "info string debug: expected on or off"),
+        ("go perft", "info string go perft: expected a depth from 1 to 60"),
+        ("go perft 61", "info string go perft: expected a depth from 1 to 60"),
+        ("go perft many", "info string go perft: expected a depth from 1 to 60"),
+        ("bench deep", "info string bench: expected a depth of 1 or more, or nothing"),
+        ("bench 0", "info string bench: expected a depth of 1 or more, or nothing"),
+        ("bench 1 2", "info string bench: expected a depth of 1 or more, or nothing"),
+        ("eval", "info string eval failed: ZeroDivisionError: by nought"),
+        ("register later", "info string Knightadder is free software and needs no registration"),
+    ],
+)
+def test_a_bad_line_is_answered_with_one_line_and_changes_nothing(
+    talk: Conversation, line: str | bytes, answer: str
+) -> None:
+    assert talk.ask("position startpos moves a2a3") == []
+    assert talk.ask(line) == [answer]
+    assert talk.ask("d") == ["board", "Fen: startpos a2a3"]
+    assert talk.engine.options.hash_mb == 16
+
+
+def test_a_bad_number_of_go_is_named_and_the_rest_counts(talk: Conversation) -> None:
+    talk.send("go depth three movetime 5")
+    assert talk.read_until("bestmove")[0] == "info string go: ignored depth three"
+
+
+def test_empty_lines_line_ends_and_a_byte_order_mark_are_overlooked(talk: Conversation) -> None:
+    assert talk.ask(b"\xef\xbb\xbfposition startpos moves e2e4\r\n", b"\r\n", b"\n", b"  \t \n", b"d\r\n") == [
+        "board",
+        "Fen: startpos e2e4",
+    ]
+
+
+def test_unknown_words_before_a_command_are_skipped(talk: Conversation) -> None:
+    assert talk.ask("joho position startpos moves e2e4") == []
+    assert talk.engine.calls == ["set_position startpos e2e4"]
+    assert talk.ask("please bench") == ["info string unknown command: please bench"]
+
+
+def test_options_may_have_spaces_and_bytes_that_are_not_text(talk: Conversation) -> None:
+    assert talk.ask("setoption name move overhead value 100", b"setoption name SyzygyPath value /a  b\xe9\n") == []
+    assert talk.engine.options.move_overhead == 100
+    assert talk.engine.options.syzygy_path == "/a  b\udce9"
+    assert talk.ask("setoption name Clear Hash") == []
+    assert talk.engine.calls[-1] == "set_option Clear Hash=None"
+
+
+def test_perft_is_written_like_stockfish_writes_it(talk: Conversation) -> None:
+    talk.send("go perft 2")
+    assert talk.read_until("Nodes") == ["e2e4: 20", "g1f3: 19", "", "Nodes searched: 39"]
+
+
+def test_perft_leaves_isready_and_stop_alive(talk: Conversation) -> None:
+    talk.engine.let_go.clear()
+    assert talk.ask("go perft 9") == []
+    talk.send("stop")
+    assert talk.read() == "info string perft was stopped before its end"
+
+
+def test_bench_writes_nodes_and_speed(talk: Conversation, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run_bench(engine: object, depth: int, on_line: Callable[[str], None]) -> tuple[int, float]:
+        on_line(f"depth {depth}")
+        return 1000, 0.5
+
+    module = types.ModuleType("knightadder.engine.bench")
+    module.__dict__.update(BENCH_DEPTH=7, run_bench=run_bench)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    talk.send("bench")
+    assert talk.read_until("2000 nps") == ["depth 7", "1000 nodes", "2000 nps"]
+    talk.send("bench 3")
+    assert talk.read_until("2000 nps")[0] == "depth 3"
+
+
+def test_bench_is_stopped_before_its_next_position(talk: Conversation, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run_bench(engine: FakeEngine, depth: int, on_line: Callable[[str], None]) -> tuple[int, float]:
+        on_line("first position")
+        engine.stopped.wait(TIMEOUT)
+        on_line("second position")
+        return 1000, 0.5
+
+    module = types.ModuleType("knightadder.engine.bench")
+    module.__dict__.update(BENCH_DEPTH=7, run_bench=run_bench)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    talk.send("bench")
+    assert talk.read() == "first position"
+    talk.send("stop")
+    assert talk.read() == "info string bench was stopped before its end"
+
+
+def test_a_traceback_goes_to_standard_error_only_for_those_who_debug(
+    talk: Conversation, capsys: pytest.CaptureFixture[str]
+) -> None:
+    talk.ask("eval")
+    assert capsys.readouterr().err == ""
+    talk.ask("debug on", "eval")
+    assert "Traceback" in capsys.readouterr().err
+    talk.ask("debug off", "eval", "debug on", "setoption name Contempt")
+    assert capsys.readouterr().err == ""
+
+
+def test_quit_leaves_even_during_a_search() -> None:
+    talk = Conversation()
+    talk.send("go infinite")
+    talk.read()
+    talk.leave()
+    assert talk.status == 0
+    assert talk.engine.closed
+
+
+def test_the_end_of_input_stops_the_search_and_its_best_move_is_written() -> None:
+    talk = Conversation()
+    talk.send("go infinite")
+    talk.end_input()
+    assert talk.wait_for_end() == [format_info(LINE), "bestmove e2e4 ponder e7e5"]
+    assert talk.status == 0
+
+
+def test_at_the_end_of_input_all_received_commands_are_carried_out_in_order() -> None:
+    talk = Conversation()
+    talk.send(
+        "uci", "position startpos moves e2e4", "go infinite", "position startpos", "d", "go depth 9", "go perft 2"
+    )
+    talk.end_input()
+    lines = talk.wait_for_end()
+    assert [line for line in lines if not line.startswith(("id", "option", "info"))] == [
+        "uciok",
+        "bestmove e2e4 ponder e7e5",
+        "board",
+        "Fen: startpos",
+        "bestmove e2e4 ponder e7e5",
+        "e2e4: 20",
+        "g1f3: 19",
+        "",
+        "Nodes searched: 39",
+    ]
+
+
+def test_at_the_end_of_input_a_count_is_completed() -> None:
+    talk = Conversation()
+    talk.engine.let_go.clear()
+    talk.send("go perft 2")
+    talk.end_input()
+    threading.Timer(0.2, talk.engine.let_go.set).start()
+    assert talk.wait_for_end()[-1] == "Nodes searched: 39"
+
+
+class ClosedPipe(io.StringIO):
+    """A pipe whose reader has gone."""
+
+    def write(self, text: str) -> int:
+        raise BrokenPipeError
+
+
+def test_when_nobody_reads_any_more_the_loop_ends_quietly(capsys: pytest.CaptureFixture[str]) -> None:
+    still_open: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    still_open.put(b"uci\n")
+    uci = Uci(iter(still_open.get, b""), ClosedPipe(), Loader(Options()))
+    assert uci.run() == 0
+    assert uci.output_closed
+    still_open.put(b"")
+    assert capsys.readouterr().err == ""
+
+
+# --- While the core is being loaded -----------------------------------------------------------------------------------
+
+
+class SlowLoading(Conversation):
+    """A conversation whose engine is loaded when the test says so."""
+
+    def __init__(self) -> None:
+        self.started = threading.Event()
+        self.may_finish = threading.Event()
+        super().__init__(self._load)
+
+    def _load(self, options: Options, report: Report) -> "Engine":
+        self.report = report
+        self.started.set()
+        self.may_finish.wait(TIMEOUT)
+        return cast("Engine", self.engine)
+
+
+@pytest.fixture
+def loading() -> Iterator[SlowLoading]:
+    conversation = SlowLoading()
+    yield conversation
+    conversation.may_finish.set()
+    conversation.leave()
+
+
+def test_uci_and_help_are_answered_while_loading(loading: SlowLoading) -> None:
+    loading.send("position startpos", "isready", "uci", "help", "castle")
+    assert loading.read_until("uciok")[0] == f"id name Knightadder {__version__}"
+    assert "  quit" in loading.read_until("info string unknown")
+    assert loading.engine.calls == []
+
+
+def test_loading_starts_without_any_command(loading: SlowLoading) -> None:
+    assert loading.started.wait(TIMEOUT)
+
+
+def test_commands_for_the_engine_wait_in_order_for_loading(loading: SlowLoading) -> None:
+    loading.send("setoption name Hash value 32", "position startpos moves e2e4", "isready", "go infinite", "stop", "d")
+    loading.may_finish.set()
+    assert loading.read() == "readyok"
+    assert loading.engine.calls[:2] == ["set_option Hash=32", "set_position startpos e2e4"]
+    assert loading.read() == format_info(LINE)
+    assert {loading.read(), loading.read(), loading.read()} == {
+        "bestmove e2e4 ponder e7e5",
+        "board",
+        "Fen: startpos e2e4",
+    }
+
+
+def test_an_isready_that_waits_is_told_each_step(loading: SlowLoading) -> None:
+    assert loading.started.wait(TIMEOUT)
+    loading.report("compiling 1/2: perft")
+    loading.send("isready")
+    assert loading.read().startswith("info string compiling 1/2: perft (")
+    loading.report("compiling 2/2: search")
+    assert loading.read_until("info string compiling 2/2: search (")
+    assert loading.read().startswith("info string compiling 2/2: search (")  # again after a second without news
+    loading.may_finish.set()
+    assert loading.read_until("readyok")
+
+
+def test_progress_is_told_to_nobody_who_did_not_ask(loading: SlowLoading) -> None:
+    assert loading.started.wait(TIMEOUT)
+    loading.report("compiling 1/2: perft")
+    loading.report("compiling 2/2: search")
+    loading.send("position startpos", "debug maybe")
+    assert loading.read() == "info string debug: expected on or off"
+
+
+@pytest.mark.parametrize("end", ["quit", "end of input"])
+def test_leaving_does_not_wait_for_loading(end: str) -> None:
+    talk = SlowLoading()
+    assert talk.started.wait(TIMEOUT)
+    if end == "quit":
+        talk.send("isready", "position startpos", "quit")
+    talk.end_input()
+    assert talk.wait_for_end() == []
+    assert talk.status == 0
+    assert not talk.loader.ready.is_set()
+    assert not talk.uci.close()
+    talk.may_finish.set()
+
+
+def test_at_the_end_of_input_what_waits_for_loading_is_still_carried_out() -> None:
+    talk = SlowLoading()
+    talk.send("isready", "go infinite")
+    talk.end_input()
+    talk.may_finish.set()
+    assert talk.wait_for_end() == ["readyok", format_info(LINE), "bestmove e2e4 ponder e7e5"]
+
+
+def test_a_failure_to_load_is_said_and_ends_the_process(capsys: pytest.CaptureFixture[str]) -> None:
+    def load(options: Options, report: Report) -> "Engine":
+        raise ImportError("no numba here")
+
+    talk = Conversation(load)
+    talk.send("isready")
+    lines = talk.wait_for_end()
+    talk.end_input()
+    assert lines == ["info string the engine cannot be loaded: ImportError: no numba here"]
+    assert talk.status == 1
+    assert "ImportError" in capsys.readouterr().err

@@ -1,0 +1,530 @@
+"""The command line: arguments, output and exit statuses, with a stand-in for the compiled engine."""
+
+import io
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import types
+from datetime import UTC, datetime
+from pathlib import Path
+
+import chess
+import pytest
+
+from knightadder import __version__, cli
+from knightadder.core import cache
+from knightadder.engine.errors import EngineError, PositionError
+from knightadder.engine.info import Bound, CurrentMove, Info, Message, Result, Score
+from knightadder.protocols import uci
+
+
+def _info(pv, score=None, depth=3, multipv=1, bound=Bound.EXACT):
+    return Info(
+        depth=depth,
+        seldepth=depth + 4,
+        multipv=multipv,
+        score=score or Score(cp=34),
+        bound=bound,
+        wdl=None,
+        nodes=1000 * depth,
+        nps=2_000_000,
+        hashfull=12,
+        tbhits=0,
+        time_ms=1500,
+        pv=tuple(pv.split()),
+    )
+
+
+class FakeEngine:
+    """An engine that knows python-chess's rules and reports what the test prepared."""
+
+    reports = (
+        Message("a word"),
+        CurrentMove(1, "e2e4", 1, 10, 10, 0, 3000),
+        _info("e2e4 e7e5", depth=1),
+        _info("e2e4 c7c5 g1f3", Score(cp=-7), depth=2),
+    )
+    result = Result("e2e4", "c7c5", None)
+
+    def __init__(self, options):
+        self.options = options
+        self.board = chess.Board()
+        self.limits = None
+        self.stopped = threading.Event()
+        self.closed = False
+
+    def set_position(self, fen=None):
+        try:
+            self.board = chess.Board(fen or chess.STARTING_FEN, chess960=self.options.chess960)
+        except ValueError as error:
+            raise PositionError(f"bad position: {error}") from None
+
+    def fen(self):
+        return self.board.fen()
+
+    def go(self, limits, on_info, on_done):
+        self.limits = limits
+
+        def search():
+            for report in self.reports:
+                on_info(report)
+            if limits.infinite:
+                self.stopped.wait(30)
+            on_done(self.result)
+
+        threading.Thread(target=search).start()
+
+    def perft(self, depth):
+        return {self.board.uci(move): depth for move in self.board.legal_moves}
+
+    def stop(self):
+        self.stopped.set()
+
+    def close(self):
+        self.closed = True
+
+
+@pytest.fixture
+def engine(monkeypatch):
+    """Give the engines that the command loads, as a list, and let it load stand-ins."""
+    engines = []
+
+    def load(options):
+        engines.append(FakeEngine(options))
+        return engines[-1]
+
+    monkeypatch.setattr(cli, "_load", load)
+    return engines
+
+
+def _run(capsys, *arguments):
+    """Run the command and give its status, standard output and standard error."""
+    try:
+        status = cli.main(arguments)
+    except SystemExit as end:  # argparse
+        status = end.code
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+# --- the command as a whole ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arguments", [[], ["uci"]])
+@pytest.mark.parametrize("status", [0, 3])
+def test_uci_is_what_it_speaks_by_default(monkeypatch, arguments, status):
+    monkeypatch.setattr(uci, "main", lambda: status)
+    assert cli.main(arguments) == status
+
+
+def test_arguments_come_from_the_process_by_default(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["knightadder", "--version"])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == 0
+    assert capsys.readouterr().out == f"knightadder {__version__}\n"
+
+
+def test_help_names_every_command_and_its_examples_are_valid(capsys):
+    status, out, _ = _run(capsys, "--help")
+    assert status == 0
+    for command in ("uci", "analyse", "perft", "bench", "warmup", "cache"):
+        assert re.search(rf"^ +{command}\b", out, re.MULTILINE), command
+    examples = re.findall(r"^  knightadder (\S.*?)(?:   .*)?$", out.partition("examples:")[2], re.MULTILINE)
+    assert len(examples) >= 5
+    import shlex
+
+    for example in examples:
+        if not example.startswith("speak"):
+            cli.build_parser().parse_args(shlex.split(example))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nonsense"],
+        ["--nonsense"],
+        ["perft"],
+        ["perft", "0"],
+        ["perft", "-1"],
+        ["perft", "three"],
+        ["bench", "0"],
+        ["analyse"],
+        ["analyse", "startpos", "--depth", "0"],
+        ["analyse", "startpos", "--time", "0"],
+        ["analyse", "startpos", "--time", "nan"],
+        ["analyse", "startpos", "--time", "inf"],
+        ["analyse", "startpos", "--depth", "3", "--time", "3"],
+        ["analyse", "startpos", "--multipv", "0"],
+        ["cache", "now"],
+    ],
+)
+def test_bad_arguments_end_with_status_2_and_a_message(capsys, engine, arguments):
+    status, out, err = _run(capsys, *arguments)
+    assert status == 2
+    assert out == ""
+    assert "knightadder" in err
+    assert engine == []
+
+
+def test_an_option_out_of_range_ends_with_status_2(capsys, engine):
+    status, out, err = _run(capsys, "analyse", "startpos", "--multipv", "1000")
+    assert (status, out, engine) == (2, "", [])
+    assert re.fullmatch(r"knightadder: .*MultiPV.*\n", err)
+
+
+@pytest.mark.parametrize("command", [["analyse", "8/8/8 w"], ["perft", "2", "--fen", "8/8/8 w"]])
+def test_a_bad_position_ends_with_status_2_and_one_line(capsys, engine, command):
+    status, out, err = _run(capsys, *command)
+    assert (status, out) == (2, "")
+    assert re.fullmatch(r"knightadder: bad position: .*\n", err)
+    assert engine[0].closed
+
+
+def test_failing_to_load_ends_with_status_1_and_one_line(capsys, monkeypatch):
+    def fail(_):
+        raise EngineError("the engine cannot be loaded")
+
+    monkeypatch.setattr(cli, "_load", fail)
+    assert _run(capsys, "perft", "1") == (1, "", "knightadder: the engine cannot be loaded\n")
+
+
+def test_a_reader_that_leaves_early_is_no_error_message(engine, monkeypatch, capfd):
+    class Gone(io.StringIO):
+        def write(self, text):
+            raise BrokenPipeError
+
+    monkeypatch.setattr(sys, "stdout", Gone())
+    assert cli.main(["perft", "1"]) == 1
+    assert capfd.readouterr().err == ""
+
+
+# --- perft and bench -----------------------------------------------------------------------------------------------
+
+
+def test_perft_prints_nodes_time_and_speed(capsys, engine):
+    status, out, _ = _run(capsys, "perft", "3")
+    assert status == 0
+    assert re.fullmatch(r"60 nodes, \d+\.\d{3} s, \d+\.\d M nodes/s\n", out)
+    assert engine[0].closed
+
+
+def test_perft_divides(capsys, engine):
+    status, out, _ = _run(capsys, "perft", "2", "--divide")
+    *moves, empty, summary = out.splitlines()
+    assert status == 0
+    assert moves == sorted(f"{move}: 2" for move in chess.Board().legal_moves)
+    assert empty == ""
+    assert summary.startswith("40 nodes, ")
+
+
+@pytest.mark.parametrize("quoted", [True, False])
+def test_a_fen_works_with_and_without_quotes(capsys, engine, quoted):
+    fen = "4k3/8/8/8/8/8/4P3/4K3 b - - 3 40"
+    arguments = [fen] if quoted else fen.split()
+    assert _run(capsys, "perft", "1", "--fen", *arguments)[0] == 0
+    assert engine[0].fen() == fen
+
+
+def test_chess960_reaches_the_options(capsys, engine):
+    _run(capsys, "perft", "1", "--chess960")
+    _run(capsys, "perft", "1")
+    assert [each.options.chess960 for each in engine] == [True, False]
+
+
+def test_ctrl_c_ends_perft_with_status_130(capsys, engine, monkeypatch):
+    def perft(self, depth):
+        os.kill(os.getpid(), signal.SIGINT)
+        self.stopped.wait(30)
+        return {}
+
+    monkeypatch.setattr(FakeEngine, "perft", perft)
+    assert _run(capsys, "perft", "9")[:2] == (130, "")
+    assert engine[0].stopped.is_set()
+    assert engine[0].closed
+
+
+@pytest.fixture
+def fake_bench(monkeypatch):
+    """Stand in for engine/bench.py."""
+
+    def run_bench(engine, depth, on_line):
+        on_line(f"position 1 depth {depth}")
+        return 3_000_000, 1.5
+
+    module = types.SimpleNamespace(BENCH_DEPTH=11, run_bench=run_bench)
+    monkeypatch.setitem(sys.modules, "knightadder.engine.bench", module)
+
+
+@pytest.mark.parametrize(("arguments", "depth"), [([], 11), (["4"], 4)])
+def test_bench_ends_with_what_openbench_reads(capsys, engine, fake_bench, arguments, depth):
+    status, out, _ = _run(capsys, "bench", *arguments)
+    assert status == 0
+    assert out.splitlines() == [f"position 1 depth {depth}", "3000000 nodes 2000000 nps"]
+    assert engine[0].closed
+
+
+# --- analyse -------------------------------------------------------------------------------------------------------
+
+
+def test_analyse_prints_plain_lines_when_not_on_a_terminal(capsys, engine):
+    status, out, _ = _run(capsys, "analyse", "startpos", "--depth", "2")
+    assert status == 0
+    assert out.splitlines() == [
+        "a word",
+        "depth 1/5  +0.34 (White's view)  1000 nodes  2000000 nps  1.50 s  1. e4 e5",
+        "depth 2/6  -0.07 (White's view)  2000 nodes  2000000 nps  1.50 s  1. e4 c5 2. Nf3",
+        "Best move: e4",
+    ]
+    assert "\x1b" not in out
+    assert engine[0].closed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "depth", "movetime", "infinite"),
+    [
+        (["--depth", "7"], 7, None, False),
+        (["--time", "2.5"], None, 2500, False),
+        (["--time", "0.0001"], None, 1, False),
+        ([], None, None, True),
+    ],
+)
+def test_limits_of_an_analysis(capsys, engine, monkeypatch, arguments, depth, movetime, infinite):
+    monkeypatch.setattr(FakeEngine, "reports", ())
+    real = FakeEngine.go
+
+    def go(self, limits, *callbacks):
+        self.stop()
+        real(self, limits, *callbacks)
+
+    monkeypatch.setattr(FakeEngine, "go", go)
+    assert _run(capsys, "analyze", "startpos", *arguments)[0] == 0
+    limits = engine[0].limits
+    assert (limits.depth, limits.movetime, limits.infinite) == (depth, movetime, infinite)
+
+
+def test_several_lines_are_numbered(capsys, engine, monkeypatch):
+    monkeypatch.setattr(FakeEngine, "reports", (_info("e2e4"), _info("d2d4", multipv=2)))
+    out = _run(capsys, "analyse", "startpos", "--depth", "1", "--multipv", "2")[1]
+    assert engine[0].options.multipv == 2
+    assert [line[:8] for line in out.splitlines()[:2]] == ["1. depth", "2. depth"]
+
+
+def test_ctrl_c_ends_an_analysis_with_the_best_line_so_far(capsys, engine, monkeypatch):
+    real = FakeEngine.go
+
+    def go(self, limits, on_info, on_done):
+        real(self, limits, on_info, on_done)
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+    monkeypatch.setattr(FakeEngine, "go", go)
+    status, out, _ = _run(capsys, "analyse", "startpos")
+    assert status == 0
+    assert engine[0].stopped.is_set()
+    assert out.splitlines()[-1] == "Best move: e4"
+
+
+@pytest.mark.parametrize(
+    ("fen", "verdict"),
+    [
+        ("R5k1/5ppp/8/8/8/8/8/4K3 b - - 0 1", "Checkmate: there is no move"),
+        ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "Stalemate: there is no move"),
+    ],
+)
+def test_a_finished_game_has_no_best_move(capsys, engine, monkeypatch, fen, verdict):
+    monkeypatch.setattr(FakeEngine, "reports", ())
+    monkeypatch.setattr(FakeEngine, "result", Result(None, None, None))
+    assert _run(capsys, "analyse", fen, "--depth", "1") == (0, verdict + "\n", "")
+
+
+def test_the_table_on_a_terminal_shows_the_newest_of_each_line(capsys, engine, monkeypatch):
+    reports = (
+        _info("e2e4 e7e5", depth=1),
+        _info("e2e4 c7c5 g1f3", depth=2),
+        _info("d2d4 d7d5", Score(mate=-2), depth=2, multipv=2),
+    )
+    monkeypatch.setattr(FakeEngine, "reports", reports)
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    status, out, _ = _run(capsys, "analyse", "startpos", "--depth", "2", "--multipv", "2")
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", out)
+    assert status == 0
+    assert "Score (White)" in text
+    assert re.search(r"2/6 .*\+0\.34 .*1\. e4 c5 2\. Nf3", text)
+    assert re.search(r"2/6 .*#-2 .*1\. d4 d5", text)
+    assert "2,000 nodes, 2.00 M nodes/s, 1.5 s, hash 1 % full" in text
+    assert text.rstrip().endswith("Best move: e4")
+
+
+@pytest.mark.parametrize(
+    ("score", "bound", "for_white", "for_black"),
+    [
+        (Score(cp=0), Bound.EXACT, "+0.00", "+0.00"),
+        (Score(cp=123), Bound.EXACT, "+1.23", "-1.23"),
+        (Score(cp=-5), Bound.LOWER, ">=-0.05", "<=+0.05"),
+        (Score(cp=7), Bound.UPPER, "<=+0.07", ">=-0.07"),
+        (Score(mate=3), Bound.EXACT, "#3", "#-3"),
+        (Score(mate=-2), Bound.EXACT, "#-2", "#2"),
+        (Score(mate=0), Bound.EXACT, "#-0", "#0"),
+    ],
+)
+def test_scores_are_from_whites_view(score, bound, for_white, for_black):
+    info = _info("e2e4", score, bound=bound)
+    assert cli.score_text(info, white_to_move=True) == for_white
+    assert cli.score_text(info, white_to_move=False) == for_black
+
+
+def test_lines_are_written_in_algebraic_notation():
+    board = chess.Board("r3k2r/1P6/8/8/8/8/8/R3K2R b KQkq - 0 7")
+    assert cli.line_text(("e8g8", "b7a8q", "f8a8", "e1c1"), board) == "7...O-O 8. bxa8=Q Rxa8 9. O-O-O"
+    assert board.fen() == "r3k2r/1P6/8/8/8/8/8/R3K2R b KQkq - 0 7"
+    assert cli.line_text((), board) == ""
+    chess960 = chess.Board("1r2k1r1/pppppppp/8/8/8/8/PPPPPPPP/1R2K1R1 w KQkq - 0 1", chess960=True)
+    assert cli.line_text(("e1g1", "e8b8"), chess960) == "1. O-O O-O-O"
+
+
+def test_an_illegal_line_is_shown_as_it_is():
+    assert cli.line_text(("e2e4", "e2e4"), chess.Board()) == "e2e4 e2e4"
+
+
+# --- warmup, cache and loading -------------------------------------------------------------------------------------
+
+
+def _folder(current):
+    return cache.CacheFolder(Path("place") / "core-1", 2_500_000, datetime(2026, 3, 4, 5, 6, tzinfo=UTC), current)
+
+
+@pytest.mark.parametrize(
+    ("folders", "text"), [([True], f"is in {Path('place') / 'core-1'}"), ([False], "cannot be kept")]
+)
+def test_warmup_says_where_the_code_is(capsys, engine, monkeypatch, folders, text):
+    monkeypatch.setattr(cache, "describe", lambda: [_folder(current) for current in folders])
+    status, out, _ = _run(capsys, "warmup")
+    assert status == 0
+    assert re.match(r"Ready after \d+\.\d s; the compiled code ", out)
+    assert text in out
+    assert engine[0].closed
+
+
+def test_cache_shows_the_folders(capsys, monkeypatch):
+    monkeypatch.setattr(cache, "describe", lambda: [_folder(True), _folder(False)])
+    status, out, _ = _run(capsys, "cache")
+    line = f"{Path('place') / 'core-1'}  2.5 MB  last used 2026-03-04 05:06"
+    assert (status, out.splitlines()) == (0, [line + "  (in use by this version)", line])
+
+
+def test_cache_shows_that_there_is_nothing(capsys, monkeypatch):
+    monkeypatch.setattr(cache, "describe", list)
+    assert _run(capsys, "cache")[:2] == (0, "Nothing is compiled yet\n")
+
+
+def test_cache_is_cleared(capsys, monkeypatch):
+    monkeypatch.setattr(cache, "clear", lambda: 1_234_567)
+    assert _run(capsys, "cache", "--clear")[:2] == (0, "Freed 1.2 MB\n")
+
+
+class FakeLoader:
+    """A loader that reports two steps and then is ready."""
+
+    def __init__(self, options):
+        self.steps = ["compiling 1/2: a", "compiling 1/2: a", None, "compiling 2/2: b"]
+        self.ready = types.SimpleNamespace(wait=lambda _: not self.steps)
+
+    def start(self):
+        pass
+
+    def progress(self):
+        return self.steps.pop(0)
+
+    def engine(self):
+        return "engine"
+
+
+@pytest.mark.parametrize(
+    ("terminal", "shown"),
+    [
+        (False, "compiling 1/2: a\ncompiling 2/2: b\n"),
+        (True, "\r\x1b[Kcompiling 1/2: a\r\x1b[Kcompiling 2/2: b\r\x1b[K"),
+    ],
+)
+def test_loading_shows_each_step_once_on_standard_error(capsys, monkeypatch, terminal, shown):
+    monkeypatch.setattr("knightadder.engine.loader.Loader", FakeLoader)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    assert cli._load(cli._options()) == "engine"
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", shown)
+
+
+def test_ctrl_c_while_loading_leaves_at_once(monkeypatch):
+    class Left(Exception):
+        pass
+
+    def leave(status):
+        raise Left(status)
+
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    loader = types.SimpleNamespace(start=lambda: None, ready=types.SimpleNamespace(wait=interrupt))
+    monkeypatch.setattr("knightadder.engine.loader.Loader", lambda options: loader)
+    monkeypatch.setattr(os, "_exit", leave)
+    with pytest.raises(Left, match="130"):
+        cli._load(cli._options())
+
+
+# --- the real thing, in processes of its own -----------------------------------------------------------------------
+
+
+def _process(*arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "knightadder", *arguments], capture_output=True, text=True, timeout=300, **options
+    )
+
+
+def test_nothing_heavy_is_imported_before_it_is_needed():
+    heavy = {"numpy", "numba", "llvmlite", "chess", "rich", "platformdirs", "argparse"}
+    code = f"import sys, knightadder.cli, knightadder.protocols.uci; print(sorted({heavy} & set(sys.modules)))"
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert output == "[]\n"
+
+
+def test_the_module_runs_as_a_program():
+    result = _process("--version")
+    assert (result.returncode, result.stdout) == (0, f"knightadder {__version__}\n")
+
+
+def test_perft_counts_what_python_chess_counts():
+    fen = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
+    result = _process("perft", "2", "--divide", "--fen", fen)
+    board = chess.Board(fen)
+    expected = {}
+    for move in board.legal_moves:
+        board.push(move)
+        expected[move.uci()] = board.legal_moves.count()
+        board.pop()
+    *lines, _, summary = result.stdout.splitlines()
+    assert {move: int(count) for move, count in (line.split(": ") for line in lines)} == expected
+    assert summary.startswith("2039 nodes, ")
+
+
+def test_analyse_finds_a_mate():
+    result = _process("analyse", "6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1", "--depth", "3")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines()[-1] == "Best move: Ra8#"
+    assert "  #1 (White's view)  " in result.stdout
+
+
+def test_bench_is_deterministic():
+    counts = [_process("bench", "3").stdout.splitlines()[-1].partition(" nodes ")[0] for _ in range(2)]
+    assert counts[0] == counts[1]
+    assert int(counts[0]) > 0
+
+
+def test_a_bad_fen_is_one_line_on_standard_error():
+    result = _process("analyse", "not a fen", "--depth", "1")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert re.search(r"^knightadder: .+\n\Z", result.stderr, re.MULTILINE)
