@@ -1,0 +1,69 @@
+"""Perft suites in EPD form: one position a line, followed by ``;D1 20 ;D2 400 ...``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
+
+
+@dataclass(frozen=True, slots=True)
+class PerftRow:
+    """One position and its known node counts.
+
+    Attributes
+    ----------
+    fen : str
+        The position; castling rights as X-FEN or Shredder-FEN.
+    counts : dict of int to int
+        Depth in plies -> number of leaf nodes.
+    """
+
+    fen: str
+    counts: dict[int, int]
+
+
+def parse_perft_row(line: str) -> PerftRow:
+    """Read one line of a perft suite.
+
+    Parameters
+    ----------
+    line : str
+        ``FEN ;D1 n ;D2 n ...``.
+
+    Returns
+    -------
+    PerftRow
+        The position and its counts.
+
+    Raises
+    ------
+    ValueError
+        If a field after the FEN isn't ``D<depth> <nodes>``.
+    """
+    fen, *fields = (field.strip() for field in line.split(";"))
+    counts = {}
+    for field in fields:
+        name, nodes = field.split()
+        if not name.startswith("D"):
+            raise ValueError(f"not a perft field: {field!r}")
+        counts[int(name[1:])] = int(nodes)
+    return PerftRow(fen, counts)
+
+
+def read_perft_suite(path: Path) -> list[PerftRow]:
+    """Read a perft suite, skipping empty lines.
+
+    Parameters
+    ----------
+    path : Path
+        The EPD file.
+
+    Returns
+    -------
+    list of PerftRow
+        Its positions in order.
+    """
+    return [parse_perft_row(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]

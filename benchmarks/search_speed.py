@@ -1,0 +1,182 @@
+"""Search speed against the prototype: nodes per CPU second on eight middle-game positions, interleaved in one run.
+
+Each engine runs in a process of its own, so that neither's caches nor threads disturb the other's, and measures its own
+CPU time around each search. Both get 64 MB of hash, cleared before each search. The prototype is a package of that name
+(``prototype.engine.Engine``); give the folder that holds it or its parent.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import multiprocessing
+import queue
+import sys
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from pathlib import Path
+from statistics import median
+
+HASH_MB = 64
+
+# Kiwipete, then typical middle games: Italian, King's Indian, Sicilian, isolated pawn, King's Indian with opposite
+# wings, Ruy Lopez, hanging centre.
+POSITIONS = (
+    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+    "r4rk1/1pp1qppp/p1np1n2/2b1p1B1/2B1P1b1/P1NP1N2/1PP1QPPP/R4RK1 w - - 0 10",
+    "r1bq1rk1/ppp1nppp/3p1n2/3Pp3/2P1P3/2N2N2/PP2BPPP/R1BQ1RK1 b - - 0 9",
+    "r1b2rk1/2q1bppp/p2ppn2/1p6/3QP3/1BN1B3/PPP3PP/R4RK1 w - - 0 14",
+    "r2q1rk1/pb1nbppp/1p2pn2/8/2BP4/P1N2N2/1P3PPP/R1BQR1K1 w - - 0 12",
+    "r1bq1r1k/pppn2bp/3p1n2/3Ppp2/2P1P3/2N1BP2/PP1NB1PP/R2Q1RK1 w - - 0 12",
+    "r1bq1rk1/2p1bppp/p1np1n2/1p2p3/4P3/1BP2N1P/PP1P1PP1/RNBQR1K1 b - - 0 9",
+    "2rqr1k1/1b2bppp/p1n1pn2/1p6/3P4/1BN2N2/PP2QPPP/R1BR2K1 w - - 4 15",
+)
+
+# search(fen, nodes, depth) -> nodes searched, CPU seconds; None for no limit of that kind
+Search = Callable[[str, int | None, int | None], tuple[int, float]]
+
+
+def prototype_search(folder: Path) -> Search:
+    """Load the prototype and give a function that searches with it.
+
+    Parameters
+    ----------
+    folder : Path
+        The package or the folder that holds it.
+
+    Returns
+    -------
+    callable
+        See `Search`.
+    """
+    folder = folder.resolve()
+    sys.path.insert(0, str(folder.parent if (folder / "engine.py").exists() else folder))
+    module = importlib.import_module("prototype.engine")
+    engine = module.Engine(hash_mb=HASH_MB)
+
+    def search(fen: str, nodes: int | None, depth: int | None) -> tuple[int, float]:
+        engine.clear()
+        start = time.process_time()
+        _, searched, _ = engine.think(fen, depth=depth or 64, node_limit=nodes or 2**62)
+        return searched, time.process_time() - start
+
+    return search
+
+
+def our_search() -> Search:
+    """Load Knightadder and give a function that searches with it.
+
+    Returns
+    -------
+    callable
+        See `Search`.
+    """
+    from knightadder.engine.engine import Engine
+    from knightadder.engine.info import CurrentMove, Info, Message, Result
+    from knightadder.engine.limits import Limits
+
+    engine = Engine()
+    engine.set_option("Hash", str(HASH_MB))
+
+    def search(fen: str, nodes: int | None, depth: int | None) -> tuple[int, float]:
+        engine.new_game()
+        engine.set_position(fen)
+        results: queue.SimpleQueue[Result] = queue.SimpleQueue()
+
+        def on_info(_: Info | CurrentMove | Message) -> None:
+            """Leave out progress: only the nodes at the end count."""
+
+        start = time.process_time()
+        engine.go(Limits(nodes=nodes, depth=depth), on_info, results.put)
+        results.get()
+        seconds = time.process_time() - start
+        engine.wait()
+        # The result's own count is that of the last finished iteration, the CPU time that of the whole search.
+        return int(engine._worker.nodes), seconds
+
+    return search
+
+
+def serve(connection: Connection, prototype: Path | None) -> None:
+    """Search what comes through a pipe until None comes; the body of a child process.
+
+    Parameters
+    ----------
+    connection : Connection
+        Takes (fen, nodes, depth), gives (nodes, CPU seconds).
+    prototype : Path or None
+        Folder of the prototype; None to search with Knightadder.
+    """
+    search = prototype_search(prototype) if prototype else our_search()
+    while task := connection.recv():
+        connection.send(search(*task))
+
+
+class Contestant:
+    """One engine in a process of its own.
+
+    Parameters
+    ----------
+    prototype : Path or None
+        Folder of the prototype; None for Knightadder.
+    """
+
+    def __init__(self, prototype: Path | None) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._connection, other_end = context.Pipe()
+        self._process = context.Process(target=serve, args=(other_end, prototype), daemon=True)
+        self._process.start()
+        other_end.close()
+
+    def search(self, fen: str, nodes: int | None, depth: int | None) -> tuple[int, float]:
+        """Search one position in the child process: nodes searched and CPU seconds."""
+        self._connection.send((fen, nodes, depth))
+        answer: tuple[int, float] = self._connection.recv()
+        return answer
+
+    def close(self) -> None:
+        """End the process."""
+        self._connection.send(None)
+        self._process.join()
+
+
+def main() -> int:
+    """Print speeds and ratios, position by position and in total."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--prototype", type=Path, required=True, help="the prototype package")
+    limit = parser.add_mutually_exclusive_group()
+    limit.add_argument("--nodes", type=int, default=3_000_000, help="nodes a search (default: %(default)s)")
+    limit.add_argument("--depth", type=int, help="search to this depth instead")
+    parser.add_argument("--rounds", type=int, default=3, help="searches of each position (default: %(default)s)")
+    arguments = parser.parse_args()
+    nodes = None if arguments.depth else arguments.nodes
+
+    contestants = {"Knightadder": Contestant(None), "prototype": Contestant(arguments.prototype)}
+    for contestant in contestants.values():
+        contestant.search(POSITIONS[0], 20_000, None)
+
+    limit_text = f"depth {arguments.depth}" if arguments.depth else f"{nodes:,} nodes"
+    print(f"million nodes per CPU second, {limit_text} a search, median of {arguments.rounds}")
+    print(f"{'':10}{'Knightadder':>14}{'prototype':>14}{'ratio':>10}")
+    total_nodes = dict.fromkeys(contestants, 0)
+    total_seconds = dict.fromkeys(contestants, 0.0)
+    for number, fen in enumerate(POSITIONS, 1):
+        speeds: dict[str, list[float]] = {name: [] for name in contestants}
+        for _ in range(arguments.rounds):
+            for name, contestant in contestants.items():
+                searched, seconds = contestant.search(fen, nodes, arguments.depth)
+                speeds[name].append(searched / seconds / 1e6)
+                total_nodes[name] += searched
+                total_seconds[name] += seconds
+        ours, theirs = (median(values) for values in speeds.values())
+        print(f"{number:<10}{ours:>14.2f}{theirs:>14.2f}{ours / theirs:>10.2f}")
+    ours, theirs = (total_nodes[name] / total_seconds[name] / 1e6 for name in contestants)
+    print(f"{'all':10}{ours:>14.2f}{theirs:>14.2f}{ours / theirs:>10.2f}   wanted: at least 1.00")
+    for contestant in contestants.values():
+        contestant.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,32 @@
+"""Fixtures of the tests that need the compiled core."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from knightadder.engine.engine import Engine
+
+
+@pytest.fixture(scope="session")
+def shared_engine() -> Iterator[Engine]:
+    """One engine for the whole run; use `engine` or `chess960_engine`, which set its notation."""
+    engine = Engine()
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def engine(shared_engine: Engine) -> Engine:
+    """Give the engine with standard notation of castling."""
+    shared_engine.set_option("UCI_Chess960", "false")
+    return shared_engine
+
+
+@pytest.fixture
+def chess960_engine(shared_engine: Engine) -> Iterator[Engine]:
+    """Give the engine with Chess960's notation of castling, king takes rook."""
+    shared_engine.set_option("UCI_Chess960", "true")
+    yield shared_engine
+    shared_engine.set_option("UCI_Chess960", "false")

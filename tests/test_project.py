@@ -1,0 +1,63 @@
+"""The project as a whole: its version, its documents, its files."""
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import knightadder
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+
+
+def _tracked():
+    """List the text files of the repository, without what tools left there."""
+    folders = ("src", "tests", "benchmarks", "tools", "docs", ".ci", ".github")
+    files = [file for folder in folders for file in (ROOT / folder).rglob("*")] + list(ROOT.glob("*"))
+    suffixes = {"", ".py", ".md", ".toml", ".yml", ".epd", ".txt"}
+    return [file for file in files if file.is_file() and file.suffix in suffixes and "__pycache__" not in file.parts]
+
+
+def test_the_version_has_one_source():
+    assert "version" in PROJECT["project"]["dynamic"]
+    assert PROJECT["tool"]["hatch"]["version"]["path"] == "src/knightadder/__init__.py"
+    assert re.fullmatch(r"\d+\.\d+\.\d+", knightadder.__version__)
+
+
+def test_the_changelog_has_a_place_for_what_comes():
+    assert "## [Unreleased]" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+def test_no_file_names_a_place_on_somebodys_machine():
+    place = re.compile(r"/(?:home|Users)/[a-z]|/ro" + r"ot/|/wo" + r"rk/|[A-Z]:\\Users")
+    found = [
+        f"{file}: {line}" for file in _tracked() for line in file.read_text("utf-8").splitlines() if place.search(line)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(document):
+    text = re.sub(r"```.*?```", "", document.read_text("utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if "://" in target or target.startswith("mailto:"):
+            continue
+        name, _, anchor = target.partition("#")
+        file = (document.parent / name).resolve() if name else document
+        assert file.exists(), target
+        if anchor:
+            headings = re.findall(r"^#+ (.+)$", file.read_text("utf-8"), re.MULTILINE)
+            assert anchor in [
+                re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings
+            ]
+
+
+@pytest.mark.parametrize("script", [".ci/run"])
+def test_scripts_are_valid_and_executable(script):
+    file = ROOT / script
+    assert file.stat().st_mode & 0o111
+    subprocess.run(["bash", "-n", str(file)], check=True)
