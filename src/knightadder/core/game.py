@@ -10,12 +10,13 @@ from numba import int64, void
 from .attacks import is_attacked, king_square
 from .draw import is_dead_position, is_fifty_move_draw, is_repetition
 from .evaluation import evaluate
-from .jit import copy_record, entry
+from .jit import copy_record, entry, kernel
 from .layout import GAME_KEYS, Tables, Worker
 from .movegen import ALL, castling_king_target, generate
-from .moves import CASTLING, is_promotion
+from .moves import CASTLING, NO_MOVE, is_promotion
 from .position import make, set_up
 from .see import see_at_least
+from .transposition import entry_move, probe
 
 
 @entry(int64(Tables, Worker))
@@ -40,17 +41,8 @@ def list_moves(tables, worker):
     return generate(tables, worker.stack[0], worker.frames[0], np.int64(0), ALL)
 
 
-@entry(int64(Tables, Worker, int64, int64, int64))
-def find_move(tables, worker, source, target, promotion):
-    """Return the legal move from `source` to `target`, or 0.
-
-    Parameters
-    ----------
-    source, target : int
-        Squares. Castling may be written as king takes rook or as the king's own step.
-    promotion : int
-        Piece type, 0 for none.
-    """
+@kernel
+def _find(tables, worker, source, target, promotion):
     pos, frame = worker.stack[0], worker.frames[0]
     count = generate(tables, pos, frame, np.int64(0), ALL)
     us = np.int64(pos.stm)
@@ -67,9 +59,8 @@ def find_move(tables, worker, source, target, promotion):
     return castling
 
 
-@entry(void(Tables, Worker, int64))
-def play(tables, worker, move):
-    """Make a legal move in ``worker.stack[0]`` and remember the position left for repetitions."""
+@kernel
+def _play(tables, worker, move):
     pos, after = worker.stack[0], worker.stack[1]
     if worker.key_count == GAME_KEYS:
         for i in range(GAME_KEYS - 1):
@@ -83,15 +74,95 @@ def play(tables, worker, move):
     copy_record(pos, after)
 
 
-@entry(int64(Tables, Worker))
-def draw_reason(tables, worker):
-    """Say why the game is drawn: 1 fifty-move rule, 2 threefold repetition, 3 dead position, 0 not at all."""
+@kernel
+def _draw_reason(tables, worker):
     pos = worker.stack[0]
     if is_fifty_move_draw(tables, pos, worker.frames[0]):
         return 1
     if is_repetition(worker, pos, np.int64(0)):
         return 2
     return 3 if is_dead_position(pos) else 0
+
+
+@kernel
+def _count_moves(tables, worker):
+    # What follows in the game: 0 if it is over by mate, stalemate or a draw.
+    count = generate(tables, worker.stack[0], worker.frames[0], np.int64(0), ALL)
+    return np.int64(0) if _draw_reason(tables, worker) else count
+
+
+@entry(int64(Tables, Worker, int64, int64, int64))
+def find_move(tables, worker, source, target, promotion):
+    """Return the legal move from `source` to `target`, or 0.
+
+    Parameters
+    ----------
+    source, target : int
+        Squares. Castling may be written as king takes rook or as the king's own step.
+    promotion : int
+        Piece type, 0 for none.
+    """
+    return _find(tables, worker, source, target, promotion)
+
+
+@entry(void(Tables, Worker, int64))
+def play(tables, worker, move):
+    """Make a legal move in ``worker.stack[0]`` and remember the position left for repetitions."""
+    _play(tables, worker, move)
+
+
+@entry(int64(Tables, Worker, int64[::1]))
+def play_all(tables, worker, wanted):
+    """Play moves for as long as they are legal, and return how many were.
+
+    One call for a whole game, because each call from Python costs some twenty microseconds of the player's clock.
+
+    Parameters
+    ----------
+    wanted : array of int
+        From-square | to-square << 6 | promotion << 12, as `find_move` understands them.
+    """
+    for i in range(len(wanted)):
+        squares = wanted[i]
+        move = _find(tables, worker, squares & 63, (squares >> 6) & 63, squares >> 12)
+        if move == NO_MOVE:
+            return i
+        _play(tables, worker, move)
+    return len(wanted)
+
+
+@entry(int64(Tables, Worker, int64, int64))
+def play_expected(tables, worker, best, reply):
+    """Play a search's best move and the reply to it, and return that reply if it is worth pondering on.
+
+    Parameters
+    ----------
+    best : int
+        A legal move.
+    reply : int
+        The second move of the principal variation; 0 if that is too short, and the transposition table is asked.
+
+    Returns
+    -------
+    int
+        The reply; 0 if none is known, or the game is over before or after it.
+    """
+    _play(tables, worker, best)
+    count = _count_moves(tables, worker)
+    if reply == NO_MOVE:
+        reply = entry_move(probe(worker, worker.stack[0].key))
+    for i in range(count):
+        # The table's move may be another position's.
+        if worker.frames[0].moves[np.uint64(i)] == reply:
+            _play(tables, worker, reply)
+            return reply if _count_moves(tables, worker) > 0 else 0
+    return 0
+
+
+@entry(int64(Tables, Worker))
+def draw_reason(tables, worker):
+    """Say why the game is drawn: 1 fifty-move rule, 2 threefold repetition, 3 dead position, 0 not at all."""
+    return _draw_reason(tables, worker)
 
 
 @entry(int64(Tables, Worker))

@@ -53,6 +53,7 @@ FRAME = _record(  # what search keeps for one ply
     ("end", np.int64),
     ("bad_end", np.int64),
     ("quiets_too", np.int64),
+    ("fetch_ahead", np.int64),
     ("quiets", np.uint16, MAX_MOVES),  # quiet moves that were searched
 )
 
@@ -77,6 +78,7 @@ WORKER = _record(  # one search thread
     ("node_limit", np.uint64),
     ("seldepth", np.int64),
     ("stopped", np.int64),
+    ("null_from_ply", np.int64),  # no null moves nearer the root than this: one is being verified
     ("stop_address", np.uint64),
     ("tt_address", np.uint64),
     ("tt_buckets", np.uint64),
@@ -94,6 +96,11 @@ MAGIC = _record(
     ("offset", np.uint64),
 )
 
+PIECE_SQUARE = _record(  # what a piece on a square adds; side by side, so that one cache line serves both
+    ("key", np.uint64),
+    ("psq", np.int64),
+)
+
 TABLES = _record(  # read-only, shared by all threads
     ("knight", np.uint64, 64),
     ("king", np.uint64, 64),
@@ -105,11 +112,10 @@ TABLES = _record(  # read-only, shared by all threads
     ("between", np.uint64, (64, 64)),  # squares strictly between two squares of one line
     ("line", np.uint64, (64, 64)),  # the whole line through two squares
     ("slider", np.uint64, SLIDER_ENTRIES),
-    ("zobrist_piece", np.uint64, (16, 64)),
+    ("piece_square", PIECE_SQUARE, (16, 64)),
     ("zobrist_castling", np.uint64, 64),  # by the rook's square
     ("zobrist_ep", np.uint64, 65),  # [NO_SQUARE] = 0
     ("zobrist_stm", np.uint64),
-    ("psq", np.int64, (16, 64)),
     ("reductions", np.int32, (64, 64)),
 )
 

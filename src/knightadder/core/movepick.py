@@ -13,7 +13,9 @@ from .jit import inlined, kernel
 from .layout import QUEEN
 from .movegen import ALL, NOISY, QUIET, generate, is_legal
 from .moves import NO_MOVE, is_noisy
+from .position import key_after
 from .see import piece_value, see_at_least
+from .transposition import prefetch_entry
 
 HASH_MOVE, NOISY_INIT, GOOD_NOISY, KILLER_1, KILLER_2, QUIET_INIT, QUIETS, BAD_NOISY, EVASION_INIT, EVASIONS, DONE = (
     range(11)
@@ -24,10 +26,11 @@ _NOISY_FIRST = 1 << 20  # puts noisy evasions before quiet ones, whatever their 
 
 
 @inlined
-def start_picking(frame, hash_move, quiets_too):
+def start_picking(frame, hash_move, quiets_too, fetch_ahead):
     """Make a frame ready for `next_move`; `hash_move` is legal or 0, `quiets_too` is 0 in quiescence search."""
     frame.hash_move = hash_move
     frame.quiets_too = quiets_too
+    frame.fetch_ahead = fetch_ahead
     frame.stage = HASH_MOVE
 
 
@@ -79,20 +82,34 @@ def _score_evasions(worker, pos, frame, end):
 
 
 @inlined
-def _take_best(frame):
-    """Bring the best of the moves left to the front (a step of selection sort) and return it without its score.
+def _bring_best(frame):
+    """Bring the best of the moves left to their front (a step of selection sort).
 
     Each word carries its own place, so that a plain maximum, which LLVM vectorises, finds both move and place.
     """
     moves = frame.moves
     start, end = frame.index, frame.end
-    best = moves[np.uint64(start)]
-    for i in range(start + 1, end):
-        best = max(best, moves[np.uint64(i)])
-    place = (best >> 16) & 255
-    moves[np.uint64(place)] = (moves[np.uint64(start)] & ~_PLACE) | place << 16
-    frame.index = start + 1
-    return best & 65_535
+    if start < end:
+        best = moves[np.uint64(start)]
+        for i in range(start + 1, end):
+            best = max(best, moves[np.uint64(i)])
+        place = (best >> 16) & 255
+        moves[np.uint64(place)] = (moves[np.uint64(start)] & ~_PLACE) | place << 16
+        moves[np.uint64(start)] = best
+
+
+@inlined
+def _take_best(tables, worker, pos, frame):
+    """Take the best of the moves left, and look for the next one already.
+
+    The table's entry for the position after that one is asked for now: it arrives while the taken move is searched.
+    """
+    move = frame.moves[np.uint64(frame.index)] & 65_535
+    frame.index += 1
+    _bring_best(frame)
+    if frame.fetch_ahead and frame.index < frame.end:
+        prefetch_entry(worker, key_after(tables, pos, frame.moves[np.uint64(frame.index)]))
+    return move
 
 
 @inlined
@@ -114,10 +131,11 @@ def next_move(tables, worker, pos, frame):
         frame.bad_end = 0
         frame.end = generate(tables, pos, frame, np.int64(0), NOISY)
         _score_noisy(pos, frame, 0, frame.end)
+        _bring_best(frame)
         frame.stage = GOOD_NOISY
     if frame.stage == GOOD_NOISY:
         while frame.index < frame.end:
-            move = _take_best(frame)
+            move = _take_best(tables, worker, pos, frame)
             if move == frame.hash_move:
                 continue
             if not _may_lose_material(pos, move) or see_at_least(tables, pos, move, np.int64(0)):
@@ -140,10 +158,11 @@ def next_move(tables, worker, pos, frame):
         if frame.quiets_too:
             frame.end = generate(tables, pos, frame, frame.bad_end, QUIET)
             _score_quiets(worker, pos, frame, frame.bad_end, frame.end)
+            _bring_best(frame)
         frame.stage = QUIETS
     if frame.stage == QUIETS:
         while frame.quiets_too and frame.index < frame.end:
-            move = _take_best(frame)
+            move = _take_best(tables, worker, pos, frame)
             if move != frame.hash_move and move != frame.killers[0] and move != frame.killers[1]:
                 return move
         frame.index = 0
@@ -159,10 +178,11 @@ def next_move(tables, worker, pos, frame):
         frame.index = 0
         frame.end = generate(tables, pos, frame, np.int64(0), ALL)
         _score_evasions(worker, pos, frame, frame.end)
+        _bring_best(frame)
         frame.stage = EVASIONS
     if frame.stage == EVASIONS:
         while frame.index < frame.end:
-            move = _take_best(frame)
+            move = _take_best(tables, worker, pos, frame)
             if move != frame.hash_move:
                 return move
         frame.stage = DONE

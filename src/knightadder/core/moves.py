@@ -16,24 +16,6 @@ NORMAL, EN_PASSANT, CASTLING, DOUBLE_PUSH = np.int64(0), np.int64(6), np.int64(7
 
 
 @inlined
-def from_square(move):
-    """Return the square the piece leaves."""
-    return move & 63
-
-
-@inlined
-def to_square(move):
-    """Return the square the piece goes to; for castling that of the own rook."""
-    return (move >> 6) & 63
-
-
-@inlined
-def kind_of(move):
-    """Return the move's kind."""
-    return (move >> 12) & 15
-
-
-@inlined
 def is_promotion(move):
     """Say whether a pawn promotes."""
     kind = (move >> 12) & 15

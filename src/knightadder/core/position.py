@@ -22,8 +22,9 @@ def add_piece(tables, pos, piece, square):
     pos.by_color[np.uint64(piece >> 3)] |= bitboard
     pos.by_type[0] |= bitboard
     pos.board[np.uint64(square)] = piece
-    pos.key ^= tables.zobrist_piece[np.uint64(piece), np.uint64(square)]
-    pos.psq += tables.psq[np.uint64(piece), np.uint64(square)]
+    entry = tables.piece_square[np.uint64(piece), np.uint64(square)]
+    pos.key ^= entry.key
+    pos.psq += entry.psq
 
 
 @inlined
@@ -34,8 +35,9 @@ def remove_piece(tables, pos, piece, square):
     pos.by_color[np.uint64(piece >> 3)] &= rest
     pos.by_type[0] &= rest
     pos.board[np.uint64(square)] = 0
-    pos.key ^= tables.zobrist_piece[np.uint64(piece), np.uint64(square)]
-    pos.psq -= tables.psq[np.uint64(piece), np.uint64(square)]
+    entry = tables.piece_square[np.uint64(piece), np.uint64(square)]
+    pos.key ^= entry.key
+    pos.psq -= entry.psq
 
 
 @inlined
@@ -46,11 +48,10 @@ def _move_piece(tables, pos, piece, source, target):
     pos.by_type[0] ^= both
     pos.board[np.uint64(source)] = 0
     pos.board[np.uint64(target)] = piece
-    pos.key ^= (
-        tables.zobrist_piece[np.uint64(piece), np.uint64(source)]
-        ^ tables.zobrist_piece[np.uint64(piece), np.uint64(target)]
-    )
-    pos.psq += tables.psq[np.uint64(piece), np.uint64(target)] - tables.psq[np.uint64(piece), np.uint64(source)]
+    before = tables.piece_square[np.uint64(piece), np.uint64(source)]
+    after = tables.piece_square[np.uint64(piece), np.uint64(target)]
+    pos.key ^= before.key ^ after.key
+    pos.psq += after.psq - before.psq
 
 
 @inlined
@@ -165,6 +166,6 @@ def key_after(tables, pos, move):
     Good enough to fetch a hash entry while the move is still being made.
     """
     source, target = np.uint64(move & 63), np.uint64((move >> 6) & 63)
-    piece = tables.zobrist_piece[np.uint64(pos.board[source])]
-    victim = tables.zobrist_piece[np.uint64(pos.board[target])]
-    return pos.key ^ tables.zobrist_stm ^ piece[source] ^ piece[target] ^ victim[target]
+    piece, victim = np.uint64(pos.board[source]), np.uint64(pos.board[target])
+    change = tables.piece_square[piece, source].key ^ tables.piece_square[piece, target].key
+    return pos.key ^ tables.zobrist_stm ^ change ^ tables.piece_square[victim, target].key

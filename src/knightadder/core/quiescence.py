@@ -9,6 +9,7 @@ from .layout import MAX_PLY
 from .movepick import next_move, start_picking
 from .moves import NO_MOVE
 from .position import make
+from .pv import update_pv
 from .transposition import INFINITE, MATE
 
 _POLL = np.uint64(1023)
@@ -39,6 +40,7 @@ def quiesce(tables, worker, ply, alpha, beta):
     if count_node(worker, ply):
         return np.int64(0)
     in_check = pos.checkers != ZERO
+    is_pv = beta - alpha > 1
     if ply >= MAX_PLY:
         return np.int64(0) if in_check else evaluate(pos)
     best = -INFINITE
@@ -48,7 +50,7 @@ def quiesce(tables, worker, ply, alpha, beta):
             return best
         alpha = max(alpha, best)
 
-    start_picking(frame, NO_MOVE, np.int64(0))
+    start_picking(frame, NO_MOVE, np.int64(0), np.int64(0))
     child = worker.stack[np.uint64(ply + 1)]
     while True:
         move = next_move(tables, worker, pos, frame)
@@ -61,6 +63,8 @@ def quiesce(tables, worker, ply, alpha, beta):
         if score > best:
             best = score
             if score > alpha:
+                if is_pv:
+                    update_pv(frame, worker.frames[np.uint64(ply + 1)], move)
                 alpha = score
                 if score >= beta:
                     break

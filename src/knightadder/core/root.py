@@ -6,9 +6,10 @@ from numba import int64
 from .bitboard import ZERO
 from .history import forget_killers
 from .jit import copy_record, entry, inlined
-from .layout import MAX_MOVES, MAX_PLY, Tables, Worker
+from .layout import MAX_MOVES, Tables, Worker
 from .moves import NO_MOVE, is_noisy
 from .position import make
+from .pv import update_pv
 from .search import late_move_reduction, search
 from .transposition import EXACT, INFINITE, LOWER, UPPER, prefetch_entry, store
 
@@ -28,15 +29,10 @@ def _move_to_front(worker, index):
 
 @inlined
 def _keep_line(worker, root_move, score, bound):
-    child = worker.frames[1]
     root_move.score = score
     root_move.bound = bound
     root_move.seldepth = worker.seldepth
-    root_move.pv[0] = root_move.move
-    length = min(child.pv_length, MAX_PLY - 1)
-    for i in range(length):
-        root_move.pv[np.uint64(i + 1)] = child.pv[np.uint64(i)]
-    root_move.pv_length = length + 1
+    update_pv(root_move, worker.frames[1], root_move.move)
 
 
 @entry(int64(Tables, Worker, int64, int64, int64))
@@ -84,9 +80,9 @@ def search_root(tables, worker, depth, alpha, beta):
             if depth >= 3 and number > 3 and not is_noisy(pos, move) and child.checkers == ZERO:
                 reduction = max(np.int64(0), min(late_move_reduction(tables, depth, number) - 1, new_depth - 1))
             score = -search(tables, worker, np.int64(1), new_depth - reduction, -alpha - 1, -alpha)
-            if score > alpha and reduction > 0:
+            if score > alpha and reduction > 0 and not worker.stopped:
                 score = -search(tables, worker, np.int64(1), new_depth, -alpha - 1, -alpha)
-            if score > alpha and score < beta:
+            if score > alpha and score < beta and not worker.stopped:
                 score = -search(tables, worker, np.int64(1), new_depth, -beta, -alpha)
         root_move.nodes += worker.nodes - nodes_before
         if worker.stopped:

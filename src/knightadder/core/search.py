@@ -14,6 +14,7 @@ from .movegen import is_legal
 from .movepick import next_move, start_picking
 from .moves import NO_MOVE, is_noisy
 from .position import key_after, make, make_null
+from .pv import update_pv
 from .quiescence import count_node, quiesce
 from .transposition import (
     EXACT,
@@ -35,21 +36,13 @@ from .transposition import (
 # hide the draw.
 _FIFTY_MOVES_NEAR = 90
 
+_VERIFY_NULL_MOVES = 10  # plies of depth
+
 
 @inlined
 def late_move_reduction(tables, depth, number):
     """Return by how many plies the `number`-th move of a node is reduced before history and the like."""
     return np.int64(tables.reductions[np.uint64(min(depth, 63)), np.uint64(min(number, 63))])
-
-
-@inlined
-def update_pv(frame, child, move):
-    """Make a frame's principal variation the move followed by the child's."""
-    frame.pv[0] = move
-    length = min(child.pv_length, MAX_PLY - 1)
-    for i in range(length):
-        frame.pv[np.uint64(i + 1)] = child.pv[np.uint64(i)]
-    frame.pv_length = length + 1
 
 
 @inlined
@@ -68,12 +61,11 @@ def search(tables, worker, ply, depth, alpha, beta):
     """
     pos = worker.stack[np.uint64(ply)]
     in_check = pos.checkers != ZERO
-    # Check extension: a check forces the reply, so the ply costs little and must not end in quiescence.
-    if in_check:
-        depth += 1
     if depth <= 0:
         return quiesce(tables, worker, ply, alpha, beta)
-
+    # Check extension: a check forces the reply, so that the ply costs little.
+    if in_check:
+        depth += 1
     frame = worker.frames[np.uint64(ply)]
     frame.pv_length = 0
     if count_node(worker, ply):
@@ -114,7 +106,8 @@ def search(tables, worker, ply, depth, alpha, beta):
     # Null move pruning: if passing still fails high, a real move will; except in zugzwang, which needs a side with
     # pieces to be rare, and not twice in a row, which would prove nothing.
     if not is_pv and not in_check and depth >= 3 and static_eval >= beta and abs(beta) < MATE_FOUND:
-        if worker.frames[np.uint64(ply - 1)].move != NO_MOVE and _has_pieces(pos):
+        passed = worker.frames[np.uint64(ply - 1)].move == NO_MOVE
+        if not passed and ply >= worker.null_from_ply and _has_pieces(pos):
             reduction = 3 + depth // 4 + min((static_eval - beta) // 200, 3)
             frame.move = NO_MOVE
             if depth > reduction:
@@ -124,10 +117,22 @@ def search(tables, worker, ply, depth, alpha, beta):
             if worker.stopped:
                 return np.int64(0)
             if score >= beta:
-                return beta if score >= MATE_FOUND else score
+                score = beta if score >= MATE_FOUND else score
+                if depth < _VERIFY_NULL_MOVES or worker.null_from_ply > 0:
+                    return score
+                # So near the root zugzwang could hide a whole line: the cutoff must also come with a real move.
+                worker.null_from_ply = ply + (depth - reduction) * 3 // 4 + 1
+                verified = search(tables, worker, ply, depth - reduction, beta - 1, beta)
+                worker.null_from_ply = 0
+                if worker.stopped:
+                    return np.int64(0)
+                if verified >= beta:
+                    return score
 
     forget_killers(worker, ply + 2)
-    start_picking(frame, hash_move, np.int64(1))
+    # A child that reverse futility pruning will cut, or that goes to quiescence search, does without the table.
+    fetch = depth > 1 and (in_check or static_eval + 80 * (depth - 1) > alpha)
+    start_picking(frame, hash_move, np.int64(1), np.int64(fetch))
     side = np.int64(pos.stm)
     best, best_move, bound = -INFINITE, NO_MOVE, UPPER
     number, quiets = np.int64(0), np.int64(0)
@@ -142,7 +147,7 @@ def search(tables, worker, ply, depth, alpha, beta):
             if quiets > 3 + depth * depth:
                 frame.quiets_too = 0
                 continue
-        if depth > 1:  # else quiescence search follows, which does without the table
+        if fetch:
             prefetch_entry(worker, key_after(tables, pos, move))
         make(tables, pos, child, move)
         frame.move = move
@@ -156,9 +161,9 @@ def search(tables, worker, ply, depth, alpha, beta):
                 reduction = late_move_reduction(tables, depth, number) - is_pv
                 reduction = max(np.int64(0), min(reduction, new_depth - 1))
             score = -search(tables, worker, ply + 1, new_depth - reduction, -alpha - 1, -alpha)
-            if score > alpha and reduction > 0:
+            if score > alpha and reduction > 0 and not worker.stopped:
                 score = -search(tables, worker, ply + 1, new_depth, -alpha - 1, -alpha)
-            if score > alpha and score < beta:
+            if score > alpha and score < beta and not worker.stopped:
                 score = -search(tables, worker, ply + 1, new_depth, -beta, -alpha)
         if worker.stopped:
             return np.int64(0)

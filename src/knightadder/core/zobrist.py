@@ -17,7 +17,7 @@ def fill_tables(tables):
     for color in (0, 1):
         for piece_type in range(1, 7):
             for square in range(64):
-                tables.zobrist_piece[color * 8 + piece_type][square] = generator.getrandbits(64)
+                tables.piece_square[color * 8 + piece_type][square].key = generator.getrandbits(64)
     for square in range(64):
         tables.zobrist_castling[square] = generator.getrandbits(64)
         tables.zobrist_ep[square] = generator.getrandbits(64)

@@ -48,8 +48,8 @@ def fill_tables(tables):
         for square in range(64):
             middle = MIDDLE_GAME_VALUES[piece_type] + MIDDLE_GAME[piece_type - 1][square ^ 56]
             end = END_GAME_VALUES[piece_type] + END_GAME[piece_type - 1][square ^ 56]
-            tables.psq[piece_type][square] = middle + (end << 32)
-            tables.psq[piece_type + 8][square ^ 56] = -middle - (end << 32)
+            tables.piece_square[piece_type][square].psq = middle + (end << 32)
+            tables.piece_square[piece_type + 8][square ^ 56].psq = -middle - (end << 32)
 
 
 # By piece type and square, as printed: a8 first, h1 last.
