@@ -40,7 +40,7 @@ _EXAMPLES = """\
 examples:
   knightadder                              speak UCI on standard input and output, for a chess program
   knightadder analyse startpos --depth 16
-  knightadder analyse "8/8/8/8/8/4k3/4p3/4K3 w - - 0 1" --time 5 --multipv 3
+  knightadder analyse "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1" --time 5 --multipv 3
   knightadder perft 5 --divide
   knightadder bench                        search fixed positions: nodes, and nodes per second
   knightadder warmup                       compile now what the first start would compile

@@ -155,6 +155,7 @@ class Engine:
 
     def perft(self, depth: int, bulk: bool = True) -> dict[str, int]:
         """Count the leaves of the legal move tree by root move; see `Game.perft`."""
+        self._must_be_idle()
         return self._game.perft(depth, bulk, self.options.chess960)
 
     def close(self) -> None:

@@ -10,6 +10,8 @@ from knightadder.core.perft import perft
 from knightadder.engine.errors import PositionError
 from knightadder.engine.notation import parse_uci, to_uci
 
+_DRAWS = ("", "the fifty-move rule", "threefold repetition", "insufficient material")  # by `game.draw_reason`
+
 
 def copy_game(source: np.record, target: np.record) -> None:
     """Copy a game's position and history from one WORKER record to another."""
@@ -63,26 +65,25 @@ class Game:
         position.rule50 = position.plies_from_null = setup.rule50
         if game.set_up_position(self._tables, record):
             raise PositionError("illegal position: the side that is not to move is in check")
-        for name in moves:
-            move = self._find(record, name)
-            if not move:
-                raise PositionError(f"illegal move: {name}")
-            game.play(self._tables, record, move)
+        # What is no move at all becomes a1a1, which is never legal.
+        squares = [parse_uci(name) or (0, 0, 0) for name in moves]
+        wanted = np.array([source | target << 6 | promotion << 12 for source, target, promotion in squares], np.int64)
+        played = game.play_all(self._tables, record, wanted)
+        if played < len(moves):
+            raise PositionError(f"illegal move: {moves[played]}")
         self._spare, self.record = self.record, record
         self._fullmove = setup.fullmove + (setup.stm + len(moves)) // 2
 
-    def _find(self, record: np.record, name: str) -> int:
-        squares = parse_uci(name)
-        return int(game.find_move(self._tables, record, *squares)) if squares else 0
-
     def find(self, name: str) -> int:
         """Return the legal move that UCI text means here, in the core's encoding; 0 if there is none."""
-        return self._find(self.record, name)
+        squares = parse_uci(name)
+        return int(game.find_move(self._tables, self.record, *squares)) if squares else 0
 
     def legal_moves(self) -> list[int]:
         """Return the legal moves in the core's encoding."""
         count = game.list_moves(self._tables, self.record)
-        return [int(move) for move in self.record.frames[0].moves[:count]]
+        moves: list[int] = self.record.frames[0].moves[:count].tolist()
+        return moves
 
     def legal_moves_uci(self, chess960: bool = False) -> list[str]:
         """Return the legal moves in UCI notation."""
@@ -98,13 +99,14 @@ class Game:
         """Whether the side to move is in check."""
         return bool(self.record.stack[0].checkers)
 
-    def is_over_after(self, names: Sequence[str]) -> bool:
-        """Say whether the game would be over after some legal moves: mate, stalemate or a draw by rule."""
-        record = self._spare
-        copy_game(self.record, record)
-        for name in names:
-            game.play(self._tables, record, self._find(record, name))
-        return bool(game.list_moves(self._tables, record) == 0 or game.draw_reason(self._tables, record) != 0)
+    def status(self) -> str:
+        """Say whose move it is, or how the game has ended."""
+        side = ("White", "Black")[self.side_to_move]
+        if not game.list_moves(self._tables, self.record):
+            return f"{side} is checkmated" if self.in_check else f"{side} is stalemated"
+        text = f"{side} to move" + (", in check" if self.in_check else "")
+        reason = _DRAWS[game.draw_reason(self._tables, self.record)]
+        return f"{text}; drawn by {reason}" if reason else text
 
     def fen(self, chess960: bool = False) -> str:
         """Return the position's FEN, castling rights as Shredder-FEN if `chess960`."""
@@ -120,7 +122,7 @@ class Game:
         return fen.write_fen(setup, chess960)
 
     def diagram(self, chess960: bool = False) -> str:
-        """Return the board as text, with FEN, key and checkers."""
+        """Return the board as text, with what there is to say about the position and its legal moves."""
         position = self.record.stack[0]
         letters = ".PNBRQK..pnbrqk"
         lines = []
@@ -134,9 +136,11 @@ class Game:
                 "",
                 "   a b c d e f g h",
                 "",
+                self.status(),
                 f"Fen: {self.fen(chess960)}",
                 f"Key: {int(position.key):016X}",
                 f"Checkers: {' '.join(checkers)}".rstrip(),
+                f"Moves: {' '.join(sorted(self.legal_moves_uci(chess960)))}".rstrip(),
             ]
         )
 

@@ -6,12 +6,14 @@ keeps the clock: it raises the stop flag, which the core polls, when the time is
 
 import threading
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import numpy as np
 
 from knightadder.core import transposition
+from knightadder.core.game import play_expected
 from knightadder.core.layout import MAX_PLY
 from knightadder.core.root import search_root
 from knightadder.engine.game import Game, copy_game
@@ -77,20 +79,22 @@ class Search:
         self._clock_runs_from = self._started
         self._stop_flag = np.zeros(1, np.uint64)
         self._changed = threading.Condition()
+        self._clock_speaks = threading.Lock()
         self._pondering = limits.ponder
         self._held = limits.ponder or limits.unlimited
         self._stop_on_ponder_hit = False
         self._finished = False
         self._depth = 0
         self._last_info: Info | None = None
-        self._prepare(options.multipv)
+        self._multipv = options.multipv
         self.thread = threading.Thread(target=self._run, name="search", daemon=True)
         self._clock = threading.Thread(target=self._keep_time, name="clock", daemon=True)
 
     def start(self) -> None:
         """Start both threads."""
-        self._clock.start()
+        # To start a thread is to wait for its first sign of life, on a busy machine for milliseconds: the search first.
         self.thread.start()
+        self._clock.start()
 
     def stop(self) -> None:
         """End the search soon, and let a held-back result go."""
@@ -113,24 +117,24 @@ class Search:
 
     # --- setting up ------------------------------------------------------------------------------------------------
 
-    def _prepare(self, multipv: int) -> None:
+    def _prepare(self) -> None:
         worker = self._worker
         copy_game(self._game.record, worker)
         moves = self._root_moves()
         worker.root_count = len(moves)
-        worker.root_moves[: len(moves)] = np.zeros((), worker.root_moves.dtype)
-        for root_move, move in zip(worker.root_moves, moves, strict=False):
-            root_move.move = root_move.pv[0] = move
-            root_move.pv_length = 1
-            root_move.score = root_move.previous_score = -INFINITE
-        worker.nodes = worker.seldepth = worker.stopped = 0
+        root_moves = worker.root_moves[: len(moves)]
+        root_moves[:] = np.zeros((), root_moves.dtype)
+        root_moves["move"] = root_moves["pv"][:, 0] = moves
+        root_moves["pv_length"] = 1
+        root_moves["score"] = root_moves["previous_score"] = -INFINITE
+        worker.nodes = worker.seldepth = worker.stopped = worker.null_from_ply = 0
         worker.root_index = worker.pv_index = 0
         worker.node_limit = self._limits.nodes or _NO_NODE_LIMIT
         worker.stop_address = self._stop_flag.ctypes.data
         self._table.age()
         worker.tt_address, worker.tt_buckets = self._table.address, self._table.buckets
         worker.tt_generation = self._table.generation
-        self._lines = min(multipv, len(moves))
+        self._lines = min(self._multipv, len(moves))
 
     def _root_moves(self) -> Sequence[int]:
         legal = self._game.legal_moves()
@@ -139,26 +143,28 @@ class Search:
         wanted = [self._game.find(name) for name in self._limits.searchmoves]
         chosen = [move for move in legal if move in wanted]
         if legal and not chosen:
-            self._report(Message("none of the searchmoves is legal: searching all moves"))
+            self._tell(Message("none of the searchmoves is legal: searching all moves"))
         return chosen or legal
 
     # --- the search thread -----------------------------------------------------------------------------------------
 
     def _run(self) -> None:
         try:
+            self._prepare()
             if self._worker.root_count:
                 self._deepen()
             else:
                 score = Score(mate=0) if self._game.in_check else Score(cp=0)
-                self._report(Info(0, 0, 1, score, Bound.EXACT, None, 0, 0, 0, 0, 0, ()))
+                self._tell(Info(0, 0, 1, score, Bound.EXACT, None, 0, 0, 0, 0, 0, ()))
         except Exception as error:  # whatever goes wrong, the game must go on: answer with the best move so far
-            self._report(Message(f"search failed: {error!r}"))
+            self._tell(Message(f"search failed: {error!r}"))
         with self._changed:
             while self._held:
                 self._changed.wait()
             self._finished = True
             self._changed.notify_all()
-        self._clock.join()
+        with self._clock_speaks:  # if it does, let it finish; it will not begin again
+            pass
         self._done(self._result())
 
     def _deepen(self) -> None:
@@ -179,7 +185,8 @@ class Search:
                 return
             for line in range(self._lines):
                 self._report_line(line, depth)
-            if self._enough(depth):
+            # The core looks at the flag only once in many nodes, which a small tree may never reach.
+            if self._stop_flag[0] or self._enough(depth):
                 return
 
     def _search_line(self, line: int, depth: int) -> None:
@@ -213,7 +220,7 @@ class Search:
     def _enough(self, depth: int) -> bool:
         """Decide between two iterations whether to end."""
         best = int(self._worker.root_moves[0].score)
-        if self._limits.mate and best >= MATE - 2 * self._limits.mate:
+        if self._limits.mate and abs(best) >= MATE - 2 * self._limits.mate:
             return True
         soft = self._budget.soft
         if soft is None:
@@ -234,23 +241,30 @@ class Search:
     # --- the clock thread ------------------------------------------------------------------------------------------
 
     def _keep_time(self) -> None:
-        hard = self._budget.hard
-        shown = (0, 0)
-        with self._changed:
-            while not self._finished:
-                wait = _CLOCK_TICK
-                if hard is not None and not self._pondering:
-                    left = self._clock_runs_from + hard / 1000 - time.perf_counter()
-                    if left <= 0:
-                        self._stop_flag[0] = 1
-                    else:
-                        wait = min(wait, left)
-                self._changed.wait(wait)
-                if self._elapsed() > _SHOW_DETAILS_AFTER and not self._stop_flag[0] and not self._finished:
+        shown = (0, "")
+        while True:
+            with self._changed:
+                if self._finished:
+                    return
+                self._changed.wait(self._check_clock())
+                searching = self._depth > 0 and not self._stop_flag[0]
+            # Not under that lock: a report may block while nobody reads it, and a stop must not wait for it.
+            with self._clock_speaks:
+                if searching and not self._finished and self._elapsed() > _SHOW_DETAILS_AFTER:
                     current = self._current_move()
-                    if (current.depth, current.number) != shown and current.number:
-                        shown = (current.depth, current.number)
-                        self._report(current)
+                    if (current.depth, current.move) != shown:
+                        shown = (current.depth, current.move)
+                        self._tell(current)
+
+    def _check_clock(self) -> float:
+        """Raise the stop flag if the time is up; return the seconds until the next look."""
+        if self._budget.hard is None or self._pondering:
+            return _CLOCK_TICK
+        left = self._clock_runs_from + self._budget.hard / 1000 - time.perf_counter()
+        if left <= 0:
+            self._stop_flag[0] = 1
+            return _CLOCK_TICK
+        return min(_CLOCK_TICK, left)
 
     def _current_move(self) -> CurrentMove:
         worker = self._worker
@@ -260,6 +274,12 @@ class Search:
         return CurrentMove(self._depth, name, index + 1, nodes, nps, hashfull, time_ms)
 
     # --- reporting -------------------------------------------------------------------------------------------------
+
+    def _tell(self, news: Info | CurrentMove | Message) -> None:
+        try:
+            self._report(news)
+        except Exception:  # a listener's mistake must not cost the game
+            traceback.print_exc()
 
     def _elapsed(self) -> float:
         return time.perf_counter() - self._started
@@ -298,16 +318,18 @@ class Search:
         )
         if line == 0:
             self._last_info = info
-        self._report(info)
+        self._tell(info)
 
     def _result(self) -> Result:
         worker = self._worker
         if not worker.root_count:
             return Result(None, None, self._last_info)
         best = worker.root_moves[0]
-        line = [self._name(move) for move in best.pv[: min(int(best.pv_length), 2)]]
-        ponder = line[1] if len(line) > 1 and not self._game.is_over_after(line) else None
-        return Result(line[0], ponder, self._last_info)
+        move, reply = (int(move) for move in best.pv[:2])
+        if best.pv_length < 2:
+            reply = 0
+        reply = play_expected(self._tables, worker, move, reply)
+        return Result(self._name(move), self._name(reply) if reply else None, self._last_info)
 
 
 def to_score(value: int) -> Score:

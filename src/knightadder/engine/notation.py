@@ -1,5 +1,7 @@
 """Moves as UCI writes them: from, to, promotion; castling as the king's step, or in Chess960 as king takes rook."""
 
+from functools import lru_cache
+
 from knightadder.core.fen import square_name
 from knightadder.core.layout import BISHOP, KNIGHT, QUEEN, ROOK
 from knightadder.core.moves import CASTLING
@@ -24,6 +26,7 @@ def to_uci(move: int, chess960: bool = False) -> str:
     return square_name(source) + square_name(target) + _LETTERS.get(kind, "")
 
 
+@lru_cache(4096)  # with every move of a game comes the whole game before it
 def parse_uci(text: str) -> tuple[int, int, int] | None:
     """Read UCI text as from-square, to-square and promotion piece type (0 for none); None if it is no move."""
     if not 4 <= len(text) <= 5:

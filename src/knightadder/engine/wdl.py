@@ -3,10 +3,10 @@
 import math
 
 # A logistic model: a side wins half its games at `_HALF_WON` centipawns, and `_SPREAD` says how gradually. The two
-# together follow Lichess's published win percentage, 50 + 50 (2 / (1 + exp(-0.00368208 cp)) - 1), as the expected
-# score.
-_HALF_WON = 260.0
-_SPREAD = 175.0
+# together give an expected score within one per cent of Lichess's published win percentage,
+# 50 + 50 (2 / (1 + exp(-0.00368208 cp)) - 1).
+_HALF_WON = 240.0
+_SPREAD = 221.0
 
 
 def win_draw_loss(cp: int) -> tuple[int, int, int]:

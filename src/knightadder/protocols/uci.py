@@ -1,4 +1,4 @@
-"""The Universal Chess Interface (UCI): text from a graphical interface in, text to it out.
+"""The Universal Chess Interface (UCI): a conversation with a graphical interface.
 
 How this engine reads the parts that the protocol leaves open:
 
@@ -14,6 +14,7 @@ How this engine reads the parts that the protocol leaves open:
 """
 
 import contextlib
+import gc
 import os
 import queue
 import re
@@ -30,10 +31,19 @@ from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 from knightadder import __version__
 from knightadder.engine.errors import EngineError
-from knightadder.engine.info import Bound, CurrentMove, Info, Message, Result
+from knightadder.engine.info import Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.loader import Loader
 from knightadder.engine.options import OPTIONS, Options
+from knightadder.protocols.uci_text import (
+    HELP,
+    format_info,
+    format_result,
+    one_line,
+    parse_go,
+    parse_position,
+    parse_setoption,
+)
 
 if TYPE_CHECKING:
     from knightadder.engine.engine import Engine
@@ -44,157 +54,7 @@ _LOADING_DELAY = 0.1
 _TICK = 1.0  # seconds between progress lines
 _PATIENCE = 2.0  # seconds that a search gets to end when the user quits
 
-# No GUI means more than this by any number, and sums of such numbers stay far inside 64 bits.
-_LARGEST = 10**15
-# The smallest sensible value of each number of `go`; smaller ones are raised to it. Clocks may stand below zero.
-_GO_NUMBERS = {
-    "wtime": -_LARGEST,
-    "btime": -_LARGEST,
-    "winc": 0,
-    "binc": 0,
-    "movestogo": 0,
-    "depth": 1,
-    "nodes": 1,
-    "mate": 1,
-    "movetime": 1,
-    "perft": 1,
-}
-_GO_WORDS = frozenset({*_GO_NUMBERS, "infinite", "ponder", "searchmoves"})
 _LARGEST_PERFT_DEPTH = 60
-
-_HELP = """\
-Knightadder speaks the Universal Chess Interface (UCI), for use from a chess program. By hand:
-  position startpos | fen FEN [moves M1 M2 ...]   set up a position
-  go [depth N] [movetime MS] [nodes N] [infinite] ...   search it; stop ends the search
-  go perft N                        count the leaves of the move tree, move by move
-  d, eval                           show the position; explain its static evaluation
-  setoption name NAME value VALUE   change an option; uci lists them
-  bench [DEPTH]                     search a fixed set of positions
-  quit"""
-
-
-@dataclass(frozen=True, slots=True)
-class Go:
-    """A ``go`` command as read: the limits, or the depth of a ``go perft``, and the words that made no sense."""
-
-    limits: Limits
-    perft: int | None
-    ignored: tuple[str, ...]
-
-
-def parse_go(text: str) -> Go:
-    """Read what stands behind ``go``.
-
-    Fields may come in any order; where one comes twice, the last counts. Numbers below the sensible range are raised to
-    it, ``movestogo 0`` means sudden death, and a field without a whole number is ignored.
-    """
-    numbers: dict[str, int] = {}
-    flags = {"infinite": False, "ponder": False}
-    searchmoves: list[str] = []
-    ignored: list[str] = []
-    words = deque(text.split())
-    while words:
-        word = words.popleft()
-        if word in flags:
-            flags[word] = True
-        elif word == "searchmoves":
-            while words and words[0] not in _GO_WORDS:
-                searchmoves.append(words.popleft())
-        elif word in _GO_NUMBERS:
-            value = words.popleft() if words and words[0] not in _GO_WORDS else ""
-            try:
-                numbers[word] = min(max(int(value), _GO_NUMBERS[word]), _LARGEST)
-            except ValueError:
-                ignored.append(f"{word} {value}".strip())
-        else:
-            ignored.append(word)
-    perft = numbers.pop("perft", None)
-    limits = Limits(
-        wtime=numbers.get("wtime"),
-        btime=numbers.get("btime"),
-        winc=numbers.get("winc", 0),
-        binc=numbers.get("binc", 0),
-        movestogo=numbers.get("movestogo") or None,
-        depth=numbers.get("depth"),
-        nodes=numbers.get("nodes"),
-        mate=numbers.get("mate"),
-        movetime=numbers.get("movetime"),
-        infinite=flags["infinite"],
-        ponder=flags["ponder"],
-        searchmoves=tuple(searchmoves),
-    )
-    return Go(limits, perft, tuple(ignored))
-
-
-def parse_position(text: str) -> tuple[str | None, list[str]]:
-    """Read what stands behind ``position``: the FEN, ``None`` for the initial position, and the moves.
-
-    Raises
-    ------
-    EngineError
-        If the command names neither ``startpos`` nor a FEN, or has other words where ``moves`` is due.
-    """
-    words = text.split()
-    setup = words[: words.index("moves")] if "moves" in words else words
-    moves = words[len(setup) + 1 :]
-    if setup == ["fen"]:
-        raise EngineError("position: expected a FEN after fen")
-    if setup[:1] == ["fen"]:
-        return " ".join(setup[1:]), moves
-    if setup[:1] != ["startpos"]:
-        raise EngineError("position: expected startpos or fen")
-    if setup[1:]:
-        raise EngineError(f"position: expected moves after startpos, not {setup[1]}")
-    return None, moves
-
-
-def parse_setoption(text: str) -> tuple[str, str | None]:
-    """Read what stands behind ``setoption``: the name and the value, ``None`` where the word ``value`` is missing.
-
-    Name and value may contain spaces; those inside the value are kept as they are, since it may be a path.
-
-    Raises
-    ------
-    EngineError
-        If there is no name.
-    """
-    match = re.fullmatch(r"name\s+(?P<name>.*?)(?:\s+value(?:\s+(?P<value>.*))?)?", text, re.DOTALL)
-    if match is None:
-        raise EngineError("setoption: expected name NAME value VALUE")
-    value = (match["value"] or "") if re.search(r"\svalue(\s|$)", text) else None
-    return " ".join(match["name"].split()), value
-
-
-def format_info(info: Info | CurrentMove | Message) -> str:
-    """Write one report of a search as a line of UCI."""
-    if isinstance(info, Message):
-        return f"info string {_one_line(info.text)}"
-    if isinstance(info, CurrentMove):
-        return (
-            f"info depth {info.depth} currmove {info.move} currmovenumber {info.number} nodes {info.nodes} "
-            f"nps {info.nps} hashfull {info.hashfull} time {info.time_ms}"
-        )
-    score = f"cp {info.score.cp}" if info.score.mate is None else f"mate {info.score.mate}"
-    bound = "" if info.bound is Bound.EXACT else f" {info.bound.value}bound"
-    wdl = "" if info.wdl is None else " wdl {} {} {}".format(*info.wdl)
-    pv = f" pv {' '.join(info.pv)}" if info.pv else ""
-    return (
-        f"info depth {info.depth} seldepth {info.seldepth} multipv {info.multipv} score {score}{bound}{wdl} "
-        f"nodes {info.nodes} nps {info.nps} hashfull {info.hashfull} tbhits {info.tbhits} time {info.time_ms}{pv}"
-    )
-
-
-def format_result(result: Result) -> str:
-    """Write the end of a search as a line of UCI."""
-    if result.best_move is None:
-        return "bestmove (none)"
-    return f"bestmove {result.best_move}" + (f" ponder {result.ponder}" if result.ponder else "")
-
-
-def _one_line(text: str) -> str:
-    """Make text from outside fit for one line: no line breaks, no control characters, no kilobytes."""
-    line = "".join(char if char.isprintable() else "?" for char in " ".join(text.split()))
-    return line if len(line) <= 300 else f"{line[:300]}..."
 
 
 class _Needs(IntEnum):
@@ -477,6 +337,9 @@ class Uci:
             traceback.print_exception(error)
             self._status = 1
             return
+        # What the core and the compiler have left in memory stays. A full garbage collection would go through all of
+        # it, for a tenth of a second on the player's clock.
+        gc.freeze()
         self._receive_waiting()
 
     def _show_progress(self) -> None:
@@ -493,7 +356,7 @@ class Uci:
     # --- Answers ----------------------------------------------------------------------------------------------------
 
     def _say(self, text: str) -> None:
-        self._output.write(f"info string {_one_line(text)}")
+        self._output.write(f"info string {one_line(text)}")
 
     def _complain(self, name: str, error: Exception) -> None:
         """Report an error in one line; what nobody foresaw also with a traceback, for those who debug."""
@@ -519,7 +382,7 @@ class Uci:
         self._say("Knightadder is free software and needs no registration")
 
     def _help(self, text: str) -> None:
-        self._output.write(_HELP)
+        self._output.write(HELP)
 
     def _quit(self, text: str) -> None:
         self._status = 0

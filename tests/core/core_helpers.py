@@ -1,0 +1,109 @@
+"""Helpers of the core's tests: random positions, moves in the core's encoding, functions compiled for a test."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import chess
+import numpy as np
+from numba import njit
+
+from knightadder.core import moves
+from knightadder.core.tables import new_tables
+from knightadder.engine.game import Game
+
+INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
+DATA = Path(__file__).parent.parent / "data"
+
+#: Compiles a function of a test. Kernels can be called from compiled code only, so each test wraps those it needs.
+compiled = njit(nogil=True, error_model="numpy")
+
+TABLES = new_tables()
+NO_LIMIT = (1 << 63) - 1
+
+# Random games from the start position hardly ever promote, castle or capture en passant; these do.
+STARTS = (
+    chess.STARTING_FEN,
+    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+    "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+    "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
+    "4k3/p1p1p1p1/8/1P1P1P1P/1p1p1p1p/8/P1P1P1P1/4K3 w - - 0 1",
+    "r2q1rk1/pP1p2pp/Q4n2/bbp1p3/Np6/1B3NBn/pPPP1PPP/R3K2R b KQ - 0 1",
+)
+
+
+def random_game(board: chess.Board, generator: random.Random, plies: int = 60) -> Iterator[chess.Move]:
+    """Play random moves, rare ones and checks more often; yields each move before it is made."""
+    for _ in range(plies):
+        legal = list(board.legal_moves)
+        if not legal:
+            return
+        rare = [
+            move
+            for move in legal
+            if move.promotion or board.is_castling(move) or board.is_en_passant(move) or board.gives_check(move)
+        ]
+        move = generator.choice(rare if rare and generator.random() < 0.3 else legal)
+        yield move
+        board.push(move)
+
+
+def start_boards(seed: int, chess960: bool) -> Iterator[chess.Board]:
+    """Yield positions to start random games from, without end; castling moves are king takes rook in all of them."""
+    generator = random.Random(seed)
+    number = 0
+    while True:
+        if chess960:
+            yield chess.Board.from_chess960_pos(generator.randrange(960))
+        else:
+            yield chess.Board(STARTS[number % len(STARTS)], chess960=True)
+        number += 1
+
+
+def random_positions(seed: int, count: int, chess960: bool = False) -> list[chess.Board]:
+    """Positions of random games that are not over."""
+    generator = random.Random(seed)
+    found: list[chess.Board] = []
+    for board in start_boards(seed, chess960):
+        for _ in random_game(board, generator):
+            # Checks and en passant squares are what goes wrong first.
+            telling = board.is_check() or board.has_legal_en_passant()
+            if generator.random() < (0.3 if telling else 0.05):
+                found.append(board.copy(stack=False))
+                if len(found) == count:
+                    return found
+    raise AssertionError("unreachable")
+
+
+def encode(board: chess.Board, move: chess.Move) -> int:
+    """Give a move of a Chess960 board in the core's encoding."""
+    kind = move.promotion or 0
+    if board.is_castling(move):
+        kind = int(moves.CASTLING)
+    elif board.is_en_passant(move):
+        kind = int(moves.EN_PASSANT)
+    elif board.piece_type_at(move.from_square) == chess.PAWN and abs(move.from_square - move.to_square) == 16:
+        kind = int(moves.DOUBLE_PUSH)
+    return move.from_square | move.to_square << 6 | kind << 12
+
+
+def is_noisy(board: chess.Board, move: chess.Move) -> bool:
+    """Say whether a move captures or promotes."""
+    return board.is_capture(move) or move.promotion is not None
+
+
+def new_game(board: chess.Board | str | None = None) -> Game:
+    """Set up a game whose record is also fit for searching without a limit."""
+    game = Game(TABLES)
+    set_up(game, board)
+    return game
+
+
+def set_up(game: Game, board: chess.Board | str | None) -> np.record:
+    """Set a game's position and return its record."""
+    game.set_up(board.fen(en_passant="legal") if isinstance(board, chess.Board) else board)
+    game.record.node_limit = NO_LIMIT
+    return game.record

@@ -1,0 +1,89 @@
+"""PeSTO's evaluation against a plain re-computation from its tables, and its symmetry."""
+
+from __future__ import annotations
+
+import random
+
+import chess
+import numpy as np
+import pytest
+from core_helpers import INTERPRETED, TABLES, compiled, new_game, random_positions, set_up
+
+from knightadder.core import game as core_game
+from knightadder.core.draw import mate_cannot_be_forced
+from knightadder.core.evaluation import pesto
+
+pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
+
+BOARDS = random_positions(8, 20 if INTERPRETED else 300) + random_positions(9, 10, chess960=True)
+
+
+@compiled
+def unpack(psq):
+    return pesto.middle_game(psq), pesto.end_game(psq)
+
+
+@compiled
+def is_drawish(pos):
+    return mate_cannot_be_forced(pos)
+
+
+def plain_value(board: chess.Board) -> int:
+    """Evaluate as the Chess Programming Wiki describes PeSTO, rounded down from the side to move's view."""
+    phases = {chess.KNIGHT: 1, chess.BISHOP: 1, chess.ROOK: 2, chess.QUEEN: 4}
+    middle = end = phase = 0
+    for square, piece in board.piece_map().items():
+        sign = 1 if piece.color == board.turn else -1
+        printed = square ^ 56 if piece.color == chess.WHITE else square  # the tables start with a8
+        kind = piece.piece_type
+        middle += sign * (pesto.MIDDLE_GAME_VALUES[kind] + pesto.MIDDLE_GAME[kind - 1][printed])
+        end += sign * (pesto.END_GAME_VALUES[kind] + pesto.END_GAME[kind - 1][printed])
+        phase += phases.get(kind, 0)
+    phase = min(phase, 24)
+    return (middle * phase + end * (24 - phase)) // 24
+
+
+def evaluate(board: chess.Board | str | None) -> int:
+    """Evaluate with the engine."""
+    return int(core_game.evaluate_position(TABLES, set_up(new_game(), board)))
+
+
+def test_values_equal_a_plain_computation() -> None:
+    game = new_game()
+    for board in BOARDS:
+        record = set_up(game, board)
+        expected = 0 if is_drawish(record.stack[0]) else plain_value(board)
+        assert core_game.evaluate_position(TABLES, record) == expected, board.fen()
+
+
+def test_mirrored_positions_are_worth_the_same() -> None:
+    game = new_game()
+    for board in BOARDS:
+        value = core_game.evaluate_position(TABLES, set_up(game, board))
+        mirrored = board.mirror()
+        assert core_game.evaluate_position(TABLES, set_up(game, mirrored)) == value, board.fen()
+
+
+def test_the_tables_are_those_published() -> None:
+    # Sums over the board by piece, pawn to king, of the published tables, and one value of each but the pawn's.
+    assert [sum(table) for table in pesto.MIDDLE_GAME] == [759, -59, 341, 505, 146, -999]
+    assert [sum(table) for table in pesto.END_GAME] == [2043, -1018, -268, 52, 565, 176]
+    spots = [(chess.KNIGHT, "a8"), (chess.BISHOP, "f7"), (chess.ROOK, "d7"), (chess.QUEEN, "f8"), (chess.KING, "g1")]
+    values = [pesto.MIDDLE_GAME[kind - 1][chess.parse_square(name) ^ 56] for kind, name in spots]
+    assert values == [-167, 59, 62, 44, 24]
+
+
+def test_facts() -> None:
+    assert evaluate(None) == 0
+    # All the material is left, so only the middle game counts: the pawn gains 17 on e4 and leaves -15 on e2.
+    after_e4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
+    assert evaluate(after_e4) == -(17 + 15)
+    # Only the end game counts: 94 for the pawn and 178 for being on a7; the kings cancel out.
+    assert evaluate("4k3/P7/8/8/8/8/8/4K3 w - - 0 1") == 94 + 178
+
+
+def test_halves_of_a_packed_sum() -> None:
+    generator = random.Random(1)
+    for _ in range(100):
+        middle, end = generator.randint(-30_000, 30_000), generator.randint(-30_000, 30_000)
+        assert unpack(np.int64(middle + (end << 32))) == (middle, end)

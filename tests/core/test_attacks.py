@@ -1,0 +1,65 @@
+"""Attack tables and the attacks of sliders, against python-chess."""
+
+from __future__ import annotations
+
+import random
+
+import chess
+import numpy as np
+import pytest
+from core_helpers import TABLES, compiled, new_game, random_positions
+
+from knightadder.core import attacks
+
+pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
+
+
+@compiled
+def sliders(tables, square, occupied):
+    return attacks.rook_attacks(tables, square, occupied), attacks.bishop_attacks(tables, square, occupied)
+
+
+@compiled
+def attackers(tables, pos, square):
+    occupied = pos.by_type[0]
+    white = attacks.is_attacked(tables, pos, square, occupied, np.int64(0))
+    black = attacks.is_attacked(tables, pos, square, occupied, np.int64(1))
+    return attacks.attackers_to(tables, pos, square, occupied), white, black
+
+
+def test_leapers() -> None:
+    assert [int(a) for a in TABLES.knight] == chess.BB_KNIGHT_ATTACKS
+    assert [int(a) for a in TABLES.king] == chess.BB_KING_ATTACKS
+    assert [int(a) for a in TABLES.pawn[0]] == chess.BB_PAWN_ATTACKS[chess.WHITE]
+    assert [int(a) for a in TABLES.pawn[1]] == chess.BB_PAWN_ATTACKS[chess.BLACK]
+
+
+def test_lines_between_squares() -> None:
+    for a in chess.SQUARES:
+        for b in chess.SQUARES:
+            assert TABLES.between[a][b] == chess.between(a, b)
+            assert TABLES.line[a][b] == chess.ray(a, b)
+
+
+def test_sliders_on_random_boards() -> None:
+    generator = random.Random(1)
+    for number in range(1000):
+        square = number % 64
+        occupied = generator.getrandbits(64) & generator.getrandbits(64)
+        rook, bishop = sliders(TABLES, np.int64(square), np.uint64(occupied))
+        board = chess.Board(None)
+        board.occupied = occupied
+        board.rooks, board.bishops = chess.BB_SQUARES[square], 0
+        assert int(rook) == board.attacks_mask(square)
+        board.rooks, board.bishops = 0, chess.BB_SQUARES[square]
+        assert int(bishop) == board.attacks_mask(square)
+
+
+def test_attackers_of_every_square() -> None:
+    for board in random_positions(2, 30):
+        position = new_game(board).record.stack[0]
+        for square in chess.SQUARES:
+            white, black = (board.attackers_mask(color, square) for color in (chess.WHITE, chess.BLACK))
+            found, by_white, by_black = attackers(TABLES, position, np.int64(square))
+            assert int(found) == white | black
+            assert (by_white, by_black) == (white != 0, black != 0)

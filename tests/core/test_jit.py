@@ -1,0 +1,190 @@
+"""Compiling: one body a function, a cache that a second process can use, and the intrinsics."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from core_helpers import INTERPRETED, compiled
+
+import knightadder
+from knightadder.core import jit
+from knightadder.core.layout import POSITION, WORKER, new_record
+
+COMPILE_ALL = """
+import json
+from knightadder.core import jit
+from knightadder.engine import engine  # all that the engine uses
+lines = []
+jit.compile_entries(lines.append)
+entries = [function for function, _ in jit.ENTRIES]
+bodies = {function.py_func.__qualname__: len(function.signatures) for function in jit.KERNELS + entries}
+print(json.dumps({"lines": lines, "bodies": bodies}))
+"""
+
+# Perft alone compiles in three seconds and goes the same way.
+COMPILE_PERFT = """
+import json
+from knightadder.core import jit, layout, perft, tables
+lines = []
+jit.compile_entries(lines.append)
+worker = layout.new_record(layout.WORKER)
+print(json.dumps({"lines": lines, "leaves": int(perft.perft(tables.new_tables(), worker, 0, 0, 1))}))
+"""
+
+
+def run(folder: Path, *command: str) -> str:
+    """Run Python with a cache folder of its own, and give what it prints."""
+    environment = os.environ | {
+        "KNIGHTADDER_CACHE": str(folder),
+        "PYTHONPATH": str(Path(knightadder.__file__).parents[1]),
+    }
+    return subprocess.run(
+        [sys.executable, *command], env=environment, check=True, capture_output=True, text=True, timeout=300
+    ).stdout
+
+
+def files(folder: Path) -> dict[str, int]:
+    """Give the compiled files below a folder with their times of modification."""
+    return {str(file.relative_to(folder)): file.stat().st_mtime_ns for file in folder.rglob("*.nb[ic]")}
+
+
+@pytest.fixture(scope="module")
+def cold(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict]:
+    """Compile everything into an empty folder, and give the folder and what the process said."""
+    folder = tmp_path_factory.mktemp("cache")
+    return folder, json.loads(run(folder, "-c", COMPILE_ALL))
+
+
+only_compiled = pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
+
+
+@only_compiled
+def test_every_function_has_one_body(cold: tuple[Path, dict]) -> None:
+    # A literal argument makes a second one; in a recursive call that breaks the cache. None would be dead code.
+    bodies = cold[1]["bodies"]
+    assert {"generate", "make", "quiesce", "search", "search_root", "perft"} <= set(bodies)
+    assert {name: number for name, number in bodies.items() if number != 1} == {}
+
+
+@only_compiled
+def test_progress_is_reported_step_by_step(cold: tuple[Path, dict]) -> None:
+    lines = cold[1]["lines"]
+    assert lines[0].startswith(f"compiling 1/{len(lines)}: ")
+    assert lines[-1] == f"compiling {len(lines)}/{len(lines)}: search_root"
+
+
+@only_compiled
+def test_no_file_has_unresolved_symbols(cold: tuple[Path, dict]) -> None:
+    code = list(cold[0].rglob("*.nbc"))
+    assert len(code) >= len(cold[1]["lines"])
+    assert [file.name for file in code if b"numba.unresolved" in file.read_bytes()] == []
+
+
+@only_compiled
+def test_a_second_process_runs_from_the_cache(cold: tuple[Path, dict]) -> None:
+    folder, _ = cold
+    before = files(folder)
+    assert json.loads(run(folder, "-c", COMPILE_ALL))["lines"] == []
+    assert "8902 nodes" in run(folder, "-m", "knightadder", "perft", "3")
+    assert "nodes" in run(folder, "-m", "knightadder", "bench", "4").splitlines()[-1]
+    assert files(folder) == before
+
+
+@only_compiled
+def test_damaged_files_are_survived(tmp_path: Path) -> None:
+    first = json.loads(run(tmp_path, "-c", COMPILE_PERFT))
+    assert len(first["lines"]) == 1
+    [code] = tmp_path.rglob("*.nbc")
+    content = code.read_bytes()
+    for damaged in (content[: len(content) // 2], bytes(len(content))):  # the second only shows when it is loaded
+        code.write_bytes(damaged)
+        assert json.loads(run(tmp_path, "-c", COMPILE_PERFT)) == first
+        [code] = tmp_path.rglob("*.nbc")
+    assert json.loads(run(tmp_path, "-c", COMPILE_PERFT)) == {"lines": [], "leaves": 1}
+
+
+# --- intrinsics ----------------------------------------------------------------------------------------------------
+
+NUMBERS = [1, 2, 3, (1 << 63), (1 << 64) - 1, *(random.Random(1).getrandbits(64) for _ in range(50))]
+
+
+@compiled
+def popcount_and_lsb(bitboard):
+    return jit.popcount(bitboard), jit.lsb(bitboard)
+
+
+@compiled
+def multiply_high(a, b):
+    return jit.multiply_high(a, b)
+
+
+@compiled
+def exchange(address, value):
+    jit.prefetch(address)
+    old = jit.load64(address)
+    jit.store64(address, value)
+    return old
+
+
+@compiled
+def copy(target, source):
+    jit.copy_record(target, source)
+
+
+@pytest.mark.nojit
+def test_popcount_and_lsb() -> None:
+    assert popcount_and_lsb(np.uint64(0))[0] == 0
+    for number in NUMBERS:
+        lowest = next(i for i in range(64) if number >> i & 1)
+        assert popcount_and_lsb(np.uint64(number)) == (f"{number:b}".count("1"), lowest)
+
+
+@pytest.mark.nojit
+def test_multiply_high() -> None:
+    for a, b in zip(NUMBERS, reversed(NUMBERS), strict=True):
+        assert int(multiply_high(np.uint64(a), np.uint64(b))) == a * b >> 64
+
+
+@pytest.mark.nojit
+def test_memory_is_read_and_written_at_its_address() -> None:
+    words = np.array(NUMBERS, np.uint64)
+    for i, number in enumerate(NUMBERS):
+        assert int(exchange(np.uint64(words[i:].ctypes.data), np.uint64(number ^ 1))) == number
+    assert [int(word) for word in words] == [number ^ 1 for number in NUMBERS]
+
+
+@pytest.mark.nojit
+def test_records_are_copied_whole() -> None:
+    source, target = new_record(POSITION), new_record(POSITION)
+    for name in POSITION.names:
+        source[name] = np.arange(1, source[name].size + 1).reshape(source[name].shape)
+    copy(target, source)
+    assert target.tobytes() == source.tobytes()
+    source.board[5] = 0
+    assert target.board[5] == 6
+
+
+@jit.kernel
+def key_at(worker, i):
+    return worker.keys[np.uint64(i)]
+
+
+@compiled
+def read_key(worker, i):
+    return key_at(worker, i)
+
+
+@pytest.mark.boundscheck
+@pytest.mark.skipif(os.environ.get("NUMBA_BOUNDSCHECK") != "1", reason="bounds are not checked")
+def test_bounds_are_checked_inside_kernels() -> None:
+    worker = new_record(WORKER)
+    assert read_key(worker, np.int64(len(worker.keys) - 1)) == 0
+    with pytest.raises(IndexError):
+        read_key(worker, np.int64(len(worker.keys)))

@@ -1,0 +1,135 @@
+"""The move picker: every legal move once, in the promised order."""
+
+from __future__ import annotations
+
+import random
+
+import chess
+import numpy as np
+import pytest
+from core_helpers import INTERPRETED, TABLES, compiled, encode, is_noisy, new_game, random_positions, set_up
+
+from knightadder.core import game as core_game
+from knightadder.core import movepick
+from knightadder.core.layout import MAX_MOVES
+
+pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
+
+BOARDS = random_positions(10, 10 if INTERPRETED else 200) + random_positions(
+    11, 10 if INTERPRETED else 100, chess960=True
+)
+
+
+@compiled
+def pick_all(tables, worker, hash_move, quiets_too, picked):
+    frame = worker.frames[0]
+    movepick.start_picking(frame, hash_move, quiets_too, np.int64(0))
+    count = 0
+    while True:
+        move = movepick.next_move(tables, worker, worker.stack[0], frame)
+        if move == 0:
+            # It stays at the end.
+            return count if movepick.next_move(tables, worker, worker.stack[0], frame) == 0 else -1
+        picked[count] = move
+        count += 1
+
+
+class Case:
+    """A position with a hash move, killers and a history, all at random."""
+
+    def __init__(self, board: chess.Board, generator: random.Random) -> None:
+        self.board = board
+        self.record = set_up(new_game(), board)
+        self.legal = {encode(board, move): move for move in board.legal_moves}
+        self.hash_move = generator.choice([0, *self.legal])
+        others = [generator.getrandbits(16) or 1, 0]
+        self.killers = generator.sample([*self.legal, *others], 2)
+        self.record.frames[0].killers[:] = self.killers
+        self.record.history[:] = np.array(
+            [generator.randint(-16_384, 16_384) for _ in range(4096)] * 2, np.int16
+        ).reshape(2, 4096)
+
+    def pick(self, quiets_too: int = 1) -> list[int]:
+        picked = np.zeros(MAX_MOVES, np.int64)
+        count = pick_all(TABLES, self.record, np.int64(self.hash_move), np.int64(quiets_too), picked)
+        assert count >= 0
+        return [int(move) for move in picked[:count]]
+
+    def noisy(self, move: int) -> bool:
+        return is_noisy(self.board, self.legal[move])
+
+    def loses(self, move: int) -> bool:
+        return not core_game.see(TABLES, self.record, move, 0)
+
+    def history(self, move: int) -> int:
+        return int(self.record.history[int(not self.board.turn)][move & 4095])
+
+    def captured(self, move: int) -> tuple[bool, int, int]:
+        """Give what most valuable victim, least valuable attacker looks at, better moves greater."""
+        source, target = self.legal[move].from_square, self.legal[move].to_square
+        victim = self.board.piece_type_at(target) or 0
+        return move >> 12 == chess.QUEEN, victim, -(self.board.piece_type_at(source) or 0)
+
+
+def cases() -> list[Case]:
+    generator = random.Random(12)
+    return [Case(board, generator) for board in BOARDS]
+
+
+def test_every_legal_move_comes_once() -> None:
+    for case in cases():
+        assert sorted(case.pick()) == sorted(case.legal), case.board.fen()
+
+
+def test_without_quiet_moves_only_noisy_ones_that_do_not_lose_come() -> None:
+    for case in cases():
+        if not case.board.is_check():
+            case.hash_move = 0
+            expected = [move for move in case.legal if case.noisy(move) and not case.loses(move)]
+            assert sorted(case.pick(quiets_too=0)) == sorted(expected), case.board.fen()
+
+
+def test_in_check_all_evasions_come_even_without_quiet_moves() -> None:
+    checks = 0
+    for case in cases():
+        if case.board.is_check():
+            checks += 1
+            case.hash_move = 0
+            picked = case.pick(quiets_too=0)
+            assert sorted(picked) == sorted(case.legal)
+            first_quiet = sum(case.noisy(move) for move in picked)
+            assert all(case.noisy(move) for move in picked[:first_quiet])
+            values = [case.history(move) for move in picked[first_quiet:]]
+            assert values == sorted(values, reverse=True)
+    assert checks
+
+
+def test_order() -> None:
+    seen = {"hash": 0, "good": 0, "killer": 0, "quiet": 0, "bad": 0}
+    for case in cases():
+        if case.board.is_check():
+            continue
+        picked = case.pick()
+        sorts = [kind_of(case, move) for move in picked]
+        assert sorts == sorted(sorts, key=list(seen).index), case.board.fen()
+        for sort in seen:
+            moves = [move for move, s in zip(picked, sorts, strict=True) if s == sort]
+            seen[sort] += len(moves)
+            if sort == "good":
+                values = [case.captured(move) for move in moves]
+                assert values == sorted(values, reverse=True)
+            elif sort == "killer":
+                assert moves == [killer for killer in case.killers if killer in moves]
+            elif sort == "quiet":
+                histories = [case.history(move) for move in moves]
+                assert histories == sorted(histories, reverse=True)
+    assert all(seen.values()), seen
+
+
+def kind_of(case: Case, move: int) -> str:
+    """Say in which group a move has to come."""
+    if move == case.hash_move:
+        return "hash"
+    if case.noisy(move):
+        return "bad" if case.loses(move) else "good"
+    return "killer" if move in case.killers else "quiet"

@@ -1,0 +1,128 @@
+"""Quiescence search: its value equals that of a plain one in Python over the same moves; its limits."""
+
+from __future__ import annotations
+
+import chess
+import numpy as np
+import pytest
+from core_helpers import INTERPRETED, NO_LIMIT, TABLES, compiled, encode, is_noisy, new_game, random_positions, set_up
+
+from knightadder.core import game as core_game
+from knightadder.core.layout import MAX_PLY
+from knightadder.core.quiescence import quiesce
+from knightadder.core.transposition import INFINITE, MATE
+
+pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
+
+WIDE = int(INFINITE)
+BOARDS = random_positions(13, 5 if INTERPRETED else 60)
+BUDGET = 300 if INTERPRETED else 3000  # nodes of the plain search
+
+
+@compiled
+def call(tables, worker, ply, alpha, beta):
+    return quiesce(tables, worker, ply, alpha, beta)
+
+
+def quiescence(record: np.record, alpha: int = -WIDE, beta: int = WIDE) -> int:
+    """Return the engine's value."""
+    return int(call(TABLES, record, np.int64(0), np.int64(alpha), np.int64(beta)))
+
+
+class TooManyNodes(Exception):
+    """The plain search would take too long."""
+
+
+class Plain:
+    """Stand pat or a capture or promotion that does not lose material; in check every move."""
+
+    def __init__(self, board: chess.Board) -> None:
+        self.board, self.game, self.nodes = board.copy(stack=False), new_game(), 0
+
+    def value(self, ply: int = 0, alpha: int = -WIDE, beta: int = WIDE) -> int:
+        self.nodes += 1
+        if self.nodes > BUDGET:
+            raise TooManyNodes
+        board = self.board
+        in_check = board.is_check()
+        best = ply - int(MATE)
+        record = set_up(self.game, board)
+        if not in_check:
+            best = int(core_game.evaluate_position(TABLES, record))
+        moves = list(board.legal_moves)
+        if not in_check:
+            moves = [m for m in moves if is_noisy(board, m) and core_game.see(TABLES, record, encode(board, m), 0)]
+        # Big captures first, or alpha-beta would hardly cut anything.
+        moves.sort(key=lambda move: -(board.piece_type_at(move.to_square) or 0))
+        for move in moves:
+            if best >= beta:
+                break
+            board.push(move)
+            best = max(best, -self.value(ply + 1, -beta, -max(alpha, best)))
+            board.pop()
+        return best
+
+
+def test_value_equals_a_plain_search() -> None:
+    game = new_game()
+    compared = 0
+    for board in BOARDS:
+        plain = Plain(board)
+        try:
+            expected = plain.value()
+        except TooManyNodes:
+            continue
+        assert quiescence(set_up(game, board)) == expected, board.fen()
+        compared += plain.nodes > 3
+    assert compared > len(BOARDS) / 5
+
+
+def test_narrow_windows_bound_the_value() -> None:
+    game = new_game()
+    for board in BOARDS:
+        record = set_up(game, board)
+        value = quiescence(record)
+        for alpha in (value - 100, value - 1, value, value + 100):
+            bound = quiescence(record, alpha, alpha + 1)
+            assert (bound > alpha) == (value > alpha)
+            assert bound <= value if bound > alpha else bound >= value  # fail-soft bounds are true ones
+
+
+@pytest.mark.parametrize(
+    ("fen", "expected"),
+    [
+        ("R5k1/5ppp/8/8/8/8/8/6K1 b - - 0 1", -int(MATE)),  # mated
+        ("8/8/8/8/8/8/8/K1k5 w - - 0 1", 0),
+    ],
+)
+def test_known_values(fen: str, expected: int) -> None:
+    assert quiescence(set_up(new_game(), fen)) == expected
+
+
+def test_nodes_and_depth_are_counted() -> None:
+    record = set_up(new_game(), None)
+    record.nodes = record.seldepth = 0
+    quiescence(record)
+    assert (record.nodes, record.seldepth) == (1, 0)
+    record = set_up(new_game(), "4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1")
+    quiescence(record)
+    assert (record.nodes, record.seldepth) == (2, 1)
+
+
+def test_it_ends_at_the_greatest_ply() -> None:
+    record = set_up(new_game(), None)
+    record.stack[MAX_PLY] = record.stack[0]
+    assert call(TABLES, record, np.int64(MAX_PLY), np.int64(-WIDE), np.int64(WIDE)) == 0
+
+
+def test_the_node_limit_stops_it() -> None:
+    board = chess.Board("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1")
+    record = set_up(new_game(), board)
+    record.node_limit = 10
+    quiescence(record)
+    assert record.stopped
+    assert record.nodes == 10
+    record.stopped = record.nodes = 0
+    record.node_limit = NO_LIMIT
+    quiescence(record)
+    assert not record.stopped

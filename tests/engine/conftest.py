@@ -1,0 +1,33 @@
+"""Fixtures of the tests that search."""
+
+from collections.abc import Iterator
+
+import pytest
+from searcher import Searcher
+
+from knightadder.engine.engine import Engine
+from knightadder.engine.options import Options
+
+
+@pytest.fixture(scope="session")
+def shared_engine() -> Iterator[Engine]:
+    engine = Engine()
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def engine(shared_engine: Engine) -> Iterator[Engine]:
+    """Give an engine with default options, at the start of a game."""
+    shared_engine.new_game()
+    shared_engine.set_position()
+    yield shared_engine
+    shared_engine.close()
+    defaults = Options()
+    for name in ("Hash", "MultiPV", "Move Overhead", "UCI_Chess960", "UCI_ShowWDL"):
+        shared_engine.set_option(name, str(defaults[name]).lower())
+
+
+@pytest.fixture
+def searcher(engine: Engine) -> Searcher:
+    return Searcher(engine)

@@ -1,0 +1,147 @@
+"""The engine as its users see it: options, positions, and what may be done when."""
+
+import threading
+
+import chess
+import pytest
+from searcher import TIMEOUT, Searcher
+
+from knightadder.engine.engine import Engine
+from knightadder.engine.errors import EngineError, OptionError, PositionError
+from knightadder.engine.limits import Limits
+
+KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
+
+
+def test_while_a_search_runs_only_stop_and_what_reads_may_be_called(searcher: Searcher) -> None:
+    engine = searcher.engine
+    listener = searcher.start(Limits(infinite=True), KIWIPETE)
+    assert engine.searching
+    assert not engine.wait(0.01)
+    for forbidden in (
+        lambda: engine.set_position(),
+        lambda: engine.new_game(),
+        lambda: engine.set_option("Hash", "2"),
+        lambda: engine.perft(1),
+        lambda: searcher.go(Limits(depth=1)),
+    ):
+        with pytest.raises(EngineError, match=r"^not while searching$"):
+            forbidden()
+    assert engine.fen() == KIWIPETE
+    assert len(engine.legal_moves()) == 48
+    assert KIWIPETE in engine.diagram()
+    engine.stop()
+    assert listener.result.best_move in engine.legal_moves()
+    assert engine.wait(TIMEOUT)
+    assert not engine.searching
+
+
+def test_stop_and_ponderhit_do_nothing_to_an_idle_engine(searcher: Searcher) -> None:
+    engine = searcher.engine
+    for _ in range(2):
+        engine.stop()
+        engine.ponderhit()
+        assert engine.wait(0)
+        assert searcher.search(Limits(depth=3)).infos[-1].depth == 3
+        assert engine.perft(2) == dict.fromkeys(engine.legal_moves(), 20)
+
+
+def test_perft_ends_early_on_stop(engine: Engine) -> None:
+    counts: list[dict[str, int]] = []
+    counting = threading.Thread(target=lambda: counts.append(engine.perft(30)))
+    counting.start()
+    while counting.is_alive():
+        engine.stop()
+        counting.join(0.05)
+    assert len(counts) == 1
+    assert engine.perft(1, bulk=False) == dict.fromkeys(engine.legal_moves(), 1)
+
+
+@pytest.mark.parametrize("megabytes", ["1", "3", "200", "1"])
+def test_the_hash_table_changes_its_size(searcher: Searcher, megabytes: str) -> None:
+    searcher.engine.set_option("Hash", megabytes)
+    listener = searcher.search(Limits(nodes=100_000), KIWIPETE)
+    # A thousand entries are looked at; a search of so many nodes leaves more in a small table.
+    assert (listener.infos[-1].hashfull > 50) == (megabytes == "1")
+    assert searcher.engine.options.hash_mb == int(megabytes)
+
+
+def test_too_large_a_hash_table_is_refused_and_the_old_one_stays(searcher: Searcher) -> None:
+    engine = searcher.engine
+    engine.set_option("Hash", "1")
+    searcher.search(Limits(depth=8), KIWIPETE)
+    with pytest.raises(OptionError, match=r"^not enough memory for a hash table of 33554432 MB$"):
+        engine.set_option("Hash", "33554432")
+    assert engine.options.hash_mb == 1
+    again = searcher.go(Limits(depth=8))
+    assert again.result.best_move in engine.legal_moves()
+    engine.wait()
+    engine.new_game()
+    fresh = searcher.go(Limits(depth=8))
+    assert fresh.result.info is not None
+    assert again.result.info is not None
+    assert again.result.info.nodes < fresh.result.info.nodes / 2  # it remembered
+
+
+def test_clear_hash_forgets_and_so_does_a_new_game_altogether(searcher: Searcher) -> None:
+    engine = searcher.engine
+
+    def nodes() -> int:
+        info = searcher.go(Limits(depth=8)).result.info
+        engine.wait()
+        assert info is not None
+        return info.nodes
+
+    engine.set_position(KIWIPETE)
+    first = nodes()
+    assert nodes() < first / 2
+    engine.set_option("Clear Hash", None)
+    assert nodes() > first / 2  # not the same, since the history of moves stays
+    engine.new_game()
+    assert nodes() == first
+
+
+def test_a_bad_position_leaves_the_old_one(engine: Engine) -> None:
+    engine.set_position(None, ["e2e4"])
+    for fen, moves in ((None, ["e2e5"]), ("8/8/8/8/8/8/8/8 w - - 0 1", []), (KIWIPETE, ["e1g1", "e1g1"])):
+        with pytest.raises(PositionError):
+            engine.set_position(fen, moves)
+    board = chess.Board()
+    board.push_uci("e2e4")
+    assert engine.fen() == board.fen(en_passant="legal")
+
+
+def test_chess960_changes_how_castling_is_written(searcher: Searcher) -> None:
+    engine = searcher.engine
+    engine.set_position("4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1")
+    assert {"e1g1", "e1c1"} < set(engine.legal_moves())
+    engine.set_option("UCI_Chess960", "true")
+    assert {"e1h1", "e1a1"} < set(engine.legal_moves())
+    assert engine.fen() == "4k3/8/8/8/8/8/8/R3K2R w HA - 0 1"
+    listener = searcher.go(Limits(depth=2, searchmoves=("e1h1",)))
+    assert listener.result.best_move == "e1h1"
+    assert listener.infos[-1].pv[0] == "e1h1"
+
+
+def test_the_evaluation_is_from_whites_view(engine: Engine) -> None:
+    up_a_rook = "4k3/8/8/8/8/8/8/R3K3 {} - - 0 1"
+    for fen in (up_a_rook.format("w"), up_a_rook.format("b")):
+        engine.set_position(fen)
+        text = engine.evaluation()
+        assert text.startswith("Evaluation: +")
+        engine.set_position(chess.Board(fen).mirror().fen())
+        assert engine.evaluation() == text.replace("+", "-")
+    engine.set_position("4k3/8/8/8/8/8/4r3/4K3 w - - 0 1")
+    assert engine.evaluation() == "Evaluation: none (in check)"
+
+
+def test_two_engines_do_not_disturb_each_other(searcher: Searcher) -> None:
+    alone = searcher.search(Limits(depth=9), KIWIPETE).result.info
+    other = Searcher(Engine())
+    background = other.start(Limits(infinite=True))
+    beside = searcher.search(Limits(depth=9), KIWIPETE).result.info
+    other.engine.close()
+    assert background.result.best_move is not None
+    assert alone is not None
+    assert beside is not None
+    assert (beside.nodes, beside.pv) == (alone.nodes, alone.pv)

@@ -1,0 +1,161 @@
+"""The game: positions, moves and history, against python-chess."""
+
+import random
+
+import chess
+import pytest
+
+from knightadder.core.layout import GAME_KEYS
+from knightadder.core.tables import new_tables
+from knightadder.engine.errors import PositionError
+from knightadder.engine.game import Game
+
+TABLES = new_tables()
+SHUFFLE = ["g1f3", "g8f6", "f3g1", "f6g8"]
+ROOK_ENDING = "8/8/8/4k3/8/8/8/R3K3 w - - 0 1"
+
+
+@pytest.fixture
+def game() -> Game:
+    return Game(TABLES)
+
+
+def random_game(board: chess.Board, plies: int, rng: random.Random, reversible: bool = False) -> list[str]:
+    """Play random moves; without mates and stalemates and, if asked, captures and pawn moves."""
+    moves = []
+    while len(moves) < plies:
+        choice = [move for move in board.legal_moves if not (reversible and board.is_zeroing(move))]
+        rng.shuffle(choice)
+        for move in choice:
+            board.push(move)
+            if any(board.legal_moves):
+                moves.append(move.uci())
+                break
+            board.pop()
+        else:
+            raise AssertionError("nothing left to play")
+    return moves
+
+
+def ending(board: chess.Board) -> set[str]:
+    """Say by which rules of draws the game is over."""
+    reasons = set()
+    if board.halfmove_clock >= 100 and any(board.legal_moves):
+        reasons.add("the fifty-move rule")
+    if board.is_repetition(3):
+        reasons.add("threefold repetition")
+    if board.is_insufficient_material():
+        reasons.add("insufficient material")
+    return reasons
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_game_of_a_thousand_plies_is_followed_with_its_draws(game: Game, seed: int) -> None:
+    moves = random_game(chess.Board(), 1000, random.Random(seed))
+    board = chess.Board()
+    for played, move in enumerate(moves, 1):
+        board.push_uci(move)
+        if played % 31 == 0 or played == len(moves):
+            game.set_up(None, moves[:played])
+            assert game.fen() == board.fen(en_passant="legal")
+            assert set(game.legal_moves_uci()) == {move.uci() for move in board.legal_moves}
+            drawn_by = game.status().partition("; drawn by ")[2]
+            assert drawn_by in (ending(board) or {""})
+
+
+def test_repetitions_are_counted_from_the_first_position_on(game: Game) -> None:
+    board = chess.Board()
+    for plies in range(13):
+        game.set_up(None, (SHUFFLE * 4)[:plies])
+        assert ("threefold repetition" in game.status()) == board.is_repetition(3), plies
+        board.push_uci((SHUFFLE * 4)[plies])
+    # A right to castle, lost by the king's step and back, makes another position of the same board.
+    board = chess.Board("4k3/8/8/8/8/8/8/4K2R w K - 0 1")
+    steps = ["e1e2", "e8e7", "e2e1", "e7e8"] * 3
+    for plies in range(len(steps)):
+        game.set_up("4k3/8/8/8/8/8/8/4K2R w K - 0 1", steps[:plies])
+        assert ("threefold repetition" in game.status()) == board.is_repetition(3), plies
+        board.push_uci(steps[plies])
+
+
+def test_more_reversible_moves_than_there_is_room_for_keep_the_latest_keys(game: Game) -> None:
+    board = chess.Board(ROOK_ENDING)
+    moves = random_game(board, GAME_KEYS + 77, random.Random(5), reversible=True)
+    game.set_up(ROOK_ENDING, moves)
+    assert game.fen() == board.fen(en_passant="legal")
+    keys = []
+    replay = chess.Board(ROOK_ENDING)
+    other = Game(TABLES)
+    for move in moves:
+        other.set_up(replay.fen(en_passant="legal"))
+        keys.append(int(other.record.stack[0].key))
+        replay.push_uci(move)
+    assert game.record.key_count == GAME_KEYS
+    assert game.record.keys[:GAME_KEYS].tolist() == keys[-GAME_KEYS:]
+
+
+@pytest.mark.parametrize(
+    ("fen", "moves", "message"),
+    [
+        ("nonsense", [], "^illegal position: "),
+        ("8/8/8/8/8/8/8/8 w - - 0 1", [], "^illegal position: "),
+        ("4k3/8/8/8/8/8/8/4K2R b K - 0 0 0 0", [], "^illegal position: "),
+        ("4k2R/8/8/8/8/8/8/4K3 w - - 0 1", [], "^illegal position: the side that is not to move is in check$"),
+        (None, ["e2e4", "e7e5", "e4e5", "g1f3"], "^illegal move: e4e5$"),
+        (None, ["e2e4", "0000"], "^illegal move: 0000$"),
+        (None, [""], "^illegal move: $"),
+        ("4k3/P7/8/8/8/8/8/4K3 w - - 0 1", ["a7a8"], "^illegal move: a7a8$"),
+        ("4k3/P7/8/8/8/8/8/4K3 w - - 0 1", ["a7a8k"], "^illegal move: a7a8k$"),
+    ],
+)
+def test_what_is_not_legal_is_refused_and_all_stays_as_it_was(
+    game: Game, fen: str | None, moves: list[str], message: str
+) -> None:
+    # One move before the third repetition, so that a loss of the history would show.
+    game.set_up(None, (SHUFFLE * 2)[:-1])
+    before = game.diagram()
+    with pytest.raises(PositionError, match=message):
+        game.set_up(fen, moves)
+    assert game.diagram() == before
+    assert game.record.key_count == 7
+    assert game.legal_moves_uci()
+
+
+@pytest.mark.parametrize(
+    ("fen", "status"),
+    [
+        (chess.STARTING_FEN, "White to move"),
+        ("rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3", "White is checkmated"),
+        ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "Black is stalemated"),
+        ("4k3/8/8/8/8/8/8/4K2R b - - 99 90", "Black to move"),
+        ("4k3/8/8/8/8/8/8/4K2R b - - 100 90", "Black to move; drawn by the fifty-move rule"),
+        ("4k2R/8/4K3/8/8/8/8/8 b - - 100 90", "Black is checkmated"),
+        ("4k2R/8/8/8/8/8/8/4K3 b - - 0 1", "Black to move, in check"),
+        ("4k3/8/8/8/8/8/8/4K1N1 w - - 0 1", "White to move; drawn by insufficient material"),
+    ],
+)
+def test_the_state_of_the_game_is_said(game: Game, fen: str, status: str) -> None:
+    game.set_up(fen)
+    assert game.status() == status
+    assert status in game.diagram().splitlines()
+
+
+def test_the_diagram_shows_the_board_as_python_chess_prints_it(game: Game) -> None:
+    board = chess.Board("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1")
+    game.set_up(board.fen())
+    lines = game.diagram().splitlines()
+    assert [line[3:] for line in lines[:8]] == str(board).splitlines()
+    assert f"Fen: {board.fen()}" in lines
+    assert f"Moves: {' '.join(sorted(move.uci() for move in board.legal_moves))}" in lines
+    game.set_up("4k2R/8/8/8/8/8/8/4K3 b - - 0 1")
+    assert "Checkers: h8" in game.diagram().splitlines()
+
+
+def test_castling_may_be_written_either_way(game: Game) -> None:
+    fen = "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1"
+    after = {}
+    for move in ("e1g1", "e1h1", "e1c1", "e1a1"):
+        game.set_up(fen, [move])
+        after[move] = game.fen()
+    assert after["e1g1"] == after["e1h1"] == "4k3/8/8/8/8/8/8/R4RK1 b - - 1 1"
+    assert after["e1c1"] == after["e1a1"] == "4k3/8/8/8/8/8/8/2KR3R b - - 1 1"

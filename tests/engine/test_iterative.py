@@ -1,0 +1,375 @@
+"""Iterative deepening: when a search ends, what it reports and what it answers."""
+
+import threading
+import time
+from itertools import pairwise
+from typing import Any
+
+import chess
+import pytest
+from searcher import TIMEOUT, Searcher
+
+from knightadder.core.layout import MAX_PLY
+from knightadder.core.transposition import MATE
+from knightadder.engine import iterative
+from knightadder.engine.info import Bound, CurrentMove, Info, Message, Score
+from knightadder.engine.iterative import MAX_DEPTH, to_score
+from knightadder.engine.limits import Limits
+from knightadder.engine.timeman import TimeBudget
+
+KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
+MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"  # Ra8
+MATE_IN_TWO = "7k/8/8/8/8/8/R7/1R2K3 w - - 0 1"
+MATED_IN_ONE = "7k/R7/8/8/8/8/8/1R2K3 b - - 0 1"  # Kg8 is the only move
+CHECKMATE = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
+STALEMATE = "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"
+DEAD = "4k3/8/8/8/8/8/8/4K1N1 w - - 0 1"
+# A search must hold its result back; how long a test watches it do so, in seconds.
+WATCH = 0.15
+
+
+def legal(fen: str | None) -> set[str]:
+    return {move.uci() for move in chess.Board(fen or chess.STARTING_FEN).legal_moves}
+
+
+# --- Scores -----------------------------------------------------------------------------------------------------------
+
+
+def test_values_become_centipawns_or_moves_to_mate() -> None:
+    assert to_score(0) == Score(cp=0)
+    assert to_score(-123) == Score(cp=-123)
+    for plies in range(MAX_PLY):
+        # Mate in one is one ply away, mate in two three plies; mated in one takes two, and zero is mate on the board.
+        assert to_score(int(MATE) - plies) == Score(mate=(plies + 1) // 2)
+        assert to_score(plies - int(MATE)) == Score(mate=-(plies // 2))
+    assert to_score(int(MATE) - MAX_PLY - 1).mate is None
+
+
+@pytest.mark.parametrize(
+    ("fen", "mate"), [(MATE_IN_ONE, 1), (MATE_IN_TWO, 2), (MATED_IN_ONE, -1), (CHECKMATE, 0), (STALEMATE, None)]
+)
+def test_mate_scores(searcher: Searcher, fen: str, mate: int | None) -> None:
+    reported = searcher.search(Limits(depth=6), fen).infos[-1]
+    assert reported.score == (Score(cp=0) if mate is None else Score(mate=mate))
+
+
+# --- What is reported -------------------------------------------------------------------------------------------------
+
+
+def check_lines(infos: list[Info], fen: str | None, moves: tuple[str, ...] = ()) -> None:
+    """Check that depths, nodes and times grow, and that lines are legal and end with the game."""
+    board = chess.Board(fen or chess.STARTING_FEN)
+    for move in moves:
+        board.push_uci(move)
+    for before, after in pairwise(infos):
+        assert before.depth <= after.depth
+        assert before.nodes <= after.nodes
+        assert before.time_ms <= after.time_ms
+    for info in infos:
+        assert info.seldepth >= 1
+        assert 0 <= info.hashfull <= 1000
+        line = board.copy()
+        for played, move in enumerate(info.pv):
+            over = line.outcome() is not None or line.is_repetition(3) or line.halfmove_clock >= 100
+            assert played == 0 or not over  # a game that is over already may still be analysed
+            line.push(line.parse_uci(move))
+        if info.score.mate is not None and info.bound is Bound.EXACT:
+            assert line.is_checkmate()
+            assert len(info.pv) == 2 * abs(info.score.mate) - (info.score.mate > 0)
+
+
+@pytest.mark.parametrize(
+    ("fen", "moves"),
+    [
+        (None, ()),
+        (KIWIPETE, ()),
+        (MATE_IN_TWO, ()),
+        (MATED_IN_ONE, ()),
+        (DEAD, ()),
+        (None, ("g1f3", "g8f6", "f3g1", "f6g8") * 2),
+        ("8/8/8/4k3/8/8/8/R3K3 w - - 97 90", ()),
+        ("8/P6k/8/8/8/8/8/K7 w - - 0 1", ()),
+    ],
+)
+def test_lines_are_sound_and_the_last_begins_with_the_best_move(
+    searcher: Searcher, fen: str | None, moves: tuple[str, ...]
+) -> None:
+    for limits in (Limits(depth=8), Limits(nodes=3000), Limits(nodes=30_000), Limits(movetime=40)):
+        listener = searcher.search(limits, fen, moves)
+        check_lines(listener.infos, fen, moves)
+        last = listener.infos[-1]
+        assert listener.result.info == last
+        assert listener.result.best_move == last.pv[0]
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 21, 1023, 1024, 1025, 50_000])
+def test_a_node_limit_is_kept_and_the_last_line_has_all_nodes(searcher: Searcher, nodes: int) -> None:
+    listener = searcher.search(Limits(nodes=nodes), KIWIPETE)
+    assert listener.infos[-1].nodes == nodes
+    assert listener.result.best_move in legal(KIWIPETE)
+
+
+def test_the_last_line_after_stop_has_all_nodes(searcher: Searcher) -> None:
+    listener = searcher.start(Limits(infinite=True), KIWIPETE)
+    while len(listener.infos) < 5:
+        time.sleep(0.01)
+    searcher.engine.stop()
+    info = listener.result.info
+    assert info is not None
+    assert info.nodes == int(searcher.engine._worker.nodes)
+    assert info == listener.infos[-1]
+
+
+def test_several_lines_come_best_first_with_different_moves(searcher: Searcher) -> None:
+    searcher.engine.set_option("MultiPV", "4")
+    listener = searcher.search(Limits(depth=7), KIWIPETE)
+    by_depth: dict[int, list[Info]] = {}
+    for info in listener.infos:
+        by_depth.setdefault(info.depth, []).append(info)
+    assert list(by_depth) == list(range(1, 8))
+    for infos in by_depth.values():
+        assert [info.multipv for info in infos] == [1, 2, 3, 4]
+        assert len({info.pv[0] for info in infos}) == 4
+        scores = [info.score.cp for info in infos]
+        assert None not in scores
+        assert scores == sorted(scores, key=lambda cp: -(cp or 0))
+    assert listener.result.best_move == listener.infos[-4].pv[0]
+    # Fewer moves than lines asked for; and a stop somewhere among the lines.
+    assert {info.multipv for info in searcher.search(Limits(depth=4), MATED_IN_ONE).infos} == {1}
+    for nodes in range(2000, 40_000, 4001):
+        stopped = searcher.search(Limits(nodes=nodes), KIWIPETE)
+        assert stopped.result.best_move == next(info.pv[0] for info in reversed(stopped.infos) if info.multipv == 1)
+
+
+def test_the_best_of_several_lines_is_the_best_of_one(searcher: Searcher) -> None:
+    single = searcher.search(Limits(depth=6), MATE_IN_TWO).infos[-1]
+    searcher.engine.set_option("MultiPV", "3")
+    several = [info for info in searcher.search(Limits(depth=6), MATE_IN_TWO).infos if info.depth == 6]
+    assert several[0].score == single.score == Score(mate=2)
+
+
+def test_wins_draws_and_losses_are_told_on_demand(searcher: Searcher) -> None:
+    assert all(info.wdl is None for info in searcher.search(Limits(depth=3)).infos)
+    searcher.engine.set_option("UCI_ShowWDL", "true")
+    for info in searcher.search(Limits(depth=3)).infos:
+        assert info.wdl is not None
+        assert sum(info.wdl) == 1000
+    assert searcher.search(Limits(depth=4), MATE_IN_TWO).infos[-1].wdl == (1000, 0, 0)
+
+
+def test_the_current_move_is_told_in_a_long_search(searcher: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(iterative, "_SHOW_DETAILS_AFTER", 0.0)
+    listener = searcher.search(Limits(movetime=500), KIWIPETE)
+    current = [report for report in listener.reports if isinstance(report, CurrentMove)]
+    assert current
+    for report in current:
+        assert report.move in legal(KIWIPETE)
+        assert 1 <= report.number <= 48
+    assert isinstance(listener.reports[-1], Info)
+    mated = searcher.start(Limits(infinite=True), CHECKMATE)
+    assert not mated.done.wait(WATCH)
+    assert not any(isinstance(report, CurrentMove) for report in mated.reports)
+
+
+# --- When a search ends -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fen", [MATE_IN_ONE, MATED_IN_ONE, CHECKMATE, STALEMATE, DEAD, KIWIPETE])
+@pytest.mark.parametrize(
+    "limits", [Limits(), Limits(infinite=True, depth=1), Limits(ponder=True, wtime=1, btime=1), Limits(ponder=True)]
+)
+def test_the_result_is_held_back_until_stop(searcher: Searcher, fen: str, limits: Limits) -> None:
+    listener = searcher.start(limits, fen)
+    assert not listener.done.wait(WATCH)
+    searcher.engine.stop()
+    assert (listener.result.best_move or "none") in (legal(fen) or {"none"})
+    assert searcher.engine.wait(TIMEOUT)
+    assert len(listener.results) == 1
+
+
+@pytest.mark.parametrize(
+    ("limits", "ends"),
+    [
+        (Limits(ponder=True, wtime=60, btime=60), True),
+        (Limits(ponder=True, movetime=30), True),
+        (Limits(ponder=True, depth=2), True),
+        (Limits(ponder=True, nodes=100), True),
+        (Limits(ponder=True), False),
+        (Limits(ponder=True, infinite=True), False),
+    ],
+)
+@pytest.mark.parametrize("fen", [KIWIPETE, MATE_IN_ONE, CHECKMATE])
+def test_after_a_ponder_hit_the_limits_count(searcher: Searcher, limits: Limits, ends: bool, fen: str) -> None:
+    listener = searcher.start(limits, fen)
+    assert not listener.done.wait(WATCH)  # longer than the clock had
+    searcher.engine.ponderhit()
+    if not ends:
+        assert not listener.done.wait(WATCH)
+        searcher.engine.ponderhit()  # a second one changes nothing
+        searcher.engine.stop()
+    assert (listener.result.best_move or "none") in (legal(fen) or {"none"})
+
+
+def test_a_ponder_hit_ends_at_once_a_search_that_has_used_its_time(
+    searcher: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search_root = iterative.search_root
+
+    def endless_from_depth_four(tables: object, worker: Any, depth: int, alpha: int, beta: int) -> int:
+        if depth < 4:
+            return int(search_root(tables, worker, depth, alpha, beta))
+        search = searcher.engine._search
+        while search is not None and not search._stop_flag[0]:
+            time.sleep(0.001)
+        worker.stopped = 1
+        return 0
+
+    monkeypatch.setattr(iterative, "search_root", endless_from_depth_four)
+    monkeypatch.setattr(iterative, "allot", lambda *arguments: TimeBudget(soft=0.001, hard=3_600_000.0))
+    listener = searcher.start(Limits(ponder=True, wtime=1, btime=1), KIWIPETE)
+    while len(listener.infos) < 3:
+        time.sleep(0.001)
+    searcher.engine.ponderhit()
+    assert listener.result.best_move in legal(KIWIPETE)
+    # Without pondering the first iteration is the last.
+    assert searcher.search(Limits(wtime=1, btime=1), KIWIPETE).infos[-1].depth == 1
+
+
+def test_a_ponder_hit_without_pondering_does_not_end_an_infinite_search(searcher: Searcher) -> None:
+    listener = searcher.start(Limits(infinite=True))
+    searcher.engine.ponderhit()
+    assert not listener.done.wait(WATCH)
+
+
+def test_search_moves_are_kept_to_and_what_is_not_legal_among_them_is_ignored(searcher: Searcher) -> None:
+    listener = searcher.search(Limits(depth=5, searchmoves=("a2a3", "e2e5", "h2h3", "junk")))
+    assert {info.pv[0] for info in listener.infos} <= {"a2a3", "h2h3"}
+    searcher.engine.set_option("MultiPV", "5")
+    listener = searcher.search(Limits(depth=3, searchmoves=("a2a3", "h2h3")))
+    assert {info.multipv for info in listener.infos} == {1, 2}
+    listener = searcher.search(Limits(depth=2, searchmoves=("e2e5",)))
+    assert isinstance(listener.reports[0], Message)
+    assert listener.result.best_move in legal(None)
+
+
+@pytest.mark.parametrize(("fen", "mate"), [(MATE_IN_ONE, 1), (MATE_IN_TWO, 2), (MATED_IN_ONE, -1)])
+def test_a_search_for_mate_ends_when_it_is_found(searcher: Searcher, fen: str, mate: int) -> None:
+    info = searcher.search(Limits(mate=abs(mate), wtime=1, btime=1), fen).result.info
+    assert info is not None
+    assert info.score == Score(mate=mate)
+    assert info.depth < MAX_DEPTH
+
+
+@pytest.mark.parametrize("clock", [-1000, 0, 1, 30])
+def test_hardly_any_time_still_gives_a_legal_move(searcher: Searcher, clock: int) -> None:
+    listener = searcher.search(Limits(wtime=clock, btime=clock), KIWIPETE)
+    assert listener.result.best_move in legal(KIWIPETE)
+
+
+def test_depth_is_searched_to_its_end_whatever_the_clock_says(searcher: Searcher) -> None:
+    assert searcher.search(Limits(depth=6, wtime=1, btime=1), KIWIPETE).infos[-1].depth == 6
+    assert searcher.search(Limits(depth=10_000), MATE_IN_ONE).infos[-1].depth == MAX_DEPTH
+
+
+def test_a_stop_at_once_still_gives_a_legal_move_again_and_again(searcher: Searcher) -> None:
+    engine = searcher.engine
+    engine.new_game()
+    moves = legal(KIWIPETE)
+    for cycle in range(200):
+        engine.set_position(KIWIPETE)
+        listener = searcher.go(
+            (Limits(infinite=True), Limits(ponder=True, wtime=50, btime=50), Limits(wtime=1))[cycle % 3]
+        )
+        if cycle % 4 == 1:
+            engine.ponderhit()
+        if cycle % 5 == 2:
+            listener.done.wait(0.002)
+        engine.stop()
+        assert listener.result.best_move in moves
+        assert listener.infos
+        assert engine.wait(TIMEOUT)
+    assert threading.active_count() < 20
+
+
+def test_a_stop_from_several_threads_gives_one_result(searcher: Searcher) -> None:
+    listener = searcher.start(Limits(infinite=True))
+    threads = [threading.Thread(target=searcher.engine.stop) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert listener.result.best_move in legal(None)
+
+
+# --- When something goes wrong ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("limits", [Limits(depth=4), Limits(movetime=100), Limits(wtime=1000, btime=1000)])
+def test_a_listener_that_raises_does_not_cost_the_game(
+    searcher: Searcher, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], limits: Limits
+) -> None:
+    monkeypatch.setattr(iterative, "_SHOW_DETAILS_AFTER", 0.0)  # so that the clock's thread reports too
+
+    def raises(report: object) -> None:
+        raise ValueError("deaf")
+
+    results: list[object] = []
+    searcher.engine.go(limits, raises, results.append)
+    assert searcher.engine.wait(TIMEOUT)
+    assert len(results) == 1
+    assert "ValueError: deaf" in capsys.readouterr().err
+
+
+def test_a_failure_of_the_core_is_told_and_the_best_move_so_far_is_played(
+    searcher: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search_root = iterative.search_root
+
+    def fails(tables: object, worker: object, depth: int, alpha: int, beta: int) -> int:
+        if depth == 4:
+            raise RuntimeError("broken")
+        return int(search_root(tables, worker, depth, alpha, beta))
+
+    monkeypatch.setattr(iterative, "search_root", fails)
+    listener = searcher.search(Limits(depth=9), KIWIPETE)
+    assert listener.reports[-1] == Message("search failed: RuntimeError('broken')")
+    assert listener.result.best_move == listener.infos[-1].pv[0]
+    assert listener.infos[-1].depth == 3
+    held = searcher.start(Limits(infinite=True), KIWIPETE)
+    assert not held.done.wait(WATCH)
+    searcher.engine.stop()
+    assert held.result.best_move in legal(KIWIPETE)
+
+
+# --- The reply to ponder on -------------------------------------------------------------------------------------------
+
+
+def test_the_reply_to_ponder_on_is_legal_and_known_whenever_the_table_knows_it(searcher: Searcher) -> None:
+    for nodes in range(20_000, 80_000, 3001):
+        result = searcher.search(Limits(nodes=nodes), KIWIPETE).result
+        assert result.best_move is not None
+        board = chess.Board(KIWIPETE)
+        board.push_uci(result.best_move)
+        assert result.ponder in {move.uci() for move in board.legal_moves}
+
+
+@pytest.mark.parametrize(
+    "fen",
+    [
+        MATE_IN_ONE,  # over after the best move
+        MATED_IN_ONE,  # after the reply to it
+        "8/8/8/4k3/8/8/8/R3K3 w - - 99 90",  # by the fifty-move rule
+        "8/8/8/4k3/8/8/8/R3K3 w - - 98 90",
+        "4k3/8/8/8/8/8/3q4/4K3 w - - 0 1",  # bare kings
+        CHECKMATE,
+    ],
+)
+def test_no_reply_is_expected_in_a_game_that_is_over(searcher: Searcher, fen: str) -> None:
+    assert searcher.search(Limits(depth=5), fen).result.ponder is None
+
+
+def test_no_reply_is_expected_after_the_third_repetition(searcher: Searcher) -> None:
+    moves = ("g1f3", "g8f6", "f3g1", "f6g8") * 2
+    back = Limits(depth=4, searchmoves=(moves[-1],))
+    assert searcher.search(back, None, moves[:3]).result.ponder is not None
+    assert searcher.search(back, None, moves[:7]).result.ponder is None

@@ -1,0 +1,152 @@
+"""The text of UCI: reading commands and writing lines."""
+
+import pytest
+
+from knightadder.engine.errors import EngineError
+from knightadder.engine.info import Bound, CurrentMove, Info, Message, Result, Score
+from knightadder.engine.limits import Limits
+from knightadder.protocols.uci_text import format_info, format_result, parse_go, parse_position, parse_setoption
+
+LINE = Info(
+    depth=1,
+    seldepth=2,
+    multipv=1,
+    score=Score(cp=20),
+    bound=Bound.EXACT,
+    wdl=None,
+    nodes=20,
+    nps=1000,
+    hashfull=0,
+    tbhits=0,
+    time_ms=20,
+    pv=("e2e4", "e7e5"),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "limits"),
+    [
+        ("", Limits()),
+        ("infinite", Limits(infinite=True)),
+        ("wtime 1000 btime 2000 winc 10 binc 20", Limits(wtime=1000, btime=2000, winc=10, binc=20)),
+        ("binc 20 movestogo 7 btime 2000 winc 10 wtime 1000", Limits(1000, 2000, 10, 20, 7)),
+        ("wtime 100", Limits(wtime=100)),
+        ("btime 100 binc 5", Limits(btime=100, binc=5)),
+        ("wtime -30 btime 0", Limits(wtime=-30, btime=0)),
+        ("wtime 1 btime 1 winc -5 binc -5 movestogo 0", Limits(wtime=1, btime=1)),
+        ("depth 5 wtime 1000", Limits(depth=5, wtime=1000)),
+        ("depth 0", Limits(depth=1)),
+        ("nodes 0", Limits(nodes=1)),
+        ("mate -3", Limits(mate=1)),
+        ("movetime 0", Limits(movetime=1)),
+        ("movetime 500", Limits(movetime=500)),
+        ("depth 3 depth 4", Limits(depth=4)),
+        ("nodes 99999999999999999999999999", Limits(nodes=10**15)),
+        ("ponder wtime 9 btime 8", Limits(ponder=True, wtime=9, btime=8)),
+        ("searchmoves e2e4 d2d4", Limits(searchmoves=("e2e4", "d2d4"))),
+        ("searchmoves e2e4 d2d4 depth 3", Limits(searchmoves=("e2e4", "d2d4"), depth=3)),
+        ("depth 3 searchmoves e2e4 infinite", Limits(searchmoves=("e2e4",), depth=3, infinite=True)),
+        ("searchmoves depth 2", Limits(depth=2)),
+        ("\tdepth   2  ", Limits(depth=2)),
+    ],
+)
+def test_go_is_read_into_limits(text: str, limits: Limits) -> None:
+    go = parse_go(text)
+    assert go.limits == limits
+    assert go.perft is None
+    assert go.ignored == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "limits", "ignored"),
+    [
+        ("depth x", Limits(), ("depth x",)),
+        ("depth", Limits(), ("depth",)),
+        ("depth wtime 100", Limits(wtime=100), ("depth",)),
+        ("movetime 1e3 depth 4", Limits(depth=4), ("movetime 1e3",)),
+        ("fast depth 4", Limits(depth=4), ("fast",)),
+        (f"nodes {'9' * 5000} depth 4", Limits(depth=4), (f"nodes {'9' * 5000}",)),
+    ],
+)
+def test_go_ignores_what_makes_no_sense_and_names_it(text: str, limits: Limits, ignored: tuple[str, ...]) -> None:
+    go = parse_go(text)
+    assert go.limits == limits
+    assert go.ignored == ignored
+
+
+def test_go_perft_is_read() -> None:
+    assert parse_go("perft 5").perft == 5
+    assert parse_go("perft five").perft is None
+
+
+@pytest.mark.parametrize(
+    ("text", "position"),
+    [
+        ("startpos", (None, [])),
+        ("startpos moves", (None, [])),
+        ("startpos moves e2e4 e7e5", (None, ["e2e4", "e7e5"])),
+        ("fen 8/8/8/8/8/4k3/4p3/4K3 w - - 0 1", ("8/8/8/8/8/4k3/4p3/4K3 w - - 0 1", [])),
+        ("fen  4k3/8/8/8/8/8/4P3/4K3  w - -  0 1 moves  e2e4", ("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", ["e2e4"])),
+    ],
+)
+def test_position_is_read(text: str, position: tuple[str | None, list[str]]) -> None:
+    assert parse_position(text) == position
+
+
+@pytest.mark.parametrize(
+    "text", ["", "fen", "fen moves e2e4", "moves e2e4", "startpos e2e4", "8/8/8/8/8/4k3/4p3/4K3 w - - 0 1"]
+)
+def test_a_position_of_another_form_is_refused(text: str) -> None:
+    with pytest.raises(EngineError, match=r"^position: expected"):
+        parse_position(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "option"),
+    [
+        ("name Hash value 64", ("Hash", "64")),
+        ("name Move Overhead value 100", ("Move Overhead", "100")),
+        ("name Clear Hash", ("Clear Hash", None)),
+        ("name  Move   Overhead  value 5", ("Move Overhead", "5")),
+        ("name SyzygyPath value /a  b/c value d", ("SyzygyPath", "/a  b/c value d")),
+        ("name SyzygyPath value", ("SyzygyPath", "")),
+        ("name SyzygyPath value <empty>", ("SyzygyPath", "<empty>")),
+        ("name Valued Friend", ("Valued Friend", None)),
+    ],
+)
+def test_setoption_is_read(text: str, option: tuple[str, str | None]) -> None:
+    assert parse_setoption(text) == option
+
+
+@pytest.mark.parametrize("text", ["", "name", "Hash 64", "value 3"])
+def test_setoption_without_a_name_is_refused(text: str) -> None:
+    with pytest.raises(EngineError, match=r"^setoption: expected"):
+        parse_setoption(text)
+
+
+def test_a_line_of_analysis_is_written() -> None:
+    assert format_info(LINE) == (
+        "info depth 1 seldepth 2 multipv 1 score cp 20 nodes 20 nps 1000 hashfull 0 tbhits 0 time 20 pv e2e4 e7e5"
+    )
+
+
+def test_mate_bound_and_wdl_are_written() -> None:
+    info = Info(9, 12, 2, Score(mate=-3), Bound.LOWER, (0, 10, 990), 5, 6, 7, 8, 9, ())
+    assert format_info(info) == (
+        "info depth 9 seldepth 12 multipv 2 score mate -3 lowerbound wdl 0 10 990 "
+        "nodes 5 nps 6 hashfull 7 tbhits 8 time 9"
+    )
+    upper = Info(9, 12, 2, Score(cp=0), Bound.UPPER, None, 5, 6, 7, 8, 9, ())
+    assert "score cp 0 upperbound nodes" in format_info(upper)
+
+
+def test_the_current_move_and_messages_are_written() -> None:
+    move = CurrentMove(depth=20, move="e2e4", number=1, nodes=5, nps=6, hashfull=7, time_ms=3000)
+    assert format_info(move) == ("info depth 20 currmove e2e4 currmovenumber 1 nodes 5 nps 6 hashfull 7 time 3000")
+    assert format_info(Message("two\nlines\x07")) == "info string two lines?"
+
+
+def test_results_are_written() -> None:
+    assert format_result(Result("e2e4", "e7e5", None)) == "bestmove e2e4 ponder e7e5"
+    assert format_result(Result("e2e4", None, None)) == "bestmove e2e4"
+    assert format_result(Result(None, None, None)) == "bestmove (none)"
