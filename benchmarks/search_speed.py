@@ -173,6 +173,9 @@ def main() -> int:
         print(f"{number:<10}{ours:>14.2f}{theirs:>14.2f}{ours / theirs:>10.2f}")
     ours, theirs = (total_nodes[name] / total_seconds[name] / 1e6 for name in contestants)
     print(f"{'all':10}{ours:>14.2f}{theirs:>14.2f}{ours / theirs:>10.2f}   wanted: at least 1.00")
+    if arguments.depth:
+        ours, theirs = total_seconds.values()
+        print(f"CPU seconds {ours:>12.2f}{theirs:>14.2f}   to depth {arguments.depth}, where less is better")
     for contestant in contestants.values():
         contestant.close()
     return 0

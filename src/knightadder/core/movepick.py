@@ -82,7 +82,14 @@ def _score_evasions(worker, pos, frame, end):
 
 
 @inlined
-def _bring_best(frame):
+def _fetch(tables, worker, pos, frame, move):
+    """Ask for the table's entry of the position after a move, if the frame wants that."""
+    if frame.fetch_ahead:
+        prefetch_entry(worker, key_after(tables, pos, move))
+
+
+@kernel
+def _bring_best(tables, worker, pos, frame):
     """Bring the best of the moves left to their front (a step of selection sort).
 
     Each word carries its own place, so that a plain maximum, which LLVM vectorises, finds both move and place.
@@ -96,19 +103,18 @@ def _bring_best(frame):
         place = (best >> 16) & 255
         moves[np.uint64(place)] = (moves[np.uint64(start)] & ~_PLACE) | place << 16
         moves[np.uint64(start)] = best
+        _fetch(tables, worker, pos, frame, best)
 
 
 @inlined
 def _take_best(tables, worker, pos, frame):
     """Take the best of the moves left, and look for the next one already.
 
-    The table's entry for the position after that one is asked for now: it arrives while the taken move is searched.
+    What the table knows of the next one's position then arrives while the one taken is searched.
     """
     move = frame.moves[np.uint64(frame.index)] & 65_535
     frame.index += 1
-    _bring_best(frame)
-    if frame.fetch_ahead and frame.index < frame.end:
-        prefetch_entry(worker, key_after(tables, pos, frame.moves[np.uint64(frame.index)]))
+    _bring_best(tables, worker, pos, frame)
     return move
 
 
@@ -125,13 +131,14 @@ def next_move(tables, worker, pos, frame):
     if frame.stage == HASH_MOVE:
         frame.stage = EVASION_INIT if pos.checkers != ZERO else NOISY_INIT
         if frame.hash_move:
+            _fetch(tables, worker, pos, frame, frame.hash_move)
             return frame.hash_move
     if frame.stage == NOISY_INIT:
         frame.index = 0
         frame.bad_end = 0
         frame.end = generate(tables, pos, frame, np.int64(0), NOISY)
         _score_noisy(pos, frame, 0, frame.end)
-        _bring_best(frame)
+        _bring_best(tables, worker, pos, frame)
         frame.stage = GOOD_NOISY
     if frame.stage == GOOD_NOISY:
         while frame.index < frame.end:
@@ -158,7 +165,7 @@ def next_move(tables, worker, pos, frame):
         if frame.quiets_too:
             frame.end = generate(tables, pos, frame, frame.bad_end, QUIET)
             _score_quiets(worker, pos, frame, frame.bad_end, frame.end)
-            _bring_best(frame)
+            _bring_best(tables, worker, pos, frame)
         frame.stage = QUIETS
     if frame.stage == QUIETS:
         while frame.quiets_too and frame.index < frame.end:
@@ -178,7 +185,7 @@ def next_move(tables, worker, pos, frame):
         frame.index = 0
         frame.end = generate(tables, pos, frame, np.int64(0), ALL)
         _score_evasions(worker, pos, frame, frame.end)
-        _bring_best(frame)
+        _bring_best(tables, worker, pos, frame)
         frame.stage = EVASIONS
     if frame.stage == EVASIONS:
         while frame.index < frame.end:

@@ -41,17 +41,11 @@ def remove_piece(tables, pos, piece, square):
 
 
 @inlined
-def _move_piece(tables, pos, piece, source, target):
-    both = bit(source) | bit(target)
-    pos.by_type[np.uint64(piece & 7)] ^= both
-    pos.by_color[np.uint64(piece >> 3)] ^= both
-    pos.by_type[0] ^= both
-    pos.board[np.uint64(source)] = 0
-    pos.board[np.uint64(target)] = piece
-    before = tables.piece_square[np.uint64(piece), np.uint64(source)]
-    after = tables.piece_square[np.uint64(piece), np.uint64(target)]
-    pos.key ^= before.key ^ after.key
-    pos.psq += after.psq - before.psq
+def _flip(pos, piece, squares):
+    """Put a piece on the squares of a set where it is not, take it off where it is; the board array stays."""
+    pos.by_type[np.uint64(piece & 7)] ^= squares
+    pos.by_color[np.uint64(piece >> 3)] ^= squares
+    pos.by_type[0] ^= squares
 
 
 @inlined
@@ -67,11 +61,13 @@ def can_capture_en_passant(tables, pos, target):
 
 
 @inlined
-def _give_up_castling(tables, pos, rooks):
-    pos.castling &= ~rooks
+def _castling_key(tables, rooks):
+    """Return the change of the key when some rooks lose their right to castle."""
+    key = ZERO
     while rooks:
-        pos.key ^= tables.zobrist_castling[np.uint64(lsb(rooks))]
+        key ^= tables.zobrist_castling[np.uint64(lsb(rooks))]
         rooks = without_lsb(rooks)
+    return key
 
 
 @kernel
@@ -83,18 +79,22 @@ def make(tables, old, new, move):
     piece = np.int64(old.board[np.uint64(source)])
     new.stm = us ^ 1
     new.ep = NO_SQUARE
-    new.key ^= tables.zobrist_stm ^ tables.zobrist_ep[np.uint64(old.ep)]
     new.rule50 += 1
     new.plies_from_null += 1
-
+    # Key and sum stay in registers until the usual move is made: the memory of `new` has only just been written.
+    key = old.key ^ tables.zobrist_stm ^ tables.zobrist_ep[np.uint64(old.ep)]
+    psq = old.psq
     if old.castling:
         gone = old.castling & (bit(source) | bit(target))
         if piece & 7 == KING:
             gone |= old.castling & old.by_color[np.uint64(us)]
-        _give_up_castling(tables, new, gone)
+        if gone:
+            new.castling = old.castling & ~gone
+            key ^= _castling_key(tables, gone)
 
     if kind == CASTLING:
         rook = ROOK | us << 3
+        new.key = key
         remove_piece(tables, new, piece, source)
         remove_piece(tables, new, rook, target)
         add_piece(tables, new, piece, castling_king_target(us, source, target))
@@ -102,9 +102,18 @@ def make(tables, old, new, move):
     else:
         victim = np.int64(old.board[np.uint64(target)])
         if victim:
-            remove_piece(tables, new, victim, target)
+            _flip(new, victim, bit(target))
+            captured = tables.piece_square[np.uint64(victim), np.uint64(target)]
+            key ^= captured.key
+            psq -= captured.psq
             new.rule50 = 0
-        _move_piece(tables, new, piece, source, target)
+        _flip(new, piece, bit(source) | bit(target))
+        new.board[np.uint64(source)] = 0
+        new.board[np.uint64(target)] = piece
+        before = tables.piece_square[np.uint64(piece), np.uint64(source)]
+        after = tables.piece_square[np.uint64(piece), np.uint64(target)]
+        new.key = key ^ before.key ^ after.key
+        new.psq = psq + after.psq - before.psq
         if piece & 7 == PAWN:
             new.rule50 = 0
             if kind == DOUBLE_PUSH:
@@ -146,10 +155,7 @@ def set_up(tables, pos):
         piece = np.int64(pos.board[square])
         if piece:
             add_piece(tables, pos, piece, square)
-    rooks = pos.castling
-    while rooks:
-        pos.key ^= tables.zobrist_castling[np.uint64(lsb(rooks))]
-        rooks = without_lsb(rooks)
+    pos.key ^= _castling_key(tables, pos.castling)
     ep = np.int64(pos.ep)
     if ep != NO_SQUARE:
         if can_capture_en_passant(tables, pos, ep):

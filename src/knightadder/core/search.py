@@ -13,7 +13,7 @@ from .layout import KING, MAX_PLY, PAWN
 from .movegen import is_legal
 from .movepick import next_move, start_picking
 from .moves import NO_MOVE, is_noisy
-from .position import key_after, make, make_null
+from .position import make, make_null
 from .pv import update_pv
 from .quiescence import count_node, quiesce
 from .transposition import (
@@ -142,13 +142,6 @@ def search(tables, worker, ply, depth, alpha, beta):
             break
         number += 1
         is_quiet = not is_noisy(pos, move)
-        # Late move pruning: this far down a well-ordered list at low depth, quiet moves hardly ever raise alpha.
-        if is_quiet and not is_pv and not in_check and best > -MATE_FOUND and depth <= 6:
-            if quiets > 3 + depth * depth:
-                frame.quiets_too = 0
-                continue
-        if fetch:
-            prefetch_entry(worker, key_after(tables, pos, move))
         make(tables, pos, child, move)
         frame.move = move
         new_depth = depth - 1
@@ -183,6 +176,9 @@ def search(tables, worker, ply, depth, alpha, beta):
         if is_quiet:
             frame.quiets[np.uint64(quiets)] = move
             quiets += 1
+            # Late move pruning: this far down a well-ordered list at low depth, quiet moves hardly ever raise alpha.
+            if quiets > 3 + depth * depth and depth <= 6 and not is_pv and not in_check and best > -MATE_FOUND:
+                frame.quiets_too = 0
 
     if number == 0:
         return ply - MATE if in_check else np.int64(0)
