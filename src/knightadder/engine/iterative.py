@@ -8,7 +8,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import numpy as np
 
@@ -73,6 +73,8 @@ class Search:
     ) -> None:
         self._started = time.perf_counter()
         self._tables, self._worker, self._table = tables, worker, table
+        # Arrays, whose fields Python reaches many times faster than those of a record.
+        self._state, self._roots = cast(np.ndarray, worker.base), worker.root_moves
         self._game, self._limits, self._report, self._done = game, limits, report, done
         self._chess960, self._show_wdl = options.chess960, options.show_wdl
         self._budget = allot(limits, game.side_to_move, options.move_overhead)
@@ -122,7 +124,7 @@ class Search:
         copy_game(self._game.record, worker)
         moves = self._root_moves()
         worker.root_count = len(moves)
-        root_moves = worker.root_moves[: len(moves)]
+        root_moves = self._roots[: len(moves)]
         root_moves[:] = np.zeros((), root_moves.dtype)
         root_moves["move"] = root_moves["pv"][:, 0] = moves
         root_moves["pv_length"] = 1
@@ -151,7 +153,7 @@ class Search:
     def _run(self) -> None:
         try:
             self._prepare()
-            if self._worker.root_count:
+            if self._read("root_count"):
                 self._deepen()
             else:
                 score = Score(mate=0) if self._game.in_check else Score(cp=0)
@@ -168,21 +170,17 @@ class Search:
         self._done(self._result())
 
     def _deepen(self) -> None:
-        worker = self._worker
         deepest = min(self._limits.depth or MAX_DEPTH, MAX_DEPTH)
         for depth in range(1, max(deepest, 1) + 1):
             self._depth = depth
-            moves = worker.root_moves[: worker.root_count]
-            moves["previous_score"] = moves["score"]
+            self._roots["previous_score"] = self._roots["score"]
             for line in range(self._lines):
                 self._search_line(line, depth)
-                if worker.stopped:
-                    break
-            if worker.stopped:
-                # Once more, for the final counts, and because a better move may have been found since the last line.
-                reached = depth if worker.root_moves[0].score > -INFINITE else max(depth - 1, 1)
-                self._report_line(0, reached)
-                return
+                if self._read("stopped"):
+                    # Once more, for the final counts, and because a better move may have been found since.
+                    reached = depth if self._roots["score"][0] > -INFINITE else max(depth - 1, 1)
+                    self._report_line(0, reached)
+                    return
             for line in range(self._lines):
                 self._report_line(line, depth)
             # The core looks at the flag only once in many nodes, which a small tree may never reach.
@@ -191,17 +189,16 @@ class Search:
 
     def _search_line(self, line: int, depth: int) -> None:
         """Search for the `line`-th best move, in an aspiration window around its last score."""
-        worker = self._worker
-        worker.pv_index = line
-        worker.seldepth = 0
+        self._state["pv_index"] = line
+        self._state["seldepth"] = 0
         alpha, beta = -INFINITE, INFINITE
         window = _ASPIRATION_WINDOW
-        center = int(worker.root_moves[line].previous_score)
+        center = int(self._roots["previous_score"][line])
         if depth >= _ASPIRATION_FROM and abs(center) < MATE_FOUND:
             alpha, beta = max(center - window, -INFINITE), min(center + window, INFINITE)
         while True:
-            score = int(search_root(self._tables, worker, depth, alpha, beta))
-            if worker.stopped or alpha < score < beta:
+            score = int(search_root(self._tables, self._worker, depth, alpha, beta))
+            if self._read("stopped") or alpha < score < beta:
                 break
             if self._lines == 1 and self._elapsed() > _SHOW_DETAILS_AFTER:
                 self._report_line(0, depth)
@@ -214,12 +211,12 @@ class Search:
                 beta = min(score + window, INFINITE)
         if line:
             # A line found later may be better than those before it.
-            best_first = np.argsort(-worker.root_moves["score"][: line + 1], kind="stable")
-            worker.root_moves[: line + 1] = worker.root_moves[: line + 1][best_first]
+            best_first = np.argsort(-self._roots["score"][: line + 1], kind="stable")
+            self._roots[: line + 1] = self._roots[: line + 1][best_first]
 
     def _enough(self, depth: int) -> bool:
         """Decide between two iterations whether to end."""
-        best = int(self._worker.root_moves[0].score)
+        best = int(self._roots["score"][0])
         if self._limits.mate and abs(best) >= MATE - 2 * self._limits.mate:
             return True
         soft = self._budget.soft
@@ -228,7 +225,7 @@ class Search:
         mate_plies = MATE - abs(best)
         done = (
             self._elapsed() * 1000 >= soft
-            or (self._worker.root_count == 1 and depth >= _EASY_DEPTH)
+            or (self._read("root_count") == 1 and depth >= _EASY_DEPTH)
             # A mate that even a search this much deeper could not better.
             or (mate_plies <= MAX_PLY and depth >= 2 * mate_plies + 4)
         )
@@ -267,9 +264,8 @@ class Search:
         return min(_CLOCK_TICK, left)
 
     def _current_move(self) -> CurrentMove:
-        worker = self._worker
-        index = int(worker.root_index)
-        name = self._name(worker.root_moves[index].move)
+        index = self._read("root_index")
+        name = self._name(self._roots["move"][index])
         nodes, nps, hashfull, time_ms = self._counters()
         return CurrentMove(self._depth, name, index + 1, nodes, nps, hashfull, time_ms)
 
@@ -281,30 +277,34 @@ class Search:
         except Exception:  # a listener's mistake must not cost the game
             traceback.print_exc()
 
+    def _read(self, field: str) -> int:
+        """Read a number of the search thread's record."""
+        return int(self._state[field][0])
+
     def _elapsed(self) -> float:
         return time.perf_counter() - self._started
 
     def _counters(self) -> tuple[int, int, int, int]:
         """Nodes, nodes per second, per mille of the table used, milliseconds."""
         elapsed = self._elapsed()
-        nodes = int(self._worker.nodes)
+        nodes = self._read("nodes")
         return nodes, int(nodes / max(elapsed, 1e-6)), self._table.permille_full(), int(elapsed * 1000)
 
     def _name(self, move: int) -> str:
         return to_uci(int(move), self._chess960)
 
     def _report_line(self, line: int, depth: int) -> None:
-        root_move = self._worker.root_moves[line]
-        value, kind = int(root_move.score), int(root_move.bound)
+        roots = self._roots
+        value, kind = int(roots["score"][line]), int(roots["bound"][line])
         if value == -INFINITE:  # stopped before this iteration got to it
-            value, kind = int(root_move.previous_score), EXACT
+            value, kind = int(roots["previous_score"][line]), EXACT
         if value == -INFINITE:  # stopped before any did
             value = 0
         bound = Bound.EXACT if kind == EXACT else Bound.LOWER if kind == LOWER else Bound.UPPER
         nodes, nps, hashfull, time_ms = self._counters()
         info = Info(
             depth=depth,
-            seldepth=int(root_move.seldepth),
+            seldepth=int(roots["seldepth"][line]),
             multipv=line + 1,
             score=to_score(value),
             bound=bound,
@@ -314,7 +314,7 @@ class Search:
             hashfull=hashfull,
             tbhits=0,
             time_ms=time_ms,
-            pv=tuple(self._name(move) for move in root_move.pv[: root_move.pv_length]),
+            pv=tuple(self._name(move) for move in roots["pv"][line, : roots["pv_length"][line]]),
         )
         if line == 0:
             self._last_info = info
