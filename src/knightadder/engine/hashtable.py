@@ -31,7 +31,7 @@ class HashTable:
             raise OptionError(f"not enough memory for a hash table of {megabytes} MB")
         self.megabytes = megabytes
         self.buckets = megabytes * _MEGABYTE // BUCKET_BYTES
-        self.generation = 1  # 0 is for empty entries
+        self.generation = 0
         line = BUCKET_BYTES // 8
         words = self.buckets * line
         try:
@@ -48,11 +48,11 @@ class HashTable:
 
     def age(self) -> None:
         """Begin a new search: what earlier ones stored becomes less worth keeping."""
-        self.generation = self.generation % (GENERATIONS - 1) + 1
+        self.generation = (self.generation + 1) % GENERATIONS
 
     def clear(self, threads: int = 2) -> None:
         """Forget everything, in parallel."""
-        self.generation = 1
+        self.generation = 0
         parts = np.array_split(self._words, max(1, min(threads, len(self._words) // _CLEAR_AT_ONCE)))
         with ThreadPoolExecutor(len(parts)) as pool:
             # NumPy releases the GIL while it fills.
@@ -62,7 +62,7 @@ class HashTable:
         """Return how much of the table this search has filled, in per mille, from a sample of a thousand entries."""
         data = self._words[1 : 2 * ENTRIES * 250 : 2]
         generations = (data >> np.uint64(GENERATION_SHIFT)) & np.uint64(GENERATIONS - 1)
-        return int(np.count_nonzero(generations == self.generation))
+        return int(np.count_nonzero((data != 0) & (generations == self.generation)))
 
 
 def _physical_megabytes() -> float:
