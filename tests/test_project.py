@@ -19,7 +19,8 @@ def _tracked():
     folders = ("src", "tests", "benchmarks", "tools", "docs", ".ci", ".github")
     files = [file for folder in folders for file in (ROOT / folder).rglob("*")] + list(ROOT.glob("*"))
     suffixes = {"", ".py", ".md", ".toml", ".yml", ".epd", ".txt"}
-    return [file for file in files if file.is_file() and file.suffix in suffixes and "__pycache__" not in file.parts]
+    left = {"__pycache__", ".coverage"}
+    return [file for file in files if file.is_file() and file.suffix in suffixes and left.isdisjoint(file.parts)]
 
 
 def test_the_version_has_one_source():
