@@ -1,1 +1,21 @@
-"""Lets every test import the helpers that lie beside this file, such as `uci_driver`."""
+"""What all tests share; being here, it lets them import the helpers beside it, such as `uci_driver`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from knightadder.engine.engine import Engine
+
+
+@pytest.fixture(scope="session")
+def shared_engine() -> Iterator[Engine]:
+    """One engine for the whole run; tests use `engine` and the like, which put it in a known state."""
+    from knightadder.engine.engine import Engine  # here, so that tests without it do not load the core
+
+    engine = Engine()
+    yield engine
+    engine.close()

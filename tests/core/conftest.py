@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
-from knightadder.engine.engine import Engine
-
-
-@pytest.fixture(scope="session")
-def shared_engine() -> Iterator[Engine]:
-    """One engine for the whole run; use `engine` or `chess960_engine`, which set its notation."""
-    engine = Engine()
-    yield engine
-    engine.close()
+if TYPE_CHECKING:
+    from knightadder.engine.engine import Engine
 
 
 @pytest.fixture

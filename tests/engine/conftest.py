@@ -9,13 +9,6 @@ from knightadder.engine.engine import Engine
 from knightadder.engine.options import Options
 
 
-@pytest.fixture(scope="session")
-def shared_engine() -> Iterator[Engine]:
-    engine = Engine()
-    yield engine
-    engine.close()
-
-
 @pytest.fixture
 def engine(shared_engine: Engine) -> Iterator[Engine]:
     """Give an engine with default options, at the start of a game."""

@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
 import pytest
+from samples import LINE
 
 from knightadder import __version__
 from knightadder.engine.errors import PositionError
-from knightadder.engine.info import Bound, CurrentMove, Info, Message, Result, Score
+from knightadder.engine.info import CurrentMove, Info, Message, Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.loader import Loader, Report
 from knightadder.engine.options import OPTIONS, Options
@@ -23,20 +24,6 @@ if TYPE_CHECKING:
     from knightadder.engine.engine import Engine
 
 TIMEOUT = 20.0
-LINE = Info(
-    depth=1,
-    seldepth=2,
-    multipv=1,
-    score=Score(cp=20),
-    bound=Bound.EXACT,
-    wdl=None,
-    nodes=20,
-    nps=1000,
-    hashfull=0,
-    tbhits=0,
-    time_ms=20,
-    pv=("e2e4", "e7e5"),
-)
 
 # --- The loop -------------------------------------------------------------------------------------------------------
 

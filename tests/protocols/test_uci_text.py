@@ -1,26 +1,12 @@
 """The text of UCI: reading commands and writing lines."""
 
 import pytest
+from samples import LINE
 
 from knightadder.engine.errors import EngineError
 from knightadder.engine.info import Bound, CurrentMove, Info, Message, Result, Score
 from knightadder.engine.limits import Limits
 from knightadder.protocols.uci_text import format_info, format_result, parse_go, parse_position, parse_setoption
-
-LINE = Info(
-    depth=1,
-    seldepth=2,
-    multipv=1,
-    score=Score(cp=20),
-    bound=Bound.EXACT,
-    wdl=None,
-    nodes=20,
-    nps=1000,
-    hashfull=0,
-    tbhits=0,
-    time_ms=20,
-    pv=("e2e4", "e7e5"),
-)
 
 
 @pytest.mark.parametrize(

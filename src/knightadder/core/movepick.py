@@ -27,7 +27,11 @@ _NOISY_FIRST = 1 << 20  # puts noisy evasions before quiet ones, whatever their 
 
 @inlined
 def start_picking(frame, hash_move, quiets_too, fetch_ahead):
-    """Make a frame ready for `next_move`; `hash_move` is legal or 0, `quiets_too` is 0 in quiescence search."""
+    """Make a frame ready for `next_move`.
+
+    `hash_move` is legal or 0; `quiets_too` is 0 in quiescence search; `fetch_ahead` is 1 if the positions after the
+    moves will be looked up in the transposition table.
+    """
     frame.hash_move = hash_move
     frame.quiets_too = quiets_too
     frame.fetch_ahead = fetch_ahead

@@ -36,7 +36,8 @@ from .transposition import (
 # hide the draw.
 _FIFTY_MOVES_NEAR = 90
 
-_VERIFY_NULL_MOVES = 10  # plies of depth
+_VERIFY_NULL_MOVES = 10  # plies of depth; below, a verification costs more than the rare zugzwang it finds
+_FUTILITY_MARGIN = 80  # centipawns a ply, of reverse futility pruning
 
 
 @inlined
@@ -89,7 +90,7 @@ def search(tables, worker, ply, depth, alpha, beta):
         static_eval = evaluate(pos)
         # Reverse futility pruning: so far above beta that the opponent will not make it up in so few plies. It comes
         # before the table is asked, because the evaluation costs so much less than a cache miss.
-        if not is_pv and depth <= 7 and static_eval - 80 * depth >= beta and abs(beta) < MATE_FOUND:
+        if not is_pv and depth <= 7 and static_eval - _FUTILITY_MARGIN * depth >= beta and abs(beta) < MATE_FOUND:
             return static_eval
 
     entry = probe(worker, pos.key)
@@ -131,7 +132,7 @@ def search(tables, worker, ply, depth, alpha, beta):
 
     forget_killers(worker, ply + 2)
     # A child that reverse futility pruning will cut, or that goes to quiescence search, does without the table.
-    fetch = depth > 1 and (in_check or static_eval + 80 * (depth - 1) > alpha)
+    fetch = depth > 1 and (in_check or static_eval + _FUTILITY_MARGIN * (depth - 1) > alpha)
     start_picking(frame, hash_move, np.int64(1), np.int64(fetch))
     side = np.int64(pos.stm)
     best, best_move, bound = -INFINITE, NO_MOVE, UPPER
