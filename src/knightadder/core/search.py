@@ -36,7 +36,7 @@ from .transposition import (
 # hide the draw.
 _FIFTY_MOVES_NEAR = 90
 
-_VERIFY_NULL_MOVES = 10  # plies of depth; below, a verification costs more than the rare zugzwang it finds
+_VERIFY_NULL_MOVES = 10  # plies of depth: only where a wrong cutoff would hide a long line
 _FUTILITY_MARGIN = 80  # centipawns a ply, of reverse futility pruning
 
 
