@@ -15,14 +15,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from perft_epd import KIWIPETE, START
 
 from knightadder.core import microbench
 from knightadder.core.tables import new_tables
+from knightadder.engine.deepening import Deepening, Root
 from knightadder.engine.engine import Engine
 from knightadder.engine.game import Game
-from knightadder.engine.iterative import Search
-from knightadder.engine.limits import Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,24 +68,17 @@ def nanoseconds(loop: Callable[[Any, Any, int], object], fen: str, count: int) -
 
 
 def search(fen: str, depth: int) -> Callable[[Engine], float]:
-    """Milliseconds of a search to a depth, all iterations and their reports, with an empty hash table."""
+    """Milliseconds of a search to a depth, all iterations, with an empty hash table."""
 
     def run(engine: Engine) -> float:
         engine.new_game()
         engine.set_position(fen)
-        alone = Search(
-            engine._tables,
-            engine._worker,
-            engine._table,
-            engine._game,
-            Limits(depth=depth),
-            engine.options,
-            lambda news: None,
-            lambda result: None,
-        )
-        alone._prepare()
+        root = Root(engine._tables, engine._game, engine._game.legal_moves(), engine._table, np.zeros(1, np.uint64))
+        alone = Deepening(root, engine._workers[0])
+        alone.prepare(node_limit=1 << 62)
         start = time.perf_counter()
-        alone._deepen()
+        for _ in alone.iterations(depth):
+            pass
         return (time.perf_counter() - start) * 1e3
 
     return run

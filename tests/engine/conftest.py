@@ -17,7 +17,17 @@ def engine(shared_engine: Engine) -> Iterator[Engine]:
     yield shared_engine
     shared_engine.close()
     defaults = Options()
-    for name in ("Hash", "MultiPV", "Move Overhead", "UCI_Chess960", "UCI_ShowWDL"):
+    for name in (
+        "Hash",
+        "Threads",
+        "MultiPV",
+        "Move Overhead",
+        "UCI_Chess960",
+        "UCI_ShowWDL",
+        "UCI_LimitStrength",
+        "UCI_Elo",
+        "Skill Level",
+    ):
         shared_engine.set_option(name, str(defaults[name]).lower())
 
 

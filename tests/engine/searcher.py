@@ -1,13 +1,26 @@
-"""A way to search with an engine and keep all that it says."""
+"""A way to search with an engine, to keep all that it says, and to check it."""
 
 import threading
 from dataclasses import dataclass, field
+from itertools import pairwise
+
+import chess
 
 from knightadder.engine.engine import Engine
-from knightadder.engine.info import CurrentMove, Info, Message, Result
+from knightadder.engine.info import Bound, CurrentMove, Info, Message, Result
 from knightadder.engine.limits import Limits
 
+KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
+MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"  # Ra8
+MATE_IN_TWO = "7k/8/8/8/8/8/R7/1R2K3 w - - 0 1"
+MATED_IN_ONE = "7k/R7/8/8/8/8/8/1R2K3 b - - 0 1"  # Kg8 is the only move
+CHECKMATE = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
+STALEMATE = "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"
+DEAD = "4k3/8/8/8/8/8/8/4K1N1 w - - 0 1"
+
 TIMEOUT = 60.0
+# A search must hold its result back; how long a test watches it do so, in seconds.
+WATCH = 0.15
 
 
 @dataclass
@@ -58,3 +71,30 @@ class Searcher:
         assert listener.result is not None
         assert self.engine.wait(TIMEOUT)
         return listener
+
+
+def legal(fen: str | None) -> set[str]:
+    """Give the legal moves of a position."""
+    return {move.uci() for move in chess.Board(fen or chess.STARTING_FEN).legal_moves}
+
+
+def check_lines(infos: list[Info], fen: str | None, moves: tuple[str, ...] = ()) -> None:
+    """Check that depths, nodes and times grow, and that lines are legal and end with the game."""
+    board = chess.Board(fen or chess.STARTING_FEN)
+    for move in moves:
+        board.push_uci(move)
+    for before, after in pairwise(infos):
+        assert before.depth <= after.depth
+        assert before.nodes <= after.nodes
+        assert before.time_ms <= after.time_ms
+    for info in infos:
+        assert info.seldepth >= 1
+        assert 0 <= info.hashfull <= 1000
+        line = board.copy()
+        for played, move in enumerate(info.pv):
+            over = line.outcome() is not None or line.is_repetition(3) or line.halfmove_clock >= 100
+            assert played == 0 or not over  # a game that is over already may still be analysed
+            line.push(line.parse_uci(move))
+        if info.score.mate is not None and info.bound is Bound.EXACT:
+            assert line.is_checkmate()
+            assert len(info.pv) == 2 * abs(info.score.mate) - (info.score.mate > 0)

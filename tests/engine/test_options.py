@@ -4,19 +4,23 @@ import pytest
 
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.options import OPTIONS, Button, Check, Combo, Options, Spin, Text
+from knightadder.engine.strength import DEFAULT_ELO, MAX_ELO, MIN_ELO
 
 
 def test_the_declarations_are_those_that_interfaces_expect() -> None:
     assert [option.uci() for option in OPTIONS] == [
         "option name Hash type spin default 16 min 1 max 33554432",
         "option name Clear Hash type button",
-        "option name Threads type spin default 1 min 1 max 1",
+        "option name Threads type spin default 1 min 1 max 512",
         "option name Ponder type check default false",
         "option name MultiPV type spin default 1 min 1 max 256",
         "option name Move Overhead type spin default 20 min 0 max 5000",
         "option name UCI_Chess960 type check default false",
         "option name UCI_AnalyseMode type check default false",
         "option name UCI_ShowWDL type check default false",
+        "option name UCI_LimitStrength type check default false",
+        f"option name UCI_Elo type spin default {DEFAULT_ELO} min {MIN_ELO} max {MAX_ELO}",
+        "option name Skill Level type spin default 20 min 0 max 20",
         "option name SyzygyPath type string default <empty>",
     ]
 
@@ -36,6 +40,9 @@ def test_every_option_starts_at_its_default() -> None:
     assert options.chess960 is False
     assert options.analyse_mode is False
     assert options.show_wdl is False
+    assert options.limit_strength is False
+    assert MIN_ELO <= options.elo <= MAX_ELO
+    assert options.skill_level == 20
     assert options.syzygy_path == ""
 
 

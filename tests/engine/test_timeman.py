@@ -1,17 +1,38 @@
-"""Time management: no loss on time, whatever the clock says."""
+"""Time management: no loss on time, whatever the clock says, and most time where it is worth most."""
+
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from knightadder.engine.limits import Limits
-from knightadder.engine.timeman import TimeBudget, allot
+from knightadder.engine.timeman import Progress, TimeBudget, allot, scale
 
 CLOCKS = st.integers(-10_000, 10**15)
 INCREMENTS = st.integers(0, 10**15)
 OVERHEADS = st.integers(0, 5000)
 SIDES = st.integers(0, 1)
 MOVES = st.none() | st.integers(1, 200)
+MORE = st.integers(0, 10**6)
+PROGRESS = st.builds(
+    Progress,
+    st.integers(1, 65_535),
+    st.integers(0, 120),
+    st.lists(st.integers(-32_000, 32_000), max_size=4).map(tuple),
+    st.floats(0, 1),
+)
+
+
+def budget(limits: Limits, overhead: int = 20) -> tuple[float, float]:
+    """Give White's soft and hard limit."""
+    allotted = allot(limits, 0, overhead)
+    assert allotted.soft is not None
+    assert allotted.hard is not None
+    return allotted.soft, allotted.hard
+
+
+# --- Limits -----------------------------------------------------------------------------------------------------------
 
 
 @given(CLOCKS, CLOCKS, INCREMENTS, INCREMENTS, MOVES, st.none() | st.integers(1, 10**15), SIDES, OVERHEADS)
@@ -29,16 +50,40 @@ def test_no_budget_exceeds_the_clock_less_the_overhead(
         assert budget.hard <= max(movetime - overhead, 1)
 
 
+@given(CLOCKS, MORE, INCREMENTS, MORE, MOVES, OVERHEADS)
+def test_more_time_or_fewer_moves_never_give_less(
+    clock: int, more: int, increment: int, more_increment: int, movestogo: int | None, overhead: int
+) -> None:
+    limits = Limits(wtime=clock, winc=increment, movestogo=movestogo)
+    soft, hard = budget(limits, overhead)
+    richer = [replace(limits, wtime=clock + more), replace(limits, winc=increment + more_increment)]
+    if movestogo is not None and movestogo > 1:
+        richer.append(replace(limits, movestogo=movestogo - 1))
+    for each in richer:
+        more_soft, more_hard = budget(each, overhead)
+        assert more_soft >= soft
+        assert more_hard >= hard
+
+
+@given(CLOCKS, INCREMENTS, MOVES, OVERHEADS, MORE)
+def test_more_overhead_never_gives_more(
+    clock: int, increment: int, movestogo: int | None, overhead: int, more: int
+) -> None:
+    limits = Limits(wtime=clock, winc=increment, movestogo=movestogo)
+    soft, hard = budget(limits, overhead)
+    less_soft, less_hard = budget(limits, overhead + more)
+    assert less_soft <= soft
+    assert less_hard <= hard
+
+
 @given(st.integers(100, 10**7), st.integers(0, 5000), st.none() | st.integers(1, 60), st.integers(0, 200))
 def test_a_game_is_never_lost_on_time_when_each_move_takes_all_it_may(
     clock: int, increment: int, movestogo: int | None, overhead: int
 ) -> None:
-    limits_at = lambda left, to_go: Limits(wtime=left, winc=increment, movestogo=to_go)  # noqa: E731
     to_go = movestogo
     left = float(clock)
     for _ in range(200):
-        hard = allot(limits_at(int(left), to_go), 0, overhead).hard
-        assert hard is not None
+        _, hard = budget(Limits(wtime=int(left), winc=increment, movestogo=to_go), overhead)
         if left > overhead + 1:  # else the overhead alone may be more than there is
             assert hard + overhead <= left
         left -= hard
@@ -51,23 +96,31 @@ def test_a_game_is_never_lost_on_time_when_each_move_takes_all_it_may(
                 left, to_go = left + clock, movestogo
 
 
+@pytest.mark.parametrize("lost", [2.0, 5.0])
+def test_a_fast_game_keeps_a_reserve_for_hiccups(lost: float) -> None:
+    # One second and ten milliseconds a move; each costs its soft limit, often scaled up, and some milliseconds more.
+    left = 1000.0
+    for move in range(200):
+        soft, hard = budget(Limits(wtime=int(left), winc=10))
+        left += 10 - lost - min(soft * (1.0, 1.5, 2.0)[move % 3], hard)
+        _, hard = budget(Limits(wtime=int(left), winc=10))
+        assert left - hard > 70
+
+
 def test_time_is_spread_over_the_moves_to_come() -> None:
-    minute = allot(Limits(wtime=60_000), 0, 20)
-    assert minute.soft is not None
-    assert minute.hard is not None
-    assert 60_000 / 100 < minute.soft < 60_000 / 15
-    assert minute.soft < minute.hard < 60_000 / 2
-    last = allot(Limits(wtime=60_000, movestogo=1), 0, 20)
-    assert last.soft is not None
-    assert last.soft > 60_000 / 2
+    soft, hard = budget(Limits(wtime=60_000))
+    assert 60_000 / 100 < soft < 60_000 / 15
+    assert soft < hard < 60_000 / 2
+    last, _ = budget(Limits(wtime=60_000, movestogo=1))
+    assert last > 60_000 / 2
     for more in (
         Limits(wtime=120_000),
         Limits(wtime=60_000, winc=1000),
         Limits(wtime=60_000, movestogo=10),
     ):
-        soft = allot(more, 0, 20).soft
-        assert soft is not None
-        assert soft > minute.soft
+        assert budget(more)[0] > soft
+    # An increment comes with every move, and most of it may be spent.
+    assert 700 < budget(Limits(wtime=60_000, winc=1000))[0] - soft < 1000
 
 
 def test_each_side_uses_its_own_clock_and_for_want_of_it_the_others() -> None:
@@ -84,11 +137,59 @@ def test_an_infinite_search_has_no_budget(limits: Limits) -> None:
 
 @pytest.mark.parametrize("limits", [Limits(depth=9), Limits(nodes=9), Limits(mate=9)])
 def test_depth_nodes_and_mate_ignore_the_clock_but_not_movetime(limits: Limits) -> None:
-    values = {"depth": limits.depth, "nodes": limits.nodes, "mate": limits.mate}
-    assert allot(Limits(**values, wtime=1, btime=1), 0, 20) == TimeBudget(None, None)
-    assert allot(Limits(**values, wtime=1, movetime=500), 0, 20) == TimeBudget(None, 480)
+    assert allot(replace(limits, wtime=1, btime=1), 0, 20) == TimeBudget(None, None)
+    assert allot(replace(limits, wtime=1, movetime=500), 0, 20) == TimeBudget(None, 480)
 
 
 def test_movetime_is_kept_less_the_overhead() -> None:
     assert allot(Limits(movetime=1000), 0, 20) == TimeBudget(None, 980)
     assert allot(Limits(movetime=5), 0, 20) == TimeBudget(None, 1)
+
+
+# --- Scaling ----------------------------------------------------------------------------------------------------------
+
+
+def test_progress_counts_how_long_the_best_move_stands() -> None:
+    progress = Progress()
+    counts = []
+    for move in (7, 7, 7, 8, 7, 7):
+        progress = progress.after(move, 0, 0.5)
+        counts.append(progress.stable_for)
+    assert counts == [0, 1, 2, 0, 0, 1]
+
+
+def test_progress_keeps_the_last_scores_and_the_last_share() -> None:
+    progress = Progress()
+    for score in range(9):
+        progress = progress.after(7, score, score / 10)
+    assert progress.scores == (5, 6, 7, 8)
+    assert progress.best_share == 0.8
+
+
+@given(PROGRESS)
+def test_the_scale_has_bounds(progress: Progress) -> None:
+    assert 0.2 < scale(progress) < 8
+
+
+@given(PROGRESS, st.integers(1, 50), st.floats(0, 1), st.integers(0, 30_000))
+def test_a_settled_choice_takes_less_time_and_a_falling_score_more(
+    progress: Progress, longer: int, share: float, drop: int
+) -> None:
+    factor = scale(progress)
+    assert scale(replace(progress, stable_for=progress.stable_for + longer)) <= factor
+    assert scale(replace(progress, best_share=max(progress.best_share, share))) <= factor
+    if len(progress.scores) > 1:
+        assert scale(replace(progress, scores=(*progress.scores[:-1], progress.scores[-1] - drop))) >= factor
+
+
+def test_each_reason_makes_a_difference() -> None:
+    typical = Progress(7, 6, (20, 20, 20, 20), 0.6)
+    assert 0.7 < scale(typical) < 1.3
+    for less in (replace(typical, best_share=0.95), replace(typical, scores=(20, 25, 30, 35))):
+        assert scale(less) < 0.9 * scale(typical)
+    for more in (
+        replace(typical, stable_for=0),
+        replace(typical, best_share=0.3),
+        replace(typical, scores=(20, 10, 0, -20)),
+    ):
+        assert scale(more) > 1.3 * scale(typical)

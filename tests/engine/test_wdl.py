@@ -2,24 +2,27 @@
 
 import math
 
+import chess
 import pytest
 
-from knightadder.engine.wdl import win_draw_loss
+from knightadder.engine import wdl
+from knightadder.engine.wdl import FULL_MATERIAL, LEAST_MATERIAL, material, parameters, win_draw_loss, win_rate
 
 SCORES = range(-32_000, 32_001, 7)
 
 
-def test_they_sum_to_a_thousand_and_are_symmetric_and_monotonic() -> None:
+@pytest.mark.parametrize("on_board", range(0, 104, 6))
+def test_they_sum_to_a_thousand_and_are_symmetric_and_monotonic(on_board: int) -> None:
     before = (0, 0, 1000)
     for cp in SCORES:
-        wins, draws, losses = win_draw_loss(cp)
+        wins, draws, losses = win_draw_loss(cp, on_board)
         assert min(wins, draws, losses) >= 0
         assert wins + draws + losses == 1000
-        assert win_draw_loss(-cp) == (losses, draws, wins)
+        assert win_draw_loss(-cp, on_board) == (losses, draws, wins)
         assert wins >= before[0]
         assert losses <= before[2]
         before = (wins, draws, losses)
-    assert win_draw_loss(32_000) == (1000, 0, 0)
+    assert win_draw_loss(32_000, on_board) == (1000, 0, 0)
 
 
 @pytest.mark.parametrize("cp", range(-1500, 1501, 50))
@@ -28,3 +31,38 @@ def test_the_expected_score_is_near_what_lichess_publishes(cp: int) -> None:
     published = 50 + 50 * (2 / (1 + math.exp(-0.00368208 * cp)) - 1)
     wins, draws, _ = win_draw_loss(cp)
     assert (wins + draws / 2) / 10 == pytest.approx(published, abs=1)
+
+
+def test_half_the_games_are_won_at_a() -> None:
+    half_won, spread = parameters(FULL_MATERIAL)
+    assert win_rate(half_won, half_won, spread) == 0.5
+    assert win_rate(half_won + spread, half_won, spread) == pytest.approx(math.e / (1 + math.e))
+    assert win_draw_loss(round(half_won))[0] == pytest.approx(500, abs=2)
+
+
+def test_the_parameters_are_polynomials_of_the_share_of_the_material() -> None:
+    a, b = parameters(39, (8.0, 4.0, 2.0, 1.0), (0.0, 0.0, -2.0, 300.0))
+    assert a == pytest.approx(8 / 8 + 4 / 4 + 2 / 2 + 1)
+    assert b == pytest.approx(299)
+
+
+def test_the_material_counts_within_its_range(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parameters, "__defaults__", ((0.0, 0.0, -100.0, 300.0), wdl.B))
+    few, many = win_draw_loss(150, LEAST_MATERIAL), win_draw_loss(150, FULL_MATERIAL)
+    assert few[0] < many[0]
+    assert win_draw_loss(150, LEAST_MATERIAL + 1) != few
+    assert win_draw_loss(150, 3) == few
+    assert win_draw_loss(150, 103) == many == win_draw_loss(150)
+
+
+@pytest.mark.parametrize(
+    "fen", [chess.STARTING_FEN, "4k3/8/8/8/8/8/8/4K3 w - - 0 1", "r3k3/1p6/8/8/3QN3/8/8/2B1K3 w q - 0 1"]
+)
+def test_material(fen: str) -> None:
+    board = chess.Board(fen)
+    values = {chess.PAWN: 1, chess.KNIGHT: 3, chess.BISHOP: 3, chess.ROOK: 5, chess.QUEEN: 9, chess.KING: 0}
+    assert material(fen.split()[0]) == sum(values[piece.piece_type] for piece in board.piece_map().values())
+
+
+def test_the_material_of_a_game_begins_full() -> None:
+    assert material(chess.STARTING_BOARD_FEN) == FULL_MATERIAL

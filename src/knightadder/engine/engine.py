@@ -1,16 +1,21 @@
 """The engine: a game, a hash table, options, and one search at a time. Knows no protocol."""
 
+import mmap
 from collections.abc import Callable, Sequence
+from random import Random
 
-from knightadder.core.layout import WORKER, new_record
+import numpy as np
+
+from knightadder.core.layout import WORKER
 from knightadder.core.tables import new_tables
-from knightadder.engine.errors import EngineError
+from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Result
-from knightadder.engine.iterative import Report, Search
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import Options
+from knightadder.engine.reporting import Report
+from knightadder.engine.search import Search
 
 
 class Engine:
@@ -25,15 +30,23 @@ class Engine:
     ------
     EngineError
         If the machine has too little memory.
+
+    Attributes
+    ----------
+    options : Options
+        Settings; to be changed by `set_option`.
+    random : random.Random
+        What a weakened engine chooses its moves by; a test may seed it.
     """
 
     def __init__(self, options: Options | None = None) -> None:
         self.options = options or Options()
         self._tables = new_tables()
-        self._worker = new_record(WORKER)
+        self._workers = _new_workers(self.options.threads)
         self._table = HashTable(self.options.hash_mb)
         self._game = Game(self._tables)
         self._search: Search | None = None
+        self.random = Random()
 
     # --- settings and position -------------------------------------------------------------------------------------
 
@@ -46,22 +59,24 @@ class Engine:
             If there is no such option, or the value does not suit it; the old value stays.
         """
         self._must_be_idle()
-        before = str(self.options.hash_mb)
         option = self.options.set(name, text)
-        if option.name == "Hash" and self.options.hash_mb != self._table.megabytes:
-            try:
+        try:
+            if option.name == "Hash" and self.options.hash_mb != self._table.megabytes:
                 self._table = HashTable(self.options.hash_mb)
-            except EngineError:
-                self.options.set("Hash", before)
-                raise
-        elif option.name == "Clear Hash":
-            self._table.clear()
+            elif option.name == "Threads" and self.options.threads != len(self._workers):
+                self._workers = _new_workers(self.options.threads)
+        except EngineError:
+            self.options.set("Hash", str(self._table.megabytes))
+            self.options.set("Threads", str(len(self._workers)))
+            raise
+        if option.name == "Clear Hash":
+            self._clear_table()
 
     def new_game(self) -> None:
         """Forget what earlier searches learnt."""
         self._must_be_idle()
-        self._table.clear()
-        self._worker.history[:] = 0
+        self._clear_table()
+        self._workers = _new_workers(len(self._workers))
 
     def set_position(self, fen: str | None = None, moves: Sequence[str] = ()) -> None:
         """Set up a position and play moves from it.
@@ -100,6 +115,26 @@ class Engine:
         """Return the legal moves in UCI notation."""
         return self._game.legal_moves_uci(self.options.chess960)
 
+    def warm_up(self) -> None:
+        """Search a little: what Numba and NumPy look up on first use would else be on the clock of the first move."""
+        self._must_be_idle()
+        self._game.set_up(None, ["e2e4", "e7e5"])
+        search = Search(
+            self._tables,
+            self._workers,
+            HashTable(1),
+            self._game,
+            Limits(depth=2),
+            self.options,
+            self.random,
+            lambda news: None,
+            lambda result: None,
+        )
+        search.start()
+        search.thread.join()
+        self.set_position()
+        self._workers = _new_workers(len(self._workers))
+
     # --- searching -------------------------------------------------------------------------------------------------
 
     @property
@@ -121,7 +156,7 @@ class Engine:
         """
         self._must_be_idle()
         self._search = Search(
-            self._tables, self._worker, self._table, self._game, limits, self.options, on_info, on_done
+            self._tables, self._workers, self._table, self._game, limits, self.options, self.random, on_info, on_done
         )
         self._search.start()
 
@@ -163,6 +198,21 @@ class Engine:
         self.stop()
         self.wait()
 
+    def _clear_table(self) -> None:
+        self._table.clear(max(2, self.options.threads))
+
     def _must_be_idle(self) -> None:
         if self.searching:
             raise EngineError("not while searching")
+
+
+def _new_workers(threads: int) -> list[np.record]:
+    """Allocate the state of search threads, zeroed.
+
+    It is megabytes for each of hundreds of threads, and comes as pages of the system's, which take no memory until
+    something is written to them.
+    """
+    try:
+        return [np.frombuffer(mmap.mmap(-1, WORKER.itemsize), WORKER)[0] for _ in range(threads)]
+    except (OSError, MemoryError):
+        raise OptionError(f"not enough memory for {threads} threads") from None

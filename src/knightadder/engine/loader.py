@@ -17,7 +17,7 @@ Report: TypeAlias = Callable[[str], None]
 
 
 def load_engine(options: Options, report: Report) -> "Engine":
-    """Import the core, compile what the cache does not hold, and build the engine.
+    """Import the core, compile what the cache does not hold, build the engine, and let it search once.
 
     Parameters
     ----------
@@ -30,7 +30,9 @@ def load_engine(options: Options, report: Report) -> "Engine":
     from knightadder.engine.engine import Engine
 
     compile_entries(report)
-    return Engine(options)
+    engine = Engine(options)
+    engine.warm_up()
+    return engine
 
 
 class Loader:

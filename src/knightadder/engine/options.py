@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from knightadder.engine.errors import OptionError
+from knightadder.engine.strength import DEFAULT_ELO, FULL_SKILL, MAX_ELO, MIN_ELO
 
 Value: TypeAlias = int | bool | str
 
@@ -126,13 +127,16 @@ Option: TypeAlias = Spin | Check | Button | Text | Combo
 OPTIONS: tuple[Option, ...] = (
     Spin("Hash", 16, 1, 33_554_432),
     Button("Clear Hash"),
-    Spin("Threads", 1, 1, 1),
+    Spin("Threads", 1, 1, 512),
     Check("Ponder", False),
     Spin("MultiPV", 1, 1, 256),
     Spin("Move Overhead", 20, 0, 5000),
     Check("UCI_Chess960", False),
     Check("UCI_AnalyseMode", False),
     Check("UCI_ShowWDL", False),
+    Check("UCI_LimitStrength", False),
+    Spin("UCI_Elo", DEFAULT_ELO, MIN_ELO, MAX_ELO),
+    Spin("Skill Level", FULL_SKILL, 0, FULL_SKILL),
     Text("SyzygyPath", ""),
 )
 
@@ -217,6 +221,21 @@ class Options:
     def show_wdl(self) -> bool:
         """Whether analysis gives expected wins, draws and losses."""
         return bool(self["UCI_ShowWDL"])
+
+    @property
+    def limit_strength(self) -> bool:
+        """Whether to play as weakly as `elo` says."""
+        return bool(self["UCI_LimitStrength"])
+
+    @property
+    def elo(self) -> int:
+        """The Elo to play at, if `limit_strength`."""
+        return int(self["UCI_Elo"])
+
+    @property
+    def skill_level(self) -> int:
+        """Strength from 0 to 20, which is full strength; of no meaning if `limit_strength`."""
+        return int(self["Skill Level"])
 
     @property
     def syzygy_path(self) -> str:

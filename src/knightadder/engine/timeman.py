@@ -1,19 +1,35 @@
 """Time management: how long a move may take.
 
-Two limits: the soft one is looked at between iterations, the hard one stops the search wherever it is.
+Two limits: the soft one is looked at between iterations, and stretched or shrunk by how settled the choice of move is;
+the hard one stops the search wherever it is.
 """
 
 from dataclasses import dataclass
 
 from knightadder.engine.limits import Limits
 
-# Without a stated number of moves, plan as if this many were still to come; even with one, no more than this.
-_HORIZON = 26
-_INCREMENT_SHARE = 0.7
-# An unfinished iteration may be worth this many times the soft limit, but never most of the clock.
-_HARD_FACTOR = 4.0
-_CLOCK_SHARE = 0.4
-_LAST_MOVE_SHARE = 0.8  # the last move before the time control need leave nothing
+_HORIZON = 36  # moves to come, where their number is not known; even where it is, no more than this
+_SOFT_SHARE = 0.8  # of what falls to each of them
+_INCREMENT_SHARE = 0.9
+_HARD_FACTOR = 5.0  # an unfinished iteration may be worth this many times the soft limit
+
+# What no single move may exceed, in parts of the clock.
+_SOFT_CLOCK_SHARE = 0.15
+_HARD_CLOCK_SHARE = 0.4
+_LAST_MOVE_SHARE = 0.8  # the last move before the time control need leave little
+
+# When the clock is low, a hiccup of a busy machine costs the game. So much is kept for one, in overheads; but the rest
+# must be worth something.
+_RESERVE = 5
+_LEAST_USABLE = 0.15
+
+# How the soft limit is scaled: the ranges are near those of Stormphrax, set so that the typical factor is 1.
+_STABLE, _UNSTABLE = 0.78, 2.36  # for a best move that has long stood, and for one just found
+_STABILITY_DECAY = 0.55  # by iteration
+_SHARE_BASE, _SHARE_WEIGHT = 2.0, 1.6  # by the share of nodes that went into the best move
+_DROP_WEIGHT = 0.01  # by centipawn that the score has fallen
+_DROP_LEAST, _DROP_MOST = 0.85, 1.5
+_DROP_SPAN = 3  # iterations over which the score is compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +38,33 @@ class TimeBudget:
 
     soft: float | None
     hard: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How a search has gone so far.
+
+    Attributes
+    ----------
+    move : int
+        Best move of the last iteration.
+    stable_for : int
+        How many iterations before it had the same best move, without a break.
+    scores : tuple of int
+        Scores of the last few iterations, the latest last, in centipawns for the side to move.
+    best_share : float
+        The part of all nodes that went into the best move, 0 to 1.
+    """
+
+    move: int = 0
+    stable_for: int = 0
+    scores: tuple[int, ...] = ()
+    best_share: float = 1.0
+
+    def after(self, move: int, score: int, best_share: float) -> "Progress":
+        """Return the progress after one more iteration."""
+        stable_for = self.stable_for + 1 if move == self.move else 0
+        return Progress(move, stable_for, (*self.scores, score)[-_DROP_SPAN - 1 :], best_share)
 
 
 def allot(limits: Limits, side: int, overhead: int) -> TimeBudget:
@@ -55,14 +98,28 @@ def allot(limits: Limits, side: int, overhead: int) -> TimeBudget:
     increment = max(limits.winc if side == 0 else limits.binc, 0)
     left = max(clock - overhead, 1)
     moves = _HORIZON
-    share = _CLOCK_SHARE
     if limits.movestogo is not None and limits.movestogo > 0:
         moves = min(limits.movestogo, _HORIZON)
         # Every move still to come costs its overhead too.
         left = max(left - overhead * (moves - 1), 1)
-        share = max(_CLOCK_SHARE, _LAST_MOVE_SHARE / moves)
-    soft = left / moves * 0.75 + increment * _INCREMENT_SHARE
-    most = max(left * share, 1.0)
-    soft = min(soft, most)
-    longest = min(soft * _HARD_FACTOR, most)
+    usable = max(left - _RESERVE * overhead, left * _LEAST_USABLE)
+    most_soft = max(usable * max(_SOFT_CLOCK_SHARE, _LAST_MOVE_SHARE / moves), 1.0)
+    most_hard = max(usable * max(_HARD_CLOCK_SHARE, _LAST_MOVE_SHARE / moves), 1.0)
+    # The overhead eats from the increment; but a user may have stated far more of it than there is.
+    gain = max(increment - overhead, increment / 2)
+    soft = min(usable / moves * _SOFT_SHARE + gain * _INCREMENT_SHARE, most_soft)
+    longest = min(soft * _HARD_FACTOR, most_hard)
     return TimeBudget(soft, longest if hard is None else min(hard, longest))
+
+
+def scale(progress: Progress) -> float:
+    """Return by what to multiply the soft limit.
+
+    Little time goes to a move that has stood for many iterations and takes nearly all nodes, because nothing else came
+    near; more to one just found, to one among several, and to a position whose score is falling.
+    """
+    stability = _STABLE + (_UNSTABLE - _STABLE) * _STABILITY_DECAY**progress.stable_for
+    share = _SHARE_BASE - _SHARE_WEIGHT * progress.best_share
+    drop = progress.scores[0] - progress.scores[-1] if progress.scores else 0
+    trend = min(max(1 + _DROP_WEIGHT * drop, _DROP_LEAST), _DROP_MOST)
+    return stability * share * trend

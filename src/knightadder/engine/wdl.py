@@ -1,16 +1,79 @@
-"""Win, draw and loss probabilities from a score."""
+"""Win, draw and loss probabilities from a score, by the two-parameter logistic model that engines commonly use.
+
+A side with a score of x centipawns wins with the probability 1 / (1 + exp((a - x) / b)), and loses as the other side
+would win, with -x; the rest are draws. So it wins half its games at x = a, and b says how gradually that comes. Both
+are polynomials of the material on the board: https://github.com/official-stockfish/WDL_model describes the method.
+`knightadder tune wdl` fits the constants to games.
+"""
 
 import math
+from collections.abc import Sequence
 
-# A logistic model: a side wins half its games at `_HALF_WON` centipawns, and `_SPREAD` says how gradually. The two
-# together give an expected score within one per cent of Lichess's published win percentage,
+# Coefficients of the powers of material / FULL_MATERIAL, the highest first. Not fitted yet: the same at any material,
+# and such that the expected score is within one per cent of Lichess's published win percentage,
 # 50 + 50 (2 / (1 + exp(-0.00368208 cp)) - 1).
-_HALF_WON = 240.0
-_SPREAD = 221.0
+A = (0.0, 0.0, 0.0, 240.0)
+B = (0.0, 0.0, 0.0, 221.0)
+
+FULL_MATERIAL = 78  # at the start of a game
+LEAST_MATERIAL = 17  # games with less are too few to fit to, and have mostly been decided
+_VALUES = {"p": 1, "n": 3, "b": 3, "r": 5, "q": 9}
 
 
-def win_draw_loss(cp: int) -> tuple[int, int, int]:
-    """Return the expected wins, draws and losses in a thousand games, for the side whose score in centipawns it is."""
-    win = round(1000 / (1 + math.exp((_HALF_WON - cp) / _SPREAD)))
-    loss = round(1000 / (1 + math.exp((_HALF_WON + cp) / _SPREAD)))
+def material(placement: str) -> int:
+    """Count the material of both sides, pawns as 1, minor pieces 3, rooks 5, queens 9.
+
+    Parameters
+    ----------
+    placement : str
+        The first field of a FEN.
+    """
+    return sum(_VALUES.get(piece, 0) for piece in placement.lower())
+
+
+def win_draw_loss(cp: int, material: int = FULL_MATERIAL) -> tuple[int, int, int]:
+    """Return the expected wins, draws and losses in a thousand games.
+
+    Parameters
+    ----------
+    cp : int
+        Score of a side in centipawns.
+    material : int
+        On the board, see :func:`material`.
+
+    Returns
+    -------
+    tuple of int
+        For that side.
+    """
+    half_won, spread = parameters(material)
+    win = round(1000 * win_rate(cp, half_won, spread))
+    loss = round(1000 * win_rate(-cp, half_won, spread))
     return win, 1000 - win - loss, loss
+
+
+def win_rate(cp: float, half_won: float, spread: float) -> float:
+    """Return the probability of a win by the logistic curve with these parameters, a and b."""
+    exponent = (half_won - cp) / spread
+    return 1 / (1 + math.exp(exponent)) if exponent < 500 else 0.0
+
+
+def parameters(material: int, a: Sequence[float] = A, b: Sequence[float] = B) -> tuple[float, float]:
+    """Return the parameters a and b of the curve in centipawns, at this material.
+
+    Parameters
+    ----------
+    material : int
+        See :func:`material`.
+    a, b : sequence of float
+        Coefficients of the polynomials, the engine's own by default.
+    """
+    share = min(max(material, LEAST_MATERIAL), FULL_MATERIAL) / FULL_MATERIAL
+    return _polynomial(a, share), _polynomial(b, share)
+
+
+def _polynomial(coefficients: Sequence[float], x: float) -> float:
+    value = 0.0
+    for coefficient in coefficients:
+        value = value * x + coefficient
+    return value

@@ -1,48 +1,33 @@
-"""Iterative deepening: when a search ends, what it reports and what it answers."""
+"""A search: when it ends, what it reports and what it answers."""
 
 import threading
 import time
-from itertools import pairwise
 from typing import Any
 
 import chess
 import pytest
-from searcher import TIMEOUT, Searcher
+from searcher import (
+    CHECKMATE,
+    DEAD,
+    KIWIPETE,
+    MATE_IN_ONE,
+    MATE_IN_TWO,
+    MATED_IN_ONE,
+    STALEMATE,
+    TIMEOUT,
+    WATCH,
+    Searcher,
+    check_lines,
+    legal,
+)
 
-from knightadder.core.layout import MAX_PLY
-from knightadder.core.transposition import MATE
-from knightadder.engine import iterative
-from knightadder.engine.info import Bound, CurrentMove, Info, Message, Score
-from knightadder.engine.iterative import MAX_DEPTH, to_score
+from knightadder.engine import deepening, search
+from knightadder.engine.deepening import MAX_DEPTH
+from knightadder.engine.info import CurrentMove, Info, Message, Score
 from knightadder.engine.limits import Limits
-from knightadder.engine.timeman import TimeBudget
+from knightadder.engine.timeman import Progress, TimeBudget
 
-KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
-MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"  # Ra8
-MATE_IN_TWO = "7k/8/8/8/8/8/R7/1R2K3 w - - 0 1"
-MATED_IN_ONE = "7k/R7/8/8/8/8/8/1R2K3 b - - 0 1"  # Kg8 is the only move
-CHECKMATE = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
-STALEMATE = "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"
-DEAD = "4k3/8/8/8/8/8/8/4K1N1 w - - 0 1"
-# A search must hold its result back; how long a test watches it do so, in seconds.
-WATCH = 0.15
-
-
-def legal(fen: str | None) -> set[str]:
-    return {move.uci() for move in chess.Board(fen or chess.STARTING_FEN).legal_moves}
-
-
-# --- Scores -----------------------------------------------------------------------------------------------------------
-
-
-def test_values_become_centipawns_or_moves_to_mate() -> None:
-    assert to_score(0) == Score(cp=0)
-    assert to_score(-123) == Score(cp=-123)
-    for plies in range(MAX_PLY):
-        # Mate in one is one ply away, mate in two three plies; mated in one takes two, and zero is mate on the board.
-        assert to_score(int(MATE) - plies) == Score(mate=(plies + 1) // 2)
-        assert to_score(plies - int(MATE)) == Score(mate=-(plies // 2))
-    assert to_score(int(MATE) - MAX_PLY - 1).mate is None
+# --- What is reported -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -51,31 +36,6 @@ def test_values_become_centipawns_or_moves_to_mate() -> None:
 def test_mate_scores(searcher: Searcher, fen: str, mate: int | None) -> None:
     reported = searcher.search(Limits(depth=6), fen).infos[-1]
     assert reported.score == (Score(cp=0) if mate is None else Score(mate=mate))
-
-
-# --- What is reported -------------------------------------------------------------------------------------------------
-
-
-def check_lines(infos: list[Info], fen: str | None, moves: tuple[str, ...] = ()) -> None:
-    """Check that depths, nodes and times grow, and that lines are legal and end with the game."""
-    board = chess.Board(fen or chess.STARTING_FEN)
-    for move in moves:
-        board.push_uci(move)
-    for before, after in pairwise(infos):
-        assert before.depth <= after.depth
-        assert before.nodes <= after.nodes
-        assert before.time_ms <= after.time_ms
-    for info in infos:
-        assert info.seldepth >= 1
-        assert 0 <= info.hashfull <= 1000
-        line = board.copy()
-        for played, move in enumerate(info.pv):
-            over = line.outcome() is not None or line.is_repetition(3) or line.halfmove_clock >= 100
-            assert played == 0 or not over  # a game that is over already may still be analysed
-            line.push(line.parse_uci(move))
-        if info.score.mate is not None and info.bound is Bound.EXACT:
-            assert line.is_checkmate()
-            assert len(info.pv) == 2 * abs(info.score.mate) - (info.score.mate > 0)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +76,7 @@ def test_the_last_line_after_stop_has_all_nodes(searcher: Searcher) -> None:
     searcher.engine.stop()
     info = listener.result.info
     assert info is not None
-    assert info.nodes == int(searcher.engine._worker.nodes)
+    assert info.nodes == int(searcher.engine._workers[0].nodes)
     assert info == listener.infos[-1]
 
 
@@ -154,11 +114,11 @@ def test_wins_draws_and_losses_are_told_on_demand(searcher: Searcher) -> None:
     for info in searcher.search(Limits(depth=3)).infos:
         assert info.wdl is not None
         assert sum(info.wdl) == 1000
-    assert searcher.search(Limits(depth=4), MATE_IN_TWO).infos[-1].wdl == (1000, 0, 0)
+    assert searcher.search(Limits(mate=2, depth=20), MATE_IN_TWO).infos[-1].wdl == (1000, 0, 0)
 
 
 def test_the_current_move_is_told_in_a_long_search(searcher: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(iterative, "_SHOW_DETAILS_AFTER", 0.0)
+    monkeypatch.setattr(search, "_SHOW_DETAILS_AFTER", 0.0)
     listener = searcher.search(Limits(movetime=500), KIWIPETE)
     current = [report for report in listener.reports if isinstance(report, CurrentMove)]
     assert current
@@ -213,19 +173,19 @@ def test_after_a_ponder_hit_the_limits_count(searcher: Searcher, limits: Limits,
 def test_a_ponder_hit_ends_at_once_a_search_that_has_used_its_time(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    search_root = iterative.search_root
+    search_root = deepening.search_root
 
     def endless_from_depth_four(tables: object, worker: Any, depth: int, alpha: int, beta: int) -> int:
         if depth < 4:
             return int(search_root(tables, worker, depth, alpha, beta))
-        search = searcher.engine._search
-        while search is not None and not search._stop_flag[0]:
+        running = searcher.engine._search
+        while running is not None and not running._stop_flag[0]:
             time.sleep(0.001)
         worker.stopped = 1
         return 0
 
-    monkeypatch.setattr(iterative, "search_root", endless_from_depth_four)
-    monkeypatch.setattr(iterative, "allot", lambda *arguments: TimeBudget(soft=0.001, hard=3_600_000.0))
+    monkeypatch.setattr(deepening, "search_root", endless_from_depth_four)
+    monkeypatch.setattr(search, "allot", lambda *arguments: TimeBudget(soft=0.001, hard=3_600_000.0))
     listener = searcher.start(Limits(ponder=True, wtime=1, btime=1), KIWIPETE)
     while len(listener.infos) < 3:
         time.sleep(0.001)
@@ -233,6 +193,35 @@ def test_a_ponder_hit_ends_at_once_a_search_that_has_used_its_time(
     assert listener.result.best_move in legal(KIWIPETE)
     # Without pondering the first iteration is the last.
     assert searcher.search(Limits(wtime=1, btime=1), KIWIPETE).infos[-1].depth == 1
+
+
+def test_the_soft_limit_is_scaled_by_the_progress_of_the_search(
+    searcher: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "allot", lambda *arguments: TimeBudget(soft=1.0, hard=3_600_000.0))
+    seen: list[Progress] = []
+
+    def scaled(progress: Progress) -> float:
+        seen.append(progress)
+        return 0.0 if len(seen) == 5 else 1e9
+
+    monkeypatch.setattr(search, "scale", scaled)
+    listener = searcher.search(Limits(wtime=1), KIWIPETE)
+    assert [info.depth for info in listener.infos] == [1, 2, 3, 4, 5]
+    assert seen[-1].scores == tuple(info.score.cp for info in listener.infos[1:])
+    assert 0 < seen[-1].best_share < 1
+    heads = [info.pv[0] for info in listener.infos]
+    assert seen[-1].stable_for == 4 - max((i + 1 for i in range(4) if heads[i] != heads[-1]), default=0)
+
+
+def test_only_the_latest_verdict_counts_at_a_ponder_hit(searcher: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "allot", lambda *arguments: TimeBudget(soft=1.0, hard=3_600_000.0))
+    monkeypatch.setattr(search, "scale", lambda progress: 0.0 if len(progress.scores) < 3 else 1e9)
+    listener = searcher.start(Limits(ponder=True, wtime=1), KIWIPETE)
+    while len(listener.infos) < 4:
+        time.sleep(0.001)
+    searcher.engine.ponderhit()
+    assert not listener.done.wait(WATCH)
 
 
 def test_a_ponder_hit_without_pondering_does_not_end_an_infinite_search(searcher: Searcher) -> None:
@@ -308,7 +297,7 @@ def test_a_stop_from_several_threads_gives_one_result(searcher: Searcher) -> Non
 def test_a_listener_that_raises_does_not_cost_the_game(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], limits: Limits
 ) -> None:
-    monkeypatch.setattr(iterative, "_SHOW_DETAILS_AFTER", 0.0)  # so that the clock's thread reports too
+    monkeypatch.setattr(search, "_SHOW_DETAILS_AFTER", 0.0)  # so that the clock's thread reports too
 
     def raises(report: object) -> None:
         raise ValueError("deaf")
@@ -323,14 +312,14 @@ def test_a_listener_that_raises_does_not_cost_the_game(
 def test_a_failure_of_the_core_is_told_and_the_best_move_so_far_is_played(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    search_root = iterative.search_root
+    search_root = deepening.search_root
 
     def fails(tables: object, worker: object, depth: int, alpha: int, beta: int) -> int:
         if depth == 4:
             raise RuntimeError("broken")
         return int(search_root(tables, worker, depth, alpha, beta))
 
-    monkeypatch.setattr(iterative, "search_root", fails)
+    monkeypatch.setattr(deepening, "search_root", fails)
     listener = searcher.search(Limits(depth=9), KIWIPETE)
     assert listener.reports[-1] == Message("search failed: RuntimeError('broken')")
     assert listener.result.best_move == listener.infos[-1].pv[0]

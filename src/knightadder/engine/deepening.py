@@ -1,0 +1,213 @@
+"""Iterative deepening: one thread's searches of a position, depth after depth, in aspiration windows."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from knightadder.core import transposition
+from knightadder.core.game import play_expected
+from knightadder.core.layout import MAX_PLY
+from knightadder.core.root import search_root
+from knightadder.engine.game import Game, copy_game
+from knightadder.engine.hashtable import HashTable
+from knightadder.engine.info import Bound
+
+EXACT = int(transposition.EXACT)
+INFINITE, MATE_FOUND = int(transposition.INFINITE), int(transposition.MATE_FOUND)
+
+MAX_DEPTH = MAX_PLY - 64  # plies; extensions may go deeper
+_ASPIRATION_FROM = 5  # plies; before, scores jump too much for a narrow window
+_ASPIRATION_WINDOW = 18  # centipawns to either side of the last score
+
+_BOUNDS = {
+    EXACT: Bound.EXACT,
+    int(transposition.LOWER): Bound.LOWER,
+    int(transposition.UPPER): Bound.UPPER,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """What all threads of a search share.
+
+    Attributes
+    ----------
+    tables : record
+        The core's read-only tables.
+    game : Game
+        The position to search; it does not change meanwhile.
+    moves : sequence of int
+        The moves to choose from, in the core's encoding.
+    table : HashTable
+        The transposition table.
+    stop_flag : array
+        One word of 64 bits; every thread stops soon after it is set.
+    """
+
+    tables: np.record
+    game: Game
+    moves: Sequence[int]
+    table: HashTable
+    stop_flag: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A root move and what is expected to follow it.
+
+    Attributes
+    ----------
+    depth, seldepth : int
+        Plies of the iteration that the score comes from, and of its deepest line.
+    score : int
+        Centipawns, or a mate as the core encodes it, for the side to move.
+    bound : Bound
+        What the score says of the true one.
+    moves : tuple of int
+        In the core's encoding; at least one.
+    """
+
+    depth: int
+    seldepth: int
+    score: int
+    bound: Bound
+    moves: tuple[int, ...]
+
+
+class Deepening:
+    """One thread's work on a position.
+
+    Parameters
+    ----------
+    root : Root
+        What it shares with the other threads.
+    worker : record
+        The thread's own state; the history of moves in it stays from search to search.
+
+    Attributes
+    ----------
+    depth, completed : int
+        The iteration being searched and the last one completed, in plies; 0 before the first.
+    """
+
+    def __init__(self, root: Root, worker: np.record) -> None:
+        self.depth = self.completed = 0
+        self._root, self._worker = root, worker
+        # Arrays, whose fields Python reaches many times faster than those of a record.
+        self._state, self._moves = cast(np.ndarray, worker.base), worker.root_moves
+        self._prepared = False
+
+    def prepare(self, node_limit: int) -> None:
+        """Set up the thread's state; called once, in the thread itself, before the first iteration."""
+        root, worker = self._root, self._worker
+        copy_game(root.game.record, worker)
+        count = worker.root_count = len(root.moves)
+        self._moves[:count] = np.zeros((), self._moves.dtype)
+        moves = self._moves[:count]
+        moves["move"] = moves["pv"][:, 0] = root.moves
+        moves["pv_length"] = 1
+        moves["score"] = moves["previous_score"] = -INFINITE
+        worker.nodes = worker.seldepth = worker.stopped = worker.null_from_ply = 0
+        worker.root_index = worker.pv_index = 0
+        worker.node_limit = node_limit
+        worker.stop_address = root.stop_flag.ctypes.data
+        worker.tt_address, worker.tt_buckets = root.table.address, root.table.buckets
+        worker.tt_generation = root.table.generation
+        self._prepared = True
+
+    def iterations(self, deepest: int, lines: int = 1, on_bound: Callable[[], None] = lambda: None) -> Iterator[int]:
+        """Search depth after depth, and yield each that is completed.
+
+        Parameters
+        ----------
+        deepest : int
+            The last depth, in plies.
+        lines : int
+            Number of best moves to find; no more than there are.
+        on_bound : callable
+            Called when a score has turned out to lie outside its aspiration window.
+
+        Yields
+        ------
+        int
+            The depth just completed. None come after the stop flag is set or the node limit is reached.
+        """
+        for self.depth in range(1, deepest + 1):
+            self._moves["previous_score"] = self._moves["score"]
+            for line in range(lines):
+                self._search_line(line, on_bound)
+                if self.stopped:
+                    return
+            self.completed = self.depth
+            yield self.depth
+            # The core looks at the flag only once in many nodes, which a small tree may never reach.
+            if self._root.stop_flag[0]:
+                return
+
+    def _search_line(self, line: int, on_bound: Callable[[], None]) -> None:
+        """Search for the `line`-th best move, in an aspiration window around its last score."""
+        self._state["pv_index"] = line
+        self._state["seldepth"] = 0
+        alpha, beta = -INFINITE, INFINITE
+        window = _ASPIRATION_WINDOW
+        center = int(self._moves["previous_score"][line])
+        if self.depth >= _ASPIRATION_FROM and abs(center) < MATE_FOUND:
+            alpha, beta = max(center - window, -INFINITE), min(center + window, INFINITE)
+        while True:
+            score = int(search_root(self._root.tables, self._worker, self.depth, alpha, beta))
+            if self.stopped or alpha < score < beta:
+                break
+            on_bound()
+            # A mate score needs no narrow window, and would take long to reach with one.
+            window = INFINITE if abs(score) >= MATE_FOUND else window * 2
+            if score <= alpha:
+                beta = (alpha + beta) // 2
+                alpha = max(score - window, -INFINITE)
+            else:
+                beta = min(score + window, INFINITE)
+        if line:
+            # A line found later may be better than those before it.
+            best_first = np.argsort(-self._moves["score"][: line + 1], kind="stable")
+            self._moves[: line + 1] = self._moves[: line + 1][best_first]
+
+    # --- What it knows so far; exact between two iterations ----------------------------------------------------------
+
+    @property
+    def nodes(self) -> int:
+        """Positions visited so far; may be read from any thread at any time."""
+        return int(self._state["nodes"][0]) if self._prepared else 0
+
+    @property
+    def stopped(self) -> bool:
+        """Whether an iteration was broken off."""
+        return bool(self._state["stopped"][0])
+
+    @property
+    def current_move(self) -> tuple[int, int]:
+        """The root move being searched, and its place among them, from 0; may be read at any time."""
+        index = int(self._state["root_index"][0])
+        return int(self._moves["move"][index]), index
+
+    @property
+    def best_share(self) -> float:
+        """The part of all nodes that went into the best move."""
+        nodes = self._moves["nodes"][: len(self._root.moves)]
+        return float(nodes[0] / max(nodes.sum(), 1))
+
+    def line(self, index: int = 0) -> Line:
+        """Return one of the best lines, 0 being the best."""
+        moves, depth = self._moves, self.depth
+        score, bound = int(moves["score"][index]), int(moves["bound"][index])
+        if score == -INFINITE:  # stopped before this iteration got to it
+            score, bound, depth = int(moves["previous_score"][index]), EXACT, max(depth - 1, 1)
+        if score == -INFINITE:  # stopped before any did
+            score = 0
+        pv = moves["pv"][index, : moves["pv_length"][index]]
+        return Line(depth, int(moves["seldepth"][index]), score, _BOUNDS[bound], tuple(pv.tolist()))
+
+    def expected_reply(self, line: Line) -> int:
+        """Return the move to expect after a line's first, 0 for none; the last thing to ask, for it plays them."""
+        reply = line.moves[1] if len(line.moves) > 1 else 0
+        return int(play_expected(self._root.tables, self._worker, line.moves[0], reply))

@@ -1,0 +1,109 @@
+"""What a search tells its listener: lines of analysis, the current move, messages."""
+
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from knightadder.core import transposition
+from knightadder.engine.deepening import Deepening, Line
+from knightadder.engine.hashtable import HashTable
+from knightadder.engine.info import Bound, CurrentMove, Info, Message, Score
+from knightadder.engine.notation import to_uci
+from knightadder.engine.options import Options
+from knightadder.engine.wdl import material, win_draw_loss
+
+MATE, MATE_FOUND = int(transposition.MATE), int(transposition.MATE_FOUND)
+
+Report: TypeAlias = Callable[[Info | CurrentMove | Message], None]
+
+
+class Reporter:
+    """Tells a listener how a search goes, in the terms of its options.
+
+    Parameters
+    ----------
+    listener : callable
+        Receives every report.
+    threads : sequence of Deepening
+        Those whose nodes count.
+    table : HashTable
+        The transposition table.
+    options : Options
+        The user's settings.
+    placement : str
+        The position's pieces, the first field of its FEN.
+    started : float
+        When the search began, by `time.perf_counter`.
+    """
+
+    def __init__(
+        self,
+        listener: Report,
+        threads: Sequence[Deepening],
+        table: HashTable,
+        options: Options,
+        placement: str,
+        started: float,
+    ) -> None:
+        self.last_info: Info | None = None
+        self._listener, self._threads, self._table, self._started = listener, threads, table, started
+        self._chess960, self._show_wdl = options.chess960, options.show_wdl
+        self._material = material(placement)
+
+    def tell(self, news: Info | CurrentMove | Message) -> None:
+        """Pass a report on; a listener's mistake must not cost the game."""
+        try:
+            self._listener(news)
+        except Exception:
+            traceback.print_exc()
+
+    def name(self, move: int) -> str:
+        """Write a move in UCI notation."""
+        return to_uci(move, self._chess960)
+
+    def line(self, line: Line, multipv: int = 1) -> None:
+        """Report a line of analysis, `multipv` being its rank."""
+        nodes, nps, hashfull, time_ms = self._counters()
+        info = Info(
+            depth=line.depth,
+            seldepth=line.seldepth,
+            multipv=multipv,
+            score=to_score(line.score),
+            bound=line.bound,
+            wdl=win_draw_loss(line.score, self._material) if self._show_wdl else None,
+            nodes=nodes,
+            nps=nps,
+            hashfull=hashfull,
+            tbhits=0,
+            time_ms=time_ms,
+            pv=tuple(self.name(move) for move in line.moves),
+        )
+        if multipv == 1:
+            self.last_info = info
+        self.tell(info)
+
+    def no_moves(self, in_check: bool) -> None:
+        """Report a position that is checkmate or stalemate."""
+        score = Score(mate=0) if in_check else Score(cp=0)
+        self.tell(Info(0, 0, 1, score, Bound.EXACT, None, 0, 0, 0, 0, 0, ()))
+
+    def current_move(self, depth: int, move: int, index: int) -> None:
+        """Report the root move being searched and its place among them, from 0."""
+        nodes, nps, hashfull, time_ms = self._counters()
+        self.tell(CurrentMove(depth, self.name(move), index + 1, nodes, nps, hashfull, time_ms))
+
+    def _counters(self) -> tuple[int, int, int, int]:
+        """Nodes of all threads, nodes per second, per mille of the table used, milliseconds."""
+        elapsed = time.perf_counter() - self._started
+        nodes = sum(thread.nodes for thread in self._threads)
+        return nodes, int(nodes / max(elapsed, 1e-6)), self._table.permille_full(), int(elapsed * 1000)
+
+
+def to_score(value: int) -> Score:
+    """Turn a search value into a score: centipawns, or moves to mate."""
+    if value >= MATE_FOUND:
+        return Score(mate=(MATE - value + 1) // 2)
+    if value <= -MATE_FOUND:
+        return Score(mate=-((MATE + value) // 2))
+    return Score(cp=value)

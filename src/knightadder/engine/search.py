@@ -1,0 +1,311 @@
+"""One search: its threads, its clock, its end.
+
+The main thread deepens and reports; while it is inside the compiled core it does not hold the GIL. Any number of
+helpers deepen beside it and speak with it through the transposition table alone: what one stores, another finds (lazy
+SMP). One more thread keeps the clock: it raises the stop flag, which the core polls, when the time is up. When the main
+thread ends, all vote with the best line of their last iteration, and the answer waits for none of them.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from random import Random
+
+import numpy as np
+
+from knightadder.core import transposition
+from knightadder.core.layout import MAX_PLY
+from knightadder.engine.deepening import MAX_DEPTH, Deepening, Line, Root
+from knightadder.engine.game import Game
+from knightadder.engine.hashtable import HashTable
+from knightadder.engine.info import Message, Result
+from knightadder.engine.limits import Limits
+from knightadder.engine.options import Options
+from knightadder.engine.reporting import Report, Reporter, to_score
+from knightadder.engine.strength import CANDIDATES, handicap
+from knightadder.engine.timeman import Progress, allot, scale
+from knightadder.engine.voting import vote
+
+MATE = int(transposition.MATE)
+
+_NO_NODE_LIMIT = (1 << 63) - 1
+_SHOW_DETAILS_AFTER = 3.0  # seconds; earlier, current moves and bounds would only flood the interface
+_CLOCK_TICK = 0.1  # seconds between looks at the current move
+_EASY_DEPTH = 8  # plies spent on the only legal move, for a score and a reply to ponder on
+
+
+class Search:
+    """One search of one position.
+
+    Parameters
+    ----------
+    tables : record
+        The core's read-only tables.
+    workers : sequence of records
+        A state for each thread; at least one.
+    table : HashTable
+        The transposition table.
+    game : Game
+        The position to search; it must not change meanwhile.
+    limits : Limits
+        When to end.
+    options : Options
+        The user's settings.
+    random : random.Random
+        What a weakened engine chooses its moves by.
+    report : callable
+        Receives analysis, from the search's own threads.
+    done : callable
+        Receives the result, once.
+    """
+
+    def __init__(
+        self,
+        tables: np.record,
+        workers: Sequence[np.record],
+        table: HashTable,
+        game: Game,
+        limits: Limits,
+        options: Options,
+        random: Random,
+        report: Report,
+        done: Callable[[Result], None],
+    ) -> None:
+        self._started = time.perf_counter()
+        self._game, self._limits, self._done = game, limits, done
+        self._budget = allot(limits, game.side_to_move, options.move_overhead)
+        self._clock_runs_from = self._started
+        self._changed = threading.Condition()
+        self._clock_speaks = threading.Lock()
+        self._pondering = limits.ponder
+        self._held = limits.ponder or limits.unlimited
+        self._stop_on_ponder_hit = False
+        self._finished = False
+        self._progress = Progress()
+
+        moves = game.legal_moves()
+        chosen = self._chosen_by_user(moves)
+        self._no_such_moves = bool(limits.searchmoves and moves and not chosen)
+        self._root_moves = chosen or moves
+        self._shown = self._lines = min(options.multipv, len(self._root_moves))
+        nodes = limits.nodes
+        self._random, self._handicap = random, handicap(options)
+        if self._handicap is not None:
+            workers = workers[:1]
+            nodes = self._handicap.node_limit(nodes)
+            self._lines = min(max(options.multipv, CANDIDATES), len(self._root_moves))
+        self._stop_flag = np.zeros(1, np.uint64)
+        table.age()
+        root = Root(tables, game, self._root_moves, table, self._stop_flag)
+        self._node_limits = _split(nodes, len(workers)) if nodes else [_NO_NODE_LIMIT] * len(workers)
+        self._main, *self._helpers = [
+            Deepening(root, worker) for worker, _ in zip(workers, self._node_limits, strict=False)
+        ]
+        placement = game.fen().split()[0]
+        self._reporter = Reporter(report, [self._main, *self._helpers], table, options, placement, self._started)
+
+        self.thread = threading.Thread(target=self._run, name="search", daemon=True)
+        self._clock = threading.Thread(target=self._keep_time, name="clock", daemon=True)
+        self._helper_threads: list[threading.Thread] = []  # those that were started
+        self._helper_lines: list[Line | None] = [None] * len(self._helpers)
+        self._starting = threading.Lock()
+
+    def start(self) -> None:
+        """Start all threads."""
+        # To start a thread is to wait for its first sign of life, on a busy machine for milliseconds: the search first.
+        self.thread.start()
+        self._clock.start()
+        if self._root_moves:
+            self._start_helper(0)
+
+    def stop(self) -> None:
+        """End the search soon, and let a held-back result go."""
+        with self._changed:
+            self._held = self._pondering = False
+            self._stop_flag[0] = 1
+            self._changed.notify_all()
+
+    def ponder_hit(self) -> None:
+        """The opponent has played the expected move: from now on the clock runs."""
+        with self._changed:
+            if not self._pondering:
+                return
+            self._pondering = False
+            self._held = self._limits.unlimited
+            self._clock_runs_from = time.perf_counter()
+            if self._stop_on_ponder_hit:
+                self._stop_flag[0] = 1
+            self._changed.notify_all()
+
+    def _chosen_by_user(self, legal: Sequence[int]) -> list[int]:
+        wanted = [self._game.find(name) for name in self._limits.searchmoves]
+        return [move for move in legal if move in wanted]
+
+    # --- the main thread -------------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        try:
+            if self._no_such_moves:
+                self._reporter.tell(Message("none of the searchmoves is legal: searching all moves"))
+            self._deepen()
+        except Exception as error:  # whatever goes wrong, the game must go on: answer with the best move so far
+            self._reporter.tell(Message(f"search failed: {error!r}"))
+        self._stop_flag[0] = 1
+        line = self._elect() if self._root_moves else None
+        with self._changed:
+            while self._held:
+                self._changed.wait()
+            self._finished = True
+            self._changed.notify_all()
+        with self._clock_speaks:  # if it does, let it finish; it will not begin again
+            pass
+        try:
+            self._done(self._result(line))
+        finally:
+            self._join_helpers()
+
+    def _deepen(self) -> None:
+        main, reporter = self._main, self._reporter
+        main.prepare(self._node_limits[0])
+        if not self._root_moves:
+            reporter.no_moves(self._game.in_check)
+            return
+        deepest = min(self._limits.depth or MAX_DEPTH, MAX_DEPTH)
+        for depth in main.iterations(deepest, self._lines, self._report_bound):
+            for line in range(self._shown):
+                reporter.line(main.line(line), line + 1)
+            if self._enough(depth):
+                return
+
+    def _report_bound(self) -> None:
+        if self._lines == 1 and self._elapsed() > _SHOW_DETAILS_AFTER:
+            self._reporter.line(self._main.line())
+
+    def _enough(self, depth: int) -> bool:
+        """Decide between two iterations whether to end."""
+        best = self._main.line()
+        mate_plies = MATE - abs(best.score)
+        if self._limits.mate and mate_plies <= 2 * self._limits.mate:
+            return True
+        soft = self._budget.soft
+        if soft is None:
+            return False
+        self._progress = self._progress.after(best.moves[0], best.score, self._main.best_share)
+        # Nodes are no measure of doubt when several lines were asked for.
+        factor = scale(self._progress) if self._lines == 1 else 1.0
+        done = (
+            self._elapsed() * 1000 >= soft * factor
+            or (len(self._root_moves) == 1 and depth >= _EASY_DEPTH)
+            # A mate that even a search this much deeper could not better.
+            or (mate_plies <= MAX_PLY and depth >= 2 * mate_plies + 4)
+        )
+        with self._changed:
+            if self._pondering:
+                self._stop_on_ponder_hit = done
+                return False
+        return done
+
+    def _elect(self) -> Line:
+        """Choose the line to play, and report it where it was not the last one that was."""
+        line = self._main.line()
+        if self._handicap is not None and self._main.completed:
+            return self._choose_weaker()
+        changed = self._main.stopped  # a better move may have been found since; and the final counts are of interest
+        # Who asks for a depth or for several lines means the main thread's, for no other can answer that.
+        if not self._limits.depth and self._lines == 1:
+            lines = [line] if self._main.completed else []
+            lines += [line for line in self._helper_lines if line is not None]
+            chosen = lines[vote(lines)] if lines else line
+            changed |= chosen is not line
+            line = chosen
+        if changed:
+            self._reporter.line(line)
+        return line
+
+    def _choose_weaker(self) -> Line:
+        """Choose one of the best lines by the rules of the handicap, and report it as the first."""
+        assert self._handicap is not None
+        lines = [self._main.line(index) for index in range(self._lines)]
+        index = self._handicap.choose([to_score(line.score) for line in lines], self._random)
+        if index or self._main.stopped:
+            lines.insert(0, lines.pop(index))
+            for rank, line in enumerate(lines[: self._shown], 1):
+                self._reporter.line(line, rank)
+        return lines[0]
+
+    def _result(self, line: Line | None) -> Result:
+        info, name = self._reporter.last_info, self._reporter.name
+        if line is None:
+            return Result(None, None, info)
+        reply = self._main.expected_reply(line)
+        return Result(name(line.moves[0]), name(reply) if reply else None, info)
+
+    # --- the helpers -----------------------------------------------------------------------------------------------
+
+    def _start_helper(self, index: int) -> None:
+        """Start a helper, which starts the next one: to start hundreds takes long, and nobody should wait for it."""
+        with self._starting:
+            if index == len(self._helpers) or self._stop_flag[0]:
+                return
+            thread = threading.Thread(target=self._help, args=(index,), name=f"search {index + 2}", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # the system allows no more threads
+                self._reporter.tell(Message(f"only {index + 1} search threads could be started"))
+                return
+            self._helper_threads.append(thread)
+
+    def _help(self, index: int) -> None:
+        try:
+            self._start_helper(index + 1)
+            helper = self._helpers[index]
+            helper.prepare(self._node_limits[index + 1])
+            for _ in helper.iterations(MAX_DEPTH):
+                self._helper_lines[index] = helper.line()
+        except Exception as error:  # the others go on, without its vote
+            self._helper_lines[index] = None
+            self._reporter.tell(Message(f"a search thread failed: {error!r}"))
+
+    def _join_helpers(self) -> None:
+        with self._starting:  # the stop flag is up: after this, none is started any more
+            pass
+        for thread in self._helper_threads:
+            thread.join()
+
+    # --- the clock thread ------------------------------------------------------------------------------------------
+
+    def _keep_time(self) -> None:
+        shown = (0, 0)
+        while True:
+            with self._changed:
+                if self._finished:
+                    return
+                self._changed.wait(self._check_clock())
+                searching = self._main.depth > 0 and not self._stop_flag[0]
+            # Not under that lock: a report may block while nobody reads it, and a stop must not wait for it.
+            with self._clock_speaks:
+                if searching and not self._finished and self._elapsed() > _SHOW_DETAILS_AFTER:
+                    depth, (move, index) = self._main.depth, self._main.current_move
+                    if (depth, move) != shown:
+                        shown = (depth, move)
+                        self._reporter.current_move(depth, move, index)
+
+    def _check_clock(self) -> float:
+        """Raise the stop flag if the time is up; return the seconds until the next look."""
+        if self._budget.hard is None or self._pondering:
+            return _CLOCK_TICK
+        left = self._clock_runs_from + self._budget.hard / 1000 - time.perf_counter()
+        if left <= 0:
+            self._stop_flag[0] = 1
+            return _CLOCK_TICK
+        return min(_CLOCK_TICK, left)
+
+    def _elapsed(self) -> float:
+        return time.perf_counter() - self._started
+
+
+def _split(nodes: int, threads: int) -> list[int]:
+    """Divide a node limit among threads so that together they keep it; among fewer if there is too little for all."""
+    share = nodes // threads
+    helpers = [share] * (threads - 1) if share else []
+    return [nodes - sum(helpers), *helpers]

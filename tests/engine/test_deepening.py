@@ -1,0 +1,138 @@
+"""Iterative deepening in one thread: windows, depths, and what is known between two iterations."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from searcher import KIWIPETE
+
+from knightadder.core.layout import WORKER, new_record
+from knightadder.core.tables import new_tables
+from knightadder.core.transposition import EXACT, INFINITE, MATE
+from knightadder.engine import deepening
+from knightadder.engine.deepening import Deepening, Line, Root
+from knightadder.engine.game import Game
+from knightadder.engine.hashtable import HashTable
+from knightadder.engine.info import Bound
+
+TABLES = new_tables()
+NO_LIMIT = (1 << 63) - 1
+LOWEST, HIGHEST = -int(INFINITE), int(INFINITE)
+
+
+@pytest.fixture
+def root() -> Root:
+    game = Game(TABLES)
+    game.set_up(KIWIPETE)
+    return Root(TABLES, game, game.legal_moves(), HashTable(1), np.zeros(1, np.uint64))
+
+
+def prepared(root: Root, node_limit: int = NO_LIMIT) -> Deepening:
+    thread = Deepening(root, new_record(WORKER))
+    assert thread.nodes == 0
+    thread.prepare(node_limit)
+    return thread
+
+
+class Scores:
+    """Stands in for the core: each search gives the next score, and its window is kept."""
+
+    def __init__(self, *scores: int) -> None:
+        self.windows: list[tuple[int, int, int]] = []
+        self._scores: Iterator[int] = iter(scores)
+
+    def __call__(self, tables: Any, worker: Any, depth: int, alpha: int, beta: int) -> int:
+        self.windows.append((depth, alpha, beta))
+        score = next(self._scores)
+        best = worker.root_moves[int(worker.pv_index)]
+        best.score, best.bound = score, int(EXACT)
+        return score
+
+
+def test_it_searches_depth_after_depth_and_says_which_is_done(root: Root) -> None:
+    thread = prepared(root)
+    assert (thread.depth, thread.completed) == (0, 0)
+    for wanted, depth in enumerate(thread.iterations(5), 1):
+        assert depth == thread.depth == thread.completed == wanted
+        line = thread.line()
+        assert (line.depth, line.bound) == (depth, Bound.EXACT)
+        assert line.moves[0] in root.moves
+        assert line.seldepth >= depth
+    assert thread.completed == 5
+    assert not thread.stopped
+    assert 0 < thread.best_share < 1
+    assert thread.nodes > 1000
+
+
+def test_before_the_first_iteration_the_first_move_is_all_that_is_known(root: Root) -> None:
+    assert prepared(root).line() == Line(1, 0, 0, Bound.EXACT, (root.moves[0],))
+
+
+def test_the_stop_flag_ends_it_between_iterations_and_within_one(root: Root) -> None:
+    start = Game(TABLES)
+    small = Root(TABLES, start, start.legal_moves(), root.table, np.ones(1, np.uint64))
+    thread = prepared(small)
+    assert list(thread.iterations(100)) == [1]  # too small a tree to look at the flag
+    assert not thread.stopped
+    root.stop_flag[0] = 1
+    thread = prepared(root)
+    assert list(thread.iterations(100)) == []
+    assert thread.stopped
+    root.stop_flag[0] = 0
+    thread = prepared(root)
+    for depth in thread.iterations(100):
+        if depth == 4:
+            score = thread.line().score
+            before = thread.nodes
+            thread._worker.node_limit = before + 1
+    assert thread.stopped
+    assert (thread.completed, thread.depth) == (4, 5)
+    assert thread.nodes == before + 1
+    # The fifth iteration has no score yet.
+    assert (thread.line().depth, thread.line().score) == (4, score)
+
+
+def test_the_windows_are_open_first_and_widen_where_the_score_lies_outside(
+    root: Root, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scores = Scores(10, 20, 30, 40, 45, 90, 85, 20, 60)
+    monkeypatch.setattr(deepening, "search_root", scores)
+    outside: list[int] = []
+    thread = prepared(root)
+    for _ in thread.iterations(7, on_bound=lambda: outside.append(thread.depth)):
+        pass
+    open_windows, narrow = scores.windows[:4], scores.windows[4:]
+    assert open_windows == [(depth, LOWEST, HIGHEST) for depth in range(1, 5)]
+    first, too_low, wider, too_high, last = narrow
+    assert [depth for depth, _, _ in narrow] == [5, 6, 6, 7, 7]
+    assert outside == [6, 7]
+    for (_, alpha, beta), center in ((first, 40), (too_low, 45), (too_high, 85)):
+        assert center - alpha == beta - center > 0
+    assert wider[2] > 90 > too_low[2]
+    assert last[1] < 20 < too_high[1]
+    assert thread.line().score == 60
+
+
+def test_a_mate_opens_the_window_at_once(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+    mate = int(MATE) - 5
+    scores = Scores(0, 0, 0, 0, mate, mate, mate)
+    monkeypatch.setattr(deepening, "search_root", scores)
+    thread = prepared(root)
+    assert list(thread.iterations(6)) == [1, 2, 3, 4, 5, 6]
+    assert [beta for _, _, beta in scores.windows[5:]] == [HIGHEST, HIGHEST]
+
+
+def test_several_lines_come_best_first(root: Root) -> None:
+    thread = prepared(root)
+    assert list(thread.iterations(5, lines=4)) == [1, 2, 3, 4, 5]
+    lines = [thread.line(index) for index in range(4)]
+    assert len({line.moves[0] for line in lines}) == 4
+    assert [line.score for line in lines] == sorted((line.score for line in lines), reverse=True)
+
+
+def test_the_reply_to_expect_is_the_lines_own_if_it_has_one(root: Root) -> None:
+    thread = prepared(root)
+    assert list(thread.iterations(4)) == [1, 2, 3, 4]
+    line = thread.line()
+    assert thread.expected_reply(line) == line.moves[1]

@@ -1,0 +1,303 @@
+"""A search with several threads: how they work together, and that none can cost the game."""
+
+import threading
+from collections.abc import Callable
+from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
+
+import chess
+import numpy as np
+import pytest
+from searcher import (
+    CHECKMATE,
+    DEAD,
+    KIWIPETE,
+    MATE_IN_ONE,
+    MATE_IN_TWO,
+    MATED_IN_ONE,
+    STALEMATE,
+    TIMEOUT,
+    WATCH,
+    Listener,
+    Searcher,
+    check_lines,
+    legal,
+)
+
+from knightadder.engine import deepening, engine, search
+from knightadder.engine.deepening import Deepening
+from knightadder.engine.errors import OptionError
+from knightadder.engine.info import Message
+from knightadder.engine.limits import Limits
+from knightadder.engine.notation import to_uci
+
+THREADS = 4
+
+
+@pytest.fixture
+def team(searcher: Searcher) -> Searcher:
+    """Give an engine with several threads."""
+    searcher.engine.set_option("Threads", str(THREADS))
+    return searcher
+
+
+def threads_of(searcher: Searcher) -> list[Deepening]:
+    """Give the threads of the last search, the main one first."""
+    last = searcher.engine._search
+    assert last is not None
+    return [last._main, *last._helpers]
+
+
+def check_answer(listener: Listener, fen: str | None) -> None:
+    """Check that the best move and the reply to it are legal, and that the last line begins with them."""
+    result = listener.result
+    assert result.info == listener.infos[-1]
+    assert result.best_move == listener.infos[-1].pv[0]
+    board = chess.Board(fen or chess.STARTING_FEN)
+    board.push_uci(listener.infos[-1].pv[0])
+    if result.ponder is not None:
+        board.push_uci(result.ponder)
+        assert listener.infos[-1].pv[1:2] in ((), (result.ponder,))
+
+
+def only_in(name: str, instead: Callable[[Any, Any, int, int, int], int]) -> Callable[..., int]:
+    """Give a search of the root that behaves otherwise in the threads whose name begins like this."""
+    search_root = deepening.search_root
+
+    def search_or_not(tables: Any, worker: Any, depth: int, alpha: int, beta: int) -> int:
+        if threading.current_thread().name.startswith(name):
+            return instead(tables, worker, depth, alpha, beta)
+        return int(search_root(tables, worker, depth, alpha, beta))
+
+    return search_or_not
+
+
+def breaks(tables: Any, worker: Any, depth: int, alpha: int, beta: int) -> int:
+    raise RuntimeError("broken")
+
+
+# --- What is searched and reported ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fen", [None, KIWIPETE, MATE_IN_ONE, MATE_IN_TWO, MATED_IN_ONE, DEAD])
+@pytest.mark.parametrize("limits", [Limits(depth=8), Limits(nodes=50_000), Limits(movetime=60), Limits(wtime=900)])
+def test_lines_are_sound_and_the_last_begins_with_the_best_move(
+    team: Searcher, limits: Limits, fen: str | None
+) -> None:
+    listener = team.search(limits, fen)
+    check_answer(listener, fen)
+    # The line of a helper that was chosen may come from a lower depth, so the last is looked at by itself.
+    check_lines(listener.infos[:-1], fen)
+    check_lines(listener.infos[-1:], fen)
+
+
+def test_the_nodes_of_all_threads_count(team: Searcher) -> None:
+    listener = team.start(Limits(infinite=True), KIWIPETE)
+    while min(thread.nodes for thread in threads_of(team)) == 0:
+        assert not listener.done.wait(0.001)
+    team.engine.stop()
+    info = listener.result.info
+    assert info is not None
+    assert team.engine.wait(TIMEOUT)
+    main, *helpers = (thread.nodes for thread in threads_of(team))
+    assert len(helpers) == THREADS - 1
+    assert main < info.nodes <= main + sum(helpers)
+    assert all(before.nodes <= after.nodes for before, after in pairwise(listener.infos))
+
+
+@pytest.mark.parametrize("nodes", [1, 3, 4, 5, 1000, 50_000])
+def test_a_node_limit_is_kept_by_all_together(team: Searcher, nodes: int) -> None:
+    listener = team.search(Limits(nodes=nodes), KIWIPETE)
+    check_answer(listener, KIWIPETE)
+    assert nodes / (THREADS + 1) < listener.infos[-1].nodes <= nodes
+
+
+def test_a_search_to_a_depth_ends_with_the_main_threads_line(team: Searcher) -> None:
+    listener = team.search(Limits(depth=7), KIWIPETE)
+    assert [info.depth for info in listener.infos] == list(range(1, 8))
+    assert listener.result.best_move == listener.infos[-1].pv[0]
+
+
+def test_several_lines_are_the_main_threads(team: Searcher) -> None:
+    team.engine.set_option("MultiPV", "3")
+    for _ in range(5):
+        listener = team.search(Limits(depth=6), KIWIPETE)
+        assert [info.depth for info in listener.infos] == [depth for depth in range(1, 7) for _ in range(3)]
+        assert [info.multipv for info in listener.infos] == [1, 2, 3] * 6
+        assert listener.result.best_move == listener.infos[-3].pv[0]
+    # Helpers look for the best move alone.
+    assert all(thread._state["pv_index"][0] == 0 for thread in threads_of(team)[1:])
+
+
+def test_search_moves_are_kept_to_by_all(team: Searcher) -> None:
+    wanted = ("a2a3", "h2h3", "b2b3")
+    team.search(Limits(nodes=40_000, searchmoves=wanted))
+    for thread in threads_of(team):
+        if thread.completed:
+            assert to_uci(thread.line().moves[0]) in wanted
+
+
+# --- The vote ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chosen", range(THREADS))
+@pytest.mark.parametrize("fen", [None, KIWIPETE])
+def test_the_line_of_the_thread_that_wins_the_vote_is_told_and_played(
+    team: Searcher, monkeypatch: pytest.MonkeyPatch, chosen: int, fen: str | None
+) -> None:
+    team.engine.set_position(fen)
+    first = team.engine._game.legal_moves()[0]
+
+    def other_move(tables: Any, worker: Any, depth: int, alpha: int, beta: int) -> int:
+        """Find another best move in each helper, and nothing to follow it."""
+        number = int(threading.current_thread().name.split()[1])
+        if worker.root_moves[0].move == first:
+            worker.root_moves[[0, number]] = worker.root_moves[[number, 0]]
+        worker.root_moves[0].score, worker.root_moves[0].bound = number, 3
+        return number
+
+    monkeypatch.setattr(deepening, "search_root", only_in("search ", other_move))
+    monkeypatch.setattr(search, "vote", lambda lines: chosen)
+    listener = team.start(Limits(infinite=True), fen)
+    assert team.engine._search is not None
+    while None in team.engine._search._helper_lines:
+        assert not listener.done.wait(0.001)
+    team.engine.stop()
+    check_answer(listener, fen)
+    assert team.engine.wait(TIMEOUT)
+    line = threads_of(team)[chosen].line()
+    result = listener.result
+    assert result.best_move == to_uci(line.moves[0])
+    assert result.info is not None
+    assert result.info.score.cp == line.score
+    if chosen:
+        assert line.score == chosen + 1
+        assert result.best_move == team.engine.legal_moves()[chosen + 1]
+
+
+def test_threads_without_a_finished_iteration_have_no_vote(team: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    voters: list[int] = []
+    monkeypatch.setattr(search, "vote", lambda lines: voters.append(len(lines)) or 0)
+    monkeypatch.setattr(deepening, "search_root", only_in("search 3", breaks))
+    listener = team.start(Limits(infinite=True), KIWIPETE)
+    while [thread.completed > 0 for thread in threads_of(team)] != [True, True, False, True]:
+        assert not listener.done.wait(0.001)
+    assert team.engine._search is not None
+    while team.engine._search._helper_lines[-1] is None:
+        assert not listener.done.wait(0.001)
+    team.engine.stop()
+    assert listener.result.best_move in legal(KIWIPETE)
+    assert voters == [THREADS - 1]
+
+
+# --- How it ends ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fen", [KIWIPETE, MATE_IN_ONE, MATED_IN_ONE, CHECKMATE, STALEMATE])
+@pytest.mark.parametrize("limits", [Limits(infinite=True, depth=1), Limits(ponder=True, wtime=1, btime=1)])
+def test_the_result_is_held_back_until_stop(team: Searcher, fen: str, limits: Limits) -> None:
+    listener = team.start(limits, fen)
+    assert not listener.done.wait(WATCH)
+    team.engine.stop()
+    assert (listener.result.best_move or "none") in (legal(fen) or {"none"})
+    assert team.engine.wait(TIMEOUT)
+
+
+def test_stop_and_ponder_hit_at_any_moment_give_one_legal_move(team: Searcher) -> None:
+    engine = team.engine
+    moves = legal(KIWIPETE)
+    for cycle in range(120):
+        engine.set_position(KIWIPETE)
+        listener = team.go((Limits(infinite=True), Limits(ponder=True, wtime=50, btime=50), Limits(wtime=1))[cycle % 3])
+        if cycle % 4 == 1:
+            engine.ponderhit()
+        if cycle % 5 == 2:
+            listener.done.wait(0.002)
+        engine.stop()
+        assert listener.result.best_move in moves
+        check_answer(listener, KIWIPETE)
+        assert engine.wait(TIMEOUT)
+        assert not [thread for thread in threading.enumerate() if thread.name.startswith("search ")]
+
+
+# --- When something goes wrong ----------------------------------------------------------------------------------------
+
+
+def test_a_helper_that_fails_is_told_of_and_costs_nothing_else(team: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deepening, "search_root", only_in("search ", breaks))
+    listener = team.search(Limits(movetime=100), KIWIPETE)
+    failures = [report for report in listener.reports if isinstance(report, Message)]
+    assert failures == [Message("a search thread failed: RuntimeError('broken')")] * (THREADS - 1)
+    check_answer(listener, KIWIPETE)
+    assert listener.infos[-1].nodes == threads_of(team)[0].nodes
+    assert listener.infos[-1].depth > 1
+
+
+def test_when_the_main_thread_fails_the_helpers_answer(team: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    search_root = deepening.search_root
+
+    def breaks_late(tables: Any, worker: Any, depth: int, alpha: int, beta: int) -> int:
+        if threading.current_thread().name != "search":
+            return int(search_root(tables, worker, depth, alpha, beta))
+        while min(helper.completed for helper in threads_of(team)[1:]) < 3:
+            threading.Event().wait(0.001)
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(deepening, "search_root", breaks_late)
+    listener = team.search(Limits(movetime=10_000), MATE_IN_ONE)
+    assert Message("search failed: RuntimeError('broken')") in listener.reports
+    assert listener.result.best_move == "a1a8"
+    check_answer(listener, MATE_IN_ONE)
+
+
+def test_fewer_threads_are_used_when_the_system_gives_no_more(team: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = threading.Thread.start
+
+    def start_few(thread: threading.Thread) -> None:
+        if thread.name == "search 3":
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_few)
+    listener = team.search(Limits(movetime=50), KIWIPETE)
+    assert Message("only 2 search threads could be started") in listener.reports
+    check_answer(listener, KIWIPETE)
+
+
+# --- The threads' memory ----------------------------------------------------------------------------------------------
+
+
+def test_the_number_of_threads_can_change_between_searches(searcher: Searcher) -> None:
+    for threads in (3, 512, 2, 1):
+        searcher.engine.set_option("Threads", str(threads))
+        listener = searcher.search(Limits(nodes=20_000), KIWIPETE)
+        check_answer(listener, KIWIPETE)
+        assert len(threads_of(searcher)) == threads
+
+
+def test_a_new_game_forgets_what_every_thread_has_learnt(team: Searcher) -> None:
+    listener = team.start(Limits(infinite=True), KIWIPETE)
+    while not all(worker.history.any() for worker in team.engine._workers):
+        assert not listener.done.wait(0.001)
+    team.engine.stop()
+    assert team.engine.wait(TIMEOUT)
+    team.engine.set_option("Clear Hash", None)
+    assert all(worker.history.any() for worker in team.engine._workers)
+    team.engine.new_game()
+    assert len(team.engine._workers) == THREADS
+    assert not any(np.any(worker.history) for worker in team.engine._workers)
+
+
+def test_too_little_memory_for_the_threads_leaves_them_as_they_are(
+    team: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_memory(*arguments: object) -> None:
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, "mmap", SimpleNamespace(mmap=no_memory))
+        with pytest.raises(OptionError, match=r"^not enough memory for 500 threads$"):
+            team.engine.set_option("Threads", "500")
+    assert team.engine.options.threads == THREADS
+    assert team.search(Limits(depth=5)).result.best_move in legal(None)

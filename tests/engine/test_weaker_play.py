@@ -1,0 +1,121 @@
+"""A search with a handicap: it keeps all limits, and plays what it reports."""
+
+from collections import Counter
+
+import chess
+import pytest
+from searcher import MATE_IN_TWO, STALEMATE, Searcher
+
+from knightadder.engine.limits import Limits
+from knightadder.engine.strength import MAX_ELO, MIN_ELO, handicap_for
+
+QUIET = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3"
+
+
+@pytest.fixture
+def weak(searcher: Searcher) -> Searcher:
+    """Search at the lowest strength."""
+    _set(searcher, UCI_LimitStrength="true", UCI_Elo=MIN_ELO)
+    searcher.engine.random.seed(1)
+    return searcher
+
+
+def _set(searcher: Searcher, **options: object) -> None:
+    for name, value in options.items():
+        searcher.engine.set_option(name, str(value))
+
+
+def test_it_looks_at_few_nodes_and_plays_several_moves(weak: Searcher) -> None:
+    moves = Counter()
+    for _ in range(20):
+        listener = weak.search(Limits(wtime=60_000, btime=60_000), QUIET)
+        assert listener.infos[-1].nodes <= handicap_for(MIN_ELO).nodes
+        assert listener.infos[-1].pv[0] == listener.result.best_move
+        assert listener.infos[-1].multipv == 1
+        moves[listener.result.best_move] += 1
+    assert len(moves) > 1
+
+
+def test_the_same_seed_plays_the_same(weak: Searcher) -> None:
+    games = []
+    for _ in range(2):
+        weak.engine.random.seed(3)
+        games.append([weak.search(Limits(nodes=2000), QUIET).result.best_move for _ in range(10)])
+    assert games[0] == games[1]
+
+
+def test_more_elo_looks_at_more_nodes(weak: Searcher) -> None:
+    nodes = []
+    for elo in (MIN_ELO, (MIN_ELO + MAX_ELO) // 2, MAX_ELO):
+        _set(weak, UCI_Elo=elo)
+        nodes.append(weak.search(Limits(wtime=60_000, btime=60_000), QUIET).infos[-1].nodes)
+    assert nodes == sorted(nodes)
+    assert len(set(nodes)) == 3
+
+
+def test_full_strength_chooses_nothing(searcher: Searcher) -> None:
+    _set(searcher, UCI_Elo=MIN_ELO)
+    state = searcher.engine.random.getstate()
+    assert searcher.search(Limits(nodes=20_000), QUIET).infos[-1].nodes == 20_000
+    assert searcher.engine.random.getstate() == state
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_the_users_limits_hold(weak: Searcher, threads: int) -> None:
+    _set(weak, UCI_Elo=MAX_ELO, Threads=threads)
+    assert weak.search(Limits(nodes=5000), QUIET).infos[-1].nodes <= 5000
+    assert max(info.depth for info in weak.search(Limits(depth=3), QUIET).infos) == 3
+
+
+def test_only_the_searchmoves_are_chosen_from(weak: Searcher) -> None:
+    names = ("a2a3", "b2b3", "h2h3")
+    moves = {weak.search(Limits(nodes=2000, searchmoves=names), QUIET).result.best_move for _ in range(15)}
+    assert moves <= set(names)
+    assert len(moves) > 1
+
+
+@pytest.mark.parametrize("lines", [2, 6])
+def test_several_lines_are_shown_as_asked_for_and_the_chosen_one_first(weak: Searcher, lines: int) -> None:
+    _set(weak, UCI_Elo=1800, MultiPV=lines)
+    for _ in range(8):
+        listener = weak.search(Limits(wtime=60_000, btime=60_000), QUIET)
+        shown = {}
+        for info in listener.infos:
+            assert info.multipv <= lines
+            shown[info.multipv] = info.pv[0]
+        assert set(shown) == set(range(1, lines + 1))
+        assert len(set(shown.values())) == lines
+        assert shown[1] == listener.result.best_move
+
+
+def test_one_line_is_shown_unless_more_are_asked_for(weak: Searcher) -> None:
+    assert {info.multipv for info in weak.search(Limits(nodes=5000), QUIET).infos} == {1}
+
+
+def test_a_mate_that_is_seen_is_played(weak: Searcher) -> None:
+    _set(weak, UCI_Elo=1800)
+    for _ in range(10):
+        listener = weak.search(Limits(wtime=60_000, btime=60_000), MATE_IN_TWO)
+        assert listener.infos[-1].score.mate == 2
+        assert listener.infos[-1].pv[0] == listener.result.best_move
+
+
+def test_a_forced_move_and_none(weak: Searcher) -> None:
+    assert weak.search(Limits(nodes=100), "7k/R7/8/8/8/8/8/1R2K3 b - - 0 1").result.best_move == "h8g8"
+    assert weak.search(Limits(nodes=100), STALEMATE).result.best_move is None
+
+
+def test_the_ponder_move_answers_the_chosen_one(weak: Searcher) -> None:
+    _set(weak, UCI_Elo=1800)
+    for _ in range(10):
+        result = weak.search(Limits(wtime=60_000, btime=60_000), QUIET).result
+        board = chess.Board(QUIET)
+        board.push_uci(result.best_move)
+        assert result.ponder is None or chess.Move.from_uci(result.ponder) in board.legal_moves
+
+
+def test_an_infinite_search_waits_for_the_stop(weak: Searcher) -> None:
+    listener = weak.start(Limits(infinite=True), QUIET)
+    assert not listener.done.wait(0.3)
+    weak.engine.stop()
+    assert listener.infos[-1].pv[0] == listener.result.best_move
