@@ -15,7 +15,9 @@ import time
 from dataclasses import dataclass
 from statistics import median
 
-from uci_process import UciProcess, UciProcessError
+from uci_process import UciProcess
+
+from knightadder.workshop.uci_client import UciError
 
 CACHE_VARIABLE = "KNIGHTADDER_CACHE"
 PATIENCE = 180.0  # seconds, before an engine counts as silent
@@ -50,7 +52,7 @@ def start_and_move(command: str, cache: str, movetime: int) -> Start:
 
     Raises
     ------
-    UciProcessError
+    UciError
         If it doesn't.
     """
     with UciProcess(command, {CACHE_VARIABLE: cache}) as engine:
@@ -96,7 +98,7 @@ def parallel_starts(command: str, count: int) -> list[str]:
     def one(number: int, cache: str) -> None:
         try:
             seconds.append(start_and_move(command, cache, movetime=200).bestmove)
-        except UciProcessError as error:
+        except UciError as error:
             failures.append(f"engine {number}: {error}")
 
     with tempfile.TemporaryDirectory() as cache:
@@ -135,7 +137,7 @@ def main() -> int:
             show("warm: readyok after", median(start.readyok for start in warm), "s", 1)
             show("warm: bestmove of 0.1 s after", median(start.bestmove for start in warm), "s")
             show(f"peak memory with Hash {HASH_MB}", peak_memory(arguments.engine, cache), "MB", 350)
-    except UciProcessError as error:
+    except UciError as error:
         print(f"FAILED: {error}")
         return 1
     failures = parallel_starts(arguments.engine, arguments.parallel)

@@ -131,7 +131,7 @@ def test_arguments_come_from_the_process_by_default(monkeypatch, capsys):
 def test_help_names_every_command_and_its_examples_are_valid(capsys):
     status, out, _ = _run(capsys, "--help")
     assert status == 0
-    for command in ("uci", "analyse", "perft", "bench", "warmup", "cache"):
+    for command in ("uci", "analyse", "perft", "bench", "warmup", "cache", "suite", "match"):
         assert re.search(rf"^ +{command}\b", out, re.MULTILINE), command
     examples = re.findall(r"^  knightadder (\S.*?)(?:   .*)?$", out.partition("examples:")[2], re.MULTILINE)
     assert len(examples) >= 5

@@ -13,6 +13,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, TypeAlias
 
 from knightadder import __version__
+from knightadder.arguments import positive, seconds
 from knightadder.engine.errors import EngineError, OptionError, PositionError
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ examples:
   knightadder analyse "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1" --time 5 --multipv 3
   knightadder perft 5 --divide
   knightadder bench                        search fixed positions: nodes, and nodes per second
+  knightadder suite wac.epd --time 1       solve the positions of a test suite
+  knightadder match --engine name=new --engine name=old dir=../old/src --each nodes=20000 --sprt elo0=0 elo1=5
   knightadder warmup                       compile now what the first start would compile
 """
 
@@ -84,6 +87,8 @@ def build_parser() -> "argparse.ArgumentParser":
     """Declare the subcommands and their arguments."""
     import argparse
 
+    from knightadder.workshop import match, suite, tune
+
     parser = argparse.ArgumentParser(
         prog="knightadder",
         description="A chess engine in plain Python, compiled by Numba. Without arguments it speaks UCI.",
@@ -102,21 +107,21 @@ def build_parser() -> "argparse.ArgumentParser":
         "fen", nargs="+", metavar="FEN", help='the position, in Forsyth-Edwards notation, or "startpos"'
     )
     limit = command.add_mutually_exclusive_group()
-    limit.add_argument("--depth", type=_positive, metavar="PLIES", help="stop at this depth")
-    limit.add_argument("--time", type=_seconds, metavar="SECONDS", help="stop after this time")
-    command.add_argument("--multipv", type=_positive, default=1, metavar="N", help="show the N best lines")
+    limit.add_argument("--depth", type=positive, metavar="PLIES", help="stop at this depth")
+    limit.add_argument("--time", type=seconds, metavar="SECONDS", help="stop after this time")
+    command.add_argument("--multipv", type=positive, default=1, metavar="N", help="show the N best lines")
     command.add_argument("--chess960", action="store_true", help="play by the rules of Chess960")
     command.set_defaults(run=_analyse)
 
     command = commands.add_parser("perft", help="count the positions that legal moves lead to")
-    command.add_argument("depth", type=_positive, metavar="DEPTH", help="number of plies")
+    command.add_argument("depth", type=positive, metavar="DEPTH", help="number of plies")
     command.add_argument("--fen", nargs="+", metavar="FEN", help="the position; the start position by default")
     command.add_argument("--divide", action="store_true", help="show the count of each first move")
     command.add_argument("--chess960", action="store_true", help="play by the rules of Chess960")
     command.set_defaults(run=_perft)
 
     command = commands.add_parser("bench", help="search fixed positions to a fixed depth: nodes and nodes per second")
-    command.add_argument("depth", type=_positive, nargs="?", metavar="DEPTH", help="number of plies")
+    command.add_argument("depth", type=positive, nargs="?", metavar="DEPTH", help="number of plies")
     command.set_defaults(run=_bench)
 
     command = commands.add_parser("warmup", help="compile now what the first start would compile")
@@ -125,6 +130,10 @@ def build_parser() -> "argparse.ArgumentParser":
     command = commands.add_parser("cache", help="show where the compiled code is kept, or clear it")
     command.add_argument("--clear", action="store_true", help="remove all of it")
     command.set_defaults(run=_cache)
+
+    suite.add_command(commands)
+    match.add_command(commands)
+    tune.add_command(commands)
     return parser
 
 
@@ -420,19 +429,3 @@ def _verdict(board: "chess.Board", result: "Result") -> str:
 
 def _megabytes(size: int) -> str:
     return f"{size / 1e6:.1f} MB"
-
-
-def _positive(text: str) -> int:
-    """Read a whole number from 1 on, for argparse."""
-    value = int(text)
-    if value < 1:
-        raise ValueError(text)
-    return value
-
-
-def _seconds(text: str) -> float:
-    """Read a positive, finite time, for argparse."""
-    value = float(text)
-    if not 0 < value < float("inf"):
-        raise ValueError(text)
-    return value

@@ -1,0 +1,153 @@
+"""What an engine may spend on its moves, and the clock of one side in a game.
+
+Written as match programs write it: ``tc=40/60+0.6``, ``st=0.5``, ``nodes=20000``, ``depth=8``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from knightadder.engine.errors import OptionError
+
+_TIME_CONTROL = re.compile(r"(?:(\d+)/)?(\d+(?:\.\d+)?|\.\d+)(?:\+(\d+(?:\.\d+)?|\.\d+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class TimeControl:
+    """A game clock: seconds, seconds added after each move, and after how many moves the seconds are given again.
+
+    Attributes
+    ----------
+    base, increment : float
+        Seconds.
+    moves : int or None
+        Moves of a period; None if the time is for the whole game.
+    """
+
+    base: float
+    increment: float = 0.0
+    moves: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> TimeControl:
+        """Read ``base+increment`` or ``moves/base+increment``; OptionError if it is none."""
+        match = _TIME_CONTROL.fullmatch(text)
+        if not match or float(match[2]) <= 0 or match[1] == "0":
+            raise OptionError(f"tc={text}: expected SECONDS+INCREMENT or MOVES/SECONDS+INCREMENT")
+        return cls(float(match[2]), float(match[3] or 0), int(match[1]) if match[1] else None)
+
+    def __str__(self) -> str:
+        """Write it as it is read."""
+        period = f"{self.moves}/" if self.moves else ""
+        return f"{period}{self.base:g}+{self.increment:g}" if self.increment else f"{period}{self.base:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What an engine may spend.
+
+    Attributes
+    ----------
+    time_control : TimeControl or None
+        A game clock.
+    move_time : float or None
+        Seconds a move.
+    nodes, depth : int or None
+        Nodes, or plies, a move.
+    margin : float
+        Seconds that a clock may be overdrawn before the flag falls.
+    """
+
+    time_control: TimeControl | None = None
+    move_time: float | None = None
+    nodes: int | None = None
+    depth: int | None = None
+    margin: float = 0.05
+
+    @property
+    def timed(self) -> bool:
+        """Whether there is a clock, so that no two games are the same."""
+        return self.time_control is not None or self.move_time is not None
+
+    def __str__(self) -> str:
+        """Write them as the strength log does."""
+        parts = []
+        if self.time_control:
+            parts.append(str(self.time_control))
+        if self.move_time:
+            parts.append(f"{self.move_time:g} s/move")
+        if self.nodes:
+            parts.append(f"N={self.nodes}")
+        if self.depth:
+            parts.append(f"depth {self.depth}")
+        return " ".join(parts)
+
+
+class Clock:
+    """The clock of one side in one game.
+
+    Parameters
+    ----------
+    limits : Limits
+        What the side may spend.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        control = limits.time_control
+        self._left = control.base if control else 0.0
+        self._moves_left = control.moves if control else None
+        self._own = "".join(
+            text
+            for value, text in (
+                (limits.move_time, f" movetime {round((limits.move_time or 0) * 1000)}"),
+                (limits.nodes, f" nodes {limits.nodes}"),
+                (limits.depth, f" depth {limits.depth}"),
+            )
+            if value
+        )
+
+    @property
+    def allowed(self) -> float | None:
+        """Seconds that the next move may take; None without a clock."""
+        times = [self._left] if self._limits.time_control else []
+        if self._limits.move_time:
+            times.append(self._limits.move_time)
+        return min(times, default=None)
+
+    def reading(self, colour: str) -> str:
+        """Say in UCI what the clock shows to both sides, empty without a game clock; `colour` is ``w`` or ``b``."""
+        control = self._limits.time_control
+        if control is None:
+            return ""
+        return f" {colour}time {max(1, int(self._left * 1000))} {colour}inc {round(control.increment * 1000)}"
+
+    def own(self) -> str:
+        """Say in UCI what only the side itself is told: the moves to the next period, and limits of each move."""
+        return (f" movestogo {self._moves_left}" if self._moves_left else "") + self._own
+
+    def charge(self, seconds: float) -> float | None:
+        """Charge a move.
+
+        Parameters
+        ----------
+        seconds : float
+            What it took.
+
+        Returns
+        -------
+        float or None
+            Seconds that were left of what was allowed; None without a clock. The flag has fallen if that is below
+            minus the margin.
+        """
+        allowed = self.allowed
+        control = self._limits.time_control
+        if control:
+            self._left = max(self._left - seconds, 0.0) + control.increment
+            if self._moves_left:
+                self._moves_left -= 1
+                if not self._moves_left:
+                    self._moves_left = control.moves
+                    self._left += control.base
+        return None if allowed is None else allowed - seconds

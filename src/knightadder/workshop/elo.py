@@ -1,0 +1,149 @@
+"""Elo from games in pairs: the pentanomial model.
+
+The two games of a pair share an opening, each engine having White once, so their results are not independent but their
+sum is one observation, of five possible values. All that follows is computed from how often each occurred. See
+https://www.chessprogramming.org/Match_Statistics and Michel Van den Bergh, "Normalized Elo" (2021).
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from scipy.special import ndtr, stdtrit
+
+# How often a pair gave 0, 1/2, 1, 3/2 and 2 points: losses, loss and draw, even, win and draw, wins.
+Pentanomial: TypeAlias = Sequence[float]
+
+CONFIDENCE = 0.95
+
+# Normalized Elo of an advantage of one standard deviation of a game.
+NORMALIZED_SCALE = 800 / math.log(10)
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An estimate with the ends of its 95 % confidence interval; each may be infinite."""
+
+    value: float
+    low: float
+    high: float
+
+
+def pentanomial(pairs: Iterable[float]) -> tuple[int, ...]:
+    """Count pairs of games by their points.
+
+    Parameters
+    ----------
+    pairs : iterable of float
+        Points of each pair: 0, 0.5, 1, 1.5 or 2.
+
+    Returns
+    -------
+    tuple of int
+        The five counts.
+    """
+    counts = [0] * 5
+    for points in pairs:
+        counts[round(2 * points)] += 1
+    return tuple(counts)
+
+
+def moments(counts: Pentanomial) -> tuple[float, float]:
+    """Mean and variance of the score of a pair, in points a game (0 to 1).
+
+    Parameters
+    ----------
+    counts : sequence of float
+        Five counts, not all zero.
+
+    Returns
+    -------
+    tuple of float
+        Mean and variance.
+    """
+    number = sum(counts)
+    mean = sum(count * index / 4 for index, count in enumerate(counts)) / number
+    variance = sum(count * (index / 4 - mean) ** 2 for index, count in enumerate(counts)) / number
+    return mean, variance
+
+
+def elo_of_score(score: float) -> float:
+    """Elo difference that gives an expected score; infinite at 0 and 1, and beyond."""
+    if score <= 0.0:
+        return -math.inf
+    if score >= 1.0:
+        return math.inf
+    return 400.0 * math.log10(score / (1.0 - score))
+
+
+def score_of_elo(elo: float) -> float:
+    """Expected score of an Elo difference."""
+    return 1.0 / (1.0 + math.pow(10.0, -elo / 400.0))
+
+
+def elo_interval(counts: Pentanomial) -> Interval:
+    """Estimate the Elo difference, with Student's t for the interval.
+
+    Parameters
+    ----------
+    counts : sequence of float
+        Five counts of pairs.
+
+    Returns
+    -------
+    Interval
+        The estimate; from minus to plus infinity where nothing is known of the spread: with fewer than two pairs, or
+        when all gave the same.
+    """
+    number = sum(counts)
+    if not number:
+        return Interval(0.0, -math.inf, math.inf)
+    mean, variance = moments(counts)
+    if number < 2 or not variance:
+        return Interval(elo_of_score(mean), -math.inf, math.inf)
+    error = float(stdtrit(number - 1, (1 + CONFIDENCE) / 2)) * math.sqrt(variance / number)
+    return Interval(elo_of_score(mean), elo_of_score(mean - error), elo_of_score(mean + error))
+
+
+def normalized_elo(counts: Pentanomial) -> float:
+    """Normalized Elo: the advantage in standard deviations of a game, scaled; says how hard it is to measure.
+
+    Parameters
+    ----------
+    counts : sequence of float
+        Five counts of pairs.
+
+    Returns
+    -------
+    float
+        Zero without games; infinite when all pairs gave the same points other than one.
+    """
+    if not sum(counts):
+        return 0.0
+    mean, variance = moments(counts)
+    if not variance:
+        return math.copysign(math.inf, mean - 0.5) if mean != 0.5 else 0.0
+    return (mean - 0.5) / math.sqrt(2.0 * variance) * NORMALIZED_SCALE
+
+
+def likelihood_of_superiority(counts: Pentanomial) -> float:
+    """Probability that the first engine is the stronger one (LOS), by the normal approximation.
+
+    Parameters
+    ----------
+    counts : sequence of float
+        Five counts of pairs.
+
+    Returns
+    -------
+    float
+        From 0 to 1; a half where nothing is known.
+    """
+    number = sum(counts)
+    if not number:
+        return 0.5
+    mean, variance = moments(counts)
+    if not variance:
+        return 0.5 if number < 2 or mean == 0.5 else float(mean > 0.5)
+    return float(ndtr((mean - 0.5) / math.sqrt(variance / number)))

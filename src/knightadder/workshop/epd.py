@@ -1,0 +1,204 @@
+"""Problems in Extended Position Description (EPD): positions with what solves them.
+
+An EPD line is the first four fields of a FEN and operations, such as ``bm Qg6; id "WAC.001";``. Understood are
+
+- ``bm`` and ``am``: best moves, and moves to avoid;
+- ``dm 3``, and in its place ``ce +M3``: a forced mate, in so many moves;
+- points for moves, as the Strategic Test Suite (STS) has them: ``c9`` with the moves and ``c8`` with their points, or
+  ``c0 "f5=10, Bf2=4"``;
+- ``id``: the name.
+
+See https://www.chessprogramming.org/Extended_Position_Description.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import chess
+
+from knightadder.engine.errors import OptionError
+
+# Whatever else the rules of a real game ask of a position, composed problems need not have.
+_UNPLAYABLE = (
+    chess.STATUS_EMPTY
+    | chess.STATUS_NO_WHITE_KING
+    | chess.STATUS_NO_BLACK_KING
+    | chess.STATUS_TOO_MANY_KINGS
+    | chess.STATUS_PAWNS_ON_BACKRANK
+    | chess.STATUS_OPPOSITE_CHECK
+)
+# Four fields, and the two counters of a full FEN, which some suites leave in.
+_POSITION = re.compile(r"\s*(\S+ +[wb] +[-\w]+ +[-\w]+)(?: +(\d+) +(\d+)(?=\s|;|$))?")
+_OPERATION = re.compile(r'\s*([A-Za-z]\w*)((?:"[^"]*"|[^";])*)(?:;|$)')
+_MATE = re.compile(r"\+?[M#]?(\d+)")
+_POINTS = re.compile(r"([^\s,]+)=(\d+)")
+_POINTS_LIST = re.compile(rf"{_POINTS.pattern}(?:[\s,]+{_POINTS.pattern})*[\s,]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A position and what solves it.
+
+    Attributes
+    ----------
+    name : str
+        Its ``id``, or its line's number.
+    board : chess.Board
+        The position.
+    best, avoid : frozenset of chess.Move
+        The moves of ``bm`` and ``am``; empty where there are none.
+    mate : int or None
+        Moves to a forced mate.
+    points : mapping of chess.Move to int
+        What each move is worth; other moves nothing. Empty where the suite gives no points.
+    """
+
+    name: str
+    board: chess.Board
+    best: frozenset[chess.Move] = frozenset()
+    avoid: frozenset[chess.Move] = frozenset()
+    mate: int | None = None
+    points: Mapping[chess.Move, int] = field(default_factory=dict)
+
+    @property
+    def maximum(self) -> int:
+        """Most points that a move gets."""
+        return max(self.points.values(), default=0)
+
+    @property
+    def wanted(self) -> str:
+        """What solves it, as text."""
+        moves = sorted(self.board.san(move) for move in self.best)
+        moves += sorted(f"not {self.board.san(move)}" for move in self.avoid)
+        return " ".join(moves) or f"#{self.mate}"
+
+    def solved_by(self, move: chess.Move | None, mate: int | None = None) -> bool:
+        """Judge an answer.
+
+        Parameters
+        ----------
+        move : chess.Move or None
+            The move chosen.
+        mate : int or None
+            The mate announced with it, in moves; negative when it is the opponent who mates.
+
+        Returns
+        -------
+        bool
+            Whether the move is one of the best, where there are such, and not one to avoid; or, whatever the move, the
+            mate announced takes no longer than the known one, since there may be more than one way.
+        """
+        if self.mate is not None and mate is not None and 0 < mate <= self.mate:
+            return True
+        if move is None or not (self.best or self.avoid):
+            return False
+        return (not self.best or move in self.best) and move not in self.avoid
+
+
+def read_problems(file: Path, chess960: bool = False) -> tuple[list[Problem], list[str]]:
+    """Read the problems of an EPD file; empty lines and those that begin with ``#`` are left out.
+
+    Parameters
+    ----------
+    file : Path
+        The file, in UTF-8.
+    chess960 : bool
+        Whether castling is that of Chess960.
+
+    Returns
+    -------
+    problems : list of Problem
+        In the order of the file.
+    complaints : list of str
+        One text for each line that is no problem, with file and line number.
+
+    Raises
+    ------
+    OptionError
+        If the file cannot be read.
+    """
+    try:
+        lines = file.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+    except OSError as error:
+        raise OptionError(f"cannot read {file}: {error.strerror}") from None
+    problems, complaints = [], []
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        try:
+            problems.append(parse_problem(line, f"line {number}", chess960))
+        except ValueError as error:
+            complaints.append(f"{file}:{number}: {error}")
+    return problems, complaints
+
+
+def parse_problem(line: str, name: str, chess960: bool = False) -> Problem:
+    """Read one line of EPD.
+
+    Parameters
+    ----------
+    line : str
+        Position and operations.
+    name : str
+        Names the problem if it has no ``id``.
+    chess960 : bool
+        Whether castling is that of Chess960.
+
+    Returns
+    -------
+    Problem
+        The position and its solution.
+
+    Raises
+    ------
+    ValueError
+        If the line is no EPD, or gives no solution; the text says what is wrong.
+    """
+    start = _POSITION.match(line)
+    if not start:
+        raise ValueError("no position")
+    board = chess.Board(f"{start[1]} {start[2] or 0} {start[3] or 1}", chess960=chess960)
+    if board.status() & _UNPLAYABLE:
+        raise ValueError("the position is not playable")
+    operations = {code: operand.strip().strip('"') for code, operand in _OPERATION.findall(line[start.end() :])}
+    best, avoid = (_moves(board, operations.get(code, "")) for code in ("bm", "am"))
+    points = _points(board, operations)
+    if points and not best:
+        best = frozenset(move for move, value in points.items() if value == max(points.values()))
+    mate = _mate(operations)
+    if not (best or avoid or mate):
+        raise ValueError("no solution: none of bm, am, dm and points")
+    return Problem(operations.get("id") or name, board, best, avoid, mate, points)
+
+
+def _moves(board: chess.Board, text: str) -> frozenset[chess.Move]:
+    """Read moves in algebraic notation."""
+    words = [word.rstrip("!?") for word in re.split(r"[\s,]+", text) if word]
+    if words[:1] in (["bm"], ["am"]):  # a slip in a suite that is in wide use
+        del words[0]
+    return frozenset(board.parse_san(word) for word in words)
+
+
+def _mate(operations: Mapping[str, str]) -> int | None:
+    """Read the distance of a mate; a ``ce`` in centipawns is none."""
+    for code, needed in (("dm", ""), ("ce", "M")):
+        match = _MATE.fullmatch(operations.get(code, ""))
+        if match and needed in match[0]:
+            return int(match[1]) or None
+    return None
+
+
+def _points(board: chess.Board, operations: Mapping[str, str]) -> dict[chess.Move, int]:
+    """Read the points of the moves, empty if there are none."""
+    if "c8" in operations and "c9" in operations:
+        moves, values = operations["c9"].split(), operations["c8"].split()
+        try:
+            return {board.parse_uci(move): int(value) for move, value in zip(moves, values, strict=True)}
+        except ValueError as error:
+            raise ValueError(f"c8 and c9 are no points for moves: {error}") from None
+    text = operations.get("c0", "")
+    if not _POINTS_LIST.fullmatch(text):  # a comment
+        return {}
+    return {board.parse_san(move): int(value) for move, value in _POINTS.findall(text)}

@@ -1,0 +1,172 @@
+"""What an engine says about its search, and whether it agrees with the rules and with itself.
+
+The warnings are those of fastchess (https://github.com/Disservin/fastchess): a principal variation (PV) with an illegal
+move, one that goes on after the end of the game, a mate that the PV does not show, a best move that is not the PV's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import chess
+
+ILLEGAL = "illegal PV move"
+PAST_THREEFOLD = "PV goes on after a threefold repetition"
+PAST_FIFTY = "PV goes on after fifty moves"
+PAST_MATE = "PV goes on after mate"
+PAST_STALEMATE = "PV goes on after stalemate"
+MATE_TOO_SHORT = "PV of a mate is incomplete"
+MATE_TOO_LONG = "PV of a mate is too long"
+MATE_NOT_MATE = "PV of a mate ends without mate"
+NOT_HEAD = "best move is not the head of the last PV"
+MATE_SIGN = "both engines announce a mate for themselves, or against"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchInfo:
+    """An ``info`` line with a score.
+
+    Attributes
+    ----------
+    depth, nodes : int
+        Zero if not told.
+    cp, mate : int or None
+        The score, from the engine's view: centipawns, or moves to mate.
+    bound : str
+        ``lowerbound``, ``upperbound`` or empty.
+    pv : tuple of str
+        The principal variation.
+    line : str
+        The line itself.
+    """
+
+    depth: int
+    nodes: int
+    cp: int | None
+    mate: int | None
+    bound: str
+    pv: tuple[str, ...]
+    line: str
+
+    def value(self) -> int:
+        """Score as a number: centipawns, any mate being worth more than any of them."""
+        if self.mate is not None:
+            return 100_000 - self.mate if self.mate > 0 else -100_000 - self.mate
+        return self.cp or 0
+
+    def text(self) -> str:
+        """Score as PGN comments have it: ``+0.31``, or ``-M4`` for a mate in four moves against the engine."""
+        if self.mate is not None:
+            return f"{'+' if self.mate > 0 else '-'}M{abs(self.mate)}"
+        return f"{(self.cp or 0) / 100:+.2f}"
+
+
+def parse_info(line: str) -> SearchInfo | None:
+    """Read an ``info`` line of the best line; None if there is no score, or it is of another line, or broken."""
+    words = line.split()
+    if words[:1] != ["info"] or words[1:2] == ["string"]:
+        return None
+    numbers = {"depth": 0, "nodes": 0, "multipv": 1}
+    cp: int | None = None
+    mate: int | None = None
+    bound = ""
+    pv: tuple[str, ...] = ()
+    position = 1
+    try:
+        while position < len(words):
+            word = words[position]
+            if word in numbers:
+                numbers[word] = int(words[position + 1])
+                position += 1
+            elif word == "score":
+                value = int(words[position + 2])
+                cp, mate = (value, None) if words[position + 1] == "cp" else (None, value)
+                position += 2
+            elif word in ("lowerbound", "upperbound"):
+                bound = word
+            elif word == "pv":
+                end = position + 1
+                while end < len(words) and _looks_like_a_move(words[end]):
+                    end += 1
+                pv = tuple(words[position + 1 : end])
+                position = end - 1
+            elif word == "string":
+                break
+            position += 1
+    except (IndexError, ValueError):
+        return None
+    if (cp is None and mate is None) or numbers["multipv"] > 1:
+        return None
+    return SearchInfo(numbers["depth"], numbers["nodes"], cp, mate, bound, pv, line)
+
+
+def last_info(lines: Sequence[str]) -> SearchInfo | None:
+    """Give the last line with a score."""
+    for line in reversed(lines):
+        if " score " in line:
+            info = parse_info(line)
+            if info is not None:
+                return info
+    return None
+
+
+def check_pv(board: chess.Board, info: SearchInfo) -> str | None:
+    """Check a principal variation.
+
+    Parameters
+    ----------
+    board : chess.Board
+        The position that was searched, with its history; it is the same afterwards.
+    info : SearchInfo
+        What the engine said.
+
+    Returns
+    -------
+    str or None
+        What is wrong first.
+    """
+    made = 0
+    try:
+        for word in info.pv:
+            over = None
+            if made and board.halfmove_clock >= 8:  # the position searched may have occurred thrice: it is only claimed
+                if board.halfmove_clock >= 100 and board.is_fifty_moves():
+                    over = PAST_FIFTY
+                elif board.is_repetition(3):
+                    over = PAST_THREEFOLD
+            if over:
+                return over
+            try:
+                board.push_uci(word)
+            except ValueError:
+                if any(board.generate_legal_moves()):
+                    return ILLEGAL
+                return PAST_MATE if board.is_check() else PAST_STALEMATE
+            made += 1
+        if info.mate and not info.bound and info.pv:
+            wanted = 2 * info.mate - 1 if info.mate > 0 else -2 * info.mate
+            if made < wanted:
+                return MATE_TOO_SHORT
+            if made > wanted:
+                return MATE_TOO_LONG
+            if not board.is_checkmate():
+                return MATE_NOT_MATE
+        return None
+    finally:
+        for _ in range(made):
+            board.pop()
+
+
+def check_best_move(best: str, lines: Sequence[str]) -> str | None:
+    """Check that the best move is the head of the last principal variation that is not of a search that failed low."""
+    for line in reversed(lines):
+        if " pv " in line and " upperbound" not in line:
+            info = parse_info(line)
+            if info is not None and info.pv:
+                return None if info.pv[0] == best else NOT_HEAD
+    return None
+
+
+def _looks_like_a_move(word: str) -> bool:
+    return 4 <= len(word) <= 5 and word[0] in "abcdefgh" and word[1] in "12345678"

@@ -1,0 +1,327 @@
+"""A UCI engine as a child process: lines out, lines in, and a time limit on every wait.
+
+Reading blocks, because nothing answers faster; what ends a wait that takes too long is a thread that watches over all
+engines and kills the one that is overdue.
+"""
+
+import contextlib
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from knightadder.engine.errors import EngineError, OptionError
+
+# Debian puts its chess programs here, which root's PATH leaves out.
+_EXTRA_FOLDER = "/usr/games"
+
+_WATCH_SECONDS = 0.05  # how late an overdue engine may be killed
+_QUIT_SECONDS = 2.0  # what an engine gets to end by itself
+
+
+class UciError(EngineError):
+    """An engine ended, or did not answer in time."""
+
+
+class EngineEndedError(UciError):
+    """The engine's process ended."""
+
+
+class EngineSilentError(UciError):
+    """The engine did not answer in time, and was killed."""
+
+
+def resolve_command(command: str | Sequence[str], folder: Path | None = None) -> list[str]:
+    """Split a command line and find its program.
+
+    Parameters
+    ----------
+    command : str or sequence of str
+        A shell-like command line, or its words.
+    folder : Path, optional
+        Where a path that is not absolute begins; the working directory by default.
+
+    Returns
+    -------
+    list of str
+        The words, the first of them the full path of the program.
+
+    Raises
+    ------
+    OptionError
+        If there is no such program.
+    """
+    if isinstance(command, str):
+        # Windows has backslashes in its paths, which a shell of the other kind would take out.
+        posix = os.name == "posix"
+        try:
+            words = [word if posix else word.strip('"') for word in shlex.split(command, posix=posix)]
+        except ValueError as error:
+            raise OptionError(f"cannot read the command {command}: {error}") from None
+    else:
+        words = list(command)
+    if not words:
+        raise OptionError("the command of an engine is empty")
+    program = shutil.which(words[0]) or shutil.which(words[0], path=_EXTRA_FOLDER)
+    if program is None and folder is not None:
+        program = shutil.which(folder / words[0])
+    if program is None:
+        raise OptionError(f"no such program: {words[0]}")
+    return [str(Path(program).absolute()), *words[1:]]
+
+
+class UciClient:
+    """A running engine.
+
+    Parameters
+    ----------
+    command : str or sequence of str
+        The command that starts it, see `resolve_command`.
+    folder : Path, optional
+        Its working directory.
+    environment : mapping of str to str, optional
+        Variables set on top of those of this process.
+
+    Attributes
+    ----------
+    name : str
+        What the engine calls itself; its program's name before `handshake`.
+    options : dict of str to str
+        Names of its options, as it writes them, by their lower case.
+
+    Raises
+    ------
+    OptionError
+        If there is no such program.
+    EngineError
+        If it cannot be started.
+    """
+
+    def __init__(
+        self,
+        command: str | Sequence[str],
+        folder: Path | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        words = resolve_command(command, folder)
+        self.name = Path(words[0]).name
+        self.options: dict[str, str] = {}
+        # Not a pipe, which would have to be read all the time.
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
+        try:
+            self.process = subprocess.Popen(
+                words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                cwd=folder,
+                env={**os.environ, **(environment or {})},
+                # A group of its own: Ctrl-C is for us, and killing reaches what the engine started.
+                start_new_session=True,
+                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+            )
+        except OSError as error:
+            self._errors.close()
+            raise EngineError(f"cannot start {shlex.join(words)}: {error.strerror}") from None
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self._input, self._output = self.process.stdin, self.process.stdout
+        self.deadline: float | None = None  # when a wait under way ends; the watchman reads it
+        self.overdue = False
+        _watchman.watch(self)
+
+    # --- lines ---------------------------------------------------------------------------------------------------
+
+    def send(self, *lines: str) -> None:
+        """Write lines, given without their ends.
+
+        Raises
+        ------
+        EngineEndedError
+            If the engine has ended.
+        """
+        try:
+            self._input.write("".join(line + "\n" for line in lines).encode())
+            self._input.flush()
+        except (OSError, ValueError):
+            raise self._ended() from None
+
+    def read_until(self, prefix: str, timeout: float) -> list[str]:
+        """Read lines up to one that starts with a prefix.
+
+        Parameters
+        ----------
+        prefix : str
+            How the awaited line starts.
+        timeout : float
+            Seconds to wait for it at most.
+
+        Returns
+        -------
+        list of str
+            All lines read, the awaited one last.
+
+        Raises
+        ------
+        EngineEndedError
+            If the engine ends first.
+        EngineSilentError
+            If the time is over; the engine is killed.
+        """
+        start = prefix.encode()
+        lines: list[bytes] = []
+        self.deadline = time.monotonic() + timeout
+        try:
+            while True:
+                line = self._output.readline()
+                if not line:
+                    break
+                lines.append(line)
+                if line.startswith(start):
+                    return [text.decode(errors="replace").rstrip() for text in lines]
+        except (OSError, ValueError):  # closed from another thread
+            pass
+        finally:
+            self.deadline = None
+        if self.overdue:
+            raise EngineSilentError(f"no {prefix} within {timeout:g} s")
+        raise self._ended()
+
+    def _ended(self) -> EngineEndedError:
+        """Describe how the engine ended, with its last words on standard error."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(_QUIT_SECONDS)
+        status = self.process.returncode
+        text = "the engine closed its pipes" if status is None else f"the engine ended with status {status}"
+        with contextlib.suppress(OSError, ValueError):
+            size = self._errors.seek(0, os.SEEK_END)
+            self._errors.seek(max(0, size - 2000))
+            words = self._errors.read().decode(errors="replace").split("\n")
+            last = next((line.strip() for line in reversed(words) if line.strip()), "")
+            if last:
+                text += f": {last}"
+        return EngineEndedError(text)
+
+    # --- commands ------------------------------------------------------------------------------------------------
+
+    def handshake(self, timeout: float) -> None:
+        """Send ``uci``, and learn the engine's name and options; errors as of `read_until`."""
+        self.send("uci")
+        for line in self.read_until("uciok", timeout):
+            if line.startswith("id name "):
+                self.name = line.removeprefix("id name ").strip()
+            elif line.startswith("option name ") and " type " in line:
+                name = line.removeprefix("option name ").partition(" type ")[0].strip()
+                self.options[name.lower()] = name
+
+    def set_options(self, options: Mapping[str, str]) -> None:
+        """Set options; a button is pressed by an empty value.
+
+        Raises
+        ------
+        OptionError
+            If the engine did not declare one of them in the `handshake`.
+        EngineEndedError
+            If the engine has ended.
+        """
+        for name, value in options.items():
+            if name.lower() not in self.options:
+                raise OptionError(f"{self.name} has no option {name}")
+            text = f"setoption name {self.options[name.lower()]}"
+            self.send(f"{text} value {value}" if value else text)
+
+    def wait_ready(self, timeout: float) -> None:
+        """Send ``isready`` and wait for the answer; errors as of `read_until`."""
+        self.send("isready")
+        self.read_until("readyok", timeout)
+
+    def new_game(self, timeout: float) -> None:
+        """Announce a game and wait until the engine is ready for it; errors as of `read_until`."""
+        self.send("ucinewgame", "isready")
+        self.read_until("readyok", timeout)
+
+    # --- the end -------------------------------------------------------------------------------------------------
+
+    @property
+    def running(self) -> bool:
+        """Whether the process is alive."""
+        return self.process.poll() is None
+
+    def kill(self) -> None:
+        """End the engine at once; whoever reads from it is told that it ended."""
+        with contextlib.suppress(OSError):
+            if os.name == "posix":
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.kill()
+
+    def close(self) -> None:
+        """Send ``quit`` and wait a moment; kill the engine if it stays."""
+        _watchman.forget(self)
+        with contextlib.suppress(UciError):
+            if self.running:
+                self.send("quit")
+        with contextlib.suppress(OSError):
+            self._input.close()
+        try:
+            self.process.wait(_QUIT_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            self.process.wait()
+        self._output.close()
+        self._errors.close()
+
+    def __enter__(self) -> Self:
+        """Give the engine itself to a ``with`` block."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the engine at the end of a ``with`` block."""
+        self.close()
+
+
+class _Watchman:
+    """Kills engines that are overdue, in a thread that runs while there are engines."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._clients: set[UciClient] = set()
+        self._thread: threading.Thread | None = None
+
+    def watch(self, client: UciClient) -> None:
+        """Begin to watch over an engine."""
+        with self._lock:
+            self._clients.add(client)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="watchman", daemon=True)
+                self._thread.start()
+
+    def forget(self, client: UciClient) -> None:
+        """Leave an engine alone."""
+        with self._lock:
+            self._clients.discard(client)
+
+    def _run(self) -> None:
+        while True:
+            time.sleep(_WATCH_SECONDS)
+            with self._lock:
+                if not self._clients:
+                    self._thread = None
+                    return
+                now = time.monotonic()
+                for client in self._clients:
+                    if client.deadline is not None and now > client.deadline and not client.overdue:
+                        client.overdue = True
+                        client.kill()
+
+
+_watchman = _Watchman()

@@ -1,0 +1,34 @@
+"""A UCI engine that says what a JSON file tells it to: for each position (FEN), the lines that answer ``go``.
+
+The line ``die`` ends it, ``hang`` keeps it silent for ever. What it is sent is written after the file's name, ``.log``.
+"""
+
+import json
+import sys
+import time
+
+with open(sys.argv[1], encoding="utf-8") as file:
+    script = json.load(file)
+fen = ""
+with open(sys.argv[1] + ".log", "a", encoding="utf-8") as log:
+    for line in sys.stdin:
+        print(line.rstrip(), file=log, flush=True)
+        words = line.split()
+        if words[0] == "uci":
+            print("id name Scripted 1.0")
+            print("option name Hash type spin default 16 min 1 max 1024")
+            print("option name Threads type spin default 1 min 1 max 8")
+            print("uciok", flush=True)
+        elif words[0] == "isready":
+            print("readyok", flush=True)
+        elif words[:2] == ["position", "fen"]:
+            fen = " ".join(words[2:8])
+        elif words[0] == "go":
+            for answer in script[fen]:
+                if answer == "die":
+                    sys.exit(3)
+                if answer == "hang":
+                    time.sleep(3600)
+                print(answer, flush=True)
+        elif words[0] == "quit":
+            break

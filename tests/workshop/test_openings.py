@@ -1,0 +1,107 @@
+"""Openings: each kind of book, order, and what is wrong with one."""
+
+import chess
+import chess.pgn
+import pytest
+
+from knightadder.engine.errors import OptionError, PositionError
+from knightadder.workshop.openings import Book, load_book
+
+PGN = """\
+[Event "one"]
+[Opening "Spanish"]
+
+1. e4 {good} e5 (1... c5) 2. Nf3 Nc6 3. Bb5 *
+
+[Event "two"]
+[SetUp "1"]
+[FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]
+
+1. e4 Kd7 *
+"""
+
+
+def _all(book):
+    return [book.opening(number) for number in range(len(book))]
+
+
+def test_every_line_of_the_package_is_legal_and_short():
+    book = load_book()
+    openings = _all(book)
+    assert len(openings) >= 300
+    assert all(opening.name and 4 <= len(opening.moves) <= 12 for opening in openings)
+    boards = [opening.board() for opening in openings]
+    assert len({board.epd() for board in boards}) == len(boards)
+
+
+def test_chess960_has_all_its_start_positions():
+    openings = _all(load_book(chess960=True))
+    assert {opening.fen for opening in openings} == {chess.Board.from_chess960_pos(n).fen() for n in range(960)}
+
+
+def test_epd_with_and_without_counters_and_operations(tmp_path):
+    file = tmp_path / "book.epd"
+    file.write_text(
+        "# a comment\n"
+        "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq -\n\n"
+        "rnbqkb1r/pppp1ppp/5n2/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3\n"
+        'rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - id "open";\n'
+    )
+    assert [opening.fen for opening in _all(load_book(file, order="sequential"))] == [
+        "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 0 1",
+        "rnbqkb1r/pppp1ppp/5n2/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3",
+        "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 1",
+    ]
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_pgn_gives_the_main_line(tmp_path, ends):
+    file = tmp_path / "book.pgn"
+    file.write_bytes(PGN.replace("\n", ends).encode())
+    first, second = _all(load_book(file, order="sequential"))
+    assert (first.moves, first.name) == (("e2e4", "e7e5", "g1f3", "b8c6", "f1b5"), "Spanish")
+    assert (second.fen, second.moves) == ("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", ("e2e4", "e8d7"))
+    assert second.board().fen() == "8/3k4/8/8/4P3/8/8/4K3 w - - 1 2"
+
+
+def test_plies_cut_the_lines(tmp_path):
+    file = tmp_path / "book.txt"
+    file.write_text(PGN)
+    openings = _all(load_book(file, form="pgn", order="sequential", plies=1))
+    assert [opening.moves for opening in openings] == [("e2e4",), ("e2e4",)]
+    assert {len(opening.moves) for opening in _all(load_book(plies=4))} == {4}
+
+
+def test_the_order_is_that_of_the_seed():
+    one, same, other = (load_book(seed=seed) for seed in (1, 1, 2))
+    assert _all(one)[:20] == _all(same)[:20] != _all(other)[:20]
+    assert set(_all(one)) == set(_all(other))
+    assert one.digest == same.digest != other.digest
+
+
+def test_past_its_end_the_book_begins_again():
+    book = load_book()
+    assert book.opening(len(book) + 3) == book.opening(3)
+
+
+@pytest.mark.parametrize(
+    ("entry", "form", "message"),
+    [
+        ("nonsense", "epd", "not a position"),
+        ("8/8/8/8/8/8/8/8 w - -", "epd", "not legal"),
+        ("7k/5Q2/6K1/8/8/8/8/8 b - -", "epd", "over"),
+        ("x\te4 e5 Ke3", "tsv", "illegal san"),
+        ('[Event "x"]\n\n1. e4 e4 *', "pgn", "illegal san"),
+    ],
+)
+def test_a_bad_opening_is_named(entry, form, message):
+    with pytest.raises(PositionError, match=f"book: .*{message}"):
+        Book([entry], form, "book").opening(0)
+
+
+def test_a_file_that_cannot_be_used(tmp_path):
+    with pytest.raises(OptionError, match=r"cannot read .*missing\.epd: No such file"):
+        load_book(tmp_path / "missing.epd")
+    (tmp_path / "empty.epd").write_text("\n# nothing\n")
+    with pytest.raises(OptionError, match="no opening"):
+        load_book(tmp_path / "empty.epd")

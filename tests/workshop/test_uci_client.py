@@ -1,0 +1,112 @@
+"""The connection to an engine: answers, ends, silence."""
+
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from knightadder.engine.errors import EngineError, OptionError
+from knightadder.workshop.uci_client import EngineEndedError, EngineSilentError, UciClient, resolve_command
+
+WAIT = 60
+
+
+def _python(code):
+    return [sys.executable, "-c", code]
+
+
+def test_the_handshake_learns_name_and_options(start_fake):
+    client = start_fake()
+    assert client.name == "Fake 1.0"
+    assert client.options == {"hash": "Hash", "clear hash": "Clear Hash", "uci_chess960": "UCI_Chess960"}
+
+
+def test_options_are_written_as_the_engine_calls_them():
+    code = "import sys\nfor line in sys.stdin: print(line, end='', flush=True)"  # it repeats what it is told
+    with UciClient(_python(code)) as client:
+        client.options = {"clear hash": "Clear Hash", "hash": "Hash"}
+        client.set_options({"HASH": "64", "clear hash": ""})
+        lines = client.read_until("setoption name Clear", WAIT)
+        assert lines == ["setoption name Hash value 64", "setoption name Clear Hash"]
+        with pytest.raises(OptionError, match="has no option Threads"):
+            client.set_options({"Threads": "1"})
+
+
+def test_all_lines_up_to_the_answer_are_given(start_fake):
+    client = start_fake()
+    client.new_game(WAIT)
+    client.send("position fen 4k3/8/8/8/8/8/4P3/4K3 w - - 0 1 moves e2e4", "go nodes 1")
+    info, best = client.read_until("bestmove", WAIT)
+    assert info.startswith("info depth 1")
+    assert best.split()[1] in {"e8d7", "e8d8", "e8e7", "e8f7", "e8f8"}
+
+
+def test_an_engine_that_ends_says_its_last_words():
+    with UciClient(_python("import sys; sys.exit('out of luck')")) as client:
+        with pytest.raises(EngineEndedError, match="ended with status 1: out of luck"):
+            client.read_until("uciok", WAIT)
+        client.process.wait(WAIT)
+        assert not client.running
+        with pytest.raises(EngineEndedError):
+            for _ in range(1000):
+                client.send("isready")
+
+
+def test_a_silent_engine_is_killed():
+    with UciClient(_python("import time; time.sleep(3600)")) as client:
+        with pytest.raises(EngineSilentError, match=r"no uciok within 0\.1 s"):
+            client.read_until("uciok", 0.1)
+        client.process.wait(WAIT)
+        assert not client.running
+
+
+def test_an_engine_that_talks_but_does_not_answer_is_killed():
+    with UciClient(_python("while True: print('info string x' * 20)")) as client, pytest.raises(EngineSilentError):
+        client.read_until("bestmove", 0.2)
+
+
+def test_killing_wakes_up_who_waits():
+    with UciClient(_python("import time; time.sleep(3600)")) as client:
+        threading.Timer(0.1, client.kill).start()
+        with pytest.raises(EngineEndedError):
+            client.read_until("uciok", WAIT)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_an_engine_that_does_not_quit_is_killed(monkeypatch):
+    monkeypatch.setattr("knightadder.workshop.uci_client._QUIT_SECONDS", 0.1)
+    client = UciClient(_python("import time; print('readyok', flush=True); time.sleep(3600)"))
+    client.read_until("readyok", WAIT)
+    client.close()
+    assert client.process.returncode == -signal.SIGKILL
+
+
+def test_folder_and_environment(tmp_path):
+    code = "import os; print(os.getcwd()); print(os.environ['COLOUR']); print('done', flush=True)"
+    with UciClient(_python(code), tmp_path, {"COLOUR": "blue"}) as client:
+        folder, colour, _ = client.read_until("done", WAIT)
+    assert Path(folder) == tmp_path.resolve()
+    assert colour == "blue"
+
+
+def test_a_program_is_looked_for(tmp_path):
+    program = tmp_path / "engine"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert resolve_command(f"'{program}' --uci 'a b'") == [str(program), "--uci", "a b"]
+    assert resolve_command("./engine", tmp_path) == [str(program)]
+    for command in ("no-such-program-here", "", "'"):
+        with pytest.raises(OptionError):
+            resolve_command(command)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="what cannot be run is known before")
+def test_a_file_that_is_no_program(tmp_path):
+    program = tmp_path / "engine"
+    program.write_text("not a program")
+    program.chmod(0o755)
+    with pytest.raises(EngineError, match=r"cannot start .*engine: Exec format error"):
+        UciClient([str(program)])
