@@ -9,6 +9,8 @@ Squares are numbered little-endian rank-file (LERF): a1 = 0, b1 = 1, … h8 = 63
 import numpy as np
 from numba import from_dtype
 
+from .parameters import PARAMETERS
+
 MAX_PLY = 192
 MAX_MOVES = 256  # the most legal moves known in a position is 218
 GAME_KEYS = 256  # positions of the game kept for repetitions; a draw by the fifty-move rule comes long before
@@ -16,6 +18,7 @@ GAME_KEYS = 256  # positions of the game kept for repetitions; a draw by the fif
 WHITE, BLACK = 0, 1
 PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING = 1, 2, 3, 4, 5, 6  # piece = colour * 8 + type, 0 = empty square
 NO_SQUARE = 64
+NO_EVAL = -32_767  # below any evaluation
 
 SLIDER_ENTRIES = 102_400 + 5_248  # attack sets of all rook and bishop occupancies
 
@@ -46,6 +49,7 @@ FRAME = _record(  # what search keeps for one ply
     ("pv_length", np.int64),
     ("killers", np.int64, 2),
     ("move", np.int64),  # the move being searched from this ply; 0 = null move
+    ("static_eval", np.int64),  # centipawns for the side to move; `NO_EVAL` in check
     # the move picker
     ("stage", np.int64),
     ("hash_move", np.int64),
@@ -101,6 +105,8 @@ PIECE_SQUARE = _record(  # what a piece on a square adds; side by side, so that 
     ("psq", np.int64),
 )
 
+SEARCH_PARAMETERS = _record(*((parameter.name, np.int64) for parameter in PARAMETERS))
+
 TABLES = _record(  # read-only, shared by all threads
     ("knight", np.uint64, 64),
     ("king", np.uint64, 64),
@@ -117,6 +123,7 @@ TABLES = _record(  # read-only, shared by all threads
     ("zobrist_ep", np.uint64, 65),  # [NO_SQUARE] = 0
     ("zobrist_stm", np.uint64),
     ("reductions", np.int32, (64, 64)),
+    ("parameters", SEARCH_PARAMETERS),
 )
 
 Position = from_dtype(POSITION)

@@ -4,9 +4,10 @@ import numpy as np
 from numba import int64
 
 from .bitboard import ZERO
+from .evaluation import evaluate
 from .history import forget_killers
 from .jit import copy_record, entry, inlined
-from .layout import MAX_MOVES, Tables, Worker
+from .layout import MAX_MOVES, NO_EVAL, Tables, Worker
 from .moves import NO_MOVE, is_noisy
 from .position import make
 from .pv import update_pv
@@ -58,6 +59,7 @@ def search_root(tables, worker, depth, alpha, beta):
     frame = worker.frames[0]
     child = worker.stack[1]
     worker.keys[np.uint64(worker.key_count)] = pos.key
+    frame.static_eval = NO_EVAL if pos.checkers != ZERO else evaluate(pos)
     forget_killers(worker, np.int64(1))
     forget_killers(worker, np.int64(2))
     best, best_index, first_alpha = -INFINITE, worker.pv_index, alpha

@@ -9,7 +9,7 @@ from .draw import is_dead_position, is_fifty_move_draw, is_repetition
 from .evaluation import evaluate
 from .history import forget_killers, reward_quiet
 from .jit import inlined, kernel
-from .layout import KING, MAX_PLY, PAWN
+from .layout import KING, MAX_PLY, NO_EVAL, PAWN
 from .movegen import is_legal
 from .movepick import next_move, start_picking
 from .moves import NO_MOVE, is_noisy
@@ -37,7 +37,6 @@ from .transposition import (
 _FIFTY_MOVES_NEAR = 90
 
 _VERIFY_NULL_MOVES = 10  # plies of depth: only where a wrong cutoff would hide a long line
-_FUTILITY_MARGIN = 80  # centipawns a ply, of reverse futility pruning
 
 
 @inlined
@@ -53,6 +52,15 @@ def _has_pieces(pos):
     return own & ~(pos.by_type[PAWN] | pos.by_type[KING]) != ZERO
 
 
+@inlined
+def is_improving(worker, ply):
+    """Return 1 if the side to move stands better than at its last move, 0 if not or if it was or is in check."""
+    if ply < 2:
+        return np.int64(0)
+    now, before = worker.frames[np.uint64(ply)].static_eval, worker.frames[np.uint64(ply - 2)].static_eval
+    return np.int64(now > before) if before != NO_EVAL else np.int64(now != NO_EVAL)
+
+
 @kernel
 def search(tables, worker, ply, depth, alpha, beta):
     """Return the value of a position in centipawns, for the side to move, searched `depth` plies deep.
@@ -61,6 +69,7 @@ def search(tables, worker, ply, depth, alpha, beta):
     means nothing.
     """
     pos = worker.stack[np.uint64(ply)]
+    tuned = tables.parameters
     in_check = pos.checkers != ZERO
     if depth <= 0:
         return quiesce(tables, worker, ply, alpha, beta)
@@ -85,12 +94,14 @@ def search(tables, worker, ply, depth, alpha, beta):
 
     child = worker.stack[np.uint64(ply + 1)]
     child_frame = worker.frames[np.uint64(ply + 1)]
-    static_eval = -INFINITE
+    static_eval = NO_EVAL if in_check else evaluate(pos)
+    frame.static_eval = static_eval
+    improving = is_improving(worker, ply)
     if not in_check:
-        static_eval = evaluate(pos)
         # Reverse futility pruning: so far above beta that the opponent will not make it up in so few plies. It comes
         # before the table is asked, because the evaluation costs so much less than a cache miss.
-        if not is_pv and depth <= 7 and static_eval - _FUTILITY_MARGIN * depth >= beta and abs(beta) < MATE_FOUND:
+        margin = tuned.reverse_futility_margin * (depth - improving)
+        if not is_pv and depth <= tuned.reverse_futility_depth and static_eval - margin >= beta and abs(beta) < MATE_FOUND:
             return static_eval
 
     entry = probe(worker, pos.key)
@@ -109,7 +120,7 @@ def search(tables, worker, ply, depth, alpha, beta):
     if not is_pv and not in_check and depth >= 3 and static_eval >= beta and abs(beta) < MATE_FOUND:
         passed = worker.frames[np.uint64(ply - 1)].move == NO_MOVE
         if not passed and ply >= worker.null_from_ply and _has_pieces(pos):
-            reduction = 3 + depth // 4 + min((static_eval - beta) // 200, 3)
+            reduction = tuned.null_move_base + depth // 4 + min((static_eval - beta) // tuned.null_move_eval, 3)
             frame.move = NO_MOVE
             if depth > reduction:
                 prefetch_entry(worker, pos.key ^ tables.zobrist_stm)
@@ -132,7 +143,7 @@ def search(tables, worker, ply, depth, alpha, beta):
 
     forget_killers(worker, ply + 2)
     # A child that reverse futility pruning will cut, or that goes to quiescence search, does without the table.
-    fetch = depth > 1 and (in_check or static_eval + _FUTILITY_MARGIN * (depth - 1) > alpha)
+    fetch = depth > 1 and (in_check or static_eval + tuned.reverse_futility_margin * (depth - 1) > alpha)
     start_picking(frame, hash_move, np.int64(1), np.int64(fetch))
     side = np.int64(pos.stm)
     best, best_move, bound = -INFINITE, NO_MOVE, UPPER
@@ -178,7 +189,8 @@ def search(tables, worker, ply, depth, alpha, beta):
             frame.quiets[np.uint64(quiets)] = move
             quiets += 1
             # Late move pruning: this far down a well-ordered list at low depth, quiet moves hardly ever raise alpha.
-            if quiets > 3 + depth * depth and depth <= 6 and not is_pv and not in_check and best > -MATE_FOUND:
+            enough = tuned.late_moves + depth * depth // (2 - improving)
+            if quiets > enough and depth <= 6 and not is_pv and not in_check and best > -MATE_FOUND:
                 frame.quiets_too = 0
 
     if number == 0:

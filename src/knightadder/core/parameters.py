@@ -1,0 +1,32 @@
+"""Search parameters: the numbers in the search that games must settle, each with the range worth trying.
+
+They are kept in the tables that all threads share instead of being compiled in, so that the tuner can play one set
+against another without compiling again. Starting values are those of Weiss, unless a line says otherwise.
+"""
+
+from typing import NamedTuple
+
+
+class Parameter(NamedTuple):
+    """A number to tune: its name, its value, the least and the greatest value worth trying, and what it means."""
+
+    name: str
+    value: int
+    low: int
+    high: int
+    meaning: str
+
+
+PARAMETERS = (
+    Parameter("reverse_futility_margin", 80, 30, 150, "centipawns a ply"),
+    Parameter("reverse_futility_depth", 7, 4, 12, "plies"),
+    Parameter("null_move_base", 3, 2, 5, "plies"),
+    Parameter("null_move_eval", 200, 100, 400, "centipawns above beta for a ply more"),
+    Parameter("late_moves", 3, 1, 6, "quiet moves before late move pruning, besides depth squared"),
+)
+
+
+def fill_tables(tables):
+    """Set the parameters of a TABLES record to their values."""
+    for parameter in PARAMETERS:
+        setattr(tables.parameters, parameter.name, parameter.value)
