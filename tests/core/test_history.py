@@ -7,15 +7,17 @@ import pytest
 from core_helpers import compiled, new_game
 
 from knightadder.core import history
+from knightadder.core.layout import PIECE_TO
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
-MOVE, OTHER, THIRD = 12 | 28 << 6 | 8 << 12, 6 | 21 << 6, 1 | 18 << 6
+MOVE, OTHER, THIRD = 12 | 28 << 6 | 8 << 12, 6 | 21 << 6, 1 | 18 << 6  # e2e4, g1f3, b1c3
+ROWS = (3 * PIECE_TO, 5 * PIECE_TO)  # of the continuation history
 
 
 @compiled
-def reward(worker, side, move, depth, quiets):
-    history.reward_quiet(worker, worker.frames[2], side, move, depth, quiets)
+def reward(worker, move, depth, quiets):
+    history.reward_quiet(worker, worker.stack[0], worker.frames[2], move, depth, quiets)
 
 
 @compiled
@@ -24,8 +26,13 @@ def forget(worker):
 
 
 @compiled
-def look_up(worker, side, move):
-    return history.quiet_history(worker, side, move)
+def look_up(worker, move):
+    return history.quiet_history(worker, worker.stack[0], worker.frames[2], move)
+
+
+@compiled
+def set_rows(worker, ply):
+    history.set_continuations(worker, worker.frames[ply], ply)
 
 
 @pytest.fixture
@@ -33,14 +40,15 @@ def worker() -> np.record:
     return new_game().record
 
 
-def cutoff(worker: np.record, move: int, depth: int, before: tuple[int, ...] = (), side: int = 0) -> None:
+def cutoff(worker: np.record, move: int, depth: int, before: tuple[int, ...] = ()) -> None:
     """Note that a move cut off after others had failed to."""
+    worker.frames[2].continuations[:] = ROWS
     worker.frames[2].quiets[: len(before)] = before
-    reward(worker, np.int64(side), np.int64(move), np.int64(depth), np.int64(len(before)))
+    reward(worker, np.int64(move), np.int64(depth), np.int64(len(before)))
 
 
-def values(worker: np.record, *moves: int, side: int = 0) -> list[int]:
-    return [int(look_up(worker, np.int64(side), np.int64(move))) for move in moves]
+def values(worker: np.record, *moves: int) -> list[int]:
+    return [int(worker.history[0][move & 4095]) for move in moves]
 
 
 def test_a_cutoff_rewards_its_move_and_blames_those_before(worker: np.record) -> None:
@@ -48,8 +56,32 @@ def test_a_cutoff_rewards_its_move_and_blames_those_before(worker: np.record) ->
     good, bad, untouched = values(worker, MOVE, OTHER, THIRD)
     assert good == -bad > 0
     assert untouched == 0
-    assert values(worker, MOVE, OTHER, side=1) == [0, 0]
     assert np.count_nonzero(worker.history) == 2
+
+
+def test_the_continuation_history_is_kept_by_earlier_move_piece_and_target(worker: np.record) -> None:
+    cutoff(worker, MOVE, 3, (OTHER,))
+    good = values(worker, MOVE)[0]
+    pawn_e4, knight_f3 = 1 * 64 + 28, 2 * 64 + 21
+    assert list(np.flatnonzero(worker.continuation)) == sorted(row + to for row in ROWS for to in (pawn_e4, knight_f3))
+    assert {int(worker.continuation[row + pawn_e4]) for row in ROWS} == {good}
+    assert look_up(worker, np.int64(MOVE)) == 3 * good
+    worker.frames[2].continuations[:] = 7 * PIECE_TO
+    assert look_up(worker, np.int64(MOVE)) == good
+
+
+def test_rows_come_from_the_moves_one_and_two_plies_before(worker: np.record) -> None:
+    for ply in range(4):
+        worker.frames[ply].piece_to = 10 + ply
+    for ply, expected in ((0, [0, 0]), (1, [10, 0]), (3, [12, 11])):
+        set_rows(worker, np.int64(ply))
+        assert list(worker.frames[ply].continuations) == [place * PIECE_TO for place in expected]
+
+
+def test_forgetting_clears_all_histories(worker: np.record) -> None:
+    cutoff(worker, MOVE, 3, (OTHER,))
+    history.forget(worker)
+    assert not worker.history.any() and not worker.continuation.any()
 
 
 def test_deeper_cutoffs_count_more_up_to_a_limit(worker: np.record) -> None:

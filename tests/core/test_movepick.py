@@ -11,7 +11,8 @@ from core_helpers import INTERPRETED, TABLES, compiled, encode, is_noisy, new_ga
 
 from knightadder.core import game as core_game
 from knightadder.core import movepick
-from knightadder.core.layout import MAX_MOVES
+from knightadder.core.history import LIMIT
+from knightadder.core.layout import MAX_MOVES, PIECE_TO
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
@@ -45,9 +46,11 @@ class Case:
         others = [generator.getrandbits(16) or 1, 0]
         self.killers = generator.sample([*self.legal, *others], 2)
         self.record.frames[0].killers[:] = self.killers
-        self.record.history[:] = np.array(
-            [generator.randint(-16_384, 16_384) for _ in range(4096)] * 2, np.int16
-        ).reshape(2, 4096)
+        numbers = np.random.default_rng(generator.getrandbits(32))
+        for table in (self.record.history, self.record.continuation):
+            table[:] = numbers.integers(-LIMIT, LIMIT + 1, table.shape)
+        self.rows = [generator.randrange(PIECE_TO) * PIECE_TO for _ in range(2)]
+        self.record.frames[0].continuations[:] = self.rows
 
     def pick(self, quiets_too: int = 1) -> list[int]:
         picked = np.zeros(MAX_MOVES, np.int64)
@@ -62,7 +65,9 @@ class Case:
         return not core_game.see(TABLES, self.record, move, 0)
 
     def history(self, move: int) -> int:
-        return int(self.record.history[int(not self.board.turn)][move & 4095])
+        piece, target = self.record.stack[0].board[move & 63], move >> 6 & 63
+        value = int(self.record.history[int(not self.board.turn)][move & 4095])
+        return value + sum(int(self.record.continuation[row + int(piece) * 64 + target]) for row in self.rows)
 
     def captured(self, move: int) -> tuple[bool, int, int]:
         """Give what most valuable victim, least valuable attacker looks at, better moves greater."""

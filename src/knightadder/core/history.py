@@ -1,38 +1,78 @@
-"""Move-ordering memory: the butterfly history of quiet moves and the killer moves.
+"""Move-ordering memory: histories of quiet moves and the killer moves.
 
-History entries move towards ±`LIMIT` by "gravity": a bonus counts for less the nearer the entry already is, so that
-none overflows and recent results weigh most.
+The butterfly history knows a move by side, from and to; the continuation history by its piece and target, after a
+certain move 1 or 2 plies before. Entries move towards ±`LIMIT` by "gravity": a bonus counts for less the nearer the
+entry already is, so that none overflows and recent results weigh most.
 """
 
 import numpy as np
 
-from .jit import inlined
+from .jit import inlined, kernel
+from .layout import NO_PLY, PIECE_TO
 
 LIMIT = 16_384
 
 
-@inlined
-def quiet_history(worker, side, move):
-    """Return how well a quiet move of a side has done, between ±`LIMIT`."""
-    return np.int64(worker.history[np.uint64(side), np.uint64(move & 4095)])
+def forget(worker):
+    """Clear all that a WORKER record has learnt about moves."""
+    worker.history[:] = 0
+    worker.continuation[:] = 0
 
 
 @inlined
-def _update(worker, side, move, bonus):
-    old = quiet_history(worker, side, move)
-    worker.history[np.uint64(side), np.uint64(move & 4095)] = old + bonus - old * abs(bonus) // LIMIT
+def frame_before(worker, ply, plies):
+    """Return the frame some plies before `ply`, an empty one if that was before the root."""
+    return worker.frames[np.uint64(ply - plies if ply >= plies else NO_PLY)]
 
 
 @inlined
-def reward_quiet(worker, frame, side, move, depth, quiets):
+def set_continuations(worker, frame, ply):
+    """Find the rows of the continuation history for a node, before `quiet_history` is asked."""
+    frame.continuations[0] = frame_before(worker, ply, 1).piece_to * PIECE_TO
+    frame.continuations[1] = frame_before(worker, ply, 2).piece_to * PIECE_TO
+
+
+@inlined
+def piece_to(pos, move):
+    """Return the index of a move's piece and target square."""
+    return np.int64(pos.board[move & 63]) * 64 + ((move >> 6) & 63)
+
+
+@inlined
+def quiet_history(worker, pos, frame, move):
+    """Return how well a quiet move of the side to move has done, between ±3 `LIMIT`."""
+    index = piece_to(pos, move)
+    return (
+        np.int64(worker.history[np.uint64(pos.stm), np.uint64(move & 4095)])
+        + np.int64(worker.continuation[np.uint64(frame.continuations[0] + index)])
+        + np.int64(worker.continuation[np.uint64(frame.continuations[1] + index)])
+    )
+
+
+@inlined
+def _towards(old, bonus):
+    return old + bonus - old * abs(bonus) // LIMIT
+
+
+@kernel
+def _update(worker, pos, frame, move, bonus):
+    side, from_to = np.uint64(pos.stm), np.uint64(move & 4095)
+    worker.history[side, from_to] = _towards(np.int64(worker.history[side, from_to]), bonus)
+    for i in range(2):
+        index = np.uint64(frame.continuations[np.uint64(i)] + piece_to(pos, move))
+        worker.continuation[index] = _towards(np.int64(worker.continuation[index]), bonus)
+
+
+@inlined
+def reward_quiet(worker, pos, frame, move, depth, quiets):
     """Note that a quiet move caused a beta cutoff after the first `quiets` of ``frame.quiets`` had failed to."""
     if frame.killers[0] != move:
         frame.killers[1] = frame.killers[0]
         frame.killers[0] = move
     bonus = min(300 * depth - 250, 2400)
-    _update(worker, side, move, bonus)
+    _update(worker, pos, frame, move, bonus)
     for i in range(quiets):
-        _update(worker, side, np.int64(frame.quiets[np.uint64(i)]), -bonus)
+        _update(worker, pos, frame, np.int64(frame.quiets[np.uint64(i)]), -bonus)
 
 
 @inlined

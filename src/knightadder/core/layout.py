@@ -13,6 +13,8 @@ from .parameters import PARAMETERS
 
 MAX_PLY = 192
 MAX_MOVES = 256  # the most legal moves known in a position is 218
+NO_PLY = MAX_PLY + 2  # the frame that stands for plies before the root
+PIECE_TO = 16 * 64
 GAME_KEYS = 256  # positions of the game kept for repetitions; a draw by the fifty-move rule comes long before
 
 WHITE, BLACK = 0, 1
@@ -49,6 +51,8 @@ FRAME = _record(  # what search keeps for one ply
     ("pv_length", np.int64),
     ("killers", np.int64, 2),
     ("move", np.int64),  # the move being searched from this ply; 0 = null move
+    ("piece_to", np.int64),  # that move's piece * 64 + target square; 0 for a null move
+    ("continuations", np.int64, 2),  # rows of the continuation history for the moves 1 and 2 plies ago
     ("static_eval", np.int64),  # centipawns for the side to move; `NO_EVAL` in check
     # the move picker
     ("stage", np.int64),
@@ -74,8 +78,9 @@ ROOT_MOVE = _record(
 
 WORKER = _record(  # one search thread
     ("stack", POSITION, MAX_PLY + 2),
-    ("frames", FRAME, MAX_PLY + 2),
+    ("frames", FRAME, NO_PLY + 1),
     ("history", np.int16, (2, 4096)),  # quiet moves by side, from and to
+    ("continuation", np.int16, PIECE_TO * PIECE_TO),  # quiet moves by an earlier move's piece and target, and their own
     ("keys", np.uint64, GAME_KEYS + MAX_PLY + 2),  # of the game up to the root, then of the current line
     ("key_count", np.int64),  # keys of the game before the root
     ("nodes", np.uint64),

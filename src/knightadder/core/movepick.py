@@ -66,22 +66,20 @@ def _score_noisy(pos, frame, start, end):
 @inlined
 def _score_quiets(worker, pos, frame, start, end):
     moves = frame.moves
-    side = np.int64(pos.stm)
     for i in range(start, end):
         move = moves[np.uint64(i)]
-        moves[np.uint64(i)] = move | i << 16 | quiet_history(worker, side, move) << 24
+        moves[np.uint64(i)] = move | i << 16 | quiet_history(worker, pos, frame, move) << 24
 
 
 @inlined
 def _score_evasions(worker, pos, frame, end):
     moves = frame.moves
-    side = np.int64(pos.stm)
     for i in range(end):
         move = moves[np.uint64(i)]
         if is_noisy(pos, move):
             score = _NOISY_FIRST + _noisy_score(pos, move)
         else:
-            score = quiet_history(worker, side, move)
+            score = quiet_history(worker, pos, frame, move)
         moves[np.uint64(i)] = move | i << 16 | score << 24
 
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from .bitboard import ONE, ZERO
 from .evaluation import evaluate
+from .history import piece_to, set_continuations
 from .jit import inlined, kernel, load64
 from .layout import MAX_PLY
 from .movepick import next_move, start_picking
@@ -52,11 +53,14 @@ def quiesce(tables, worker, ply, alpha, beta):
 
     start_picking(frame, NO_MOVE, np.int64(0), np.int64(0))
     child = worker.stack[np.uint64(ply + 1)]
+    if in_check:
+        set_continuations(worker, frame, ply)
     while True:
         move = next_move(tables, worker, pos, frame)
         if move == NO_MOVE:
             break
         make(tables, pos, child, move)
+        frame.piece_to = piece_to(pos, move)
         score = -quiesce(tables, worker, ply + 1, -beta, -alpha)
         if worker.stopped:
             return np.int64(0)

@@ -5,9 +5,9 @@ from numba import int64
 
 from .bitboard import ZERO
 from .evaluation import evaluate
-from .history import forget_killers
+from .history import forget_killers, piece_to
 from .jit import copy_record, entry, inlined
-from .layout import MAX_MOVES, NO_EVAL, Tables, Worker
+from .layout import MAX_MOVES, NO_EVAL, NO_PLY, Tables, Worker
 from .moves import NO_MOVE, is_noisy
 from .position import make
 from .pv import update_pv
@@ -59,6 +59,7 @@ def search_root(tables, worker, depth, alpha, beta):
     frame = worker.frames[0]
     child = worker.stack[1]
     worker.keys[np.uint64(worker.key_count)] = pos.key
+    worker.frames[NO_PLY].static_eval = NO_EVAL
     frame.static_eval = NO_EVAL if pos.checkers != ZERO else evaluate(pos)
     forget_killers(worker, np.int64(1))
     forget_killers(worker, np.int64(2))
@@ -71,6 +72,7 @@ def search_root(tables, worker, depth, alpha, beta):
         worker.root_index = index
         nodes_before = worker.nodes
         frame.move = move
+        frame.piece_to = piece_to(pos, move)
         make(tables, pos, child, move)
         prefetch_entry(worker, child.key)
         new_depth = depth - 1

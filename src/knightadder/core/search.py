@@ -7,7 +7,7 @@ import numpy as np
 from .bitboard import ZERO
 from .draw import is_dead_position, is_fifty_move_draw, is_repetition
 from .evaluation import evaluate
-from .history import forget_killers, reward_quiet
+from .history import forget_killers, frame_before, piece_to, reward_quiet, set_continuations
 from .jit import inlined, kernel
 from .layout import KING, MAX_PLY, NO_EVAL, PAWN
 from .movegen import is_legal
@@ -55,9 +55,7 @@ def _has_pieces(pos):
 @inlined
 def is_improving(worker, ply):
     """Return 1 if the side to move stands better than at its last move, 0 if not or if it was or is in check."""
-    if ply < 2:
-        return np.int64(0)
-    now, before = worker.frames[np.uint64(ply)].static_eval, worker.frames[np.uint64(ply - 2)].static_eval
+    now, before = worker.frames[np.uint64(ply)].static_eval, frame_before(worker, ply, 2).static_eval
     return np.int64(now > before) if before != NO_EVAL else np.int64(now != NO_EVAL)
 
 
@@ -122,6 +120,7 @@ def search(tables, worker, ply, depth, alpha, beta):
         if not passed and ply >= worker.null_from_ply and _has_pieces(pos):
             reduction = tuned.null_move_base + depth // 4 + min((static_eval - beta) // tuned.null_move_eval, 3)
             frame.move = NO_MOVE
+            frame.piece_to = 0
             if depth > reduction:
                 prefetch_entry(worker, pos.key ^ tables.zobrist_stm)
             make_null(tables, pos, child)
@@ -142,10 +141,10 @@ def search(tables, worker, ply, depth, alpha, beta):
                     return score
 
     forget_killers(worker, ply + 2)
+    set_continuations(worker, frame, ply)
     # A child that reverse futility pruning will cut, or that goes to quiescence search, does without the table.
     fetch = depth > 1 and (in_check or static_eval + tuned.reverse_futility_margin * (depth - 1) > alpha)
     start_picking(frame, hash_move, np.int64(1), np.int64(fetch))
-    side = np.int64(pos.stm)
     best, best_move, bound = -INFINITE, NO_MOVE, UPPER
     number, quiets = np.int64(0), np.int64(0)
     while True:
@@ -156,6 +155,7 @@ def search(tables, worker, ply, depth, alpha, beta):
         is_quiet = not is_noisy(pos, move)
         make(tables, pos, child, move)
         frame.move = move
+        frame.piece_to = piece_to(pos, move)
         new_depth = depth - 1
         if number == 1:
             score = -search(tables, worker, ply + 1, new_depth, -beta, -alpha)
@@ -183,7 +183,7 @@ def search(tables, worker, ply, depth, alpha, beta):
                 if score >= beta:
                     bound = LOWER
                     if is_quiet:
-                        reward_quiet(worker, frame, side, move, depth, quiets)
+                        reward_quiet(worker, pos, frame, move, depth, quiets)
                     break
         if is_quiet:
             frame.quiets[np.uint64(quiets)] = move
