@@ -127,7 +127,7 @@ TABLES = _record(  # read-only, shared by all threads
     ("zobrist_castling", np.uint64, 64),  # by the rook's square
     ("zobrist_ep", np.uint64, 65),  # [NO_SQUARE] = 0
     ("zobrist_stm", np.uint64),
-    ("reductions", np.int32, (64, 64)),
+    ("reductions", np.int32, (2, 64, 64)),  # of noisy, quiet moves by depth and number, in 1024ths of a ply
     ("parameters", SEARCH_PARAMETERS),
 )
 

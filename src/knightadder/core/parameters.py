@@ -22,6 +22,12 @@ PARAMETERS = (
     Parameter("reverse_futility_depth", 7, 4, 12, "plies"),
     Parameter("null_move_base", 3, 2, 5, "plies"),
     Parameter("null_move_eval", 200, 100, 400, "centipawns above beta for a ply more"),
+    Parameter("reduction_history", 8870, 4000, 16000, "history for a ply less of late move reduction"),
+    Parameter("reduction_pv", 1024, 0, 2048, "1024ths of a ply less in a PV node"),
+    Parameter("reduction_improving", 1024, 0, 2048, "1024ths of a ply less when improving"),
+    Parameter("reduction_cut_node", 2048, 0, 3072, "1024ths of a ply more in a cut node"),
+    Parameter("reduction_hash_capture", 1024, 0, 2048, "1024ths of a ply more when the hash move captures"),
+    Parameter("reduction_check", 1024, 0, 2048, "1024ths of a ply less for a check"),
     Parameter("late_moves", 3, 1, 6, "quiet moves before late move pruning, besides depth squared"),
 )
 

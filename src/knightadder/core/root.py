@@ -77,17 +77,17 @@ def search_root(tables, worker, depth, alpha, beta):
         prefetch_entry(worker, child.key)
         new_depth = depth - 1
         if index == worker.pv_index:
-            score = -search(tables, worker, np.int64(1), new_depth, -beta, -alpha)
+            score = -search(tables, worker, np.int64(1), new_depth, -beta, -alpha, np.int64(0))
         else:
             reduction = np.int64(0)
             number = index - worker.pv_index + 1
             if depth >= 3 and number > 3 and not is_noisy(pos, move) and child.checkers == ZERO:
-                reduction = max(np.int64(0), min(late_move_reduction(tables, depth, number) - 1, new_depth - 1))
-            score = -search(tables, worker, np.int64(1), new_depth - reduction, -alpha - 1, -alpha)
+                reduction = max(np.int64(0), min((late_move_reduction(tables, depth, number, np.int64(1)) >> 10) - 2, new_depth - 1))
+            score = -search(tables, worker, np.int64(1), new_depth - reduction, -alpha - 1, -alpha, np.int64(1))
             if score > alpha and reduction > 0 and not worker.stopped:
-                score = -search(tables, worker, np.int64(1), new_depth, -alpha - 1, -alpha)
+                score = -search(tables, worker, np.int64(1), new_depth, -alpha - 1, -alpha, np.int64(1))
             if score > alpha and score < beta and not worker.stopped:
-                score = -search(tables, worker, np.int64(1), new_depth, -beta, -alpha)
+                score = -search(tables, worker, np.int64(1), new_depth, -beta, -alpha, np.int64(0))
         root_move.nodes += worker.nodes - nodes_before
         if worker.stopped:
             break

@@ -7,7 +7,7 @@ import numpy as np
 from .bitboard import ZERO
 from .draw import is_dead_position, is_fifty_move_draw, is_repetition
 from .evaluation import evaluate
-from .history import forget_killers, frame_before, piece_to, reward_quiet, set_continuations
+from .history import forget_killers, frame_before, piece_to, quiet_history, reward_quiet, set_continuations
 from .jit import inlined, kernel
 from .layout import KING, MAX_PLY, NO_EVAL, PAWN
 from .movegen import is_legal
@@ -40,9 +40,9 @@ _VERIFY_NULL_MOVES = 10  # plies of depth: only where a wrong cutoff would hide 
 
 
 @inlined
-def late_move_reduction(tables, depth, number):
-    """Return by how many plies the `number`-th move of a node is reduced before history and the like."""
-    return np.int64(tables.reductions[np.uint64(min(depth, 63)), np.uint64(min(number, 63))])
+def late_move_reduction(tables, depth, number, is_quiet):
+    """Return by how much the `number`-th move of a node is reduced before all corrections, in 1024ths of a ply."""
+    return np.int64(tables.reductions[np.uint64(is_quiet), np.uint64(min(depth, 63)), np.uint64(min(number, 63))])
 
 
 @inlined
@@ -60,11 +60,11 @@ def is_improving(worker, ply):
 
 
 @kernel
-def search(tables, worker, ply, depth, alpha, beta):
+def search(tables, worker, ply, depth, alpha, beta, cut_node):
     """Return the value of a position in centipawns, for the side to move, searched `depth` plies deep.
 
     A return value within (alpha, beta) is exact; one outside is a bound. After ``worker.stopped`` is set the value
-    means nothing.
+    means nothing. `cut_node` is 1 where a move is expected to fail high, which no PV node is.
     """
     pos = worker.stack[np.uint64(ply)]
     tuned = tables.parameters
@@ -124,7 +124,7 @@ def search(tables, worker, ply, depth, alpha, beta):
             if depth > reduction:
                 prefetch_entry(worker, pos.key ^ tables.zobrist_stm)
             make_null(tables, pos, child)
-            score = -search(tables, worker, ply + 1, depth - reduction, -beta, 1 - beta)
+            score = -search(tables, worker, ply + 1, depth - reduction, -beta, 1 - beta, 1 - cut_node)
             if worker.stopped:
                 return np.int64(0)
             if score >= beta:
@@ -133,7 +133,7 @@ def search(tables, worker, ply, depth, alpha, beta):
                     return score
                 # So near the root zugzwang could hide a whole line: the cutoff must also come with a real move.
                 worker.null_from_ply = ply + (depth - reduction) * 3 // 4 + 1
-                verified = search(tables, worker, ply, depth - reduction, beta - 1, beta)
+                verified = search(tables, worker, ply, depth - reduction, beta - 1, beta, np.int64(0))
                 worker.null_from_ply = 0
                 if worker.stopped:
                     return np.int64(0)
@@ -145,6 +145,7 @@ def search(tables, worker, ply, depth, alpha, beta):
     # A child that reverse futility pruning will cut, or that goes to quiescence search, does without the table.
     fetch = depth > 1 and (in_check or static_eval + tuned.reverse_futility_margin * (depth - 1) > alpha)
     start_picking(frame, hash_move, np.int64(1), np.int64(fetch))
+    hash_is_noisy = hash_move != NO_MOVE and is_noisy(pos, hash_move)
     best, best_move, bound = -INFINITE, NO_MOVE, UPPER
     number, quiets = np.int64(0), np.int64(0)
     while True:
@@ -158,18 +159,26 @@ def search(tables, worker, ply, depth, alpha, beta):
         frame.piece_to = piece_to(pos, move)
         new_depth = depth - 1
         if number == 1:
-            score = -search(tables, worker, ply + 1, new_depth, -beta, -alpha)
+            child_kind = np.int64(0) if is_pv else 1 - cut_node
+            score = -search(tables, worker, ply + 1, new_depth, -beta, -alpha, child_kind)
         else:
             # Late move reductions: moves that come late are searched less deeply until one proves better.
             reduction = np.int64(0)
-            if depth >= 3 and number > 2 + is_pv and is_quiet and child.checkers == ZERO:
-                reduction = late_move_reduction(tables, depth, number) - is_pv
-                reduction = max(np.int64(0), min(reduction, new_depth - 1))
-            score = -search(tables, worker, ply + 1, new_depth - reduction, -alpha - 1, -alpha)
+            if depth >= 3 and number > 2 + is_pv:
+                reduction = late_move_reduction(tables, depth, number, is_quiet)
+                if is_quiet:
+                    reduction -= quiet_history(worker, pos, frame, move) * 1024 // tuned.reduction_history
+                reduction -= tuned.reduction_pv * is_pv
+                reduction -= tuned.reduction_improving * improving
+                reduction += tuned.reduction_cut_node * cut_node
+                reduction += tuned.reduction_hash_capture * hash_is_noisy
+                reduction -= tuned.reduction_check * (child.checkers != ZERO)
+                reduction = max(np.int64(0), min(reduction >> 10, new_depth - 1))
+            score = -search(tables, worker, ply + 1, new_depth - reduction, -alpha - 1, -alpha, np.int64(1))
             if score > alpha and reduction > 0 and not worker.stopped:
-                score = -search(tables, worker, ply + 1, new_depth, -alpha - 1, -alpha)
+                score = -search(tables, worker, ply + 1, new_depth, -alpha - 1, -alpha, 1 - cut_node)
             if score > alpha and score < beta and not worker.stopped:
-                score = -search(tables, worker, ply + 1, new_depth, -beta, -alpha)
+                score = -search(tables, worker, ply + 1, new_depth, -beta, -alpha, np.int64(0))
         if worker.stopped:
             return np.int64(0)
         if score > best:
@@ -202,9 +211,10 @@ def search(tables, worker, ply, depth, alpha, beta):
 def fill_tables(tables):
     """Fill the late move reductions of a TABLES record.
 
-    The formula, log of depth times log of move number, is the field's common one; the constants are Weiss's for
-    quiet moves, a little lower because nothing here yet corrects them by history.
+    The formula, log of depth times log of move number, and its constants are Weiss's.
     """
     for depth in range(1, 64):
         for number in range(1, 64):
-            tables.reductions[depth][number] = int(0.8 + math.log(depth) * math.log(number) / 2.3)
+            product = math.log(depth) * math.log(number)
+            tables.reductions[0][depth][number] = int(1024 * (0.38 + product / 3.76))
+            tables.reductions[1][depth][number] = int(1024 * (2.01 + product / 2.32))
