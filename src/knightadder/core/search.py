@@ -154,6 +154,16 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             break
         number += 1
         is_quiet = not is_noisy(pos, move)
+        history = quiet_history(worker, pos, frame, move) if is_quiet else np.int64(0)
+        reduction = late_move_reduction(tables, depth, number, is_quiet)
+        reduction -= history * 1024 // tuned.reduction_history
+        if is_quiet and best > -MATE_FOUND and not is_pv and not in_check:
+            left = max(depth - 1 - (reduction >> 10), 0)
+            # Futility pruning: even a good quiet move will not make up for standing so far below alpha.
+            margin = tuned.futility_base + tuned.futility_margin * left
+            if left <= tuned.futility_depth and static_eval + margin <= alpha:
+                frame.quiets_too = 0
+                continue
         make(tables, pos, child, move)
         frame.move = move
         frame.piece_to = piece_to(pos, move)
@@ -163,17 +173,15 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             score = -search(tables, worker, ply + 1, new_depth, -beta, -alpha, child_kind)
         else:
             # Late move reductions: moves that come late are searched less deeply until one proves better.
-            reduction = np.int64(0)
             if depth >= 3 and number > 2 + is_pv:
-                reduction = late_move_reduction(tables, depth, number, is_quiet)
-                if is_quiet:
-                    reduction -= quiet_history(worker, pos, frame, move) * 1024 // tuned.reduction_history
                 reduction -= tuned.reduction_pv * is_pv
                 reduction -= tuned.reduction_improving * improving
                 reduction += tuned.reduction_cut_node * cut_node
                 reduction += tuned.reduction_hash_capture * hash_is_noisy
                 reduction -= tuned.reduction_check * (child.checkers != ZERO)
                 reduction = max(np.int64(0), min(reduction >> 10, new_depth - 1))
+            else:
+                reduction = np.int64(0)
             score = -search(tables, worker, ply + 1, new_depth - reduction, -alpha - 1, -alpha, np.int64(1))
             if score > alpha and reduction > 0 and not worker.stopped:
                 score = -search(tables, worker, ply + 1, new_depth, -alpha - 1, -alpha, 1 - cut_node)
