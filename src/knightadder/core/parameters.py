@@ -31,6 +31,8 @@ PARAMETERS = (
     Parameter("futility_base", 100, 30, 250, "centipawns"),
     Parameter("futility_margin", 90, 40, 180, "centipawns a ply left after reduction"),
     Parameter("futility_depth", 7, 4, 12, "plies left after reduction"),
+    Parameter("see_quiet_margin", 25, 10, 60, "centipawns a square of plies left after reduction"),
+    Parameter("see_noisy_margin", 90, 40, 160, "centipawns a ply"),
     Parameter("late_moves", 3, 1, 6, "quiet moves before late move pruning, besides depth squared"),
 )
 

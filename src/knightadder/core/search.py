@@ -16,6 +16,7 @@ from .moves import NO_MOVE, is_noisy
 from .position import make, make_null
 from .pv import update_pv
 from .quiescence import count_node, quiesce
+from .see import see_at_least
 from .transposition import (
     EXACT,
     INFINITE,
@@ -157,12 +158,18 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         history = quiet_history(worker, pos, frame, move) if is_quiet else np.int64(0)
         reduction = late_move_reduction(tables, depth, number, is_quiet)
         reduction -= history * 1024 // tuned.reduction_history
+        if not is_quiet and best > -MATE_FOUND and not is_pv and depth <= 7:
+            # SEE pruning: an exchange that loses this much rarely wins it back in so few plies.
+            if not see_at_least(tables, pos, move, -tuned.see_noisy_margin * depth):
+                continue
         if is_quiet and best > -MATE_FOUND and not is_pv and not in_check:
             left = max(depth - 1 - (reduction >> 10), 0)
             # Futility pruning: even a good quiet move will not make up for standing so far below alpha.
             margin = tuned.futility_base + tuned.futility_margin * left
             if left <= tuned.futility_depth and static_eval + margin <= alpha:
                 frame.quiets_too = 0
+                continue
+            if left <= 7 and not see_at_least(tables, pos, move, -tuned.see_quiet_margin * left * left):
                 continue
         make(tables, pos, child, move)
         frame.move = move
