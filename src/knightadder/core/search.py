@@ -169,6 +169,9 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             if left <= tuned.futility_depth and static_eval + margin <= alpha:
                 frame.quiets_too = 0
                 continue
+            # History pruning: a move that has failed nearly everywhere will fail here.
+            if left <= 3 and history < -tuned.history_margin * depth:
+                continue
             if left <= 7 and not see_at_least(tables, pos, move, -tuned.see_quiet_margin * left * left):
                 continue
         make(tables, pos, child, move)
