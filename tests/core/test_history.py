@@ -16,8 +16,8 @@ ROWS = (3 * PIECE_TO, 5 * PIECE_TO)  # of the continuation history
 
 
 @compiled
-def reward(worker, move, depth, quiets):
-    history.reward_quiet(worker, worker.stack[0], worker.frames[2], move, depth, quiets)
+def reward(worker, move, depth, is_quiet, quiets, noisies):
+    history.reward(worker, worker.stack[0], worker.frames[2], move, depth, is_quiet, quiets, noisies)
 
 
 @compiled
@@ -31,6 +31,11 @@ def look_up(worker, move):
 
 
 @compiled
+def capture_history(worker, move):
+    return history.capture_history(worker, worker.stack[0], move)
+
+
+@compiled
 def set_rows(worker, ply):
     history.set_continuations(worker, worker.frames[ply], ply)
 
@@ -40,11 +45,16 @@ def worker() -> np.record:
     return new_game().record
 
 
-def cutoff(worker: np.record, move: int, depth: int, before: tuple[int, ...] = ()) -> None:
+def cutoff(
+    worker: np.record, move: int, depth: int, before: tuple[int, ...] = (), noisy: bool = False, noisies: tuple[int, ...] = ()
+) -> None:
     """Note that a move cut off after others had failed to."""
-    worker.frames[2].continuations[:] = ROWS
-    worker.frames[2].quiets[: len(before)] = before
-    reward(worker, np.int64(move), np.int64(depth), np.int64(len(before)))
+    frame = worker.frames[2]
+    frame.continuations[:] = ROWS
+    frame.quiets[: len(before)] = before
+    frame.noisies[: len(noisies)] = noisies
+    numbers = (np.int64(number) for number in (not noisy, len(before), len(noisies)))
+    reward(worker, np.int64(move), np.int64(depth), *numbers)
 
 
 def values(worker: np.record, *moves: int) -> list[int]:
@@ -68,6 +78,25 @@ def test_the_continuation_history_is_kept_by_earlier_move_piece_and_target(worke
     assert look_up(worker, np.int64(MOVE)) == 3 * good
     worker.frames[2].continuations[:] = 7 * PIECE_TO
     assert look_up(worker, np.int64(MOVE)) == good
+
+
+def test_captures_have_a_history_by_piece_target_and_victim() -> None:
+    worker = new_game("4k3/8/8/3p1q2/4P3/8/8/4K3 w - - 0 1").record
+    takes_pawn, takes_queen = 28 | 35 << 6, 28 | 37 << 6
+    cutoff(worker, takes_queen, 3, noisy=True, noisies=(takes_pawn,))
+    good, bad = (int(worker.captures[(64 + target) * 8 + victim]) for target, victim in ((37, 5), (35, 1)))
+    assert good == -bad > 0
+    assert np.count_nonzero(worker.captures) == 2
+    assert not worker.history.any() and not worker.continuation.any()
+    assert not worker.frames[2].killers.any()
+    assert capture_history(worker, np.int64(takes_queen)) == good
+
+
+def test_a_quiet_cutoff_blames_the_captures_before_it() -> None:
+    worker = new_game("4k3/8/8/3p1q2/4P3/8/8/4K3 w - - 0 1").record
+    cutoff(worker, 28 | 36 << 6, 3, noisies=(28 | 35 << 6,))
+    assert worker.captures[(64 + 35) * 8 + 1] < 0
+    assert worker.history[0][28 | 36 << 6] > 0
 
 
 def test_rows_come_from_the_moves_one_and_two_plies_before(worker: np.record) -> None:

@@ -13,6 +13,7 @@ from knightadder.core import game as core_game
 from knightadder.core import movepick
 from knightadder.core.history import LIMIT
 from knightadder.core.layout import MAX_MOVES, PIECE_TO
+from knightadder.core.moves import EN_PASSANT
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
@@ -47,7 +48,7 @@ class Case:
         self.killers = generator.sample([*self.legal, *others], 2)
         self.record.frames[0].killers[:] = self.killers
         numbers = np.random.default_rng(generator.getrandbits(32))
-        for table in (self.record.history, self.record.continuation):
+        for table in (self.record.history, self.record.captures, self.record.continuation):
             table[:] = numbers.integers(-LIMIT, LIMIT + 1, table.shape)
         self.rows = [generator.randrange(PIECE_TO) * PIECE_TO for _ in range(2)]
         self.record.frames[0].continuations[:] = self.rows
@@ -69,11 +70,13 @@ class Case:
         value = int(self.record.history[int(not self.board.turn)][move & 4095])
         return value + sum(int(self.record.continuation[row + int(piece) * 64 + target]) for row in self.rows)
 
-    def captured(self, move: int) -> tuple[bool, int, int]:
-        """Give what most valuable victim, least valuable attacker looks at, better moves greater."""
-        source, target = self.legal[move].from_square, self.legal[move].to_square
-        victim = self.board.piece_type_at(target) or 0
-        return move >> 12 == chess.QUEEN, victim, -(self.board.piece_type_at(source) or 0)
+    def captured(self, move: int) -> int:
+        """Give the value of the victim and of becoming a queen, with the capture history."""
+        board = self.record.stack[0].board
+        piece, target = int(board[move & 63]), move >> 6 & 63
+        victim = 0 if move >> 12 == EN_PASSANT else int(board[target]) & 7
+        value = (0, 100, 300, 300, 500, 900)[victim] + 900 * (move >> 12 == chess.QUEEN)
+        return value * 16 + int(self.record.captures[(piece * 64 + target) * 8 + victim])
 
 
 def cases() -> list[Case]:

@@ -1,7 +1,7 @@
-"""Move-ordering memory: histories of quiet moves and the killer moves.
+"""Move-ordering memory: histories of moves and the killer moves.
 
-The butterfly history knows a move by side, from and to; the continuation history by its piece and target, after a
-certain move 1 or 2 plies before. Entries move towards ±`LIMIT` by "gravity": a bonus counts for less the nearer the
+The butterfly history knows a quiet move by side, from and to; the continuation history by its piece and target, after a
+certain move 1 or 2 plies before; the capture history knows captures by piece, target and victim. Entries move towards ±`LIMIT` by "gravity": a bonus counts for less the nearer the
 entry already is, so that none overflows and recent results weigh most.
 """
 
@@ -16,6 +16,7 @@ LIMIT = 16_384
 def forget(worker):
     """Clear all that a WORKER record has learnt about moves."""
     worker.history[:] = 0
+    worker.captures[:] = 0
     worker.continuation[:] = 0
 
 
@@ -50,6 +51,17 @@ def quiet_history(worker, pos, frame, move):
 
 
 @inlined
+def _capture_index(pos, move):
+    return np.uint64(piece_to(pos, move) * 8 + (np.int64(pos.board[(move >> 6) & 63]) & 7))
+
+
+@inlined
+def capture_history(worker, pos, move):
+    """Return how well a capture or promotion has done, between ±`LIMIT`."""
+    return np.int64(worker.captures[_capture_index(pos, move)])
+
+
+@inlined
 def _towards(old, bonus):
     return old + bonus - old * abs(bonus) // LIMIT
 
@@ -63,16 +75,30 @@ def _update(worker, pos, frame, move, bonus):
         worker.continuation[index] = _towards(np.int64(worker.continuation[index]), bonus)
 
 
-@inlined
-def reward_quiet(worker, pos, frame, move, depth, quiets):
-    """Note that a quiet move caused a beta cutoff after the first `quiets` of ``frame.quiets`` had failed to."""
-    if frame.killers[0] != move:
-        frame.killers[1] = frame.killers[0]
-        frame.killers[0] = move
+@kernel
+def _update_capture(worker, pos, move, bonus):
+    index = _capture_index(pos, move)
+    worker.captures[index] = _towards(np.int64(worker.captures[index]), bonus)
+
+
+@kernel
+def reward(worker, pos, frame, move, depth, is_quiet, quiets, noisies):
+    """Note that a move caused a beta cutoff after the first so many of the frame's moves had failed to.
+
+    `quiets` and `noisies` are the numbers of moves in ``frame.quiets`` and ``frame.noisies``.
+    """
     bonus = min(300 * depth - 250, 2400)
-    _update(worker, pos, frame, move, bonus)
-    for i in range(quiets):
-        _update(worker, pos, frame, np.int64(frame.quiets[np.uint64(i)]), -bonus)
+    if is_quiet:
+        if frame.killers[0] != move:
+            frame.killers[1] = frame.killers[0]
+            frame.killers[0] = move
+        _update(worker, pos, frame, move, bonus)
+        for i in range(quiets):
+            _update(worker, pos, frame, np.int64(frame.quiets[np.uint64(i)]), -bonus)
+    else:
+        _update_capture(worker, pos, move, bonus)
+    for i in range(noisies):
+        _update_capture(worker, pos, np.int64(frame.noisies[np.uint64(i)]), -bonus)
 
 
 @inlined

@@ -63,6 +63,7 @@ FRAME = _record(  # what search keeps for one ply
     ("quiets_too", np.int64),
     ("fetch_ahead", np.int64),
     ("quiets", np.uint16, MAX_MOVES),  # quiet moves that were searched
+    ("noisies", np.uint16, MAX_MOVES),  # captures and promotions that were searched
 )
 
 ROOT_MOVE = _record(
@@ -80,6 +81,7 @@ WORKER = _record(  # one search thread
     ("stack", POSITION, MAX_PLY + 2),
     ("frames", FRAME, NO_PLY + 1),
     ("history", np.int16, (2, 4096)),  # quiet moves by side, from and to
+    ("captures", np.int16, PIECE_TO * 8),  # captures by piece, target square and type of victim
     ("continuation", np.int16, PIECE_TO * PIECE_TO),  # quiet moves by an earlier move's piece and target, and their own
     ("keys", np.uint64, GAME_KEYS + MAX_PLY + 2),  # of the game up to the root, then of the current line
     ("key_count", np.int64),  # keys of the game before the root

@@ -1,20 +1,20 @@
 """The staged move picker: moves are generated and ordered only when search gets to them.
 
-Order: the hash move; captures and promotions by most valuable victim and least valuable attacker, as long as they do
-not lose material by static exchange; killer moves; quiet moves by history; the losing captures. In check all evasions
+Order: the hash move; captures and promotions by most valuable victim and their history, as long as they do not lose
+material by static exchange; killer moves; quiet moves by history; the losing captures. In check all evasions
 come at once, ordered alike.
 """
 
 import numpy as np
 
 from .bitboard import ZERO
-from .history import quiet_history
+from .history import capture_history, quiet_history
 from .jit import inlined, kernel
 from .layout import QUEEN
 from .movegen import ALL, NOISY, QUIET, generate, is_legal
 from .moves import NO_MOVE, is_noisy
 from .position import key_after
-from .see import piece_value, see_at_least
+from .see import QUEEN_VALUE, piece_value, see_at_least
 from .transposition import prefetch_entry
 
 HASH_MOVE, NOISY_INIT, GOOD_NOISY, KILLER_1, KILLER_2, QUIET_INIT, QUIETS, BAD_NOISY, EVASION_INIT, EVASIONS, DONE = (
@@ -39,13 +39,11 @@ def start_picking(frame, hash_move, quiets_too, fetch_ahead):
 
 
 @inlined
-def _noisy_score(pos, move):
-    victim = np.int64(pos.board[(move >> 6) & 63]) & 7
-    attacker = np.int64(pos.board[move & 63]) & 7
-    kind = (move >> 12) & 15
+def _noisy_score(worker, pos, move):
+    victim = piece_value(np.int64(pos.board[(move >> 6) & 63]) & 7)
     # Queen promotions count as a capture of a queen; the other promotions are for the end.
-    promotion = 64 if kind == QUEEN else 0
-    return victim * 8 - attacker + promotion
+    promotion = QUEEN_VALUE if (move >> 12) & 15 == QUEEN else 0
+    return (victim + promotion) * 16 + capture_history(worker, pos, move)
 
 
 @inlined
@@ -56,11 +54,11 @@ def _may_lose_material(pos, move):
 
 
 @inlined
-def _score_noisy(pos, frame, start, end):
+def _score_noisy(worker, pos, frame, start, end):
     moves = frame.moves
     for i in range(start, end):
         move = moves[np.uint64(i)]
-        moves[np.uint64(i)] = move | i << 16 | _noisy_score(pos, move) << 24
+        moves[np.uint64(i)] = move | i << 16 | _noisy_score(worker, pos, move) << 24
 
 
 @inlined
@@ -77,7 +75,7 @@ def _score_evasions(worker, pos, frame, end):
     for i in range(end):
         move = moves[np.uint64(i)]
         if is_noisy(pos, move):
-            score = _NOISY_FIRST + _noisy_score(pos, move)
+            score = _NOISY_FIRST + _noisy_score(worker, pos, move)
         else:
             score = quiet_history(worker, pos, frame, move)
         moves[np.uint64(i)] = move | i << 16 | score << 24
@@ -139,7 +137,7 @@ def next_move(tables, worker, pos, frame):
         frame.index = 0
         frame.bad_end = 0
         frame.end = generate(tables, pos, frame, np.int64(0), NOISY)
-        _score_noisy(pos, frame, 0, frame.end)
+        _score_noisy(worker, pos, frame, 0, frame.end)
         _bring_best(tables, worker, pos, frame)
         frame.stage = GOOD_NOISY
     if frame.stage == GOOD_NOISY:

@@ -7,7 +7,15 @@ import numpy as np
 from .bitboard import ZERO
 from .draw import is_dead_position, is_fifty_move_draw, is_repetition
 from .evaluation import evaluate
-from .history import forget_killers, frame_before, piece_to, quiet_history, reward_quiet, set_continuations
+from .history import (
+    capture_history,
+    forget_killers,
+    frame_before,
+    piece_to,
+    quiet_history,
+    reward,
+    set_continuations,
+)
 from .jit import inlined, kernel
 from .layout import KING, MAX_PLY, NO_EVAL, PAWN
 from .movegen import is_legal
@@ -148,14 +156,14 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     start_picking(frame, hash_move, np.int64(1), np.int64(fetch))
     hash_is_noisy = hash_move != NO_MOVE and is_noisy(pos, hash_move)
     best, best_move, bound = -INFINITE, NO_MOVE, UPPER
-    number, quiets = np.int64(0), np.int64(0)
+    number, quiets, noisies = np.int64(0), np.int64(0), np.int64(0)
     while True:
         move = next_move(tables, worker, pos, frame)
         if move == NO_MOVE:
             break
         number += 1
         is_quiet = not is_noisy(pos, move)
-        history = quiet_history(worker, pos, frame, move) if is_quiet else np.int64(0)
+        history = quiet_history(worker, pos, frame, move) if is_quiet else capture_history(worker, pos, move)
         reduction = late_move_reduction(tables, depth, number, is_quiet)
         reduction -= history * 1024 // tuned.reduction_history
         if not is_quiet and best > -MATE_FOUND and not is_pv and depth <= 7:
@@ -209,8 +217,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
                     update_pv(frame, child_frame, move)
                 if score >= beta:
                     bound = LOWER
-                    if is_quiet:
-                        reward_quiet(worker, pos, frame, move, depth, quiets)
+                    reward(worker, pos, frame, move, depth, is_quiet, quiets, noisies)
                     break
         if is_quiet:
             frame.quiets[np.uint64(quiets)] = move
@@ -219,6 +226,9 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             enough = tuned.late_moves + depth * depth // (2 - improving)
             if quiets > enough and depth <= 6 and not is_pv and not in_check and best > -MATE_FOUND:
                 frame.quiets_too = 0
+        else:
+            frame.noisies[np.uint64(noisies)] = move
+            noisies += 1
 
     if number == 0:
         return ply - MATE if in_check else np.int64(0)
