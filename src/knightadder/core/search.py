@@ -122,6 +122,11 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         if hash_move and not is_legal(tables, pos, hash_move):
             hash_move = NO_MOVE
 
+    # Internal iterative reduction: without a move from the table the ordering is poor, and a shallower search will
+    # find one for the next visit.
+    if hash_move == NO_MOVE and ((is_pv and depth >= 3) or (cut_node and depth >= 8)):
+        depth -= 1
+
     # Null move pruning: if passing still fails high, a real move will; except in zugzwang, which needs a side with
     # pieces to be rare, and not twice in a row, which would prove nothing.
     if not is_pv and not in_check and depth >= 3 and static_eval >= beta and abs(beta) < MATE_FOUND:
