@@ -53,6 +53,7 @@ FRAME = _record(  # what search keeps for one ply
     ("move", np.int64),  # the move being searched from this ply; 0 = null move
     ("piece_to", np.int64),  # that move's piece * 64 + target square; 0 for a null move
     ("continuations", np.int64, 2),  # rows of the continuation history for the moves 1 and 2 plies ago
+    ("excluded", np.int64),  # the move that is left out while it is tested for being singular
     ("static_eval", np.int64),  # centipawns for the side to move; `NO_EVAL` in check
     # the move picker
     ("stage", np.int64),
@@ -96,6 +97,7 @@ WORKER = _record(  # one search thread
     ("tt_generation", np.int64),
     ("root_moves", ROOT_MOVE, MAX_MOVES),
     ("root_count", np.int64),
+    ("root_depth", np.int64),  # plies of this iteration
     ("root_index", np.int64),  # the root move being searched
     ("pv_index", np.int64),  # the line being searched in MultiPV; root moves before it are excluded
 )

@@ -34,6 +34,8 @@ PARAMETERS = (
     Parameter("see_quiet_margin", 25, 10, 60, "centipawns a square of plies left after reduction"),
     Parameter("see_noisy_margin", 90, 40, 160, "centipawns a ply"),
     Parameter("history_margin", 2000, 500, 6000, "history below zero a ply"),
+    Parameter("singular_depth", 5, 4, 8, "plies"),
+    Parameter("singular_margin", 16, 8, 40, "16ths of a centipawn a ply"),
     Parameter("late_moves", 3, 1, 6, "quiet moves before late move pruning, besides depth squared"),
 )
 

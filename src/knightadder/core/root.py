@@ -56,6 +56,7 @@ def search_root(tables, worker, depth, alpha, beta):
         raised alpha before a stop has still been brought to the front: it was fully searched and is better.
     """
     pos = worker.stack[0]
+    worker.root_depth = depth
     frame = worker.frames[0]
     child = worker.stack[1]
     worker.keys[np.uint64(worker.key_count)] = pos.key

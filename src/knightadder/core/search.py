@@ -98,6 +98,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     if alpha >= beta:
         return alpha
     is_pv = beta - alpha > 1
+    excluded = frame.excluded
 
     child = worker.stack[np.uint64(ply + 1)]
     child_frame = worker.frames[np.uint64(ply + 1)]
@@ -108,13 +109,13 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         # Reverse futility pruning: so far above beta that the opponent will not make it up in so few plies. It comes
         # before the table is asked, because the evaluation costs so much less than a cache miss.
         margin = tuned.reverse_futility_margin * (depth - improving)
-        if not is_pv and depth <= tuned.reverse_futility_depth and static_eval - margin >= beta and abs(beta) < MATE_FOUND:
+        if not is_pv and depth <= tuned.reverse_futility_depth and static_eval - margin >= beta and abs(beta) < MATE_FOUND and excluded == NO_MOVE:
             return static_eval
 
     entry = probe(worker, pos.key)
     hash_move = NO_MOVE
     if entry:
-        if not is_pv and entry_depth(entry) >= depth and pos.rule50 < _FIFTY_MOVES_NEAR:
+        if not is_pv and excluded == NO_MOVE and entry_depth(entry) >= depth and pos.rule50 < _FIFTY_MOVES_NEAR:
             score, bound = entry_score(entry, ply), entry_bound(entry)
             if bound == EXACT or (bound == LOWER and score >= beta) or (bound == UPPER and score <= alpha):
                 return score
@@ -129,7 +130,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
 
     # Null move pruning: if passing still fails high, a real move will; except in zugzwang, which needs a side with
     # pieces to be rare, and not twice in a row, which would prove nothing.
-    if not is_pv and not in_check and depth >= 3 and static_eval >= beta and abs(beta) < MATE_FOUND:
+    if not is_pv and not in_check and excluded == NO_MOVE and depth >= 3 and static_eval >= beta and abs(beta) < MATE_FOUND:
         passed = worker.frames[np.uint64(ply - 1)].move == NO_MOVE
         if not passed and ply >= worker.null_from_ply and _has_pieces(pos):
             reduction = tuned.null_move_base + depth // 4 + min((static_eval - beta) // tuned.null_move_eval, 3)
@@ -154,6 +155,27 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
                 if verified >= beta:
                     return score
 
+    # Singular extension: when all other moves are clearly worse than the hash move, at reduced depth, much depends on
+    # that one, so it is searched deeper.
+    extension = np.int64(0)
+    if (
+        hash_move != NO_MOVE
+        and excluded == NO_MOVE
+        and depth >= tuned.singular_depth
+        and ply < 2 * worker.root_depth
+        and entry_depth(entry) >= depth - 3
+        and entry_bound(entry) != UPPER
+        and abs(entry_score(entry, ply)) < MATE_FOUND
+    ):
+        singular_beta = entry_score(entry, ply) - depth * tuned.singular_margin // 16
+        frame.excluded = hash_move
+        score = search(tables, worker, ply, (depth - 1) // 2, singular_beta - 1, singular_beta, cut_node)
+        frame.excluded = NO_MOVE
+        if worker.stopped:
+            return np.int64(0)
+        if score < singular_beta:
+            extension = np.int64(1)
+
     forget_killers(worker, ply + 2)
     set_continuations(worker, frame, ply)
     # A child that reverse futility pruning will cut, or that goes to quiescence search, does without the table.
@@ -166,6 +188,8 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         move = next_move(tables, worker, pos, frame)
         if move == NO_MOVE:
             break
+        if move == excluded:
+            continue
         number += 1
         is_quiet = not is_noisy(pos, move)
         history = quiet_history(worker, pos, frame, move) if is_quiet else capture_history(worker, pos, move)
@@ -191,6 +215,8 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         frame.move = move
         frame.piece_to = piece_to(pos, move)
         new_depth = depth - 1
+        if move == hash_move:
+            new_depth += extension
         if number == 1:
             child_kind = np.int64(0) if is_pv else 1 - cut_node
             score = -search(tables, worker, ply + 1, new_depth, -beta, -alpha, child_kind)
@@ -236,8 +262,11 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             noisies += 1
 
     if number == 0:
+        if excluded != NO_MOVE:
+            return alpha
         return ply - MATE if in_check else np.int64(0)
-    store(worker, pos.key, best_move, best, depth, bound, ply)
+    if excluded == NO_MOVE:
+        store(worker, pos.key, best_move, best, depth, bound, ply)
     return best
 
 
