@@ -36,6 +36,8 @@ PARAMETERS = (
     Parameter("history_margin", 2000, 500, 6000, "history below zero a ply"),
     Parameter("singular_depth", 5, 4, 8, "plies"),
     Parameter("singular_margin", 16, 8, 40, "16ths of a centipawn a ply"),
+    Parameter("double_margin", 18, 6, 50, "centipawns below the singular bound for a second ply"),
+    Parameter("triple_margin", 80, 40, 200, "centipawns below the singular bound for a third ply"),
     Parameter("late_moves", 3, 1, 6, "quiet moves before late move pruning, besides depth squared"),
 )
 

@@ -155,6 +155,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
                 if verified >= beta:
                     return score
 
+    hash_is_noisy = hash_move != NO_MOVE and is_noisy(pos, hash_move)
     # Singular extension: when all other moves are clearly worse than the hash move, at reduced depth, much depends on
     # that one, so it is searched deeper.
     extension = np.int64(0)
@@ -175,13 +176,24 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             return np.int64(0)
         if score < singular_beta:
             extension = np.int64(1)
+            if not is_pv and score < singular_beta - tuned.double_margin:
+                extension += 1
+                if not hash_is_noisy and score < singular_beta - tuned.triple_margin:
+                    extension += 1
+        elif singular_beta >= beta:
+            # Multi-cut: even without the hash move this node fails high.
+            return singular_beta
+        elif entry_score(entry, ply) >= beta:
+            # Another move comes close, so the hash move needs less depth to fail high.
+            extension = np.int64(-2)
+        elif cut_node:
+            extension = np.int64(-1)
 
     forget_killers(worker, ply + 2)
     set_continuations(worker, frame, ply)
     # A child that reverse futility pruning will cut, or that goes to quiescence search, does without the table.
     fetch = depth > 1 and (in_check or static_eval + tuned.reverse_futility_margin * (depth - 1) > alpha)
     start_picking(frame, hash_move, np.int64(1), np.int64(fetch))
-    hash_is_noisy = hash_move != NO_MOVE and is_noisy(pos, hash_move)
     best, best_move, bound = -INFINITE, NO_MOVE, UPPER
     number, quiets, noisies = np.int64(0), np.int64(0), np.int64(0)
     while True:
