@@ -34,6 +34,7 @@ PARAMETERS = (
     Parameter("see_quiet_margin", 25, 10, 60, "centipawns a square of plies left after reduction"),
     Parameter("see_noisy_margin", 90, 40, 160, "centipawns a ply"),
     Parameter("history_margin", 2000, 500, 6000, "history below zero a ply"),
+    Parameter("probcut_margin", 200, 100, 300, "centipawns above beta"),
     Parameter("singular_depth", 5, 4, 8, "plies"),
     Parameter("singular_margin", 16, 8, 40, "16ths of a centipawn a ply"),
     Parameter("double_margin", 18, 6, 50, "centipawns below the singular bound for a second ply"),

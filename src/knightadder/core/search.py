@@ -155,6 +155,35 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
                 if verified >= beta:
                     return score
 
+    # ProbCut: a capture that at reduced depth beats beta by a margin would nearly always beat beta at full depth.
+    bar = beta + tuned.probcut_margin
+    if (
+        not is_pv
+        and not in_check
+        and excluded == NO_MOVE
+        and depth >= 5
+        and abs(beta) < MATE_FOUND
+        and not (entry and entry_depth(entry) >= depth - 3 and entry_score(entry, ply) < bar)
+    ):
+        start_picking(frame, hash_move, np.int64(0), np.int64(1))
+        while True:
+            move = next_move(tables, worker, pos, frame)
+            if move == NO_MOVE:
+                break
+            if not is_noisy(pos, move) or not see_at_least(tables, pos, move, bar - static_eval):
+                continue
+            make(tables, pos, child, move)
+            frame.move = move
+            frame.piece_to = piece_to(pos, move)
+            score = -quiesce(tables, worker, ply + 1, -bar, 1 - bar)
+            if score >= bar:
+                score = -search(tables, worker, ply + 1, depth - 4, -bar, 1 - bar, 1 - cut_node)
+            if worker.stopped:
+                return np.int64(0)
+            if score >= bar:
+                store(worker, pos.key, move, score, depth - 3, LOWER, ply)
+                return score
+
     hash_is_noisy = hash_move != NO_MOVE and is_noisy(pos, hash_move)
     # Singular extension: when all other moves are clearly worse than the hash move, at reduced depth, much depends on
     # that one, so it is searched deeper.
