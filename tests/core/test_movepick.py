@@ -76,7 +76,7 @@ class Case:
         piece, target = int(board[move & 63]), move >> 6 & 63
         victim = 0 if move >> 12 == EN_PASSANT else int(board[target]) & 7
         value = (0, 100, 300, 300, 500, 900)[victim] + 900 * (move >> 12 == chess.QUEEN)
-        return value * 16 + int(self.record.captures[(piece * 64 + target) * 8 + victim])
+        return value * 32 - (piece & 7) * 256 + int(self.record.captures[(piece * 64 + target) * 8 + victim])
 
 
 def cases() -> list[Case]:

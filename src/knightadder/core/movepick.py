@@ -43,7 +43,8 @@ def _noisy_score(worker, pos, move):
     victim = piece_value(np.int64(pos.board[(move >> 6) & 63]) & 7)
     # Queen promotions count as a capture of a queen; the other promotions are for the end.
     promotion = QUEEN_VALUE if (move >> 12) & 15 == QUEEN else 0
-    return (victim + promotion) * 16 + capture_history(worker, pos, move)
+    attacker = np.int64(pos.board[move & 63]) & 7
+    return (victim + promotion) * 32 - attacker * 256 + capture_history(worker, pos, move)
 
 
 @inlined

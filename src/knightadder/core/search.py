@@ -235,7 +235,8 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         is_quiet = not is_noisy(pos, move)
         history = quiet_history(worker, pos, frame, move) if is_quiet else capture_history(worker, pos, move)
         reduction = late_move_reduction(tables, depth, number, is_quiet)
-        reduction -= history * 1024 // tuned.reduction_history
+        if is_quiet:
+            reduction -= history * 1024 // tuned.reduction_history
         if not is_quiet and best > -MATE_FOUND and not is_pv and depth <= 7:
             # SEE pruning: an exchange that loses this much rarely wins it back in so few plies.
             if not see_at_least(tables, pos, move, -tuned.see_noisy_margin * depth):
