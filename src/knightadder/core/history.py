@@ -14,10 +14,11 @@ LIMIT = 16_384
 
 
 def forget(worker):
-    """Clear all that a WORKER record has learnt about moves."""
+    """Clear all that a WORKER record has learnt."""
     worker.history[:] = 0
     worker.captures[:] = 0
     worker.continuation[:] = 0
+    worker.pawn_correction[:] = 0
 
 
 @inlined

@@ -15,6 +15,7 @@ MAX_PLY = 192
 MAX_MOVES = 256  # the most legal moves known in a position is 218
 NO_PLY = MAX_PLY + 2  # the frame that stands for plies before the root
 PIECE_TO = 16 * 64
+CORRECTIONS = 16_384  # entries of a correction history, a power of 2
 GAME_KEYS = 256  # positions of the game kept for repetitions; a draw by the fifty-move rule comes long before
 
 WHITE, BLACK = 0, 1
@@ -84,6 +85,7 @@ WORKER = _record(  # one search thread
     ("history", np.int16, (2, 4096)),  # quiet moves by side, from and to
     ("captures", np.int16, PIECE_TO * 8),  # captures by piece, target square and type of victim
     ("continuation", np.int16, PIECE_TO * PIECE_TO),  # quiet moves by an earlier move's piece and target, and their own
+    ("pawn_correction", np.int16, (2, CORRECTIONS)),  # of the evaluation, by side to move and pawns
     ("keys", np.uint64, GAME_KEYS + MAX_PLY + 2),  # of the game up to the root, then of the current line
     ("key_count", np.int64),  # keys of the game before the root
     ("nodes", np.uint64),

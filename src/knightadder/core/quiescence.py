@@ -3,7 +3,7 @@
 import numpy as np
 
 from .bitboard import ONE, ZERO
-from .evaluation import evaluate
+from .correction import corrected_eval
 from .history import piece_to, set_continuations
 from .jit import inlined, kernel, load64
 from .layout import MAX_PLY
@@ -43,10 +43,10 @@ def quiesce(tables, worker, ply, alpha, beta):
     in_check = pos.checkers != ZERO
     is_pv = beta - alpha > 1
     if ply >= MAX_PLY:
-        return np.int64(0) if in_check else evaluate(pos)
+        return np.int64(0) if in_check else corrected_eval(tables, worker, pos)
     best = -INFINITE
     if not in_check:
-        best = evaluate(pos)
+        best = corrected_eval(tables, worker, pos)
         if best >= beta:
             return best
         alpha = max(alpha, best)

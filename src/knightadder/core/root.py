@@ -4,7 +4,7 @@ import numpy as np
 from numba import int64
 
 from .bitboard import ZERO
-from .evaluation import evaluate
+from .correction import corrected_eval
 from .history import forget_killers, piece_to
 from .jit import copy_record, entry, inlined
 from .layout import MAX_MOVES, NO_EVAL, NO_PLY, Tables, Worker
@@ -61,7 +61,7 @@ def search_root(tables, worker, depth, alpha, beta):
     child = worker.stack[1]
     worker.keys[np.uint64(worker.key_count)] = pos.key
     worker.frames[NO_PLY].static_eval = NO_EVAL
-    frame.static_eval = NO_EVAL if pos.checkers != ZERO else evaluate(pos)
+    frame.static_eval = NO_EVAL if pos.checkers != ZERO else corrected_eval(tables, worker, pos)
     forget_killers(worker, np.int64(1))
     forget_killers(worker, np.int64(2))
     best, best_index, first_alpha = -INFINITE, worker.pv_index, alpha

@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from .bitboard import ZERO
+from .correction import corrected_eval, learn_correction
 from .draw import is_dead_position, is_fifty_move_draw, is_repetition
-from .evaluation import evaluate
 from .history import (
     capture_history,
     forget_killers,
@@ -91,7 +91,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     if is_dead_position(pos) or is_repetition(worker, pos, ply) or is_fifty_move_draw(tables, pos, frame):
         return np.int64(0)
     if ply >= MAX_PLY:
-        return np.int64(0) if in_check else evaluate(pos)
+        return np.int64(0) if in_check else corrected_eval(tables, worker, pos)
     # Mate distance pruning: a mate already found nearer the root cannot be bettered here.
     alpha = max(alpha, ply - MATE)
     beta = min(beta, MATE - ply - 1)
@@ -102,7 +102,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
 
     child = worker.stack[np.uint64(ply + 1)]
     child_frame = worker.frames[np.uint64(ply + 1)]
-    static_eval = NO_EVAL if in_check else evaluate(pos)
+    static_eval = NO_EVAL if in_check else corrected_eval(tables, worker, pos)
     frame.static_eval = static_eval
     improving = is_improving(worker, ply)
     if not in_check:
@@ -308,6 +308,10 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             return alpha
         return ply - MATE if in_check else np.int64(0)
     if excluded == NO_MOVE:
+        # What a capture wins is none of the evaluation's business, and a bound tells something only beyond it.
+        quiet = not in_check and (best_move == NO_MOVE or not is_noisy(pos, best_move))
+        if quiet and not (bound == LOWER and best <= static_eval) and not (bound == UPPER and best >= static_eval):
+            learn_correction(worker, pos, best - static_eval, depth)
         store(worker, pos.key, best_move, best, depth, bound, ply)
     return best
 

@@ -1,0 +1,54 @@
+"""Correction history: how far the static evaluation has been off in positions that share a feature.
+
+After a search the difference between its result and the static evaluation is noted under the position's pawns; the next
+evaluation of a position with the same pawns is corrected by the average. Entries move by the same gravity as move
+histories.
+"""
+
+import numpy as np
+
+from .evaluation import MAX_EVAL, evaluate
+from .jit import inlined, kernel
+from .layout import BLACK, CORRECTIONS, PAWN, WHITE
+
+LIMIT = 1024
+
+# Odd numbers without a pattern: digits of pi and e.
+_A, _B, _C = np.uint64(0x243F6A8885A308D3), np.uint64(0x13198A2E03707345), np.uint64(0xB7E151628AED2A6B)
+_HALF = np.uint64(32)
+_SHIFT = np.uint64(64 - CORRECTIONS.bit_length() + 1)
+
+
+@inlined
+def _mix(value):
+    """Turn a product of bitboards into an index: each step maps no two values to one, and the high bits get all."""
+    return ((value ^ (value >> _HALF)) * _C) >> _SHIFT
+
+
+@inlined
+def _pawn_index(pos):
+    pawns = pos.by_type[PAWN]
+    return _mix((pawns & pos.by_color[WHITE]) * _A ^ (pawns & pos.by_color[BLACK]) * _B)
+
+
+@kernel
+def corrected_eval(tables, worker, pos):
+    """Return the static evaluation with what was learnt about it, in centipawns for the side to move."""
+    tuned = tables.parameters
+    side = np.uint64(pos.stm)
+    correction = tuned.correction_pawn * np.int64(worker.pawn_correction[side, _pawn_index(pos)])
+    return max(-MAX_EVAL, min(MAX_EVAL, evaluate(pos) + correction // 2048))
+
+
+@inlined
+def _towards(old, bonus):
+    return np.int64(old) + bonus - np.int64(old) * abs(bonus) // LIMIT
+
+
+@kernel
+def learn_correction(worker, pos, difference, depth):
+    """Note that a search of some depth came out so many centipawns better than the static evaluation."""
+    side = np.uint64(pos.stm)
+    bonus = max(-LIMIT // 4, min(LIMIT // 4, difference * depth // 8))
+    index = _pawn_index(pos)
+    worker.pawn_correction[side, index] = _towards(worker.pawn_correction[side, index], bonus)
