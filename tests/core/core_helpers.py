@@ -14,6 +14,7 @@ from numba import njit
 from knightadder.core import moves
 from knightadder.core.tables import new_tables
 from knightadder.engine.game import Game
+from knightadder.engine.hashtable import HashTable
 
 INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 DATA = Path(__file__).parent.parent / "data"
@@ -22,6 +23,7 @@ DATA = Path(__file__).parent.parent / "data"
 compiled = njit(nogil=True, error_model="numpy")
 
 TABLES = new_tables()
+TABLE = HashTable(1)
 NO_LIMIT = (1 << 63) - 1
 
 # Random games from the start position hardly ever promote, castle or capture en passant; these do.
@@ -103,7 +105,9 @@ def new_game(board: chess.Board | str | None = None) -> Game:
 
 
 def set_up(game: Game, board: chess.Board | str | None) -> np.record:
-    """Set a game's position and return its record."""
+    """Set a game's position, and an empty transposition table, and return its record."""
     game.set_up(board.fen(en_passant="legal") if isinstance(board, chess.Board) else board)
     game.record.node_limit = NO_LIMIT
+    TABLE.clear()
+    game.record.tt_address, game.record.tt_buckets = TABLE.address, TABLE.buckets
     return game.record

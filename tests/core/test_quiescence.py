@@ -83,9 +83,18 @@ def test_narrow_windows_bound_the_value() -> None:
         record = set_up(game, board)
         value = quiescence(record)
         for alpha in (value - 100, value - 1, value, value + 100):
+            set_up(game, board)
             bound = quiescence(record, alpha, alpha + 1)
             assert (bound > alpha) == (value > alpha)
             assert bound <= value if bound > alpha else bound >= value  # fail-soft bounds are true ones
+
+
+def test_a_result_is_found_again_in_the_table() -> None:
+    record = set_up(new_game(), "4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1")
+    value = quiescence(record)
+    record.nodes = 0
+    assert quiescence(record, value - 1, value) == value
+    assert record.nodes == 1
 
 
 @pytest.mark.parametrize(
@@ -122,6 +131,7 @@ def test_the_node_limit_stops_it() -> None:
     quiescence(record)
     assert record.stopped
     assert record.nodes == 10
+    record = set_up(new_game(), board)
     record.stopped = record.nodes = 0
     record.node_limit = NO_LIMIT
     quiescence(record)

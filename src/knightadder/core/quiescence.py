@@ -8,10 +8,11 @@ from .history import piece_to, set_continuations
 from .jit import inlined, kernel, load64
 from .layout import MAX_PLY
 from .movepick import next_move, start_picking
-from .moves import NO_MOVE
+from .movegen import is_legal
+from .moves import NO_MOVE, is_noisy
 from .position import make
 from .pv import update_pv
-from .transposition import INFINITE, MATE
+from .transposition import EXACT, INFINITE, LOWER, MATE, UPPER, entry_bound, entry_move, entry_score, probe, store
 
 _POLL = np.uint64(1023)
 
@@ -44,14 +45,23 @@ def quiesce(tables, worker, ply, alpha, beta):
     is_pv = beta - alpha > 1
     if ply >= MAX_PLY:
         return np.int64(0) if in_check else corrected_eval(tables, worker, pos)
-    best = -INFINITE
+    entry = probe(worker, pos.key)
+    hash_move = NO_MOVE
+    if entry:
+        score, bound = entry_score(entry, ply), entry_bound(entry)
+        if not is_pv and (bound == EXACT or (bound == LOWER and score >= beta) or (bound == UPPER and score <= alpha)):
+            return score
+        hash_move = entry_move(entry)
+        if hash_move and not ((in_check or is_noisy(pos, hash_move)) and is_legal(tables, pos, hash_move)):
+            hash_move = NO_MOVE
+    best, best_move, first_alpha = -INFINITE, NO_MOVE, alpha
     if not in_check:
         best = corrected_eval(tables, worker, pos)
         if best >= beta:
             return best
         alpha = max(alpha, best)
 
-    start_picking(frame, NO_MOVE, np.int64(0), np.int64(0))
+    start_picking(frame, hash_move, np.int64(0), np.int64(1))
     child = worker.stack[np.uint64(ply + 1)]
     if in_check:
         set_continuations(worker, frame, ply)
@@ -70,8 +80,11 @@ def quiesce(tables, worker, ply, alpha, beta):
                 if is_pv:
                     update_pv(frame, worker.frames[np.uint64(ply + 1)], move)
                 alpha = score
+                best_move = move
                 if score >= beta:
                     break
     if best == -INFINITE:
         return ply - MATE  # in check and no move
+    bound = LOWER if best >= beta else (EXACT if best > first_alpha and is_pv else UPPER)
+    store(worker, pos.key, best_move, best, np.int64(0), bound, ply)
     return best

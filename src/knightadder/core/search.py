@@ -221,7 +221,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     forget_killers(worker, ply + 2)
     set_continuations(worker, frame, ply)
     # A child that reverse futility pruning will cut, or that goes to quiescence search, does without the table.
-    fetch = depth > 1 and (in_check or static_eval + tuned.reverse_futility_margin * (depth - 1) > alpha)
+    fetch = in_check or static_eval + tuned.reverse_futility_margin * (depth - 1) > alpha
     start_picking(frame, hash_move, np.int64(1), np.int64(fetch))
     best, best_move, bound = -INFINITE, NO_MOVE, UPPER
     number, quiets, noisies = np.int64(0), np.int64(0), np.int64(0)
