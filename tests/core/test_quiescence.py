@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import chess
 import numpy as np
 import pytest
-from core_helpers import INTERPRETED, NO_LIMIT, TABLES, compiled, encode, is_noisy, new_game, random_positions, set_up
+from core_helpers import INTERPRETED, NO_LIMIT, TABLE, TABLES, compiled, encode, is_noisy, new_game, random_positions, set_up
 
 from knightadder.core import game as core_game
 from knightadder.core.layout import MAX_PLY
@@ -63,6 +65,16 @@ class Plain:
         return best
 
 
+@pytest.fixture
+def no_delta_pruning() -> Iterator[None]:
+    """Switch off what makes values differ from those of a plain search."""
+    margin = TABLES.parameters.delta_margin
+    TABLES.parameters.delta_margin = 2 * INFINITE
+    yield
+    TABLES.parameters.delta_margin = margin
+
+
+@pytest.mark.usefixtures("no_delta_pruning")
 def test_value_equals_a_plain_search() -> None:
     game = new_game()
     compared = 0
@@ -77,6 +89,7 @@ def test_value_equals_a_plain_search() -> None:
     assert compared > len(BOARDS) / 5
 
 
+@pytest.mark.usefixtures("no_delta_pruning")
 def test_narrow_windows_bound_the_value() -> None:
     game = new_game()
     for board in BOARDS:
@@ -87,6 +100,18 @@ def test_narrow_windows_bound_the_value() -> None:
             bound = quiescence(record, alpha, alpha + 1)
             assert (bound > alpha) == (value > alpha)
             assert bound <= value if bound > alpha else bound >= value  # fail-soft bounds are true ones
+
+
+def test_delta_pruning_leaves_out_hopeless_captures() -> None:
+    # A pawn can be taken, but White is a queen short of alpha.
+    record = set_up(new_game(), "4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1")
+    record.nodes = 0
+    value = quiescence(record)
+    assert record.nodes == 2
+    TABLE.clear()
+    record.nodes = 0
+    assert quiescence(record, value + 900, value + 901) <= value + 900
+    assert record.nodes == 1
 
 
 def test_a_result_is_found_again_in_the_table() -> None:

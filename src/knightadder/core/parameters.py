@@ -40,6 +40,7 @@ PARAMETERS = (
     Parameter("double_margin", 18, 6, 50, "centipawns below the singular bound for a second ply"),
     Parameter("triple_margin", 80, 40, 200, "centipawns below the singular bound for a third ply"),
     Parameter("correction_pawn", 140, 0, 300, "2048ths of the pawn correction"),
+    Parameter("delta_margin", 165, 60, 300, "centipawns, in quiescence search"),
     Parameter("late_moves", 3, 1, 6, "quiet moves before late move pruning, besides depth squared"),
 )
 

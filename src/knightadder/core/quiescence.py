@@ -9,9 +9,10 @@ from .jit import inlined, kernel, load64
 from .layout import MAX_PLY
 from .movepick import next_move, start_picking
 from .movegen import is_legal
-from .moves import NO_MOVE, is_noisy
+from .moves import NO_MOVE, is_noisy, is_promotion
 from .position import make
 from .pv import update_pv
+from .see import captured_value, see_at_least
 from .transposition import EXACT, INFINITE, LOWER, MATE, UPPER, entry_bound, entry_move, entry_score, probe, store
 
 _POLL = np.uint64(1023)
@@ -60,6 +61,7 @@ def quiesce(tables, worker, ply, alpha, beta):
         if best >= beta:
             return best
         alpha = max(alpha, best)
+    hope = best + tables.parameters.delta_margin
 
     start_picking(frame, hash_move, np.int64(0), np.int64(1))
     child = worker.stack[np.uint64(ply + 1)]
@@ -69,6 +71,15 @@ def quiesce(tables, worker, ply, alpha, beta):
         move = next_move(tables, worker, pos, frame)
         if move == NO_MOVE:
             break
+        if not in_check and hope <= alpha and not is_promotion(move):
+            # Delta pruning: so far below alpha that the captured piece does not make up for it.
+            gain = hope + captured_value(pos, move)
+            if gain <= alpha:
+                best = max(best, gain)
+                continue
+            if not see_at_least(tables, pos, move, np.int64(1)):
+                best = max(best, hope)
+                continue
         make(tables, pos, child, move)
         frame.piece_to = piece_to(pos, move)
         score = -quiesce(tables, worker, ply + 1, -beta, -alpha)

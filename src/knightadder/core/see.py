@@ -19,6 +19,14 @@ def piece_value(piece_type):
 
 
 @inlined
+def captured_value(pos, move):
+    """Return the value of what a capture or quiet move takes, in centipawns."""
+    if (move >> 12) & 15 == EN_PASSANT:
+        return PAWN_VALUE
+    return piece_value(np.int64(pos.board[(move >> 6) & 63]) & 7)
+
+
+@inlined
 def _lowest(pieces):
     return pieces & (~pieces + np.uint64(1))
 
@@ -35,9 +43,8 @@ def see_at_least(tables, pos, move, threshold):
         return threshold <= 0
     occupied = pos.by_type[0] & ~(bit(source) | bit(target))
     next_victim = piece_value(np.int64(pos.board[source]) & 7)
-    gain = piece_value(np.int64(pos.board[target]) & 7)
+    gain = captured_value(pos, move)
     if kind == EN_PASSANT:
-        gain = PAWN_VALUE
         occupied &= ~bit(target ^ 8)
     elif kind >= KNIGHT and kind <= QUEEN:
         next_victim = piece_value(kind)
