@@ -7,7 +7,7 @@ import random
 import chess
 import numpy as np
 import pytest
-from core_helpers import TABLES, compiled, new_game, random_positions
+from core_helpers import INTERPRETED, TABLES, compiled, encode, is_noisy, new_game, random_positions
 
 from knightadder.core import attacks
 
@@ -25,6 +25,11 @@ def attackers(tables, pos, square):
     white = attacks.is_attacked(tables, pos, square, occupied, np.int64(0))
     black = attacks.is_attacked(tables, pos, square, occupied, np.int64(1))
     return attacks.attackers_to(tables, pos, square, occupied), white, black
+
+
+@compiled
+def gives_check(tables, pos, move):
+    return attacks.gives_direct_check(tables, pos, move)
 
 
 def test_leapers() -> None:
@@ -63,3 +68,18 @@ def test_attackers_of_every_square() -> None:
             found, by_white, by_black = attackers(TABLES, position, np.int64(square))
             assert int(found) == white | black
             assert (by_white, by_black) == (white != 0, black != 0)
+
+
+def test_direct_checks_of_quiet_moves() -> None:
+    seen = {False: 0, True: 0}
+    for board in random_positions(3, 10 if INTERPRETED else 200):
+        position = new_game(board).record.stack[0]
+        for move in board.legal_moves:
+            if is_noisy(board, move) or board.is_castling(move):
+                continue
+            after = board.copy(stack=False)
+            after.push(move)
+            expected = bool(after.checkers_mask() & chess.BB_SQUARES[move.to_square])
+            assert bool(gives_check(TABLES, position, np.int64(encode(board, move)))) == expected, (board.fen(), move)
+            seen[expected] += 1
+    assert min(seen.values()) > 5, seen

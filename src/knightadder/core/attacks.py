@@ -79,6 +79,25 @@ def attackers_to(tables, pos, square, occupied):
 
 
 @inlined
+def gives_direct_check(tables, pos, move):
+    """Say whether the piece that a quiet move moves will attack the enemy king; discovered checks don't count."""
+    source, target = np.uint64(move & 63), np.uint64((move >> 6) & 63)
+    piece = np.int64(pos.board[source]) & 7
+    them = np.int64(pos.stm) ^ 1
+    king = np.uint64(king_square(pos, them))
+    if piece == PAWN:
+        return tables.pawn[np.uint64(them), king] & bit(target) != ZERO
+    if piece == KNIGHT:
+        return tables.knight[king] & bit(target) != ZERO
+    rays = ZERO
+    if (piece == BISHOP) | (piece == QUEEN):
+        rays |= tables.bishop_rays[king]
+    if (piece == ROOK) | (piece == QUEEN):
+        rays |= tables.rook_rays[king]
+    return rays & bit(target) != ZERO and tables.between[king, target] & (pos.by_type[0] ^ bit(source)) == ZERO
+
+
+@inlined
 def set_checks(tables, pos):
     """Work out the checkers and the pinned pieces of the side to move.
 

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from .attacks import gives_direct_check
 from .bitboard import ZERO
 from .correction import corrected_eval, learn_correction
 from .draw import is_dead_position, is_fifty_move_draw, is_repetition
@@ -243,14 +244,14 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
                 continue
         if is_quiet and best > -MATE_FOUND and not is_pv and not in_check:
             left = max(depth - 1 - (reduction >> 10), 0)
-            # Futility pruning: even a good quiet move will not make up for standing so far below alpha.
-            margin = tuned.futility_base + tuned.futility_margin * left
-            if left <= tuned.futility_depth and static_eval + margin <= alpha:
-                frame.quiets_too = 0
-                continue
-            # History pruning: a move that has failed nearly everywhere will fail here.
-            if left <= 3 and history < -tuned.history_margin * depth:
-                continue
+            if not gives_direct_check(tables, pos, move):
+                # Futility pruning: even a good quiet move will not make up for standing so far below alpha.
+                margin = tuned.futility_base + tuned.futility_margin * left
+                if left <= tuned.futility_depth and static_eval + margin <= alpha:
+                    continue
+                # History pruning: a move that has failed nearly everywhere will fail here.
+                if left <= 3 and history < -tuned.history_margin * depth:
+                    continue
             if left <= 7 and not see_at_least(tables, pos, move, -tuned.see_quiet_margin * left * left):
                 continue
         make(tables, pos, child, move)
