@@ -63,6 +63,18 @@ def test_a_game_of_a_thousand_plies_is_followed_with_its_draws(game: Game, seed:
             assert drawn_by in (ending(board) or {""})
 
 
+@pytest.mark.parametrize(("start", "reversible"), [(chess.STARTING_FEN, False), (ROOK_ENDING, True)])
+def test_moves_can_be_played_one_by_one(game: Game, start: str, reversible: bool) -> None:
+    moves = random_game(chess.Board(start), 300, random.Random(7), reversible)
+    board = chess.Board(start)
+    game.set_up(start)
+    for move in moves:
+        game.push(game.find(move))
+        board.push_uci(move)
+        assert game.fen() == board.fen(en_passant="legal")
+        assert game.drawn == bool(ending(board))
+
+
 def test_repetitions_are_counted_from_the_first_position_on(game: Game) -> None:
     board = chess.Board()
     for plies in range(13):

@@ -74,6 +74,11 @@ class Game:
         self._spare, self.record = self.record, record
         self._fullmove = setup.fullmove + (setup.stm + len(moves)) // 2
 
+    def push(self, move: int) -> None:
+        """Play a legal move, given in the core's encoding."""
+        self._fullmove += self.side_to_move
+        game.play(self._tables, self.record, move)
+
     def find(self, name: str) -> int:
         """Return the legal move that UCI text means here, in the core's encoding; 0 if there is none."""
         squares = parse_uci(name)
@@ -98,6 +103,11 @@ class Game:
     def in_check(self) -> bool:
         """Whether the side to move is in check."""
         return bool(self.record.stack[0].checkers)
+
+    @property
+    def drawn(self) -> bool:
+        """Whether the fifty-move rule, repetition or lack of material ends the game; mates and stalemates aside."""
+        return bool(game.draw_reason(self._tables, self.record))
 
     def status(self) -> str:
         """Say whose move it is, or how the game has ended."""

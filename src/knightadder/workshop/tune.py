@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from knightadder.workshop import wdl_fit
+from knightadder.workshop import spsa_run, wdl_fit
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -12,3 +12,4 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command = commands.add_parser("tune", help="fit constants of the engine to games")
     kinds = command.add_subparsers(title="what to tune", metavar="WHAT", required=True)
     wdl_fit.add_command(kinds)
+    spsa_run.add_command(kinds)

@@ -1,0 +1,160 @@
+"""Games of the engine against itself within one process, each side with search parameters of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from knightadder.core.layout import WORKER
+from knightadder.core.tables import new_tables
+from knightadder.engine.deepening import MAX_DEPTH, Deepening, Line, Root
+from knightadder.engine.game import Game
+from knightadder.engine.hashtable import HashTable
+
+if TYPE_CHECKING:
+    from knightadder.workshop.openings import Opening
+
+WIN, DRAW, LOSS = 1, 0, -1
+
+# When a game is decided: both sides agree for so many plies that one is so many centipawns ahead, or that neither is.
+RESIGN_SCORE, RESIGN_PLIES = 1000, 5
+DRAW_SCORE, DRAW_PLIES = 8, 12
+DRAW_FROM = 80  # plies of the game, its opening's included
+
+
+class StoppedError(Exception):
+    """A game was broken off."""
+
+
+class SelfPlay:
+    """Plays one game after the other.
+
+    Nothing is kept from game to game, so the same games come out of the same parameters.
+
+    Parameters
+    ----------
+    nodes : int
+        Positions that a side looks at for each move.
+    megabytes : int
+        Size of each side's hash table.
+
+    Raises
+    ------
+    OptionError
+        If the machine has not that much memory.
+    """
+
+    def __init__(self, nodes: int, megabytes: int) -> None:
+        self._nodes = nodes
+        self._stop = np.zeros(1, np.uint64)
+        self._sides = [_Side(megabytes) for _ in range(2)]
+        self._game = Game(self._sides[0].tables)  # rules do not depend on the parameters
+
+    def stop(self) -> None:
+        """Break off the game under way, and play none any more; callable from any thread."""
+        self._stop[0] = 1
+
+    def play_pair(self, opening: Opening, first: Mapping[str, int], second: Mapping[str, int]) -> tuple[int, int]:
+        """Play an opening with both colours.
+
+        Parameters
+        ----------
+        opening : Opening
+            Where both games begin.
+        first, second : mapping of str to int
+            The values of search parameters, by name; those not named keep the value they had, at first that of
+            ``core/parameters.py``.
+
+        Returns
+        -------
+        tuple of int
+            The results for the first set, as White and as Black: `WIN`, `DRAW` or `LOSS`.
+
+        Raises
+        ------
+        StoppedError
+            If it was broken off.
+        """
+        for side, values in zip(self._sides, (first, second), strict=True):
+            side.set_parameters(values)
+        return self._play(opening, self._sides), -self._play(opening, self._sides[::-1])
+
+    def _play(self, opening: Opening, sides: Sequence[_Side]) -> int:
+        """Play a game, White's side being the first, and return White's result."""
+        game = self._game
+        game.set_up(opening.fen, opening.moves)
+        for side in sides:
+            side.new_game()
+        scores: list[int] = []
+        while moves := game.legal_moves():
+            if game.drawn:
+                return DRAW
+            result = adjudicate(scores, len(opening.moves) + len(scores))
+            if result is not None:
+                return result
+            mover = game.side_to_move
+            line = sides[mover].search(game, moves, self._nodes, self._stop)
+            if self._stop[0]:
+                raise StoppedError
+            scores.append(-line.score if mover else line.score)
+            game.push(line.moves[0])
+        if not game.in_check:
+            return DRAW
+        return WIN if game.side_to_move else LOSS
+
+
+class _Side:
+    """What a player has of its own: parameters, a hash table, and what its search learns in a game."""
+
+    def __init__(self, megabytes: int) -> None:
+        self.tables = new_tables()
+        self._table = HashTable(megabytes)
+        self._memory = np.zeros(1, WORKER)
+
+    def set_parameters(self, values: Mapping[str, int]) -> None:
+        parameters = self.tables.parameters
+        for name, value in values.items():
+            setattr(parameters, name, value)
+
+    def new_game(self) -> None:
+        """Forget the last game."""
+        self._table.clear(threads=1)
+        self._memory.view(np.uint8).fill(0)
+
+    def search(self, game: Game, moves: Sequence[int], nodes: int, stop: np.ndarray) -> Line:
+        """Search for the best of these moves."""
+        self._table.age()
+        deepening = Deepening(Root(self.tables, game, moves, self._table, stop), self._memory[0])
+        deepening.prepare(nodes)
+        for _ in deepening.iterations(MAX_DEPTH):
+            pass
+        return deepening.line()
+
+
+def adjudicate(scores: Sequence[int], plies: int) -> int | None:
+    """Decide a game by the scores that both sides gave.
+
+    Parameters
+    ----------
+    scores : sequence of int
+        The score of each move, in centipawns from White's view.
+    plies : int
+        How long the game is, its opening included.
+
+    Returns
+    -------
+    int or None
+        White's result; None while the game goes on.
+    """
+    last = scores[-RESIGN_PLIES:]
+    if len(last) == RESIGN_PLIES:
+        if min(last) > RESIGN_SCORE:
+            return WIN
+        if max(last) < -RESIGN_SCORE:
+            return LOSS
+    quiet = scores[-DRAW_PLIES:]
+    if plies >= DRAW_FROM and len(quiet) == DRAW_PLIES and all(abs(score) <= DRAW_SCORE for score in quiet):
+        return DRAW
+    return None
