@@ -23,6 +23,7 @@ PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING = 1, 2, 3, 4, 5, 6  # piece = colour * 8
 NO_SQUARE = 64
 NO_EVAL = -32_767  # below any evaluation
 
+CUCKOO_PLACES = 8192
 SLIDER_ENTRIES = 102_400 + 5_248  # attack sets of all rook and bishop occupancies
 
 
@@ -133,6 +134,8 @@ TABLES = _record(  # read-only, shared by all threads
     ("zobrist_castling", np.uint64, 64),  # by the rook's square
     ("zobrist_ep", np.uint64, 65),  # [NO_SQUARE] = 0
     ("zobrist_stm", np.uint64),
+    ("cuckoo_keys", np.uint64, CUCKOO_PLACES),  # of all reversible moves, see repetition.py
+    ("cuckoo_squares", np.uint16, CUCKOO_PLACES),  # from | to << 6
     ("reductions", np.int32, (2, 64, 64)),  # of noisy, quiet moves by depth and number, in 1024ths of a ply
     ("parameters", SEARCH_PARAMETERS),
 )

@@ -25,6 +25,7 @@ from .moves import NO_MOVE, is_noisy
 from .position import make, make_null
 from .pv import update_pv
 from .quiescence import count_node, quiesce
+from .repetition import can_repeat
 from .see import see_at_least
 from .transposition import (
     EXACT,
@@ -95,6 +96,9 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         return np.int64(0) if in_check else corrected_eval(tables, worker, pos)
     # Mate distance pruning: a mate already found nearer the root cannot be bettered here.
     alpha = max(alpha, ply - MATE)
+    # A side that can go back to an earlier position of the line has at least a draw.
+    if alpha < 0 and can_repeat(tables, worker, pos, ply):
+        alpha = np.int64(0)
     beta = min(beta, MATE - ply - 1)
     if alpha >= beta:
         return alpha

@@ -1,6 +1,6 @@
 """The read-only tables that all threads share."""
 
-from . import attacks, parameters, search, zobrist
+from . import attacks, parameters, repetition, search, zobrist
 from .evaluation import pesto
 from .layout import TABLES, new_record
 
@@ -11,6 +11,7 @@ def new_tables():
     attacks.fill_tables(tables)
     zobrist.fill_tables(tables)
     pesto.fill_tables(tables)
+    repetition.fill_tables(tables)
     parameters.fill_tables(tables)
     search.fill_tables(tables)
     return tables
