@@ -25,7 +25,7 @@ BOARDS = random_positions(10, 10 if INTERPRETED else 200) + random_positions(
 @compiled
 def pick_all(tables, worker, hash_move, quiets_too, picked):
     frame = worker.frames[0]
-    movepick.start_picking(frame, hash_move, quiets_too, np.int64(0))
+    movepick.start_picking(frame, hash_move, quiets_too)
     count = 0
     while True:
         move = movepick.next_move(tables, worker, worker.stack[0], frame)

@@ -64,7 +64,6 @@ FRAME = _record(  # what search keeps for one ply
     ("end", np.int64),
     ("bad_end", np.int64),
     ("quiets_too", np.int64),
-    ("fetch_ahead", np.int64),
     ("quiets", np.uint16, MAX_MOVES),  # quiet moves that were searched
     ("noisies", np.uint16, MAX_MOVES),  # captures and promotions that were searched
 )

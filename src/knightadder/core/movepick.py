@@ -26,15 +26,13 @@ _NOISY_FIRST = 1 << 20  # puts noisy evasions before quiet ones, whatever their 
 
 
 @inlined
-def start_picking(frame, hash_move, quiets_too, fetch_ahead):
+def start_picking(frame, hash_move, quiets_too):
     """Make a frame ready for `next_move`.
 
-    `hash_move` is legal or 0; `quiets_too` is 0 in quiescence search; `fetch_ahead` is 1 if the positions after the
-    moves will be looked up in the transposition table.
+    `hash_move` is legal or 0; `quiets_too` is 0 in quiescence search.
     """
     frame.hash_move = hash_move
     frame.quiets_too = quiets_too
-    frame.fetch_ahead = fetch_ahead
     frame.stage = HASH_MOVE
 
 
@@ -82,13 +80,6 @@ def _score_evasions(worker, pos, frame, end):
         moves[np.uint64(i)] = move | i << 16 | score << 24
 
 
-@inlined
-def _fetch(tables, worker, pos, frame, move):
-    """Ask for the table's entry of the position after a move, if the frame wants that."""
-    if frame.fetch_ahead:
-        prefetch_entry(worker, key_after(tables, pos, move))
-
-
 @kernel
 def _bring_best(tables, worker, pos, frame):
     """Bring the best of the moves left to their front (a step of selection sort).
@@ -104,7 +95,7 @@ def _bring_best(tables, worker, pos, frame):
         place = (best >> 16) & 255
         moves[np.uint64(place)] = (moves[np.uint64(start)] & ~_PLACE) | place << 16
         moves[np.uint64(start)] = best
-        _fetch(tables, worker, pos, frame, best)
+        prefetch_entry(worker, key_after(tables, pos, best))
 
 
 @inlined
@@ -132,7 +123,7 @@ def next_move(tables, worker, pos, frame):
     if frame.stage == HASH_MOVE:
         frame.stage = EVASION_INIT if pos.checkers != ZERO else NOISY_INIT
         if frame.hash_move:
-            _fetch(tables, worker, pos, frame, frame.hash_move)
+            prefetch_entry(worker, key_after(tables, pos, frame.hash_move))
             return frame.hash_move
     if frame.stage == NOISY_INIT:
         frame.index = 0

@@ -58,12 +58,16 @@ def quiesce(tables, worker, ply, alpha, beta):
     best, best_move, first_alpha = -INFINITE, NO_MOVE, alpha
     if not in_check:
         best = corrected_eval(tables, worker, pos)
+        if entry:
+            score, bound = entry_score(entry, ply), entry_bound(entry)
+            if bound == EXACT or (bound == LOWER and score > best) or (bound == UPPER and score < best):
+                best = score
         if best >= beta:
             return best
         alpha = max(alpha, best)
     hope = best + tables.parameters.delta_margin
 
-    start_picking(frame, hash_move, np.int64(0), np.int64(1))
+    start_picking(frame, hash_move, np.int64(0))
     child = worker.stack[np.uint64(ply + 1)]
     if in_check:
         set_continuations(worker, frame, ply)

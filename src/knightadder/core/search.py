@@ -107,26 +107,31 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
 
     child = worker.stack[np.uint64(ply + 1)]
     child_frame = worker.frames[np.uint64(ply + 1)]
-    static_eval = NO_EVAL if in_check else corrected_eval(tables, worker, pos)
-    frame.static_eval = static_eval
-    improving = is_improving(worker, ply)
-    if not in_check:
-        # Reverse futility pruning: so far above beta that the opponent will not make it up in so few plies. It comes
-        # before the table is asked, because the evaluation costs so much less than a cache miss.
-        margin = tuned.reverse_futility_margin * (depth - improving)
-        if not is_pv and depth <= tuned.reverse_futility_depth and static_eval - margin >= beta and abs(beta) < MATE_FOUND and excluded == NO_MOVE:
-            return static_eval
-
     entry = probe(worker, pos.key)
     hash_move = NO_MOVE
     if entry:
+        score, bound = entry_score(entry, ply), entry_bound(entry)
         if not is_pv and excluded == NO_MOVE and entry_depth(entry) >= depth and pos.rule50 < _FIFTY_MOVES_NEAR:
-            score, bound = entry_score(entry, ply), entry_bound(entry)
             if bound == EXACT or (bound == LOWER and score >= beta) or (bound == UPPER and score <= alpha):
                 return score
         hash_move = entry_move(entry)
         if hash_move and not is_legal(tables, pos, hash_move):
             hash_move = NO_MOVE
+
+    static_eval = NO_EVAL if in_check else corrected_eval(tables, worker, pos)
+    frame.static_eval = static_eval
+    improving = is_improving(worker, ply)
+    # The table's score, a search's result, is a better evaluation as far as its bound tells something.
+    value = static_eval
+    if entry and not in_check:
+        score, bound = entry_score(entry, ply), entry_bound(entry)
+        if bound == EXACT or (bound == LOWER and score > value) or (bound == UPPER and score < value):
+            value = score
+
+    # Reverse futility pruning: so far above beta that the opponent will not make it up in so few plies.
+    if not is_pv and not in_check and excluded == NO_MOVE and depth <= tuned.reverse_futility_depth:
+        if value - tuned.reverse_futility_margin * (depth - improving) >= beta and abs(value) < MATE_FOUND:
+            return value
 
     # Internal iterative reduction: without a move from the table the ordering is poor, and a shallower search will
     # find one for the next visit.
@@ -135,10 +140,10 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
 
     # Null move pruning: if passing still fails high, a real move will; except in zugzwang, which needs a side with
     # pieces to be rare, and not twice in a row, which would prove nothing.
-    if not is_pv and not in_check and excluded == NO_MOVE and depth >= 3 and static_eval >= beta and abs(beta) < MATE_FOUND:
+    if not is_pv and not in_check and excluded == NO_MOVE and depth >= 3 and value >= beta and abs(beta) < MATE_FOUND:
         passed = worker.frames[np.uint64(ply - 1)].move == NO_MOVE
         if not passed and ply >= worker.null_from_ply and _has_pieces(pos):
-            reduction = tuned.null_move_base + depth // 4 + min((static_eval - beta) // tuned.null_move_eval, 3)
+            reduction = tuned.null_move_base + depth // 4 + min((value - beta) // tuned.null_move_eval, 3)
             frame.move = NO_MOVE
             frame.piece_to = 0
             if depth > reduction:
@@ -170,7 +175,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         and abs(beta) < MATE_FOUND
         and not (entry and entry_depth(entry) >= depth - 3 and entry_score(entry, ply) < bar)
     ):
-        start_picking(frame, hash_move, np.int64(0), np.int64(1))
+        start_picking(frame, hash_move, np.int64(0))
         while True:
             move = next_move(tables, worker, pos, frame)
             if move == NO_MOVE:
@@ -225,9 +230,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
 
     forget_killers(worker, ply + 2)
     set_continuations(worker, frame, ply)
-    # A child that reverse futility pruning will cut, or that goes to quiescence search, does without the table.
-    fetch = in_check or static_eval + tuned.reverse_futility_margin * (depth - 1) > alpha
-    start_picking(frame, hash_move, np.int64(1), np.int64(fetch))
+    start_picking(frame, hash_move, np.int64(1))
     best, best_move, bound = -INFINITE, NO_MOVE, UPPER
     number, quiets, noisies = np.int64(0), np.int64(0), np.int64(0)
     while True:
