@@ -53,7 +53,7 @@ def test_the_correction_goes_where_searches_came_out(record: np.record, differen
 def test_deeper_searches_teach_more(record: np.record) -> None:
     learn(record, np.int64(40), np.int64(2))
     little = value(record) - static(record)
-    record.pawn_correction[:] = 0
+    record.pawn_correction[:] = record.non_pawn_correction[:] = 0
     learn(record, np.int64(40), np.int64(12))
     assert 0 <= little < value(record) - static(record)
 
@@ -62,7 +62,7 @@ def test_positions_that_share_pawns_share_a_correction_and_others_do_not(record:
     for _ in range(20):
         learn(record, np.int64(200), np.int64(10))
     game = new_game()
-    kept = {name: record[name].copy() for name in ("pawn_correction",)}
+    kept = {name: record[name].copy() for name in ("pawn_correction", "non_pawn_correction")}
 
     def difference(fen: str) -> int:
         other = set_up(game, fen)
@@ -73,6 +73,8 @@ def test_positions_that_share_pawns_share_a_correction_and_others_do_not(record:
     assert difference("4kb1r/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/4KB1R w - - 0 1") > 0  # the same pawns
     assert difference("4kb1r/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/4KB1R b - - 0 1") == 0  # ... the other side to move
     assert difference("4kb1r/pppp2pp/5p2/4p3/4P3/8/PPPP1PPP/4KB1R w - - 0 1") == 0
+    # White's pieces are the same, Black's and the pawns are not.
+    assert difference("4k3/8/8/8/8/5N2/8/RNBQKB1R w - - 0 1") > 0
 
 
 def test_no_correction_reaches_a_mate_score() -> None:

@@ -9,12 +9,13 @@ import numpy as np
 
 from .evaluation import MAX_EVAL, evaluate
 from .jit import inlined, kernel
-from .layout import BLACK, CORRECTIONS, PAWN, WHITE
+from .layout import BISHOP, BLACK, CORRECTIONS, KING, KNIGHT, PAWN, QUEEN, ROOK, WHITE
 
 LIMIT = 1024
 
 # Odd numbers without a pattern: digits of pi and e.
 _A, _B, _C = np.uint64(0x243F6A8885A308D3), np.uint64(0x13198A2E03707345), np.uint64(0xB7E151628AED2A6B)
+_D, _E, _F = np.uint64(0xA4093822299F31D1), np.uint64(0x082EFA98EC4E6C89), np.uint64(0xBF7158809CF4F3C7)
 _HALF = np.uint64(32)
 _SHIFT = np.uint64(64 - CORRECTIONS.bit_length() + 1)
 
@@ -31,12 +32,27 @@ def _pawn_index(pos):
     return _mix((pawns & pos.by_color[WHITE]) * _A ^ (pawns & pos.by_color[BLACK]) * _B)
 
 
+@inlined
+def _non_pawn_index(pos, color):
+    own = pos.by_color[np.uint64(color)]
+    return _mix(
+        (own & pos.by_type[KNIGHT]) * _A
+        ^ (own & pos.by_type[BISHOP]) * _B
+        ^ (own & pos.by_type[ROOK]) * _D
+        ^ (own & pos.by_type[QUEEN]) * _E
+        ^ (own & pos.by_type[KING]) * _F
+    )
+
+
 @kernel
 def corrected_eval(tables, worker, pos):
     """Return the static evaluation with what was learnt about it, in centipawns for the side to move."""
     tuned = tables.parameters
     side = np.uint64(pos.stm)
     correction = tuned.correction_pawn * np.int64(worker.pawn_correction[side, _pawn_index(pos)])
+    for color in range(2):
+        index = _non_pawn_index(pos, color)
+        correction += tuned.correction_non_pawn * np.int64(worker.non_pawn_correction[side, np.uint64(color), index])
     return max(-MAX_EVAL, min(MAX_EVAL, evaluate(pos) + correction // 2048))
 
 
@@ -52,3 +68,6 @@ def learn_correction(worker, pos, difference, depth):
     bonus = max(-LIMIT // 4, min(LIMIT // 4, difference * depth // 8))
     index = _pawn_index(pos)
     worker.pawn_correction[side, index] = _towards(worker.pawn_correction[side, index], bonus)
+    for color in range(2):
+        place = (side, np.uint64(color), _non_pawn_index(pos, color))
+        worker.non_pawn_correction[place] = _towards(worker.non_pawn_correction[place], bonus)

@@ -19,6 +19,7 @@ def forget(worker):
     worker.captures[:] = 0
     worker.continuation[:] = 0
     worker.pawn_correction[:] = 0
+    worker.non_pawn_correction[:] = 0
 
 
 @inlined

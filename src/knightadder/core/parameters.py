@@ -41,6 +41,7 @@ PARAMETERS = (
     Parameter("triple_margin", 80, 40, 200, "centipawns below the singular bound for a third ply"),
     Parameter("correction_pawn", 140, 0, 300, "2048ths of the pawn correction"),
     Parameter("delta_margin", 165, 60, 300, "centipawns, in quiescence search"),
+    Parameter("correction_non_pawn", 140, 0, 300, "2048ths of the non-pawn corrections"),
     Parameter("late_moves", 3, 1, 6, "quiet moves before late move pruning, besides depth squared"),
 )
 
