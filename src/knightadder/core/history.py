@@ -84,23 +84,25 @@ def _update_capture(worker, pos, move, bonus):
 
 
 @kernel
-def reward(worker, pos, frame, move, depth, is_quiet, quiets, noisies):
+def reward(tables, worker, pos, frame, move, depth, is_quiet, quiets, noisies):
     """Note that a move caused a beta cutoff after the first so many of the frame's moves had failed to.
 
     `quiets` and `noisies` are the numbers of moves in ``frame.quiets`` and ``frame.noisies``.
     """
-    bonus = min(300 * depth - 250, 2400)
+    tuned = tables.parameters
+    bonus = min(tuned.bonus_slope * depth - 250, tuned.bonus_most)
+    malus = min(tuned.malus_slope * depth - 150, tuned.malus_most)
     if is_quiet:
         if frame.killers[0] != move:
             frame.killers[1] = frame.killers[0]
             frame.killers[0] = move
         _update(worker, pos, frame, move, bonus)
         for i in range(quiets):
-            _update(worker, pos, frame, np.int64(frame.quiets[np.uint64(i)]), -bonus)
+            _update(worker, pos, frame, np.int64(frame.quiets[np.uint64(i)]), -malus)
     else:
         _update_capture(worker, pos, move, bonus)
     for i in range(noisies):
-        _update_capture(worker, pos, np.int64(frame.noisies[np.uint64(i)]), -bonus)
+        _update_capture(worker, pos, np.int64(frame.noisies[np.uint64(i)]), -malus)
 
 
 @inlined

@@ -20,7 +20,7 @@ class Parameter(NamedTuple):
 PARAMETERS = (
     Parameter("reverse_futility_margin", 80, 30, 150, "centipawns a ply"),
     Parameter("reverse_futility_depth", 7, 4, 12, "plies"),
-    Parameter("null_move_base", 3, 2, 5, "plies"),
+    Parameter("null_move_base", 3, 2, 6, "plies"),
     Parameter("null_move_eval", 200, 100, 400, "centipawns above beta for a ply more"),
     Parameter("reduction_history", 8870, 4000, 16000, "history for a ply less of late move reduction"),
     Parameter("reduction_pv", 1024, 0, 2048, "1024ths of a ply less in a PV node"),
@@ -42,6 +42,10 @@ PARAMETERS = (
     Parameter("correction_pawn", 140, 0, 300, "2048ths of the pawn correction"),
     Parameter("delta_margin", 165, 60, 300, "centipawns, in quiescence search"),
     Parameter("correction_non_pawn", 140, 0, 300, "2048ths of the non-pawn corrections"),
+    Parameter("bonus_slope", 251, 100, 500, "history a ply, for a move that fails high"),
+    Parameter("bonus_most", 2418, 800, 4000, "history at most"),
+    Parameter("malus_slope", 532, 100, 1000, "history a ply, for the moves before it"),
+    Parameter("malus_most", 693, 300, 2500, "history at most"),
     Parameter("late_moves", 3, 1, 6, "quiet moves before late move pruning, besides depth squared"),
 )
 

@@ -1,4 +1,4 @@
-"""Upcoming repetitions: whether the side to move can at once repeat a position of the searched line.
+"""Upcoming repetitions: whether one move joins the position with an earlier one of the searched line.
 
 After Marcel van Kervinck's "Detecting repetitions with cuckoo hashing": the keys of two positions that one reversible
 move connects differ by that move's key, so a table of the 3,668 keys of all such moves tells them. The table is a
@@ -27,10 +27,11 @@ def _second_place(key):
 
 @kernel
 def can_repeat(tables, worker, pos, ply):
-    """Say whether one move of the side to move leads back to a position of the searched line, root excluded.
+    """Say whether one reversible move leads back to a position of the searched line, or led from it to this one.
 
-    ``worker.keys`` must hold the keys up to this ply. Positions of the game do not count, because one occurrence of
-    them does not make a draw yet.
+    Either way the moves between have achieved nothing. ``worker.keys`` must hold the keys up to this ply. The root and
+    the game before it do not count, because one occurrence there does not make a draw yet; nor is it tested whether
+    the move would be legal.
     """
     here = worker.key_count + ply
     furthest = min(min(np.int64(pos.rule50), np.int64(pos.plies_from_null)), ply - 1)

@@ -298,7 +298,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
                     update_pv(frame, child_frame, move)
                 if score >= beta:
                     bound = LOWER
-                    reward(worker, pos, frame, move, depth, is_quiet, quiets, noisies)
+                    reward(tables, worker, pos, frame, move, depth, is_quiet, quiets, noisies)
                     break
         if is_quiet:
             frame.quiets[np.uint64(quiets)] = move
