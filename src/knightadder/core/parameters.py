@@ -28,6 +28,7 @@ PARAMETERS = (
     Parameter("reduction_cut_node", 2048, 0, 3072, "1024ths of a ply more in a cut node"),
     Parameter("reduction_hash_capture", 1024, 0, 2048, "1024ths of a ply more when the hash move captures"),
     Parameter("reduction_check", 1024, 0, 2048, "1024ths of a ply less for a check"),
+    Parameter("deeper_margin", 40, 10, 100, "centipawns above the best for a deeper second search"),
     Parameter("futility_base", 100, 30, 250, "centipawns"),
     Parameter("futility_margin", 90, 40, 180, "centipawns a ply left after reduction"),
     Parameter("futility_depth", 7, 4, 12, "plies left after reduction"),

@@ -283,6 +283,9 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
                 reduction = np.int64(0)
             score = -search(tables, worker, ply + 1, new_depth - reduction, -alpha - 1, -alpha, np.int64(1))
             if score > alpha and reduction > 0 and not worker.stopped:
+                # It proved better than thought: how much better says how deep to look again.
+                new_depth += score > best + tuned.deeper_margin
+                new_depth -= score < best + new_depth
                 score = -search(tables, worker, ply + 1, new_depth, -alpha - 1, -alpha, 1 - cut_node)
             if score > alpha and score < beta and not worker.stopped:
                 score = -search(tables, worker, ply + 1, new_depth, -beta, -alpha, np.int64(0))
