@@ -12,7 +12,7 @@ from knightadder.core.layout import PIECE_TO
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
 MOVE, OTHER, THIRD = 12 | 28 << 6 | 8 << 12, 6 | 21 << 6, 1 | 18 << 6  # e2e4, g1f3, b1c3
-ROWS = (3 * PIECE_TO, 5 * PIECE_TO)  # of the continuation history
+ROWS = (3 * PIECE_TO, 5 * PIECE_TO, 9 * PIECE_TO)  # of the continuation history
 
 
 @compiled
@@ -75,7 +75,7 @@ def test_the_continuation_history_is_kept_by_earlier_move_piece_and_target(worke
     pawn_e4, knight_f3 = 1 * 64 + 28, 2 * 64 + 21
     assert list(np.flatnonzero(worker.continuation)) == sorted(row + to for row in ROWS for to in (pawn_e4, knight_f3))
     assert {int(worker.continuation[row + pawn_e4]) for row in ROWS} == {good}
-    assert look_up(worker, np.int64(MOVE)) == 3 * good
+    assert look_up(worker, np.int64(MOVE)) == 4 * good
     worker.frames[2].continuations[:] = 7 * PIECE_TO
     assert look_up(worker, np.int64(MOVE)) == good
 
@@ -99,10 +99,10 @@ def test_a_quiet_cutoff_blames_the_captures_before_it() -> None:
     assert worker.history[0][28 | 36 << 6] > 0
 
 
-def test_rows_come_from_the_moves_one_and_two_plies_before(worker: np.record) -> None:
-    for ply in range(4):
+def test_rows_come_from_the_moves_one_two_and_four_plies_before(worker: np.record) -> None:
+    for ply in range(6):
         worker.frames[ply].piece_to = 10 + ply
-    for ply, expected in ((0, [0, 0]), (1, [10, 0]), (3, [12, 11])):
+    for ply, expected in ((0, [0, 0, 0]), (1, [10, 0, 0]), (3, [12, 11, 0]), (5, [14, 13, 11])):
         set_rows(worker, np.int64(ply))
         assert list(worker.frames[ply].continuations) == [place * PIECE_TO for place in expected]
 

@@ -50,7 +50,7 @@ class Case:
         numbers = np.random.default_rng(generator.getrandbits(32))
         for table in (self.record.history, self.record.captures, self.record.continuation):
             table[:] = numbers.integers(-LIMIT, LIMIT + 1, table.shape)
-        self.rows = [generator.randrange(PIECE_TO) * PIECE_TO for _ in range(2)]
+        self.rows = [generator.randrange(PIECE_TO) * PIECE_TO for _ in range(3)]
         self.record.frames[0].continuations[:] = self.rows
 
     def pick(self, quiets_too: int = 1) -> list[int]:

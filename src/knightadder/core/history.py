@@ -1,7 +1,7 @@
 """Move-ordering memory: histories of moves and the killer moves.
 
 The butterfly history knows a quiet move by side, from and to; the continuation history by its piece and target, after a
-certain move 1 or 2 plies before; the capture history knows captures by piece, target and victim. Entries move towards ±`LIMIT` by "gravity": a bonus counts for less the nearer the
+certain move 1, 2 or 4 plies before; the capture history knows captures by piece, target and victim. Entries move towards ±`LIMIT` by "gravity": a bonus counts for less the nearer the
 entry already is, so that none overflows and recent results weigh most.
 """
 
@@ -33,6 +33,7 @@ def set_continuations(worker, frame, ply):
     """Find the rows of the continuation history for a node, before `quiet_history` is asked."""
     frame.continuations[0] = frame_before(worker, ply, 1).piece_to * PIECE_TO
     frame.continuations[1] = frame_before(worker, ply, 2).piece_to * PIECE_TO
+    frame.continuations[2] = frame_before(worker, ply, 4).piece_to * PIECE_TO
 
 
 @inlined
@@ -43,12 +44,13 @@ def piece_to(pos, move):
 
 @inlined
 def quiet_history(worker, pos, frame, move):
-    """Return how well a quiet move of the side to move has done, between ±3 `LIMIT`."""
+    """Return how well a quiet move of the side to move has done, between ±4 `LIMIT`."""
     index = piece_to(pos, move)
     return (
         np.int64(worker.history[np.uint64(pos.stm), np.uint64(move & 4095)])
         + np.int64(worker.continuation[np.uint64(frame.continuations[0] + index)])
         + np.int64(worker.continuation[np.uint64(frame.continuations[1] + index)])
+        + np.int64(worker.continuation[np.uint64(frame.continuations[2] + index)])
     )
 
 
@@ -72,7 +74,7 @@ def _towards(old, bonus):
 def _update(worker, pos, frame, move, bonus):
     side, from_to = np.uint64(pos.stm), np.uint64(move & 4095)
     worker.history[side, from_to] = _towards(np.int64(worker.history[side, from_to]), bonus)
-    for i in range(2):
+    for i in range(3):
         index = np.uint64(frame.continuations[np.uint64(i)] + piece_to(pos, move))
         worker.continuation[index] = _towards(np.int64(worker.continuation[index]), bonus)
 

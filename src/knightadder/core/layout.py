@@ -54,7 +54,7 @@ FRAME = _record(  # what search keeps for one ply
     ("killers", np.int64, 2),
     ("move", np.int64),  # the move being searched from this ply; 0 = null move
     ("piece_to", np.int64),  # that move's piece * 64 + target square; 0 for a null move
-    ("continuations", np.int64, 2),  # rows of the continuation history for the moves 1 and 2 plies ago
+    ("continuations", np.int64, 3),  # rows of the continuation history for the moves 1, 2 and 4 plies ago
     ("excluded", np.int64),  # the move that is left out while it is tested for being singular
     ("static_eval", np.int64),  # centipawns for the side to move; `NO_EVAL` in check
     # the move picker
