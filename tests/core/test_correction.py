@@ -10,18 +10,23 @@ from core_helpers import TABLES, compiled, new_game, random_positions, set_up
 from knightadder.core import correction
 from knightadder.core import game as core_game
 from knightadder.core.evaluation import MAX_EVAL
+from knightadder.core.layout import PIECE_TO
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
 
+PLY = np.int64(3)
+HISTORIES = ("pawn_correction", "non_pawn_correction", "minor_correction", "continuation_correction")
+
+
 @compiled
 def learn(worker, difference, depth):
-    correction.learn_correction(worker, worker.stack[0], difference, depth)
+    correction.learn_correction(worker, worker.stack[0], PLY, difference, depth)
 
 
 @compiled
 def corrected(tables, worker):
-    return correction.corrected_eval(tables, worker, worker.stack[0])
+    return correction.corrected_eval(tables, worker, worker.stack[0], PLY)
 
 
 @pytest.fixture
@@ -53,7 +58,8 @@ def test_the_correction_goes_where_searches_came_out(record: np.record, differen
 def test_deeper_searches_teach_more(record: np.record) -> None:
     learn(record, np.int64(40), np.int64(2))
     little = value(record) - static(record)
-    record.pawn_correction[:] = record.non_pawn_correction[:] = 0
+    for name in HISTORIES:
+        record[name] = 0
     learn(record, np.int64(40), np.int64(12))
     assert 0 <= little < value(record) - static(record)
 
@@ -62,7 +68,7 @@ def test_positions_that_share_pawns_share_a_correction_and_others_do_not(record:
     for _ in range(20):
         learn(record, np.int64(200), np.int64(10))
     game = new_game()
-    kept = {name: record[name].copy() for name in ("pawn_correction", "non_pawn_correction")}
+    kept = {name: record[name].copy() for name in HISTORIES if name != "continuation_correction"}
 
     def difference(fen: str) -> int:
         other = set_up(game, fen)
@@ -73,8 +79,20 @@ def test_positions_that_share_pawns_share_a_correction_and_others_do_not(record:
     assert difference("4kb1r/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/4KB1R w - - 0 1") > 0  # the same pawns
     assert difference("4kb1r/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/4KB1R b - - 0 1") == 0  # ... the other side to move
     assert difference("4kb1r/pppp2pp/5p2/4p3/4P3/8/PPPP1PPP/4KB1R w - - 0 1") == 0
-    # White's pieces are the same, Black's and the pawns are not.
+    # Only White's pieces are the same, then only the minor pieces and kings of both sides.
     assert difference("4k3/8/8/8/8/5N2/8/RNBQKB1R w - - 0 1") > 0
+    assert difference("2b1kbn1/8/2n5/8/8/5N2/8/1NB1KB2 w - - 0 1") > 0
+
+
+def test_the_last_two_moves_have_a_correction_of_their_own(record: np.record) -> None:
+    record.frames[1].piece_to, record.frames[2].piece_to = 70, 600
+    for _ in range(5):
+        learn(record, np.int64(200), np.int64(10))
+    [index] = np.flatnonzero(record.continuation_correction)
+    assert index == 70 * PIECE_TO + 600
+    with_moves = value(record)
+    record.frames[2].piece_to = 601
+    assert value(record) < with_moves
 
 
 def test_no_correction_reaches_a_mate_score() -> None:

@@ -8,8 +8,9 @@ histories.
 import numpy as np
 
 from .evaluation import MAX_EVAL, evaluate
+from .history import frame_before
 from .jit import inlined, kernel
-from .layout import BISHOP, BLACK, CORRECTIONS, KING, KNIGHT, PAWN, QUEEN, ROOK, WHITE
+from .layout import BISHOP, BLACK, CORRECTIONS, KING, KNIGHT, PAWN, PIECE_TO, QUEEN, ROOK, WHITE
 
 LIMIT = 1024
 
@@ -44,8 +45,26 @@ def _non_pawn_index(pos, color):
     )
 
 
+@inlined
+def _minor_index(pos):
+    white, black = pos.by_color[WHITE], pos.by_color[BLACK]
+    return _mix(
+        (white & pos.by_type[KNIGHT]) * _A
+        ^ (white & pos.by_type[BISHOP]) * _B
+        ^ (white & pos.by_type[KING]) * _D
+        ^ (black & pos.by_type[KNIGHT]) * _E
+        ^ (black & pos.by_type[BISHOP]) * _F
+        ^ (black & pos.by_type[KING]) * _C
+    )
+
+
+@inlined
+def _continuation_index(worker, ply):
+    return np.uint64(frame_before(worker, ply, 2).piece_to * PIECE_TO + frame_before(worker, ply, 1).piece_to)
+
+
 @kernel
-def corrected_eval(tables, worker, pos):
+def corrected_eval(tables, worker, pos, ply):
     """Return the static evaluation with what was learnt about it, in centipawns for the side to move."""
     tuned = tables.parameters
     side = np.uint64(pos.stm)
@@ -53,6 +72,10 @@ def corrected_eval(tables, worker, pos):
     for color in range(2):
         index = _non_pawn_index(pos, color)
         correction += tuned.correction_non_pawn * np.int64(worker.non_pawn_correction[side, np.uint64(color), index])
+    correction += tuned.correction_minor * np.int64(worker.minor_correction[side, _minor_index(pos)])
+    correction += tuned.correction_continuation * np.int64(
+        worker.continuation_correction[_continuation_index(worker, ply)]
+    )
     return max(-MAX_EVAL, min(MAX_EVAL, evaluate(pos) + correction // 2048))
 
 
@@ -62,7 +85,7 @@ def _towards(old, bonus):
 
 
 @kernel
-def learn_correction(worker, pos, difference, depth):
+def learn_correction(worker, pos, ply, difference, depth):
     """Note that a search of some depth came out so many centipawns better than the static evaluation."""
     side = np.uint64(pos.stm)
     bonus = max(-LIMIT // 4, min(LIMIT // 4, difference * depth // 8))
@@ -71,3 +94,7 @@ def learn_correction(worker, pos, difference, depth):
     for color in range(2):
         place = (side, np.uint64(color), _non_pawn_index(pos, color))
         worker.non_pawn_correction[place] = _towards(worker.non_pawn_correction[place], bonus)
+    index = _minor_index(pos)
+    worker.minor_correction[side, index] = _towards(worker.minor_correction[side, index], bonus)
+    index = _continuation_index(worker, ply)
+    worker.continuation_correction[index] = _towards(worker.continuation_correction[index], bonus)

@@ -20,6 +20,8 @@ def forget(worker):
     worker.continuation[:] = 0
     worker.pawn_correction[:] = 0
     worker.non_pawn_correction[:] = 0
+    worker.minor_correction[:] = 0
+    worker.continuation_correction[:] = 0
 
 
 @inlined

@@ -87,6 +87,8 @@ WORKER = _record(  # one search thread
     ("continuation", np.int16, PIECE_TO * PIECE_TO),  # quiet moves by an earlier move's piece and target, and their own
     ("pawn_correction", np.int16, (2, CORRECTIONS)),  # of the evaluation, by side to move and pawns
     ("non_pawn_correction", np.int16, (2, 2, CORRECTIONS)),  # ... by side to move, side, and its other pieces
+    ("minor_correction", np.int16, (2, CORRECTIONS)),  # ... by side to move, all minor pieces and kings
+    ("continuation_correction", np.int16, PIECE_TO * PIECE_TO),  # ... by the last two moves' pieces and targets
     ("keys", np.uint64, GAME_KEYS + MAX_PLY + 2),  # of the game up to the root, then of the current line
     ("key_count", np.int64),  # keys of the game before the root
     ("nodes", np.uint64),

@@ -47,6 +47,8 @@ PARAMETERS = (
     Parameter("bonus_most", 2418, 800, 4000, "history at most"),
     Parameter("malus_slope", 532, 100, 1000, "history a ply, for the moves before it"),
     Parameter("malus_most", 693, 300, 2500, "history at most"),
+    Parameter("correction_minor", 140, 0, 300, "2048ths of the minor piece correction"),
+    Parameter("correction_continuation", 140, 0, 300, "2048ths of the continuation correction"),
     Parameter("late_moves", 3, 1, 6, "quiet moves before late move pruning, besides depth squared"),
 )
 

@@ -45,7 +45,7 @@ def quiesce(tables, worker, ply, alpha, beta):
     in_check = pos.checkers != ZERO
     is_pv = beta - alpha > 1
     if ply >= MAX_PLY:
-        return np.int64(0) if in_check else corrected_eval(tables, worker, pos)
+        return np.int64(0) if in_check else corrected_eval(tables, worker, pos, ply)
     entry = probe(worker, pos.key)
     hash_move = NO_MOVE
     if entry:
@@ -57,7 +57,7 @@ def quiesce(tables, worker, ply, alpha, beta):
             hash_move = NO_MOVE
     best, best_move, first_alpha = -INFINITE, NO_MOVE, alpha
     if not in_check:
-        best = corrected_eval(tables, worker, pos)
+        best = corrected_eval(tables, worker, pos, ply)
         if entry:
             score, bound = entry_score(entry, ply), entry_bound(entry)
             if bound == EXACT or (bound == LOWER and score > best) or (bound == UPPER and score < best):

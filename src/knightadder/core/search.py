@@ -93,7 +93,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     if is_dead_position(pos) or is_repetition(worker, pos, ply) or is_fifty_move_draw(tables, pos, frame):
         return np.int64(0)
     if ply >= MAX_PLY:
-        return np.int64(0) if in_check else corrected_eval(tables, worker, pos)
+        return np.int64(0) if in_check else corrected_eval(tables, worker, pos, ply)
     # Mate distance pruning: a mate already found nearer the root cannot be bettered here.
     alpha = max(alpha, ply - MATE)
     # A side that can go back to an earlier position of the line has at least a draw.
@@ -118,7 +118,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         if hash_move and not is_legal(tables, pos, hash_move):
             hash_move = NO_MOVE
 
-    static_eval = NO_EVAL if in_check else corrected_eval(tables, worker, pos)
+    static_eval = NO_EVAL if in_check else corrected_eval(tables, worker, pos, ply)
     frame.static_eval = static_eval
     improving = is_improving(worker, ply)
     # The table's score, a search's result, is a better evaluation as far as its bound tells something.
@@ -322,7 +322,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         # What a capture wins is none of the evaluation's business, and a bound tells something only beyond it.
         quiet = not in_check and (best_move == NO_MOVE or not is_noisy(pos, best_move))
         if quiet and not (bound == LOWER and best <= static_eval) and not (bound == UPPER and best >= static_eval):
-            learn_correction(worker, pos, best - static_eval, depth)
+            learn_correction(worker, pos, ply, best - static_eval, depth)
         store(worker, pos.key, best_move, best, depth, bound, ply)
     return best
 
