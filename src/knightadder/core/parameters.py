@@ -20,6 +20,7 @@ class Parameter(NamedTuple):
 PARAMETERS = (
     Parameter("reverse_futility_margin", 80, 30, 150, "centipawns a ply"),
     Parameter("reverse_futility_depth", 7, 4, 12, "plies"),
+    Parameter("razoring_margin", 250, 120, 450, "centipawns a ply"),
     Parameter("null_move_base", 3, 2, 6, "plies"),
     Parameter("null_move_eval", 200, 100, 400, "centipawns above beta for a ply more"),
     Parameter("reduction_history", 8870, 4000, 16000, "history for a ply less of late move reduction"),

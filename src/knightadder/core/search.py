@@ -133,6 +133,13 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         if value - tuned.reverse_futility_margin * (depth - improving) >= beta and abs(value) < MATE_FOUND:
             return value
 
+    # Razoring: so far below alpha that only captures could help, so quiescence search may say that they don't.
+    if not is_pv and not in_check and excluded == NO_MOVE and depth <= 3:
+        if value + tuned.razoring_margin * depth <= alpha:
+            score = quiesce(tables, worker, ply, alpha, alpha + 1)
+            if score <= alpha or worker.stopped:
+                return score
+
     # Internal iterative reduction: without a move from the table the ordering is poor, and a shallower search will
     # find one for the next visit.
     if hash_move == NO_MOVE and ((is_pv and depth >= 3) or (cut_node and depth >= 8)):
