@@ -99,6 +99,16 @@ def test_a_quiet_cutoff_blames_the_captures_before_it() -> None:
     assert worker.history[0][28 | 36 << 6] > 0
 
 
+def test_a_quiet_cutoff_is_the_counter_move_to_what_it_answered(worker: np.record) -> None:
+    cutoff(worker, MOVE, 3, (OTHER,))
+    assert list(np.flatnonzero(worker.counters)) == [ROWS[0] // PIECE_TO]
+    worker.frames[4].piece_to = ROWS[0] // PIECE_TO
+    set_rows(worker, np.int64(5))
+    assert worker.frames[5].counter == MOVE
+    set_rows(worker, np.int64(4))
+    assert worker.frames[4].counter == 0
+
+
 def test_rows_come_from_the_moves_one_two_and_four_plies_before(worker: np.record) -> None:
     for ply in range(6):
         worker.frames[ply].piece_to = 10 + ply

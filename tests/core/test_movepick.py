@@ -47,6 +47,8 @@ class Case:
         others = [generator.getrandbits(16) or 1, 0]
         self.killers = generator.sample([*self.legal, *others], 2)
         self.record.frames[0].killers[:] = self.killers
+        self.counter = generator.choice([*self.legal, *self.killers, 0])
+        self.record.frames[0].counter = self.counter
         numbers = np.random.default_rng(generator.getrandbits(32))
         for table in (self.record.history, self.record.captures, self.record.continuation):
             table[:] = numbers.integers(-LIMIT, LIMIT + 1, table.shape)
@@ -113,7 +115,7 @@ def test_in_check_all_evasions_come_even_without_quiet_moves() -> None:
 
 
 def test_order() -> None:
-    seen = {"hash": 0, "good": 0, "killer": 0, "quiet": 0, "bad": 0}
+    seen = {"hash": 0, "good": 0, "killer": 0, "counter": 0, "quiet": 0, "bad": 0}
     for case in cases():
         if case.board.is_check():
             continue
@@ -140,4 +142,6 @@ def kind_of(case: Case, move: int) -> str:
         return "hash"
     if case.noisy(move):
         return "bad" if case.loses(move) else "good"
-    return "killer" if move in case.killers else "quiet"
+    if move in case.killers:
+        return "killer"
+    return "counter" if move == case.counter else "quiet"

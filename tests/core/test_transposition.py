@@ -34,6 +34,16 @@ def get(worker, key, ply):
 
 
 @compiled
+def decides(worker, key, alpha, beta):
+    return tt.entry_decides(tt.probe(worker, key), np.int64(0), alpha, beta)
+
+
+@compiled
+def refines(worker, key, value):
+    return tt.entry_refines(tt.probe(worker, key), np.int64(0), value)
+
+
+@compiled
 def generation(worker, key):
     return tt.entry_generation(tt.probe(worker, key))
 
@@ -196,3 +206,39 @@ def test_buckets_are_whole_cache_lines_within_the_table(table: Table) -> None:
         table.memory.clear()
         table.put(key, 1, 1, 1)
         assert np.flatnonzero(table.words)[0] == bucket * words
+
+
+@pytest.mark.parametrize(
+    ("bound", "score", "expected"),
+    [
+        (EXACT, 5, True),
+        (LOWER, 20, True),
+        (LOWER, 10, True),  # beta itself is a cutoff
+        (LOWER, 9, False),
+        (UPPER, 0, True),
+        (UPPER, -20, True),
+        (UPPER, 1, False),
+    ],
+)
+def test_an_entry_decides_when_exact_or_outside_the_window(bound: int, score: int, expected: bool) -> None:
+    table = Table()
+    table.put(77, 0, score, 3, bound)
+    assert bool(decides(table.worker, np.uint64(77), np.int64(0), np.int64(10))) == expected
+
+
+@pytest.mark.parametrize(
+    ("bound", "score", "expected"),
+    [
+        (EXACT, -50, -50),
+        (LOWER, 50, 50),
+        (LOWER, -50, 0),
+        (UPPER, -50, -50),
+        (UPPER, 50, 0),
+        (EXACT, MATE - 5, 0),  # mates are no evaluations
+        (EXACT, 5 - MATE, 0),
+    ],
+)
+def test_an_entry_refines_an_evaluation_that_its_bound_excludes(bound: int, score: int, expected: int) -> None:
+    table = Table()
+    table.put(77, 0, score, 3, bound)
+    assert refines(table.worker, np.uint64(77), np.int64(0)) == expected

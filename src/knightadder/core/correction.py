@@ -1,8 +1,8 @@
 """Correction history: how far the static evaluation has been off in positions that share a feature.
 
-After a search the difference between its result and the static evaluation is noted under the position's pawns; the next
-evaluation of a position with the same pawns is corrected by the average. Entries move by the same gravity as move
-histories.
+After a search the difference between its result and the static evaluation is noted under the position's pawns, each
+side's other pieces, the minor pieces with the kings, and the last two moves; the next evaluation of a position that
+shares one of them is corrected by what is noted there. Entries move by the same gravity as move histories.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ _SHIFT = np.uint64(64 - CORRECTIONS.bit_length() + 1)
 
 @inlined
 def _mix(value):
-    """Turn a product of bitboards into an index: each step maps no two values to one, and the high bits get all."""
+    """Turn bitboards, multiplied and combined, into an index: its bits, the highest, depend on all the others."""
     return ((value ^ (value >> _HALF)) * _C) >> _SHIFT
 
 
@@ -65,7 +65,10 @@ def _continuation_index(worker, ply):
 
 @kernel
 def corrected_eval(tables, worker, pos, ply):
-    """Return the static evaluation with what was learnt about it, in centipawns for the side to move."""
+    """Return the static evaluation with what was learnt about it, in centipawns for the side to move.
+
+    The moves that led here must be in the frames before `ply`.
+    """
     tuned = tables.parameters
     side = np.uint64(pos.stm)
     correction = tuned.correction_pawn * np.int64(worker.pawn_correction[side, _pawn_index(pos)])
@@ -86,7 +89,10 @@ def _towards(old, bonus):
 
 @kernel
 def learn_correction(worker, pos, ply, difference, depth):
-    """Note that a search of some depth came out so many centipawns better than the static evaluation."""
+    """Note that a search came out `difference` centipawns above the static evaluation, for the side to move.
+
+    A search of more plies counts for more. The evaluation meant is the corrected one.
+    """
     side = np.uint64(pos.stm)
     bonus = max(-LIMIT // 4, min(LIMIT // 4, difference * depth // 8))
     index = _pawn_index(pos)

@@ -1,8 +1,9 @@
 """Move-ordering memory: histories of moves and the killer moves.
 
 The butterfly history knows a quiet move by side, from and to; the continuation history by its piece and target, after a
-certain move 1, 2 or 4 plies before; the capture history knows captures by piece, target and victim. Entries move towards ±`LIMIT` by "gravity": a bonus counts for less the nearer the
-entry already is, so that none overflows and recent results weigh most.
+certain move 1, 2 or 4 plies before; the capture history knows captures by piece, target and victim. Entries move
+towards ±`LIMIT` by "gravity": a bonus counts for less the nearer the entry already is, so that none overflows and
+recent results weigh most.
 """
 
 import numpy as np
@@ -11,17 +12,6 @@ from .jit import inlined, kernel
 from .layout import NO_PLY, PIECE_TO
 
 LIMIT = 16_384
-
-
-def forget(worker):
-    """Clear all that a WORKER record has learnt."""
-    worker.history[:] = 0
-    worker.captures[:] = 0
-    worker.continuation[:] = 0
-    worker.pawn_correction[:] = 0
-    worker.non_pawn_correction[:] = 0
-    worker.minor_correction[:] = 0
-    worker.continuation_correction[:] = 0
 
 
 @inlined
@@ -40,13 +30,13 @@ def set_continuations(worker, frame, ply):
 
 @inlined
 def piece_to(pos, move):
-    """Return the index of a move's piece and target square."""
+    """Return the index of a move's piece and target square: piece * 64 + square."""
     return np.int64(pos.board[move & 63]) * 64 + ((move >> 6) & 63)
 
 
 @inlined
 def quiet_history(worker, pos, frame, move):
-    """Return how well a quiet move of the side to move has done, between ±4 `LIMIT`."""
+    """Return how well a quiet move of the side to move has done, between ±4 `LIMIT`, after `set_continuations`."""
     index = piece_to(pos, move)
     return (
         np.int64(worker.history[np.uint64(pos.stm), np.uint64(move & 4095)])
@@ -89,9 +79,10 @@ def _update_capture(worker, pos, move, bonus):
 
 @kernel
 def reward(tables, worker, pos, frame, move, depth, is_quiet, quiets, noisies):
-    """Note that a move caused a beta cutoff after the first so many of the frame's moves had failed to.
+    """Note that a move caused a beta cutoff at some depth, and that those searched before it did not.
 
-    `quiets` and `noisies` are the numbers of moves in ``frame.quiets`` and ``frame.noisies``.
+    These are the first `quiets` of ``frame.quiets``, which a capture that cuts off leaves alone, and the first
+    `noisies` of ``frame.noisies``. Bonus and malus grow with depth up to a limit; the form is Weiss's.
     """
     tuned = tables.parameters
     bonus = min(tuned.bonus_slope * depth - 250, tuned.bonus_most)

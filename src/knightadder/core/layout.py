@@ -63,7 +63,7 @@ FRAME = _record(  # what search keeps for one ply
     ("index", np.int64),
     ("end", np.int64),
     ("bad_end", np.int64),
-    ("quiets_too", np.int64),
+    ("quiets_too", np.int64),  # 0 = no (more) quiet moves are wanted
     ("quiets", np.uint16, MAX_MOVES),  # quiet moves that were searched
     ("noisies", np.uint16, MAX_MOVES),  # captures and promotions that were searched
 )

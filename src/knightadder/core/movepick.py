@@ -1,8 +1,8 @@
 """The staged move picker: moves are generated and ordered only when search gets to them.
 
-Order: the hash move; captures and promotions by most valuable victim and their history, as long as they do not lose
-material by static exchange; killer moves; quiet moves by history; the losing captures. In check all evasions
-come at once, ordered alike.
+Order: the hash move; captures and promotions by most valuable victim, least valuable attacker and their history, as
+long as they do not lose material by static exchange; killer moves; quiet moves by history; the losing captures. In
+check all evasions come at once: captures and promotions first, whatever they lose, then quiet moves by history.
 """
 
 import numpy as np
@@ -29,7 +29,9 @@ _NOISY_FIRST = 1 << 20  # puts noisy evasions before quiet ones, whatever their 
 def start_picking(frame, hash_move, quiets_too):
     """Make a frame ready for `next_move`.
 
-    `hash_move` is legal or 0; `quiets_too` is 0 in quiescence search.
+    `hash_move` is legal or 0; `quiets_too` is 0 where only captures and promotions that lose nothing are wanted,
+    outside check: in quiescence search and ProbCut. Search sets ``frame.quiets_too`` to 0 to be given no more quiet
+    moves.
     """
     frame.hash_move = hash_move
     frame.quiets_too = quiets_too
@@ -119,7 +121,10 @@ def _is_usable_killer(tables, pos, frame, killer):
 
 @kernel
 def next_move(tables, worker, pos, frame):
-    """Return the next move to search, 0 when there are no more."""
+    """Return the next legal move to search, 0 when there are no more.
+
+    Where quiet moves come too, `set_continuations` must have been called.
+    """
     if frame.stage == HASH_MOVE:
         frame.stage = EVASION_INIT if pos.checkers != ZERO else NOISY_INIT
         if frame.hash_move:

@@ -7,13 +7,25 @@ from .correction import corrected_eval
 from .history import piece_to, set_continuations
 from .jit import inlined, kernel, load64
 from .layout import MAX_PLY
-from .movepick import next_move, start_picking
 from .movegen import is_legal
+from .movepick import next_move, start_picking
 from .moves import NO_MOVE, is_noisy, is_promotion
 from .position import make
 from .pv import update_pv
 from .see import captured_value, see_at_least
-from .transposition import EXACT, INFINITE, LOWER, MATE, UPPER, entry_bound, entry_move, entry_score, probe, store
+from .transposition import (
+    EXACT,
+    INFINITE,
+    LOWER,
+    MATE,
+    UPPER,
+    entry_decides,
+    entry_move,
+    entry_refines,
+    entry_score,
+    probe,
+    store,
+)
 
 _POLL = np.uint64(1023)
 
@@ -35,7 +47,8 @@ def quiesce(tables, worker, ply, alpha, beta):
     """Return the value of a position once its captures are played out, in centipawns for the side to move.
 
     The side to move may always stand pat, since one of its quiet moves would usually do at least as well; not so in
-    check.
+    check. Captures that lose material are left out. A return value outside (alpha, beta) is a bound; after
+    ``worker.stopped`` is set it means nothing.
     """
     pos = worker.stack[np.uint64(ply)]
     frame = worker.frames[np.uint64(ply)]
@@ -49,9 +62,8 @@ def quiesce(tables, worker, ply, alpha, beta):
     entry = probe(worker, pos.key)
     hash_move = NO_MOVE
     if entry:
-        score, bound = entry_score(entry, ply), entry_bound(entry)
-        if not is_pv and (bound == EXACT or (bound == LOWER and score >= beta) or (bound == UPPER and score <= alpha)):
-            return score
+        if not is_pv and entry_decides(entry, ply, alpha, beta):
+            return entry_score(entry, ply)
         hash_move = entry_move(entry)
         if hash_move and not ((in_check or is_noisy(pos, hash_move)) and is_legal(tables, pos, hash_move)):
             hash_move = NO_MOVE
@@ -59,9 +71,7 @@ def quiesce(tables, worker, ply, alpha, beta):
     if not in_check:
         best = corrected_eval(tables, worker, pos, ply)
         if entry:
-            score, bound = entry_score(entry, ply), entry_bound(entry)
-            if bound == EXACT or (bound == LOWER and score > best) or (bound == UPPER and score < best):
-                best = score
+            best = entry_refines(entry, ply, best)
         if best >= beta:
             return best
         alpha = max(alpha, best)
@@ -76,7 +86,7 @@ def quiesce(tables, worker, ply, alpha, beta):
         if move == NO_MOVE:
             break
         if not in_check and hope <= alpha and not is_promotion(move):
-            # Delta pruning: so far below alpha that the captured piece does not make up for it.
+            # Delta pruning: so far below alpha that the captured piece does not make up for it, or would be given back.
             gain = hope + captured_value(pos, move)
             if gain <= alpha:
                 best = max(best, gain)

@@ -11,7 +11,7 @@ from .layout import MAX_MOVES, NO_EVAL, NO_PLY, Tables, Worker
 from .moves import NO_MOVE, is_noisy
 from .position import make
 from .pv import update_pv
-from .search import late_move_reduction, search
+from .search import late_move_reduction, plies_to_reduce, search
 from .transposition import EXACT, INFINITE, LOWER, UPPER, prefetch_entry, store
 
 _SPARE = np.uint64(MAX_MOVES - 1)  # no position has so many moves: a place to swap through
@@ -80,12 +80,13 @@ def search_root(tables, worker, depth, alpha, beta):
         if index == worker.pv_index:
             score = -search(tables, worker, np.int64(1), new_depth, -beta, -alpha, np.int64(0))
         else:
-            reduction = np.int64(0)
+            plies = np.int64(0)
             number = index - worker.pv_index + 1
             if depth >= 3 and number > 3 and not is_noisy(pos, move) and child.checkers == ZERO:
-                reduction = max(np.int64(0), min((late_move_reduction(tables, depth, number, np.int64(1)) >> 10) - 2, new_depth - 1))
-            score = -search(tables, worker, np.int64(1), new_depth - reduction, -alpha - 1, -alpha, np.int64(1))
-            if score > alpha and reduction > 0 and not worker.stopped:
+                reduction = late_move_reduction(tables, depth, number, True, np.int64(0))
+                plies = plies_to_reduce(tables, reduction, depth, True, True, False, False, False)
+            score = -search(tables, worker, np.int64(1), new_depth - plies, -alpha - 1, -alpha, np.int64(1))
+            if score > alpha and plies > 0 and not worker.stopped:
                 score = -search(tables, worker, np.int64(1), new_depth, -alpha - 1, -alpha, np.int64(1))
             if score > alpha and score < beta and not worker.stopped:
                 score = -search(tables, worker, np.int64(1), new_depth, -beta, -alpha, np.int64(0))

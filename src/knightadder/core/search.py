@@ -35,8 +35,10 @@ from .transposition import (
     MATE_FOUND,
     UPPER,
     entry_bound,
+    entry_decides,
     entry_depth,
     entry_move,
+    entry_refines,
     entry_score,
     prefetch_entry,
     probe,
@@ -51,9 +53,28 @@ _VERIFY_NULL_MOVES = 10  # plies of depth: only where a wrong cutoff would hide 
 
 
 @inlined
-def late_move_reduction(tables, depth, number, is_quiet):
-    """Return by how much the `number`-th move of a node is reduced before all corrections, in 1024ths of a ply."""
-    return np.int64(tables.reductions[np.uint64(is_quiet), np.uint64(min(depth, 63)), np.uint64(min(number, 63))])
+def late_move_reduction(tables, depth, number, is_quiet, history):
+    """Return by how much the `number`-th move of a node is reduced, in 1024ths of a ply.
+
+    `history` is that of a quiet move and ignored for others. What the node says is added by `plies_to_reduce`.
+    """
+    reduction = np.int64(tables.reductions[np.uint64(is_quiet), np.uint64(min(depth, 63)), np.uint64(min(number, 63))])
+    return reduction - is_quiet * (history * 1024 // tables.parameters.reduction_history)
+
+
+@inlined
+def plies_to_reduce(tables, reduction, depth, is_pv, improving, cut_node, hash_is_noisy, gives_check):
+    """Return by how many plies a late move is searched less deeply, after all that speaks for and against it.
+
+    `reduction` is that of `late_move_reduction`. At least one ply is left to search.
+    """
+    tuned = tables.parameters
+    reduction -= tuned.reduction_pv * is_pv
+    reduction -= tuned.reduction_improving * improving
+    reduction += tuned.reduction_cut_node * cut_node
+    reduction += tuned.reduction_hash_capture * hash_is_noisy
+    reduction -= tuned.reduction_check * gives_check
+    return max(np.int64(0), min(reduction >> 10, depth - 2))
 
 
 @inlined
@@ -65,7 +86,7 @@ def _has_pieces(pos):
 
 @inlined
 def is_improving(worker, ply):
-    """Return 1 if the side to move stands better than at its last move, 0 if not or if it was or is in check."""
+    """Return 1 if the side to move stands better than at its last move, or is out of the check it was in, else 0."""
     now, before = worker.frames[np.uint64(ply)].static_eval, frame_before(worker, ply, 2).static_eval
     return np.int64(now > before) if before != NO_EVAL else np.int64(now != NO_EVAL)
 
@@ -75,7 +96,8 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     """Return the value of a position in centipawns, for the side to move, searched `depth` plies deep.
 
     A return value within (alpha, beta) is exact; one outside is a bound. After ``worker.stopped`` is set the value
-    means nothing. `cut_node` is 1 where a move is expected to fail high, which no PV node is.
+    means nothing. `ply` counts from the root. `cut_node` is 1 where a move is expected to fail high, which no PV node
+    is. A move in ``frame.excluded`` is left out, to see whether the others come near it.
     """
     pos = worker.stack[np.uint64(ply)]
     tuned = tables.parameters
@@ -94,11 +116,11 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         return np.int64(0)
     if ply >= MAX_PLY:
         return np.int64(0) if in_check else corrected_eval(tables, worker, pos, ply)
-    # Mate distance pruning: a mate already found nearer the root cannot be bettered here.
-    alpha = max(alpha, ply - MATE)
     # A side that can go back to an earlier position of the line has at least a draw.
     if alpha < 0 and can_repeat(tables, worker, pos, ply):
         alpha = np.int64(0)
+    # Mate distance pruning: a mate already found nearer the root cannot be bettered here.
+    alpha = max(alpha, ply - MATE)
     beta = min(beta, MATE - ply - 1)
     if alpha >= beta:
         return alpha
@@ -110,10 +132,9 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     entry = probe(worker, pos.key)
     hash_move = NO_MOVE
     if entry:
-        score, bound = entry_score(entry, ply), entry_bound(entry)
         if not is_pv and excluded == NO_MOVE and entry_depth(entry) >= depth and pos.rule50 < _FIFTY_MOVES_NEAR:
-            if bound == EXACT or (bound == LOWER and score >= beta) or (bound == UPPER and score <= alpha):
-                return score
+            if entry_decides(entry, ply, alpha, beta):
+                return entry_score(entry, ply)
         hash_move = entry_move(entry)
         if hash_move and not is_legal(tables, pos, hash_move):
             hash_move = NO_MOVE
@@ -124,9 +145,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     # The table's score, a search's result, is a better evaluation as far as its bound tells something.
     value = static_eval
     if entry and not in_check:
-        score, bound = entry_score(entry, ply), entry_bound(entry)
-        if bound == EXACT or (bound == LOWER and score > value) or (bound == UPPER and score < value):
-            value = score
+        value = entry_refines(entry, ply, value)
 
     # Reverse futility pruning: so far above beta that the opponent will not make it up in so few plies.
     if not is_pv and not in_check and excluded == NO_MOVE and depth <= tuned.reverse_futility_depth:
@@ -145,16 +164,15 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     if hash_move == NO_MOVE and ((is_pv and depth >= 3) or (cut_node and depth >= 8)):
         depth -= 1
 
-    # Null move pruning: if passing still fails high, a real move will; except in zugzwang, which needs a side with
-    # pieces to be rare, and not twice in a row, which would prove nothing.
+    # Null move pruning: if passing still fails high, a real move will, except in zugzwang, which is rare while the
+    # side to move has pieces. Not twice in a row, which would prove nothing.
     if not is_pv and not in_check and excluded == NO_MOVE and depth >= 3 and value >= beta and abs(beta) < MATE_FOUND:
         passed = worker.frames[np.uint64(ply - 1)].move == NO_MOVE
         if not passed and ply >= worker.null_from_ply and _has_pieces(pos):
             reduction = tuned.null_move_base + depth // 4 + min((value - beta) // tuned.null_move_eval, 3)
             frame.move = NO_MOVE
             frame.piece_to = 0
-            if depth > reduction:
-                prefetch_entry(worker, pos.key ^ tables.zobrist_stm)
+            prefetch_entry(worker, pos.key ^ tables.zobrist_stm)
             make_null(tables, pos, child)
             score = -search(tables, worker, ply + 1, depth - reduction, -beta, 1 - beta, 1 - cut_node)
             if worker.stopped:
@@ -249,9 +267,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         number += 1
         is_quiet = not is_noisy(pos, move)
         history = quiet_history(worker, pos, frame, move) if is_quiet else capture_history(worker, pos, move)
-        reduction = late_move_reduction(tables, depth, number, is_quiet)
-        if is_quiet:
-            reduction -= history * 1024 // tuned.reduction_history
+        reduction = late_move_reduction(tables, depth, number, is_quiet, history)
         if not is_quiet and best > -MATE_FOUND and not is_pv and depth <= 7:
             # SEE pruning: an exchange that loses this much rarely wins it back in so few plies.
             if not see_at_least(tables, pos, move, -tuned.see_noisy_margin * depth):
@@ -279,17 +295,14 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             score = -search(tables, worker, ply + 1, new_depth, -beta, -alpha, child_kind)
         else:
             # Late move reductions: moves that come late are searched less deeply until one proves better.
+            plies = np.int64(0)
             if depth >= 3 and number > 2 + is_pv:
-                reduction -= tuned.reduction_pv * is_pv
-                reduction -= tuned.reduction_improving * improving
-                reduction += tuned.reduction_cut_node * cut_node
-                reduction += tuned.reduction_hash_capture * hash_is_noisy
-                reduction -= tuned.reduction_check * (child.checkers != ZERO)
-                reduction = max(np.int64(0), min(reduction >> 10, new_depth - 1))
-            else:
-                reduction = np.int64(0)
-            score = -search(tables, worker, ply + 1, new_depth - reduction, -alpha - 1, -alpha, np.int64(1))
-            if score > alpha and reduction > 0 and not worker.stopped:
+                gives_check = child.checkers != ZERO
+                plies = plies_to_reduce(
+                    tables, reduction, depth, is_pv, improving, cut_node, hash_is_noisy, gives_check
+                )
+            score = -search(tables, worker, ply + 1, new_depth - plies, -alpha - 1, -alpha, np.int64(1))
+            if score > alpha and plies > 0 and not worker.stopped:
                 # It proved better than thought: how much better says how deep to look again.
                 new_depth += score > best + tuned.deeper_margin
                 new_depth -= score < best + new_depth

@@ -81,6 +81,26 @@ def entry_bound(data):
 
 
 @inlined
+def entry_decides(data, ply, alpha, beta):
+    """Say whether an entry's score settles the value as far as the window asks: exact, or a bound outside it."""
+    score, bound = entry_score(data, ply), entry_bound(data)
+    return bound == EXACT or (bound == LOWER and score >= beta) or (bound == UPPER and score <= alpha)
+
+
+@inlined
+def entry_refines(data, ply, value):
+    """Return an entry's score if its bound says that it is nearer the truth than `value`, else `value`.
+
+    A mate is no evaluation: its line must be searched.
+    """
+    score, bound = entry_score(data, ply), entry_bound(data)
+    if abs(score) >= MATE_FOUND:
+        return value
+    better = bound == EXACT or (bound == LOWER and score > value) or (bound == UPPER and score < value)
+    return score if better else value
+
+
+@inlined
 def entry_generation(data):
     """Return the search, counted modulo `GENERATIONS`, that wrote an entry."""
     return (data >> GENERATION_SHIFT) & (GENERATIONS - 1)
@@ -90,8 +110,8 @@ def entry_generation(data):
 def store(worker, key, move, score, depth, bound, ply):
     """Store a result, in the position's own entry or else over the least useful one of the bucket.
 
-    An entry is worth its depth less its age in searches; the same position is kept when it was searched much deeper
-    and is not exact now. A result without a move keeps the move known before.
+    An entry is worth its depth less eight plies for each search that has begun since; the same position is kept when it
+    was searched much deeper and is not exact now. A result without a move keeps the move known before.
     """
     if score > MATE_FOUND:
         score += ply
