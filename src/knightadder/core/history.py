@@ -1,4 +1,4 @@
-"""Move-ordering memory: histories of moves and the killer moves.
+"""Move-ordering memory: histories of moves, killer moves and counter moves.
 
 The butterfly history knows a quiet move by side, from and to; the continuation history by its piece and target, after a
 certain move 1, 2 or 4 plies before; the capture history knows captures by piece, target and victim. Entries move
@@ -22,7 +22,8 @@ def frame_before(worker, ply, plies):
 
 @inlined
 def set_continuations(worker, frame, ply):
-    """Find the rows of the continuation history for a node, before `quiet_history` is asked."""
+    """Find a node's counter move and its rows of the continuation history, before quiet moves are picked."""
+    frame.counter = worker.counters[np.uint64(frame_before(worker, ply, 1).piece_to)]
     frame.continuations[0] = frame_before(worker, ply, 1).piece_to * PIECE_TO
     frame.continuations[1] = frame_before(worker, ply, 2).piece_to * PIECE_TO
     frame.continuations[2] = frame_before(worker, ply, 4).piece_to * PIECE_TO
@@ -91,6 +92,7 @@ def reward(tables, worker, pos, frame, move, depth, is_quiet, quiets, noisies):
         if frame.killers[0] != move:
             frame.killers[1] = frame.killers[0]
             frame.killers[0] = move
+        worker.counters[np.uint64(frame.continuations[0] // PIECE_TO)] = move
         _update(worker, pos, frame, move, bonus)
         for i in range(quiets):
             _update(worker, pos, frame, np.int64(frame.quiets[np.uint64(i)]), -malus)

@@ -63,6 +63,7 @@ FRAME = _record(  # what search keeps for one ply
     ("index", np.int64),
     ("end", np.int64),
     ("bad_end", np.int64),
+    ("counter", np.int64),  # the quiet move that last refuted the opponent's last move
     ("quiets_too", np.int64),  # 0 = no (more) quiet moves are wanted
     ("quiets", np.uint16, MAX_MOVES),  # quiet moves that were searched
     ("noisies", np.uint16, MAX_MOVES),  # captures and promotions that were searched
@@ -83,6 +84,7 @@ WORKER = _record(  # one search thread
     ("stack", POSITION, MAX_PLY + 2),
     ("frames", FRAME, NO_PLY + 1),
     ("history", np.int16, (2, 4096)),  # quiet moves by side, from and to
+    ("counters", np.uint16, PIECE_TO),  # counter moves by the piece and target of the move they answer
     ("captures", np.int16, PIECE_TO * 8),  # captures by piece, target square and type of victim
     ("continuation", np.int16, PIECE_TO * PIECE_TO),  # quiet moves by an earlier move's piece and target, and their own
     ("pawn_correction", np.int16, (2, CORRECTIONS)),  # of the evaluation, by side to move and pawns

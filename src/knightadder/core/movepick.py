@@ -1,8 +1,9 @@
 """The staged move picker: moves are generated and ordered only when search gets to them.
 
 Order: the hash move; captures and promotions by most valuable victim, least valuable attacker and their history, as
-long as they do not lose material by static exchange; killer moves; quiet moves by history; the losing captures. In
-check all evasions come at once: captures and promotions first, whatever they lose, then quiet moves by history.
+long as they do not lose material by static exchange; killer moves; the counter move; quiet moves by history; the losing
+captures. In check all evasions come at once: captures and promotions first, whatever they lose, then quiet moves by
+history.
 """
 
 import numpy as np
@@ -17,9 +18,20 @@ from .position import key_after
 from .see import QUEEN_VALUE, piece_value, see_at_least
 from .transposition import prefetch_entry
 
-HASH_MOVE, NOISY_INIT, GOOD_NOISY, KILLER_1, KILLER_2, QUIET_INIT, QUIETS, BAD_NOISY, EVASION_INIT, EVASIONS, DONE = (
-    range(11)
-)
+(
+    HASH_MOVE,
+    NOISY_INIT,
+    GOOD_NOISY,
+    KILLER_1,
+    KILLER_2,
+    COUNTER_MOVE,
+    QUIET_INIT,
+    QUIETS,
+    BAD_NOISY,
+    EVASION_INIT,
+    EVASIONS,
+    DONE,
+) = range(12)
 
 _PLACE = np.int64(255 << 16)  # the bits of a scored move that hold its place in the list
 _NOISY_FIRST = 1 << 20  # puts noisy evasions before quiet ones, whatever their history
@@ -113,6 +125,11 @@ def _take_best(tables, worker, pos, frame):
 
 
 @inlined
+def _is_killer(frame, move):
+    return (move == frame.killers[0]) | (move == frame.killers[1])
+
+
+@inlined
 def _is_usable_killer(tables, pos, frame, killer):
     return (
         killer != NO_MOVE and killer != frame.hash_move and not is_noisy(pos, killer) and is_legal(tables, pos, killer)
@@ -152,9 +169,13 @@ def next_move(tables, worker, pos, frame):
         if _is_usable_killer(tables, pos, frame, frame.killers[0]):
             return frame.killers[0]
     if frame.stage == KILLER_2:
-        frame.stage = QUIET_INIT
+        frame.stage = COUNTER_MOVE
         if _is_usable_killer(tables, pos, frame, frame.killers[1]):
             return frame.killers[1]
+    if frame.stage == COUNTER_MOVE:
+        frame.stage = QUIET_INIT
+        if not _is_killer(frame, frame.counter) and _is_usable_killer(tables, pos, frame, frame.counter):
+            return frame.counter
     if frame.stage == QUIET_INIT:
         # The losing captures stay in front of the quiet moves.
         frame.index = frame.bad_end
@@ -167,7 +188,7 @@ def next_move(tables, worker, pos, frame):
     if frame.stage == QUIETS:
         while frame.quiets_too and frame.index < frame.end:
             move = _take_best(tables, worker, pos, frame)
-            if move != frame.hash_move and move != frame.killers[0] and move != frame.killers[1]:
+            if move != frame.hash_move and move != frame.counter and not _is_killer(frame, move):
                 return move
         frame.index = 0
         frame.stage = BAD_NOISY

@@ -84,7 +84,7 @@ class Deepening:
     root : Root
         What it shares with the other threads.
     worker : record
-        The thread's own state; the history of moves in it stays from search to search.
+        The thread's own state; what it has learnt (histories and corrections) stays from search to search.
 
     Attributes
     ----------
