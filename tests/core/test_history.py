@@ -46,7 +46,12 @@ def worker() -> np.record:
 
 
 def cutoff(
-    worker: np.record, move: int, depth: int, before: tuple[int, ...] = (), noisy: bool = False, noisies: tuple[int, ...] = ()
+    worker: np.record,
+    move: int,
+    depth: int,
+    before: tuple[int, ...] = (),
+    noisy: bool = False,
+    noisies: tuple[int, ...] = (),
 ) -> None:
     """Note that a move cut off after others had failed to."""
     frame = worker.frames[2]

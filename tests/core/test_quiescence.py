@@ -7,7 +7,18 @@ from collections.abc import Iterator
 import chess
 import numpy as np
 import pytest
-from core_helpers import INTERPRETED, NO_LIMIT, TABLE, TABLES, compiled, encode, is_noisy, new_game, random_positions, set_up
+from core_helpers import (
+    INTERPRETED,
+    NO_LIMIT,
+    TABLE,
+    TABLES,
+    compiled,
+    encode,
+    is_noisy,
+    new_game,
+    random_positions,
+    set_up,
+)
 
 from knightadder.core import game as core_game
 from knightadder.core.layout import MAX_PLY

@@ -62,7 +62,11 @@ def test_against_python_chess() -> None:
             legal = [move for move in board.legal_moves if not board.is_zeroing(move)]
             if not legal:
                 break
-            back = [m for m in legal if ply > 2 and (m.from_square, m.to_square) == (moves[-2].to_square, moves[-2].from_square)]
+            back = [
+                m
+                for m in legal
+                if ply > 2 and (m.from_square, m.to_square) == (moves[-2].to_square, moves[-2].from_square)
+            ]
             move = back[0] if back and generator.random() < 0.5 else generator.choice(legal)
             core_game.play(TABLES, record, encode(board, move))
             board.push(move)

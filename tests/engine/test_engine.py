@@ -69,15 +69,15 @@ def test_the_hash_table_changes_its_size(searcher: Searcher, megabytes: str) -> 
 def test_too_large_a_hash_table_is_refused_and_the_old_one_stays(searcher: Searcher) -> None:
     engine = searcher.engine
     engine.set_option("Hash", "1")
-    searcher.search(Limits(depth=8), KIWIPETE)
+    searcher.search(Limits(depth=5), KIWIPETE)
     with pytest.raises(OptionError, match=r"^not enough memory for a hash table of 33554432 MB$"):
         engine.set_option("Hash", "33554432")
     assert engine.options.hash_mb == 1
-    again = searcher.go(Limits(depth=8))
+    again = searcher.go(Limits(depth=5))
     assert again.result.best_move in engine.legal_moves()
     engine.wait()
     engine.new_game()
-    fresh = searcher.go(Limits(depth=8))
+    fresh = searcher.go(Limits(depth=5))
     assert fresh.result.info is not None
     assert again.result.info is not None
     assert again.result.info.nodes < fresh.result.info.nodes / 2  # it remembered
@@ -87,7 +87,7 @@ def test_clear_hash_forgets_and_so_does_a_new_game_altogether(searcher: Searcher
     engine = searcher.engine
 
     def nodes() -> int:
-        info = searcher.go(Limits(depth=8)).result.info
+        info = searcher.go(Limits(depth=5)).result.info
         engine.wait()
         assert info is not None
         return info.nodes

@@ -168,6 +168,9 @@ def test_a_match_goes_on_from_its_log(capsys, tmp_path, two, monkeypatch):
         nonlocal number
         number += 1
         if number == 4:
+            while not log.exists() or len(_log(log)) < 3:  # the third game's result is on its way
+                threading.Event().wait(0.05)
+            threading.Event().wait(0.2)
             os.kill(os.getpid(), signal.SIGINT)
             threading.Event().wait(0.5)
         return real(*arguments)

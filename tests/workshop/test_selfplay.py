@@ -40,7 +40,7 @@ def short_games(monkeypatch):
         ("8/8/4k3/8/8/4K3/8/8 w - - 0 1", DRAW),
         ("7k/R7/5K2/8/8/8/8/8 w - - 99 80", DRAW),  # no mate in one, so the fifty-move rule
         ("8/8/8/8/8/1k6/1p6/1K6 w - - 0 1", DRAW),  # stalemate
-        ("4k3/8/4K3/4P3/8/8/8/8 w - - 0 1", WIN),
+        ("7k/4P3/6K1/8/8/8/8/8 w - - 0 1", WIN),
     ],
 )
 def test_the_results_are_those_of_chess(selfplay, fen, white):

@@ -149,11 +149,11 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
 
     # Reverse futility pruning: so far above beta that the opponent will not make it up in so few plies.
     if not is_pv and not in_check and excluded == NO_MOVE and depth <= tuned.reverse_futility_depth:
-        if value - tuned.reverse_futility_margin * (depth - improving) >= beta and abs(value) < MATE_FOUND:
+        if value - tuned.reverse_futility_margin * (depth - improving) >= beta and abs(beta) < MATE_FOUND:
             return value
 
     # Razoring: so far below alpha that only captures could help, so quiescence search may say that they don't.
-    if not is_pv and not in_check and excluded == NO_MOVE and depth <= 3:
+    if not is_pv and not in_check and excluded == NO_MOVE and depth <= 3 and alpha < MATE_FOUND:
         if value + tuned.razoring_margin * depth <= alpha:
             score = quiesce(tables, worker, ply, alpha, alpha + 1)
             if score <= alpha or worker.stopped:
@@ -268,11 +268,13 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         is_quiet = not is_noisy(pos, move)
         history = quiet_history(worker, pos, frame, move) if is_quiet else capture_history(worker, pos, move)
         reduction = late_move_reduction(tables, depth, number, is_quiet, history)
-        if not is_quiet and best > -MATE_FOUND and not is_pv and depth <= 7:
+        # Not before there is a move that saves from mate, and not where only a mate, or a nearer one, is looked for.
+        prunable = not is_pv and best > -MATE_FOUND and alpha < MATE_FOUND
+        if prunable and not is_quiet and depth <= 7:
             # SEE pruning: an exchange that loses this much rarely wins it back in so few plies.
             if not see_at_least(tables, pos, move, -tuned.see_noisy_margin * depth):
                 continue
-        if is_quiet and best > -MATE_FOUND and not is_pv and not in_check:
+        if prunable and is_quiet and not in_check:
             left = max(depth - 1 - (reduction >> 10), 0)
             if not gives_direct_check(tables, pos, move):
                 # Futility pruning: even a good quiet move will not make up for standing so far below alpha.
@@ -328,7 +330,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             quiets += 1
             # Late move pruning: this far down a well-ordered list at low depth, quiet moves hardly ever raise alpha.
             enough = tuned.late_moves + depth * depth // (2 - improving)
-            if quiets > enough and depth <= 6 and not is_pv and not in_check and best > -MATE_FOUND:
+            if prunable and quiets > enough and depth <= 6 and not in_check:
                 frame.quiets_too = 0
         else:
             frame.noisies[np.uint64(noisies)] = move
