@@ -66,6 +66,6 @@ def test_too_large_a_table_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_memory(*arguments: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(hashtable.np, "zeros", no_memory)
+    monkeypatch.setattr(hashtable, "zeroed_bytes", no_memory)
     with pytest.raises(OptionError, match=r"^not enough memory for a hash table of 1 MB$"):
         HashTable(1)

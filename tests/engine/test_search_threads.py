@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Callable
 from itertools import pairwise
-from types import SimpleNamespace
 from typing import Any
 
 import chess
@@ -296,7 +295,7 @@ def test_too_little_memory_for_the_threads_leaves_them_as_they_are(
         raise MemoryError
 
     with monkeypatch.context() as patch:
-        patch.setattr(engine, "mmap", SimpleNamespace(mmap=no_memory))
+        patch.setattr(engine, "new_record", no_memory)
         with pytest.raises(OptionError, match=r"^not enough memory for 500 threads$"):
             team.engine.set_option("Threads", "500")
     assert team.engine.options.threads == THREADS

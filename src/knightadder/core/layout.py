@@ -9,6 +9,7 @@ Squares are numbered little-endian rank-file (LERF): a1 = 0, b1 = 1, … h8 = 63
 import numpy as np
 from numba import from_dtype
 
+from .memory import HUGE_PAGE, zeroed_bytes
 from .parameters import PARAMETERS
 
 MAX_PLY = 192
@@ -151,5 +152,7 @@ Tables = from_dtype(TABLES)
 
 
 def new_record(dtype):
-    """Return one zeroed, writable record of a structured type."""
-    return np.zeros(1, dtype)[0]
+    """Return one zeroed, writable record of a structured type; a MemoryError says that there is no room for it."""
+    if dtype.itemsize < HUGE_PAGE // 4:
+        return np.zeros(1, dtype)[0]
+    return zeroed_bytes(dtype.itemsize).view(dtype)[0]

@@ -1,12 +1,11 @@
 """The engine: a game, a hash table, options, and one search at a time. Knows no protocol."""
 
-import mmap
 from collections.abc import Callable, Sequence
 from random import Random
 
 import numpy as np
 
-from knightadder.core.layout import WORKER
+from knightadder.core.layout import WORKER, new_record
 from knightadder.core.tables import new_tables
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.game import Game
@@ -207,12 +206,8 @@ class Engine:
 
 
 def _new_workers(threads: int) -> list[np.record]:
-    """Allocate the state of search threads, zeroed.
-
-    It is megabytes for each of hundreds of threads, and comes as pages of the system's, which take no memory until
-    something is written to them.
-    """
+    """Allocate the state of search threads, zeroed: megabytes for each of what may be hundreds."""
     try:
-        return [np.frombuffer(mmap.mmap(-1, WORKER.itemsize), WORKER)[0] for _ in range(threads)]
-    except (OSError, MemoryError):
+        return [new_record(WORKER) for _ in range(threads)]
+    except MemoryError:
         raise OptionError(f"not enough memory for {threads} threads") from None

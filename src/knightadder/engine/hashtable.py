@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from knightadder.core.memory import zeroed_bytes
 from knightadder.core.transposition import BUCKET_BYTES, ENTRIES, GENERATION_SHIFT, GENERATIONS
 from knightadder.engine.errors import OptionError
 
@@ -32,14 +33,11 @@ class HashTable:
         self.megabytes = megabytes
         self.buckets = megabytes * _MEGABYTE // BUCKET_BYTES
         self.generation = 0
-        line = BUCKET_BYTES // 8
-        words = self.buckets * line
         try:
-            memory = np.zeros(words + line, np.uint64)
+            # Huge pages are aligned to cache lines, too.
+            self._words = zeroed_bytes(megabytes * _MEGABYTE).view(np.uint64)
         except MemoryError:
             raise OptionError(f"not enough memory for a hash table of {megabytes} MB") from None
-        offset = -memory.ctypes.data % BUCKET_BYTES // 8
-        self._words = memory[offset : offset + words]
 
     @property
     def address(self) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from knightadder.core.layout import WORKER
+from knightadder.core.memory import zeroed_bytes
 from knightadder.core.tables import new_tables
 from knightadder.engine.deepening import MAX_DEPTH, Deepening, Line, Root
 from knightadder.engine.game import Game
@@ -111,7 +112,7 @@ class _Side:
     def __init__(self, megabytes: int) -> None:
         self.tables = new_tables()
         self._table = HashTable(megabytes)
-        self._memory = np.zeros(1, WORKER)
+        self._memory = zeroed_bytes(WORKER.itemsize)
 
     def set_parameters(self, values: Mapping[str, int]) -> None:
         parameters = self.tables.parameters
@@ -121,12 +122,12 @@ class _Side:
     def new_game(self) -> None:
         """Forget the last game."""
         self._table.clear(threads=1)
-        self._memory.view(np.uint8).fill(0)
+        self._memory.fill(0)
 
     def search(self, game: Game, moves: Sequence[int], nodes: int, stop: np.ndarray) -> Line:
         """Search for the best of these moves."""
         self._table.age()
-        deepening = Deepening(Root(self.tables, game, moves, self._table, stop), self._memory[0])
+        deepening = Deepening(Root(self.tables, game, moves, self._table, stop), self._memory.view(WORKER)[0])
         deepening.prepare(nodes)
         for _ in deepening.iterations(MAX_DEPTH):
             pass

@@ -1,0 +1,50 @@
+"""Large blocks of memory, in huge pages where the system has them.
+
+Search reads and writes its tables at random, so that with small pages the processor would often have to look up where
+they lie.
+"""
+
+import contextlib
+import mmap
+import sys
+
+import numpy as np
+from numpy.typing import NDArray
+
+HUGE_PAGE = 2 << 20  # bytes, on most processors
+
+
+def zeroed_bytes(size: int) -> NDArray[np.uint8]:
+    """Return a block of zeroed memory that takes no room until something is written to it.
+
+    Parameters
+    ----------
+    size : int
+        In bytes.
+
+    Returns
+    -------
+    numpy.ndarray
+        Its bytes, aligned to a huge page.
+
+    Raises
+    ------
+    MemoryError
+        If the system does not give so much.
+    """
+    try:
+        block = np.frombuffer(_pages(-(-size // HUGE_PAGE) * HUGE_PAGE + HUGE_PAGE), np.uint8)
+    except (OSError, OverflowError) as error:
+        raise MemoryError(f"no {size} bytes of memory") from error
+    offset = -block.ctypes.data % HUGE_PAGE
+    return block[offset : offset + size]
+
+
+def _pages(size: int) -> mmap.mmap:
+    if sys.platform == "win32":
+        return mmap.mmap(-1, size)
+    pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    # Only Linux knows this advice, and only kernels that were built to follow it.
+    with contextlib.suppress(AttributeError, OSError):
+        pages.madvise(mmap.MADV_HUGEPAGE)
+    return pages
