@@ -26,6 +26,7 @@ def test_moments_are_those_of_the_pairs_one_by_one():
     counts = (3, 1, 4, 1, 5)
     scores = np.repeat([0, 0.25, 0.5, 0.75, 1], counts)
     assert elo.moments(counts) == pytest.approx((scores.mean(), scores.var()))
+    assert elo.moments((0,) * 5) == (0.5, 0.0)
 
 
 @pytest.mark.parametrize("difference", [-400, -3, 0, 12.5, 800])

@@ -6,7 +6,7 @@ import chess
 import pytest
 
 from knightadder.engine.errors import OptionError
-from knightadder.workshop.epd import parse_problem, read_problems
+from knightadder.workshop.epd import parse_problem, read_problems, split_epd
 
 DATA = Path(__file__).parents[1] / "data"
 FREE_KING = "7k/8/8/8/8/8/6P1/K7 w - -"
@@ -50,6 +50,19 @@ def test_the_counters_of_a_full_fen_are_kept():
     assert parse_problem(f"{FREE_KING} 12 40 bm g4;", "").board.fen().endswith(" 12 40")
 
 
+@pytest.mark.parametrize(
+    ("line", "fen", "rest"),
+    [
+        (f"{FREE_KING} bm g4;", f"{FREE_KING} 0 1", " bm g4;"),
+        (f"  {FREE_KING} 12 40; bm g4;", f"{FREE_KING} 12 40", "; bm g4;"),
+        (f"{FREE_KING} 12 40", f"{FREE_KING} 12 40", ""),
+        (f"{FREE_KING} 12 40x", f"{FREE_KING} 0 1", " 12 40x"),
+    ],
+)
+def test_a_line_is_a_position_and_operations(line, fen, rest):
+    assert split_epd(line) == (fen, rest)
+
+
 def test_points_as_moves_and_values():
     problem = parse_problem(f'{FREE_KING} bm g4; c8 "100 40 3"; c9 "g2g4 g2g3 a1b2";', "")
     assert problem.points == {chess.Move.from_uci("g2g4"): 100, chess.Move.from_uci("g2g3"): 40, _b2(): 3}
@@ -87,7 +100,7 @@ def test_castling_of_chess960():
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("nonsense", "no position"),
+        ("nonsense", "not a position"),
         ("8/8/8/8 w - - bm e4;", "expected 8 rows"),
         ("8/8/8/8/8/8/8/8 w - - bm e4;", "not playable"),
         ("7k/8/8/8/8/8/6P1/8 w - - bm g4;", "not playable"),

@@ -99,6 +99,14 @@ def test_a_bad_opening_is_named(entry, form, message):
         Book([entry], form, "book").opening(0)
 
 
+def test_only_the_first_openings_are_checked():
+    book = Book(["4k3/8/8/8/8/8/4P3/4K3 w - -", "nonsense"], "epd", "book")
+    book.check(1)
+    for count in (2, 9):
+        with pytest.raises(PositionError, match="book: not a position"):
+            book.check(count)
+
+
 def test_a_file_that_cannot_be_used(tmp_path):
     with pytest.raises(OptionError, match=r"cannot read .*missing\.epd: No such file"):
         load_book(tmp_path / "missing.epd")

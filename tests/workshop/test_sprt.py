@@ -76,6 +76,10 @@ def test_draws_speak_against_an_advantage():
         assert Sprt(0, 5, model=model).llr((0, 0, 900, 0, 0)) < 0
 
 
+def test_the_hypotheses_as_text():
+    assert [Sprt(*elos).hypotheses for elos in ((0.0, 5.0), (-1.75, 0.25))] == ["[0, 5]", "[-1.75, 0.25]"]
+
+
 def test_the_bounds_are_walds():
     sprt = Sprt(0, 5, alpha=0.05, beta=0.1)
     assert (sprt.lower, sprt.upper) == pytest.approx((math.log(0.1 / 0.95), math.log(0.9 / 0.05)))

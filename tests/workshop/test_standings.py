@@ -17,6 +17,7 @@ def test_scores_are_from_the_view_of_the_first():
         standings.add(_record(number, "B", "A", as_black))
     [score] = standings.scores.values()
     assert (score.wins, score.draws, score.losses, score.games) == (3, 3, 2, 8)
+    assert str(score) == "3-3-2"
     assert score.share == 4.5 / 8
     assert score.counts == (0, 1, 2, 0, 1)
     assert standings.games == 8

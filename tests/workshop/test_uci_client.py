@@ -98,6 +98,7 @@ def test_a_program_is_looked_for(tmp_path):
     program.chmod(0o755)
     assert resolve_command(f"'{program}' --uci 'a b'") == [str(program), "--uci", "a b"]
     assert resolve_command("./engine", tmp_path) == [str(program)]
+    assert resolve_command(None) == [sys.executable, "-m", "knightadder"]
     for command in ("no-such-program-here", "", "'"):
         with pytest.raises(OptionError):
             resolve_command(command)

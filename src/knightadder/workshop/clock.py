@@ -98,15 +98,13 @@ class Clock:
         control = limits.time_control
         self._left = control.base if control else 0.0
         self._moves_left = control.moves if control else None
-        self._own = "".join(
-            text
-            for value, text in (
-                (limits.move_time, f" movetime {round((limits.move_time or 0) * 1000)}"),
-                (limits.nodes, f" nodes {limits.nodes}"),
-                (limits.depth, f" depth {limits.depth}"),
-            )
-            if value
-        )
+        self._own = ""
+        if limits.move_time:
+            self._own += f" movetime {round(limits.move_time * 1000)}"
+        if limits.nodes:
+            self._own += f" nodes {limits.nodes}"
+        if limits.depth:
+            self._own += f" depth {limits.depth}"
 
     @property
     def allowed(self) -> float | None:

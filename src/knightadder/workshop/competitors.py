@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,14 +11,15 @@ from typing import Any
 
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.workshop.clock import Limits, TimeControl
+from knightadder.workshop.key_values import KeyValues
 from knightadder.workshop.uci_client import UciClient, resolve_command
 
-KEYS = "name, cmd, dir, tc, st, nodes, depth, margin, option.NAME, env.NAME"
+_CONTROLS = ("tc", "st", "nodes", "depth")
+_COMMON_KEYS = (*_CONTROLS, "margin", "option.", "env.")
+_KEYS = ("name", "cmd", "dir", *_COMMON_KEYS)
 
 # Seconds to start and be ready: an engine that is compiled at its first start takes long on a busy machine.
 START_PATIENCE = 300.0
-
-_OURS = (sys.executable, "-m", "knightadder")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,52 +97,6 @@ class Competitor:
         }
 
 
-def read_pairs(words: Iterable[str], keys: Iterable[str], what: str) -> dict[str, str]:
-    """Read ``key=value`` words.
-
-    Parameters
-    ----------
-    words : iterable of str
-        The words.
-    keys : iterable of str
-        Keys that are taken; one that ends with a dot takes any name behind it.
-    what : str
-        Where they stand, for messages.
-
-    Returns
-    -------
-    dict of str to str
-        The values.
-
-    Raises
-    ------
-    OptionError
-        If a word is not of that form, or there is no such key.
-    """
-    allowed = list(keys)
-    pairs = {}
-    for word in words:
-        key, equals, value = word.partition("=")
-        if not equals:
-            raise OptionError(f"{what} {word}: expected KEY=VALUE")
-        if not any(key == each or (each[-1] == "." and key.startswith(each)) for each in allowed) or key[-1:] == ".":
-            names = ", ".join(f"{each}NAME" if each.endswith(".") else each for each in allowed)
-            raise OptionError(f"{what} {word}: there is no key {key}; there are {names}")
-        pairs[key] = value
-    return pairs
-
-
-def number(text: str, what: str, least: float = 0, whole: bool = True) -> float:
-    """Read a number; OptionError, naming `what`, if it is none, below the least or not whole."""
-    try:
-        value = int(text) if whole else float(text)
-    except ValueError:
-        raise OptionError(f"{what}={text}: expected a {'whole ' if whole else ''}number") from None
-    if not least <= value < float("inf"):
-        raise OptionError(f"{what}={text}: expected {least:g} or more")
-    return value
-
-
 def read_competitors(
     engines: Sequence[Sequence[str]],
     each: Sequence[str] = (),
@@ -173,12 +127,11 @@ def read_competitors(
     OptionError
         If something is wrong with them.
     """
-    keys = [f"{key.partition('.')[0]}." if "." in key else key for key in KEYS.split(", ")]
-    common = read_pairs(each, [key for key in keys if key not in ("name", "cmd", "dir")], "--each")
-    described = [read_pairs(words, keys, "--engine") for words in engines]
+    common = KeyValues.read(each, _COMMON_KEYS, "--each")
+    described = [KeyValues.read(words, _KEYS, "--engine") for words in engines]
     if file is not None:
-        described += _read_file(file, keys, only)
-    competitors = [_competitor(pairs, common) for pairs in described]
+        described += _read_file(file, only)
+    competitors = [_competitor(own, common) for own in described]
     names = [competitor.name for competitor in competitors]
     if len(names) < 2:
         raise OptionError("a match needs two engines: give --engine twice")
@@ -188,7 +141,7 @@ def read_competitors(
     return competitors
 
 
-def _read_file(file: Path, keys: Sequence[str], only: Sequence[str]) -> list[dict[str, str]]:
+def _read_file(file: Path, only: Sequence[str]) -> list[KeyValues]:
     """Read the engines of a TOML file as if they stood on the command line."""
     try:
         entries = tomllib.loads(file.read_text(encoding="utf-8")).get("engine", [])
@@ -202,7 +155,7 @@ def _read_file(file: Path, keys: Sequence[str], only: Sequence[str]) -> list[dic
     if unknown:
         raise OptionError(f"{file}: there is no engine {', '.join(sorted(unknown))}")
     chosen = [entry for entry in entries if (entry.get("name") in only if only else entry.get("usual", True))]
-    return [read_pairs(_words(entry), keys, str(file)) for entry in chosen]
+    return [KeyValues.read(_words(entry), _KEYS, str(file)) for entry in chosen]
 
 
 def _words(entry: Mapping[str, Any]) -> Iterable[str]:
@@ -219,29 +172,27 @@ def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _competitor(own: Mapping[str, str], common: Mapping[str, str]) -> Competitor:
+def _competitor(own: KeyValues, common: KeyValues) -> Competitor:
     """Put an engine together from its own words and those for all."""
     folder = Path(own["dir"]) if "dir" in own else None
     if folder is not None and not folder.is_dir():
         raise OptionError(f"dir={folder}: there is no such folder")
-    command = resolve_command(own.get("cmd", _OURS), folder)
+    command = resolve_command(own.get("cmd"), folder)
     name = own.get("name") or ("Knightadder" if "cmd" not in own else Path(command[0]).stem)
     if re.search(r"[|\"\n]", name):
         raise OptionError(f"name={name}: a name has no bars, quotation marks or line ends")
-    controls = ("tc", "st", "nodes", "depth")
     # An engine's own limits are instead of the common ones, not besides them.
-    limiting = own if any(key in own for key in controls) else common
-    if not any(key in limiting for key in controls):
+    limiting = own if any(key in own for key in _CONTROLS) else common
+    if not any(key in limiting for key in _CONTROLS):
         raise OptionError(f"{name} has no limit: give tc=, st=, nodes= or depth=, to it or to --each")
-    values = {key: limiting[key] for key in controls if key in limiting}
+    both = KeyValues({**common, **own})
     limits = Limits(
-        TimeControl.parse(values["tc"]) if "tc" in values else None,
-        number(values["st"], "st", 0.001, whole=False) if "st" in values else None,
-        int(number(values["nodes"], "nodes", 1)) if "nodes" in values else None,
-        int(number(values["depth"], "depth", 1)) if "depth" in values else None,
-        number(own.get("margin", common.get("margin", "50")), "margin") / 1000,
+        TimeControl.parse(limiting["tc"]) if "tc" in limiting else None,
+        limiting.number("st", None, 0.001),
+        limiting.whole("nodes", None, 1),
+        limiting.whole("depth", None, 1),
+        both.whole("margin", 50) / 1000,
     )
-    both = {**{key: value for key, value in common.items() if key.startswith("env.")}, **own}
     return Competitor(
         name=name,
         command=tuple(command),
@@ -253,6 +204,6 @@ def _competitor(own: Mapping[str, str], common: Mapping[str, str]) -> Competitor
     )
 
 
-def _named(pairs: Mapping[str, str], prefix: str) -> dict[str, str]:
+def _named(values: Mapping[str, str], prefix: str) -> dict[str, str]:
     """Pick the keys with a prefix, without it."""
-    return {key.removeprefix(prefix): value for key, value in pairs.items() if key.startswith(prefix)}
+    return {key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix)}

@@ -55,14 +55,16 @@ def moments(counts: Pentanomial) -> tuple[float, float]:
     Parameters
     ----------
     counts : sequence of float
-        Five counts, not all zero.
+        Five counts, or probabilities.
 
     Returns
     -------
     tuple of float
-        Mean and variance.
+        Mean and variance; a half and zero without pairs.
     """
     number = sum(counts)
+    if not number:
+        return 0.5, 0.0
     mean = sum(count * index / 4 for index, count in enumerate(counts)) / number
     variance = sum(count * (index / 4 - mean) ** 2 for index, count in enumerate(counts)) / number
     return mean, variance
@@ -97,8 +99,6 @@ def elo_interval(counts: Pentanomial) -> Interval:
         when all gave the same.
     """
     number = sum(counts)
-    if not number:
-        return Interval(0.0, -math.inf, math.inf)
     mean, variance = moments(counts)
     if number < 2 or not variance:
         return Interval(elo_of_score(mean), -math.inf, math.inf)
@@ -119,8 +119,6 @@ def normalized_elo(counts: Pentanomial) -> float:
     float
         Zero without games; infinite when all pairs gave the same points other than one.
     """
-    if not sum(counts):
-        return 0.0
     mean, variance = moments(counts)
     if not variance:
         return math.copysign(math.inf, mean - 0.5) if mean != 0.5 else 0.0
@@ -141,8 +139,6 @@ def likelihood_of_superiority(counts: Pentanomial) -> float:
         From 0 to 1; a half where nothing is known.
     """
     number = sum(counts)
-    if not number:
-        return 0.5
     mean, variance = moments(counts)
     if not variance:
         return 0.5 if number < 2 or mean == 0.5 else float(mean > 0.5)

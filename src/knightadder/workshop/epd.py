@@ -156,13 +156,11 @@ def parse_problem(line: str, name: str, chess960: bool = False) -> Problem:
     ValueError
         If the line is no EPD, or gives no solution; the text says what is wrong.
     """
-    start = _POSITION.match(line)
-    if not start:
-        raise ValueError("no position")
-    board = chess.Board(f"{start[1]} {start[2] or 0} {start[3] or 1}", chess960=chess960)
+    fen, rest = split_epd(line)
+    board = chess.Board(fen, chess960=chess960)
     if board.status() & _UNPLAYABLE:
         raise ValueError("the position is not playable")
-    operations = {code: operand.strip().strip('"') for code, operand in _OPERATION.findall(line[start.end() :])}
+    operations = {code: operand.strip().strip('"') for code, operand in _OPERATION.findall(rest)}
     best, avoid = (_moves(board, operations.get(code, "")) for code in ("bm", "am"))
     points = _points(board, operations)
     if points and not best:
@@ -171,6 +169,32 @@ def parse_problem(line: str, name: str, chess960: bool = False) -> Problem:
     if not (best or avoid or mate):
         raise ValueError("no solution: none of bm, am, dm and points")
     return Problem(operations.get("id") or name, board, best, avoid, mate, points)
+
+
+def split_epd(line: str) -> tuple[str, str]:
+    """Split a line of EPD into its position and its operations.
+
+    Parameters
+    ----------
+    line : str
+        The line.
+
+    Returns
+    -------
+    fen : str
+        The position as a FEN; its counters are 0 and 1 if they are not in the line.
+    operations : str
+        What stands behind the position.
+
+    Raises
+    ------
+    ValueError
+        If the line does not begin with a position.
+    """
+    match = _POSITION.match(line)
+    if not match:
+        raise ValueError("not a position")
+    return f"{match[1]} {match[2] or 0} {match[3] or 1}", line[match.end() :]
 
 
 def _moves(board: chess.Board, text: str) -> frozenset[chess.Move]:

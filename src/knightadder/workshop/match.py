@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from knightadder.arguments import positive
 from knightadder.engine.errors import EngineError, OptionError
+from knightadder.workshop.book_argument import add_openings, read_book
+from knightadder.workshop.key_values import KeyValues
 
 if TYPE_CHECKING:
     from knightadder.workshop.competitors import Competitor
     from knightadder.workshop.journal import Fixture, Journal, Record
     from knightadder.workshop.openings import Book
-    from knightadder.workshop.referee import Game, Rules
+    from knightadder.workshop.referee import DrawRule, Game, ResignRule
     from knightadder.workshop.sprt import Sprt
     from knightadder.workshop.standings import Standings
 
@@ -70,9 +72,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     length.add_argument("--rounds", type=positive, metavar="N", help="pairs of games of each pairing")
     games.add_argument("--gauntlet", action="store_true", help="only the first engine plays all others")
     games.add_argument("--concurrency", type=positive, default=1, metavar="N", help="games at once; 1 by default")
-    games.add_argument(
-        "--openings", default=[], help="keys: file, format, order, plies, seed", nargs="*", metavar="KEY=VALUE"
-    )
+    add_openings(games)
     games.add_argument("--chess960", action="store_true", help="play Chess960")
     games.add_argument(
         "--sprt", help="stop when decided; keys: elo0, elo1, alpha, beta, model", nargs="*", metavar="KEY=VALUE"
@@ -141,7 +141,7 @@ class _Match:
 
     def __init__(self, arguments: argparse.Namespace) -> None:
         from knightadder.workshop.competitors import read_competitors
-        from knightadder.workshop.openings import FORMATS, ORDERS, load_book
+        from knightadder.workshop.referee import Rules
 
         if arguments.only and not arguments.engines:
             raise OptionError("--only chooses from the file of --engines")
@@ -156,16 +156,15 @@ class _Match:
         if self.sprt and len(names) > 2:
             raise OptionError("--sprt is a test of two engines")
         self.rounds = _read_rounds(arguments, self.sprt)
-        self.rules = _read_rules(arguments)
-        values = _read_words(arguments.openings, ("file", "format", "order", "plies", "seed"), "--openings")
-        self.book: Book = load_book(
-            Path(values["file"]) if "file" in values else None,
-            _choice(values, "format", FORMATS, "") or None,
-            _choice(values, "order", ORDERS, ORDERS[0]),
-            int(_number(values, "plies", 0, 1)) or None,
-            int(_number(values, "seed", 1)),
+        self.rules = Rules(
+            _read_draw(arguments.draw),
+            _read_resign(arguments.resign),
+            arguments.max_moves,
             arguments.chess960,
+            float(arguments.patience),
+            arguments.check_pv,
         )
+        self.book: Book = read_book(arguments.openings, arguments.chess960)
         # Engines without a clock play the same game again from the same opening.
         if self.rounds == _ENDLESS and not any(each.limits.timed for each in self.competitors):
             self.rounds = len(self.book)
@@ -209,14 +208,13 @@ class _Match:
         played = {record.fixture for record in journal.records}
         missing = (fixture for fixture in self.fixtures() if fixture not in played)
         show(None)
-        if self.decided(standings) or (self.total is not None and len(played) >= self.total):
+        if self.verdict(standings) or (self.total is not None and len(played) >= self.total):
             return
         if _ENDLESS > self.rounds > len(self.book):
             print(f"{self.book.name} has only {len(self.book)} openings: they are played again", file=sys.stderr)
         if pgn:
             append_game(pgn, "")  # whether it can be written
-        for number in range(min(self.rounds, len(self.book))):
-            self.book.opening(number)  # a bad one is found now, and not in the middle of the night
+        self.book.check(self.rounds)
         for competitor in self.competitors:
             client = competitor.start(self.rules.chess960)
             for name in competitor.common_options:
@@ -232,36 +230,16 @@ class _Match:
             journal.add(record)
             standings.add(record)
             show(record)
-            return not self.decided(standings)
+            return not self.verdict(standings)
 
         play_all(competitors, missing, self.book, self.rules, concurrency, on_game)
 
-    def decided(self, standings: Standings) -> bool:
-        """Say whether the test, if there is one, has come to a decision."""
-        return self.sprt is not None and self.sprt.verdict(standings.scores[self.pairings[0]].counts) is not None
+    def verdict(self, standings: Standings) -> str | None:
+        """Say how the test ended; None while it goes on, or if there is none."""
+        return self.sprt.verdict(standings.scores[self.pairings[0]].counts) if self.sprt else None
 
 
 # --- arguments -----------------------------------------------------------------------------------------------------
-
-
-def _read_words(words: Sequence[str], keys: Sequence[str], what: str) -> dict[str, str]:
-    from knightadder.workshop.competitors import read_pairs
-
-    return read_pairs(words, keys, what)
-
-
-def _number(values: dict[str, str], key: str, default: float, least: float = 0, whole: bool = True) -> float:
-    """Read a number that may be missing."""
-    from knightadder.workshop.competitors import number
-
-    return number(values[key], key, least, whole) if key in values else default
-
-
-def _choice(values: dict[str, str], key: str, choices: Sequence[str], default: str) -> str:
-    """Read one of several words; it may be missing."""
-    if key in values and values[key] not in choices:
-        raise OptionError(f"{key}={values[key]}: expected {' or '.join(choices)}")
-    return values.get(key, default)
 
 
 def _read_sprt(words: Sequence[str] | None) -> Sprt | None:
@@ -269,13 +247,14 @@ def _read_sprt(words: Sequence[str] | None) -> Sprt | None:
 
     if words is None:
         return None
-    values = _read_words(words, ("elo0", "elo1", "alpha", "beta", "model"), "--sprt")
+    values = KeyValues.read(words, ("elo0", "elo1", "alpha", "beta", "model"), "--sprt")
+    usual = Sprt(0.0, 5.0)
     sprt = Sprt(
-        _number(values, "elo0", 0.0, -MAX_ELO, whole=False),
-        _number(values, "elo1", 5.0, -MAX_ELO, whole=False),
-        _number(values, "alpha", 0.05, whole=False),
-        _number(values, "beta", 0.05, whole=False),
-        _choice(values, "model", MODELS, MODELS[0]),
+        values.number("elo0", usual.elo0, -MAX_ELO),
+        values.number("elo1", usual.elo1, -MAX_ELO),
+        values.number("alpha", usual.alpha),
+        values.number("beta", usual.beta),
+        values.choice("model", MODELS, usual.model),
     )
     if sprt.elo1 > MAX_ELO:
         raise OptionError(f"--sprt elo1={sprt.elo1:g}: expected {MAX_ELO} or less")
@@ -298,25 +277,30 @@ def _read_rounds(arguments: argparse.Namespace, sprt: Sprt | None) -> int:
     return _ENDLESS
 
 
-def _read_rules(arguments: argparse.Namespace) -> Rules:
-    from knightadder.workshop.referee import DrawRule, ResignRule, Rules
+def _read_draw(words: Sequence[str] | None) -> DrawRule | None:
+    from knightadder.workshop.referee import DrawRule
 
-    draw = resign = None
-    if arguments.draw is not None:
-        values = _read_words(arguments.draw, ("movenumber", "movecount", "score"), "--draw")
-        draw = DrawRule(
-            int(_number(values, "movenumber", 40)),
-            int(_number(values, "movecount", 8, 1)),
-            int(_number(values, "score", 10)),
-        )
-    if arguments.resign is not None:
-        values = _read_words(arguments.resign, ("movecount", "score", "twosided"), "--resign")
-        resign = ResignRule(
-            int(_number(values, "movecount", 5, 1)),
-            int(_number(values, "score", 800, 1)),
-            _choice(values, "twosided", ("true", "false"), "true") == "true",
-        )
-    return Rules(draw, resign, arguments.max_moves, arguments.chess960, float(arguments.patience), arguments.check_pv)
+    if words is None:
+        return None
+    values, usual = KeyValues.read(words, ("movenumber", "movecount", "score"), "--draw"), DrawRule()
+    return DrawRule(
+        values.whole("movenumber", usual.move_number),
+        values.whole("movecount", usual.move_count, 1),
+        values.whole("score", usual.score),
+    )
+
+
+def _read_resign(words: Sequence[str] | None) -> ResignRule | None:
+    from knightadder.workshop.referee import ResignRule
+
+    if words is None:
+        return None
+    values, usual = KeyValues.read(words, ("movecount", "score", "twosided"), "--resign"), ResignRule()
+    return ResignRule(
+        values.whole("movecount", usual.move_count, 1),
+        values.whole("score", usual.score, 1),
+        values.choice("twosided", ("true", "false"), str(usual.two_sided).lower()) == "true",
+    )
 
 
 # --- showing -------------------------------------------------------------------------------------------------------
@@ -377,9 +361,7 @@ def _print_tables(standings: Standings, match: _Match) -> None:
     console = Console() if sys.stdout.isatty() else Console(width=200)
     console.print(tables(standings, match.sprt))
     if match.sprt:
-        verdict = match.sprt.verdict(standings.scores[match.pairings[0]].counts)
-        hypotheses = f"[{match.sprt.elo0:g}, {match.sprt.elo1:g}]"
-        print(f"The test {hypotheses} {verdict}." if verdict else f"The test {hypotheses} is not decided.")
+        print(f"The test {match.sprt.hypotheses} {match.verdict(standings) or 'is not decided'}.")
 
 
 def _rows(standings: Standings, match: _Match) -> str:

@@ -15,14 +15,13 @@ import chess
 import chess.pgn
 
 from knightadder.engine.errors import OptionError, PositionError
+from knightadder.workshop.epd import split_epd
 
 FORMATS = ("epd", "pgn")
 ORDERS = ("random", "sequential")
 
 # The lines that come with the package: name, and moves in algebraic notation.
 BUILT_IN = "openings.tsv"
-
-_POSITION = re.compile(r"(\S+ +[wb] +[-\w]+ +[-\w]+)(?: +(\d+) +(\d+))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +118,26 @@ class Book:
             raise PositionError(f"{self.name}: the game is over already: {entry.splitlines()[0][:80]}")
         return opening
 
+    def check(self, count: int) -> None:
+        """Read the first openings, so that a bad one is found before the games, and not in the middle of the night.
+
+        Parameters
+        ----------
+        count : int
+            How many; all, if there are no more.
+
+        Raises
+        ------
+        PositionError
+            If one is bad, see `opening`.
+        """
+        for number in range(min(count, len(self))):
+            self.opening(number)
+
     def _read(self, entry: str) -> Opening:
         if self._form == "epd":
-            match = _POSITION.match(entry)
-            if not match:
-                raise ValueError("not a position")
-            return Opening(f"{match[1]} {match[2] or 0} {match[3] or 1}")
+            fen, _ = split_epd(entry)
+            return Opening(fen)
         if self._form == "pgn":
             game = chess.pgn.read_game(io.StringIO(entry))
             if game is None or game.errors:

@@ -220,27 +220,26 @@ class _Table:
         turn = board.turn
         try:
             for turn in (chess.WHITE, chess.BLACK):
-                self._prepare(self._players[turn].client)
+                self._players[turn].client.new_game(self._rules.patience)  # it gets ready before any clock runs
             result = None
             while result is None:
                 turn = board.turn
                 self._move(turn)
                 result = rule_result(board) or self._adjudicate()
             game.white_points, game.reason = result
+        except EngineSilentError as error:
+            self._lose(turn, "silent", error)
+        except UciError as error:
+            self._lose(turn, "crash", error)
         except _FaultError as error:
-            game.fault = Fault(turn, error.kind, str(error))
-            game.white_points = 0.0 if turn else 1.0
-            game.reason = f"{'White' if turn else 'Black'} loses by fault ({error.kind}): {error}"
+            self._lose(turn, error.kind, error)
         return game
 
-    def _prepare(self, client: UciClient) -> None:
-        """Announce the game, and wait until the engine is ready, so that no clock runs for it."""
-        try:
-            client.new_game(self._rules.patience)
-        except EngineSilentError as error:
-            raise _FaultError("silent", str(error)) from None
-        except UciError as error:
-            raise _FaultError("crash", str(error)) from None
+    def _lose(self, turn: chess.Color, kind: str, error: Exception) -> None:
+        """Give the game to the opponent of the engine at fault."""
+        self._game.fault = Fault(turn, kind, str(error))
+        self._game.white_points = 0.0 if turn else 1.0
+        self._game.reason = f"{'White' if turn else 'Black'} loses by fault ({kind}): {error}"
 
     def _move(self, turn: chess.Color) -> None:
         """Let the engine move."""
@@ -250,13 +249,8 @@ class _Table:
         command = f"go{readings}{clock.own()}"
         patience = (allowed or 0.0) + self._rules.patience
         start = perf_counter()
-        try:
-            player.client.send(self._position, command)
-            lines = player.client.read_until("bestmove", patience)
-        except EngineSilentError as error:
-            raise _FaultError("silent", str(error)) from None
-        except UciError as error:
-            raise _FaultError("crash", str(error)) from None
+        player.client.send(self._position, command)
+        lines = player.client.read_until("bestmove", patience)
         seconds = perf_counter() - start
 
         words = lines[-1].split()
@@ -265,7 +259,7 @@ class _Table:
         try:
             move = self._board.parse_uci(text)
         except ValueError:
-            raise _FaultError("illegal", f"{lines[-1]} in {self._board.fen()}") from None
+            move = chess.Move.null()
         if not move:
             raise _FaultError("illegal", f"{lines[-1]} in {self._board.fen()}")
         if self._rules.pv_check != "none":

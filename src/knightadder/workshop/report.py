@@ -25,7 +25,7 @@ def elo_text(interval: Interval) -> str:
 
 def llr_text(score: Score, sprt: Sprt) -> str:
     """Write the log-likelihood ratio with the bounds and hypotheses of its test."""
-    return f"{_llr(score, sprt)} ({sprt.lower:.2f}, {sprt.upper:.2f}) [{sprt.elo0:g}, {sprt.elo1:g}] {sprt.model}"
+    return f"{_llr(score, sprt)} ({sprt.lower:.2f}, {sprt.upper:.2f}) {sprt.hypotheses} {sprt.model}"
 
 
 def _llr(score: Score, sprt: Sprt) -> str:
@@ -56,7 +56,7 @@ def progress_line(standings: Standings, total: int | None, sprt: Sprt | None) ->
     [((first, second), score)] = standings.scores.items()
     counts = score.counts
     parts = [
-        f"{played}  {first} against {second}: {score.wins}-{score.draws}-{score.losses}",
+        f"{played}  {first} against {second}: {score}",
         f"pairs {list(counts)}",
         f"Elo {elo_text(elo_interval(counts))}",
         f"LOS {likelihood_of_superiority(counts):.1%}",
@@ -108,7 +108,7 @@ def _score(score: Score, sprt: Sprt | None) -> Table:
     """Lay out the score of two engines."""
     counts = score.counts
     table = Table(box=box.SIMPLE, show_header=False)
-    table.add_row("Games", f"{score.games}, {score.wins}-{score.draws}-{score.losses} (W-D-L), {score.share:.1%}")
+    table.add_row("Games", f"{score.games}, {score} (W-D-L), {score.share:.1%}")
     table.add_row("Pairs", Text(f"{list(counts)} (LL, LD, DD or WL, WD, WW)"))
     table.add_row("Elo", f"{elo_text(elo_interval(counts))}, normalized {normalized_elo(counts):+.1f}")
     table.add_row("LOS", f"{likelihood_of_superiority(counts):.1%}")
@@ -125,7 +125,7 @@ def _pairings(standings: Standings) -> Table:
         cells = [
             f"{first} - {second}",
             str(score.games),
-            f"{score.wins}-{score.draws}-{score.losses}",
+            str(score),
             f"{score.share:.1%}",
             str(list(counts)),
             elo_text(elo_interval(counts)),
@@ -191,7 +191,7 @@ def change_row(
     [((first, second), score)] = standings.scores.items()
     counts = score.counts
     if sprt:
-        llr = f"{_llr(score, sprt)} [{sprt.elo0:g}, {sprt.elo1:g}] {sprt.model}"
+        llr = f"{_llr(score, sprt)} {sprt.hypotheses} {sprt.model}"
         verdict = sprt.verdict(counts) or "not decided"
     else:
         llr, verdict = "none stated before", ""
@@ -202,7 +202,7 @@ def change_row(
         limits,
         book,
         str(score.games),
-        f"{score.wins}-{score.draws}-{score.losses}",
+        str(score),
         _interval(elo_interval(counts), 1),
         llr,
         verdict,
@@ -236,7 +236,7 @@ def opponent_rows(standings: Standings, limits: str, book: str, today: datetime.
             book,
             second,
             str(score.games),
-            f"{score.wins}-{score.draws}-{score.losses}",
+            str(score),
             f"{score.share:.1%}",
             _interval(elo_interval(score.counts), 0),
             kinds_text(standings.faults[first]),

@@ -129,14 +129,11 @@ def check_pv(board: chess.Board, info: SearchInfo) -> str | None:
     made = 0
     try:
         for word in info.pv:
-            over = None
             if made and board.halfmove_clock >= 8:  # the position searched may have occurred thrice: it is only claimed
                 if board.halfmove_clock >= 100 and board.is_fifty_moves():
-                    over = PAST_FIFTY
-                elif board.is_repetition(3):
-                    over = PAST_THREEFOLD
-            if over:
-                return over
+                    return PAST_FIFTY
+                if board.is_repetition(3):
+                    return PAST_THREEFOLD
             try:
                 board.push_uci(word)
             except ValueError:

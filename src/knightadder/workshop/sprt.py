@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from scipy.optimize import brentq
 
-from knightadder.workshop.elo import NORMALIZED_SCALE, Pentanomial, score_of_elo
+from knightadder.workshop.elo import NORMALIZED_SCALE, Pentanomial, moments, score_of_elo
 
 MODELS = ("normalized", "logistic")
 
@@ -47,6 +47,11 @@ class Sprt:
     alpha: float = 0.05
     beta: float = 0.05
     model: str = "normalized"
+
+    @property
+    def hypotheses(self) -> str:
+        """Both hypotheses as text: ``[0, 5]``."""
+        return f"[{self.elo0:g}, {self.elo1:g}]"
 
     @property
     def lower(self) -> float:
@@ -102,8 +107,8 @@ def _fit_t(observed: Sequence[float], t: float) -> list[float]:
     """
     fit = [0.2] * 5
     for _ in range(100):
-        mean = sum(p * value for p, value in zip(fit, _POINTS, strict=True))
-        deviation = math.sqrt(sum(p * (value - mean) ** 2 for p, value in zip(fit, _POINTS, strict=True)))
+        mean, variance = moments(fit)
+        deviation = math.sqrt(variance)
         last = fit
         fit = _fit_zero(
             observed,

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from knightadder.arguments import positive
 from knightadder.engine.errors import EngineError, OptionError
+from knightadder.workshop.book_argument import add_openings, read_book
 from knightadder.workshop.spsa import AHEAD, R_END, Spsa, Trial, Tunable
 
 if TYPE_CHECKING:
@@ -47,9 +48,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command.add_argument("--iterations", type=positive, required=True, metavar="N", help="pairs of games")
     command.add_argument("--nodes", type=positive, default=20_000, metavar="N", help="nodes a move; 20000 by default")
     command.add_argument("--concurrency", type=positive, default=1, metavar="N", help="games at once; 1 by default")
-    command.add_argument(
-        "--openings", default=[], help="keys: file, format, order, plies, seed", nargs="*", metavar="KEY=VALUE"
-    )
+    add_openings(command)
     command.add_argument("--seed", type=int, default=1, metavar="N", help="of all chance; 1 by default")
     command.add_argument(
         "--r-end",
@@ -81,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.concurrency > AHEAD:
         raise OptionError(f"--concurrency {arguments.concurrency}: expected {AHEAD} or less")
     parameters = _choose(PARAMETERS, arguments.parameters)
-    book = _read_book(arguments.openings)
+    book = read_book(arguments.openings)
     spsa = Spsa(
         [Tunable.of(parameter) for parameter in parameters], arguments.iterations, arguments.r_end, arguments.seed
     )
@@ -115,8 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _play(spsa: Spsa, state: StateFile, book: Book, arguments: argparse.Namespace) -> None:
     """Play all games that are missing."""
-    for number in range(min(spsa.iterations, len(book))):
-        book.opening(number)  # a bad one is found now, and not in the middle of the night
+    book.check(spsa.iterations)
     state.save()
 
     from knightadder.engine.loader import load_engine
@@ -215,24 +213,6 @@ def _choose(parameters: Sequence[Parameter], names: str | None) -> list[Paramete
         if name not in known:
             raise OptionError(f"there is no parameter {name}; there are {', '.join(known)}")
     return [parameter for parameter in parameters if parameter.name in wanted]
-
-
-def _read_book(words: Sequence[str]) -> Book:
-    """Load the openings, described as those of a match."""
-    from knightadder.workshop.competitors import number, read_pairs
-    from knightadder.workshop.openings import FORMATS, ORDERS, load_book
-
-    values = read_pairs(words, ("file", "format", "order", "plies", "seed"), "--openings")
-    for key, choices in (("format", FORMATS), ("order", ORDERS)):
-        if key in values and values[key] not in choices:
-            raise OptionError(f"{key}={values[key]}: expected {' or '.join(choices)}")
-    return load_book(
-        Path(values["file"]) if "file" in values else None,
-        values.get("format"),
-        values.get("order", ORDERS[0]),
-        int(number(values["plies"], "plies", 1)) if "plies" in values else None,
-        int(number(values.get("seed", "1"), "seed")),
-    )
 
 
 # --- the state -----------------------------------------------------------------------------------------------------

@@ -23,6 +23,10 @@ class Score:
         self.losses += points == 0.0
         self._rounds.setdefault(number, []).append(points)
 
+    def __str__(self) -> str:
+        """Write wins, draws and losses: ``3-4-1``."""
+        return f"{self.wins}-{self.draws}-{self.losses}"
+
     @property
     def games(self) -> int:
         """Number of games."""

@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     from knightadder.workshop.solver import Solver
     from knightadder.workshop.uci_client import resolve_command
 
-    command = [sys.executable, "-m", "knightadder"] if arguments.engine is None else resolve_command(arguments.engine)
+    command = resolve_command(arguments.engine)
     options = _engine_options(arguments)
     jobs: list[tuple[Path, Problem]] = []
     complaints: list[str] = []

@@ -10,6 +10,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -39,13 +40,13 @@ class EngineSilentError(UciError):
     """The engine did not answer in time, and was killed."""
 
 
-def resolve_command(command: str | Sequence[str], folder: Path | None = None) -> list[str]:
+def resolve_command(command: str | Sequence[str] | None, folder: Path | None = None) -> list[str]:
     """Split a command line and find its program.
 
     Parameters
     ----------
-    command : str or sequence of str
-        A shell-like command line, or its words.
+    command : str or sequence of str or None
+        A shell-like command line, or its words; None for this program.
     folder : Path, optional
         Where a path that is not absolute begins; the working directory by default.
 
@@ -59,6 +60,8 @@ def resolve_command(command: str | Sequence[str], folder: Path | None = None) ->
     OptionError
         If there is no such program.
     """
+    if command is None:
+        command = (sys.executable, "-m", "knightadder")
     if isinstance(command, str):
         # Windows has backslashes in its paths, which a shell of the other kind would take out.
         posix = os.name == "posix"
@@ -245,8 +248,8 @@ class UciClient:
 
     def new_game(self, timeout: float) -> None:
         """Announce a game and wait until the engine is ready for it; errors as of `read_until`."""
-        self.send("ucinewgame", "isready")
-        self.read_until("readyok", timeout)
+        self.send("ucinewgame")
+        self.wait_ready(timeout)
 
     # --- the end -------------------------------------------------------------------------------------------------
 

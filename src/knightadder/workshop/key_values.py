@@ -1,0 +1,119 @@
+"""Words of the form ``key=value``: what an argument such as ``--engine`` or ``--openings`` takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Self, TypeVar
+
+from knightadder.engine.errors import OptionError
+
+_Number = TypeVar("_Number", int, float)
+_Default = TypeVar("_Default")
+
+
+class KeyValues(dict[str, str]):
+    """The values by their keys."""
+
+    @classmethod
+    def read(cls, words: Iterable[str], keys: Collection[str], what: str) -> Self:
+        """Read words; of several with the same key the last one counts.
+
+        Parameters
+        ----------
+        words : iterable of str
+            The words.
+        keys : collection of str
+            Keys that are taken; one that ends with a dot takes any name behind it.
+        what : str
+            Where the words stand, for messages.
+
+        Returns
+        -------
+        KeyValues
+            The values.
+
+        Raises
+        ------
+        OptionError
+            If a word is not of that form, or there is no such key.
+        """
+        values = cls()
+        for word in words:
+            key, equals, value = word.partition("=")
+            if not equals:
+                raise OptionError(f"{what} {word}: expected KEY=VALUE")
+            first, dot, _ = key.partition(".")
+            if first + dot not in keys or key.endswith("."):
+                names = ", ".join(f"{each}NAME" if each.endswith(".") else each for each in keys)
+                raise OptionError(f"{what} {word}: there is no key {key}; there are {names}")
+            values[key] = value
+        return values
+
+    def number(self, key: str, default: _Default, least: float = 0) -> float | _Default:
+        """Read a finite number.
+
+        Parameters
+        ----------
+        key : str
+            Its key.
+        default : object
+            What to return if there is no such key.
+        least : float
+            The least that is allowed.
+
+        Returns
+        -------
+        float or object
+            The number or the default.
+
+        Raises
+        ------
+        OptionError
+            If it is no number, or less.
+        """
+        return self._number(float, "a number", key, default, least)
+
+    def whole(self, key: str, default: _Default, least: int = 0) -> int | _Default:
+        """Read a whole number; all else is as of `number`."""
+        return self._number(int, "a whole number", key, default, least)
+
+    def _number(
+        self, convert: Callable[[str], _Number], kind: str, key: str, default: _Default, least: float
+    ) -> _Number | _Default:
+        if key not in self:
+            return default
+        try:
+            value = convert(self[key])
+        except ValueError:
+            raise OptionError(f"{key}={self[key]}: expected {kind}") from None
+        if not least <= value < float("inf"):
+            raise OptionError(f"{key}={self[key]}: expected {least:g} or more")
+        return value
+
+    def choice(self, key: str, choices: Sequence[str], default: _Default) -> str | _Default:
+        """Read one of several words.
+
+        Parameters
+        ----------
+        key : str
+            Its key.
+        choices : sequence of str
+            The words that are allowed.
+        default : object
+            What to return if there is no such key.
+
+        Returns
+        -------
+        str or object
+            The word or the default.
+
+        Raises
+        ------
+        OptionError
+            If it is another word.
+        """
+        if key not in self:
+            return default
+        if self[key] not in choices:
+            raise OptionError(f"{key}={self[key]}: expected {' or '.join(choices)}")
+        return self[key]
