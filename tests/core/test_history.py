@@ -21,6 +21,12 @@ def reward(tables, worker, move, depth, is_quiet, quiets, noisies):
 
 
 @compiled
+def reward_refutation(tables, worker, move, depth):
+    worker.frames[2].move = move
+    history.reward_refutation(tables, worker, worker.stack[0], worker.frames[2], depth)
+
+
+@compiled
 def forget(worker):
     history.forget_killers(worker, np.int64(2))
 
@@ -72,6 +78,22 @@ def test_a_cutoff_rewards_its_move_and_blames_those_before(worker: np.record) ->
     assert good > 0 > bad
     assert untouched == 0
     assert np.count_nonzero(worker.history) == 2
+
+
+def test_a_refutation_gets_half_of_what_a_cutoff_gets(worker: np.record) -> None:
+    cutoff(worker, MOVE, 5)
+    full = values(worker, MOVE)[0]
+    reward_refutation(TABLES, worker, np.int64(OTHER), np.int64(5))
+    assert values(worker, MOVE, OTHER) == [full, full // 2]
+    knight_f3 = 2 * 64 + 21
+    assert {int(worker.continuation[row + knight_f3]) for row in ROWS} == {full // 2}
+
+
+def test_neither_captures_nor_passing_are_rewarded_as_refutations() -> None:
+    worker = new_game("4k3/8/8/3p1q2/4P3/8/8/4K3 w - - 0 1").record
+    for move in (28 | 35 << 6, 0):
+        reward_refutation(TABLES, worker, np.int64(move), np.int64(5))
+    assert not worker.history.any() and not worker.continuation.any() and not worker.captures.any()
 
 
 def test_the_continuation_history_is_kept_by_earlier_move_piece_and_target(worker: np.record) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .jit import inlined, kernel
 from .layout import NO_PLY, PIECE_TO
+from .moves import NO_MOVE, is_noisy
 
 LIMIT = 16_384
 
@@ -78,6 +79,11 @@ def _update_capture(worker, pos, move, bonus):
     worker.captures[index] = _towards(np.int64(worker.captures[index]), bonus)
 
 
+@inlined
+def _bonus(tuned, depth):
+    return min(tuned.bonus_slope * depth - 250, tuned.bonus_most)
+
+
 @kernel
 def reward(tables, worker, pos, frame, move, depth, is_quiet, quiets, noisies):
     """Note that a move caused a beta cutoff at some depth, and that those searched before it did not.
@@ -86,7 +92,7 @@ def reward(tables, worker, pos, frame, move, depth, is_quiet, quiets, noisies):
     `noisies` of ``frame.noisies``. Bonus and malus grow with depth up to a limit; the form is Weiss's.
     """
     tuned = tables.parameters
-    bonus = min(tuned.bonus_slope * depth - 250, tuned.bonus_most)
+    bonus = _bonus(tuned, depth)
     malus = min(tuned.malus_slope * depth - 150, tuned.malus_most)
     if is_quiet:
         if frame.killers[0] != move:
@@ -100,6 +106,17 @@ def reward(tables, worker, pos, frame, move, depth, is_quiet, quiets, noisies):
         _update_capture(worker, pos, move, bonus)
     for i in range(noisies):
         _update_capture(worker, pos, np.int64(frame.noisies[np.uint64(i)]), -malus)
+
+
+@kernel
+def reward_refutation(tables, worker, pos, frame, depth):
+    """Note that the move of a frame, if it was quiet, left the opponent no move that raises alpha at some depth.
+
+    It counts for half of what a move that cuts off gets; `pos` is the position it was made in.
+    """
+    move = frame.move
+    if move != NO_MOVE and not is_noisy(pos, move):
+        _update(worker, pos, frame, move, _bonus(tables.parameters, depth) // 2)
 
 
 @inlined

@@ -141,7 +141,7 @@ TABLES = _record(  # read-only, shared by all threads
     ("zobrist_stm", np.uint64),
     ("cuckoo_keys", np.uint64, CUCKOO_PLACES),  # of all reversible moves, see repetition.py
     ("cuckoo_squares", np.uint16, CUCKOO_PLACES),  # from | to << 6
-    ("reductions", np.int32, (2, 64, 64)),  # of noisy, quiet moves by depth and number, in 1024ths of a ply
+    ("logs", np.int32, 64),  # natural logarithms, in 1024ths
     ("parameters", SEARCH_PARAMETERS),
 )
 

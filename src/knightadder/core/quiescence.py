@@ -6,7 +6,7 @@ from .bitboard import ONE, ZERO
 from .correction import corrected_eval
 from .history import piece_to, set_continuations
 from .jit import inlined, kernel, load64
-from .layout import MAX_PLY
+from .layout import MAX_PLY, NO_EVAL
 from .movegen import is_legal
 from .movepick import next_move, start_picking
 from .moves import NO_MOVE, is_noisy, is_promotion
@@ -59,6 +59,8 @@ def quiesce(tables, worker, ply, alpha, beta):
     is_pv = beta - alpha > 1
     if ply >= MAX_PLY:
         return np.int64(0) if in_check else corrected_eval(tables, worker, pos, ply)
+    # Before the table is asked, whose memory may still be on its way.
+    static_eval = NO_EVAL if in_check else corrected_eval(tables, worker, pos, ply)
     entry = probe(worker, pos.key)
     hash_move = NO_MOVE
     if entry:
@@ -69,7 +71,7 @@ def quiesce(tables, worker, ply, alpha, beta):
             hash_move = NO_MOVE
     best, best_move, first_alpha = -INFINITE, NO_MOVE, alpha
     if not in_check:
-        best = corrected_eval(tables, worker, pos, ply)
+        best = static_eval
         if entry:
             best = entry_refines(entry, ply, best)
         if best >= beta:

@@ -9,12 +9,12 @@ from .bitboard import ZERO
 from .correction import corrected_eval, learn_correction
 from .draw import is_dead_position, is_fifty_move_draw, is_repetition
 from .history import (
-    capture_history,
     forget_killers,
     frame_before,
     piece_to,
     quiet_history,
     reward,
+    reward_refutation,
     set_continuations,
 )
 from .jit import inlined, kernel
@@ -56,10 +56,15 @@ _VERIFY_NULL_MOVES = 10  # plies of depth: only where a wrong cutoff would hide 
 def late_move_reduction(tables, depth, number, is_quiet, history):
     """Return by how much the `number`-th move of a node is reduced, in 1024ths of a ply.
 
-    `history` is that of a quiet move and ignored for others. What the node says is added by `plies_to_reduce`.
+    `history` is that of a quiet move and ignored for others. What the node says is added by `plies_to_reduce`. The
+    formula, log of depth times log of move number, is Weiss's.
     """
-    reduction = np.int64(tables.reductions[np.uint64(is_quiet), np.uint64(min(depth, 63)), np.uint64(min(number, 63))])
-    return reduction - is_quiet * (history * 1024 // tables.parameters.reduction_history)
+    tuned = tables.parameters
+    product = np.int64(tables.logs[np.uint64(min(depth, 63))]) * np.int64(tables.logs[np.uint64(min(number, 63))])
+    if is_quiet:
+        by_history = history * tuned.reduction_history >> 16  # a division would cost more than all the rest
+        return tuned.reduction_quiet_base + (product * tuned.reduction_quiet >> 20) - by_history
+    return tuned.reduction_noisy_base + (product * tuned.reduction_noisy >> 20)
 
 
 @inlined
@@ -129,6 +134,8 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
 
     child = worker.stack[np.uint64(ply + 1)]
     child_frame = worker.frames[np.uint64(ply + 1)]
+    # Before the table is asked, whose memory may still be on its way.
+    static_eval = NO_EVAL if in_check else corrected_eval(tables, worker, pos, ply)
     entry = probe(worker, pos.key)
     hash_move = NO_MOVE
     if entry:
@@ -139,7 +146,6 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         if hash_move and not is_legal(tables, pos, hash_move):
             hash_move = NO_MOVE
 
-    static_eval = NO_EVAL if in_check else corrected_eval(tables, worker, pos, ply)
     frame.static_eval = static_eval
     improving = is_improving(worker, ply)
     # The table's score, a search's result, is a better evaluation as far as its bound tells something.
@@ -169,7 +175,8 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     if not is_pv and not in_check and excluded == NO_MOVE and depth >= 3 and value >= beta and abs(beta) < MATE_FOUND:
         passed = worker.frames[np.uint64(ply - 1)].move == NO_MOVE
         if not passed and ply >= worker.null_from_ply and _has_pieces(pos):
-            reduction = tuned.null_move_base + depth // 4 + min((value - beta) // tuned.null_move_eval, 3)
+            reduction = tuned.null_move_base + tuned.null_move_depth * depth >> 10
+            reduction += min((value - beta) // tuned.null_move_eval, 3)
             frame.move = NO_MOVE
             frame.piece_to = 0
             prefetch_entry(worker, pos.key ^ tables.zobrist_stm)
@@ -257,7 +264,8 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     set_continuations(worker, frame, ply)
     start_picking(frame, hash_move, np.int64(1))
     best, best_move, bound = -INFINITE, NO_MOVE, UPPER
-    number, quiets, noisies = np.int64(0), np.int64(0), np.int64(0)
+    number, quiets, noisies, seen = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    futile = False
     while True:
         move = next_move(tables, worker, pos, frame)
         if move == NO_MOVE:
@@ -266,24 +274,33 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             continue
         number += 1
         is_quiet = not is_noisy(pos, move)
-        history = quiet_history(worker, pos, frame, move) if is_quiet else capture_history(worker, pos, move)
-        reduction = late_move_reduction(tables, depth, number, is_quiet, history)
         # Not before there is a move that saves from mate, and not where only a mate, or a nearer one, is looked for.
         prunable = not is_pv and best > -MATE_FOUND and alpha < MATE_FOUND
+        prunable_quiet = prunable and is_quiet and not in_check
+        if prunable_quiet:
+            seen += 1
+            # Late move pruning: this far down a well-ordered list at low depth, quiet moves hardly ever raise alpha.
+            if seen > tuned.late_moves + (depth * depth >> 1 - improving):
+                frame.quiets_too = 0
+                continue
+            if futile and not gives_direct_check(tables, pos, move):
+                continue
+        history = quiet_history(worker, pos, frame, move) if is_quiet else np.int64(0)
+        reduction = late_move_reduction(tables, depth, number, is_quiet, history)
         if prunable and not is_quiet and depth <= 7:
             # SEE pruning: an exchange that loses this much rarely wins it back in so few plies.
             if not see_at_least(tables, pos, move, -tuned.see_noisy_margin * depth):
                 continue
-        if prunable and is_quiet and not in_check:
+        if prunable_quiet:
             left = max(depth - 1 - (reduction >> 10), 0)
-            if not gives_direct_check(tables, pos, move):
-                # Futility pruning: even a good quiet move will not make up for standing so far below alpha.
-                margin = tuned.futility_base + tuned.futility_margin * left
-                if left <= tuned.futility_depth and static_eval + margin <= alpha:
-                    continue
-                # History pruning: a move that has failed nearly everywhere will fail here.
-                if left <= 3 and history < -tuned.history_margin * depth:
-                    continue
+            # Futility pruning: even a good quiet move will not make up for standing so far below alpha, and those that
+            # come after it are no better.
+            margin = tuned.futility_base + tuned.futility_margin * left
+            futile = left <= tuned.futility_depth and static_eval + margin <= alpha
+            # History pruning: a move that has failed nearly everywhere will fail here.
+            failing = left <= 3 and history < -tuned.history_margin * depth
+            if (futile or failing) and not gives_direct_check(tables, pos, move):
+                continue
             if left <= 7 and not see_at_least(tables, pos, move, -tuned.see_quiet_margin * left * left):
                 continue
         make(tables, pos, child, move)
@@ -328,10 +345,6 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         if is_quiet:
             frame.quiets[np.uint64(quiets)] = move
             quiets += 1
-            # Late move pruning: this far down a well-ordered list at low depth, quiet moves hardly ever raise alpha.
-            enough = tuned.late_moves + depth * depth // (2 - improving)
-            if prunable and quiets > enough and depth <= 6 and not in_check:
-                frame.quiets_too = 0
         else:
             frame.noisies[np.uint64(noisies)] = move
             noisies += 1
@@ -341,6 +354,9 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             return alpha
         return ply - MATE if in_check else np.int64(0)
     if excluded == NO_MOVE:
+        if best_move == NO_MOVE and ply > 1:
+            last = np.uint64(ply - 1)
+            reward_refutation(tables, worker, worker.stack[last], worker.frames[last], depth)
         # What a capture wins is none of the evaluation's business, and a bound tells something only beyond it.
         quiet = not in_check and (best_move == NO_MOVE or not is_noisy(pos, best_move))
         if quiet and not (bound == LOWER and best <= static_eval) and not (bound == UPPER and best >= static_eval):
@@ -350,12 +366,6 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
 
 
 def fill_tables(tables):
-    """Fill the late move reductions of a TABLES record.
-
-    The formula, log of depth times log of move number, and its constants are Weiss's.
-    """
-    for depth in range(1, 64):
-        for number in range(1, 64):
-            product = math.log(depth) * math.log(number)
-            tables.reductions[0][depth][number] = int(1024 * (0.38 + product / 3.76))
-            tables.reductions[1][depth][number] = int(1024 * (2.01 + product / 2.32))
+    """Fill the logarithms of a TABLES record, of which late move reductions are made."""
+    for number in range(1, 64):
+        tables.logs[number] = int(1024 * math.log(number))
