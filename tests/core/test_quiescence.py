@@ -138,6 +138,8 @@ def test_a_result_is_found_again_in_the_table() -> None:
     [
         ("R5k1/5ppp/8/8/8/8/8/6K1 b - - 0 1", -int(MATE)),  # mated
         ("8/8/8/8/8/8/8/K1k5 w - - 0 1", 0),
+        ("4k3/8/8/3q4/4P3/8/8/4K3 w - - 100 80", 0),  # the game is over: the queen cannot be taken any more
+        ("R5k1/5ppp/8/8/8/8/8/6K1 b - - 100 80", -int(MATE)),  # ... but mate comes first
     ],
 )
 def test_known_values(fen: str, expected: int) -> None:

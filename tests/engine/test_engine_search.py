@@ -23,7 +23,7 @@ from searcher import (
 
 from knightadder.engine import deepening, search
 from knightadder.engine.deepening import MAX_DEPTH
-from knightadder.engine.info import CurrentMove, Info, Message, Score
+from knightadder.engine.info import Bound, CurrentMove, Info, Message, Score
 from knightadder.engine.limits import Limits
 from knightadder.engine.timeman import Progress, TimeBudget
 
@@ -99,6 +99,13 @@ def test_several_lines_come_best_first_with_different_moves(searcher: Searcher) 
     for nodes in range(2000, 40_000, 4001):
         stopped = searcher.search(Limits(nodes=nodes), KIWIPETE)
         assert stopped.result.best_move == next(info.pv[0] for info in reversed(stopped.infos) if info.multipv == 1)
+
+
+def test_the_last_line_of_a_search_that_was_stopped_has_the_best_move_and_no_bound(searcher: Searcher) -> None:
+    for nodes in range(1000, 60_000, 997):
+        listener = searcher.search(Limits(nodes=nodes), KIWIPETE)
+        last = listener.infos[-1]
+        assert (last.pv[0], last.bound) == (listener.result.best_move, Bound.EXACT)
 
 
 def test_the_best_of_several_lines_is_the_best_of_one(searcher: Searcher) -> None:

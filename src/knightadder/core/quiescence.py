@@ -4,6 +4,7 @@ import numpy as np
 
 from .bitboard import ONE, ZERO
 from .correction import corrected_eval
+from .draw import is_fifty_move_draw
 from .history import piece_to, set_continuations
 from .jit import inlined, kernel, load64
 from .layout import MAX_PLY, NO_EVAL
@@ -54,6 +55,8 @@ def quiesce(tables, worker, ply, alpha, beta):
     frame = worker.frames[np.uint64(ply)]
     frame.pv_length = 0
     if count_node(worker, ply):
+        return np.int64(0)
+    if pos.rule50 >= 100 and is_fifty_move_draw(tables, pos, frame):
         return np.int64(0)
     in_check = pos.checkers != ZERO
     is_pv = beta - alpha > 1

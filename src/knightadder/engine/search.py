@@ -9,6 +9,7 @@ thread ends, all vote with the best line of their last iteration, and the answer
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -18,7 +19,7 @@ from knightadder.core.layout import MAX_PLY
 from knightadder.engine.deepening import MAX_DEPTH, Deepening, Line, Root
 from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable
-from knightadder.engine.info import Message, Result
+from knightadder.engine.info import Bound, Message, Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import Options
 from knightadder.engine.reporting import Report, Reporter, to_score
@@ -219,7 +220,8 @@ class Search:
             changed |= chosen is not line
             line = chosen
         if changed:
-            self._reporter.line(line)
+            # The last word: nothing more exact will be known, and clients look for the move in a line without a bound.
+            self._reporter.line(replace(line, bound=Bound.EXACT))
         return line
 
     def _choose_weaker(self) -> Line:
