@@ -87,7 +87,7 @@ def build_parser() -> "argparse.ArgumentParser":
     """Declare the subcommands and their arguments."""
     import argparse
 
-    from knightadder.workshop import match, suite, tune
+    from knightadder.workshop import book_make, match, suite, tune
 
     parser = argparse.ArgumentParser(
         prog="knightadder",
@@ -134,6 +134,7 @@ def build_parser() -> "argparse.ArgumentParser":
     suite.add_command(commands)
     match.add_command(commands)
     tune.add_command(commands)
+    book_make.add_command(commands)
     return parser
 
 

@@ -23,10 +23,15 @@ def engine(shared_engine: Engine) -> Iterator[Engine]:
         "MultiPV",
         "Move Overhead",
         "UCI_Chess960",
+        "UCI_AnalyseMode",
         "UCI_ShowWDL",
         "UCI_LimitStrength",
         "UCI_Elo",
         "Skill Level",
+        "OwnBook",
+        "BookFile",
+        "BookDepth",
+        "BestBookMove",
     ):
         shared_engine.set_option(name, str(defaults[name]).lower())
 

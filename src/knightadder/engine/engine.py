@@ -7,6 +7,8 @@ import numpy as np
 
 from knightadder.core.layout import WORKER, new_record
 from knightadder.core.tables import new_tables
+from knightadder.engine.book import Book
+from knightadder.engine.ending import Ending
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable
@@ -45,6 +47,7 @@ class Engine:
         self._table = HashTable(self.options.hash_mb)
         self._game = Game(self._tables)
         self._search: Search | None = None
+        self._book: Book | None = None
         self.random = Random()
 
     # --- settings and position -------------------------------------------------------------------------------------
@@ -58,6 +61,8 @@ class Engine:
             If there is no such option, or the value does not suit it; the old value stays.
         """
         self._must_be_idle()
+        if name.lower() == "bookfile":
+            self._open_book(text)
         option = self.options.set(name, text)
         try:
             if option.name == "Hash" and self.options.hash_mb != self._table.megabytes:
@@ -114,6 +119,10 @@ class Engine:
         """Return the legal moves in UCI notation."""
         return self._game.legal_moves_uci(self.options.chess960)
 
+    def ending(self) -> Ending | None:
+        """Return how the game has ended; None while it goes on."""
+        return self._game.ending()
+
     def warm_up(self) -> None:
         """Search a little: what Numba and NumPy look up on first use would else be on the clock of the first move."""
         self._must_be_idle()
@@ -154,6 +163,9 @@ class Engine:
             Receives the result, once, from the engine's own thread.
         """
         self._must_be_idle()
+        move = self._book_move(limits)
+        if move:  # a glance is enough for a score, and for the reply to ponder on
+            limits = Limits(depth=1, searchmoves=(move,))
         self._search = Search(
             self._tables, self._workers, self._table, self._game, limits, self.options, self.random, on_info, on_done
         )
@@ -196,6 +208,21 @@ class Engine:
         """End a running search and wait for its result."""
         self.stop()
         self.wait()
+
+    def _open_book(self, file: str | None) -> None:
+        book = Book(file) if file and file != "<empty>" else None
+        if self._book:
+            self._book.close()
+        self._book = book
+
+    def _book_move(self, limits: Limits) -> str | None:
+        """Return the book's move for a `go` that asks for a move to play, not for an analysis."""
+        options = self.options
+        if self._book is None or not options.own_book or options.analyse_mode or self._game.ply >= options.book_depth:
+            return None
+        if limits.unlimited or limits.ponder or limits.mate or limits.searchmoves:
+            return None
+        return self._book.choose(self.fen(), self.random, options.best_book_move, options.chess960)
 
     def _clear_table(self) -> None:
         self._table.clear(max(2, self.options.threads))

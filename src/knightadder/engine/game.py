@@ -7,10 +7,11 @@ import numpy as np
 from knightadder.core import fen, game
 from knightadder.core.layout import WORKER, new_record
 from knightadder.core.perft import perft
+from knightadder.engine.ending import Ending
 from knightadder.engine.errors import PositionError
 from knightadder.engine.notation import parse_uci, to_uci
 
-_DRAWS = ("", "the fifty-move rule", "threefold repetition", "insufficient material")  # by `game.draw_reason`
+_DRAWS = (None, Ending.FIFTY_MOVES, Ending.REPETITION, Ending.DEAD_POSITION)  # by `game.draw_reason`
 
 
 def copy_game(source: np.record, target: np.record) -> None:
@@ -100,6 +101,11 @@ class Game:
         return int(self.record.stack[0].stm)
 
     @property
+    def ply(self) -> int:
+        """Plies played since the game's beginning, by the FEN's move number; White's first move is ply 0."""
+        return 2 * (self._fullmove - 1) + self.side_to_move
+
+    @property
     def in_check(self) -> bool:
         """Whether the side to move is in check."""
         return bool(self.record.stack[0].checkers)
@@ -109,14 +115,20 @@ class Game:
         """Whether the fifty-move rule, repetition or lack of material ends the game; mates and stalemates aside."""
         return bool(game.draw_reason(self._tables, self.record))
 
+    def ending(self) -> Ending | None:
+        """Return how the game has ended; None while it goes on."""
+        if not game.list_moves(self._tables, self.record):
+            return Ending.CHECKMATE if self.in_check else Ending.STALEMATE
+        return _DRAWS[game.draw_reason(self._tables, self.record)]
+
     def status(self) -> str:
         """Say whose move it is, or how the game has ended."""
         side = ("White", "Black")[self.side_to_move]
-        if not game.list_moves(self._tables, self.record):
-            return f"{side} is checkmated" if self.in_check else f"{side} is stalemated"
+        ending = self.ending()
+        if ending in (Ending.CHECKMATE, Ending.STALEMATE):
+            return f"{side} is {ending.value}d"
         text = f"{side} to move" + (", in check" if self.in_check else "")
-        reason = _DRAWS[game.draw_reason(self._tables, self.record)]
-        return f"{text}; drawn by {reason}" if reason else text
+        return f"{text}; drawn by {ending.value}" if ending else text
 
     def fen(self, chess960: bool = False) -> str:
         """Return the position's FEN, castling rights as Shredder-FEN if `chess960`."""

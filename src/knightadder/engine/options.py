@@ -137,6 +137,10 @@ OPTIONS: tuple[Option, ...] = (
     Check("UCI_LimitStrength", False),
     Spin("UCI_Elo", DEFAULT_ELO, MIN_ELO, MAX_ELO),
     Spin("Skill Level", FULL_SKILL, 0, FULL_SKILL),
+    Check("OwnBook", False),
+    Text("BookFile", ""),
+    Spin("BookDepth", 255, 1, 255),
+    Check("BestBookMove", False),
     Text("SyzygyPath", ""),
 )
 
@@ -236,6 +240,26 @@ class Options:
     def skill_level(self) -> int:
         """Strength from 0 to 20, which is full strength; of no meaning if `limit_strength`."""
         return int(self["Skill Level"])
+
+    @property
+    def own_book(self) -> bool:
+        """Whether to play moves of the book."""
+        return bool(self["OwnBook"])
+
+    @property
+    def book_file(self) -> str:
+        """The opening book in Polyglot's format; empty for none."""
+        return str(self["BookFile"])
+
+    @property
+    def book_depth(self) -> int:
+        """Plies of a game in which the book is asked."""
+        return int(self["BookDepth"])
+
+    @property
+    def best_book_move(self) -> bool:
+        """Whether to play the book's heaviest move always, instead of one by chance and weight."""
+        return bool(self["BestBookMove"])
 
     @property
     def syzygy_path(self) -> str:

@@ -1,0 +1,167 @@
+"""Makes opening books in Polyglot's format from games."""
+
+from __future__ import annotations
+
+import argparse
+import struct
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from knightadder.arguments import positive
+from knightadder.engine.errors import OptionError, PositionError
+
+if TYPE_CHECKING:
+    import chess
+    import chess.pgn
+
+# Keys of positions, and for each the moves as the format encodes them.
+Points: TypeAlias = Mapping[int, Counter[int]]
+
+_ENTRY = struct.Struct(">QHHI")  # key, move, weight, and a word that nobody uses
+_MOST = 65_535  # of a weight
+_RESULTS = {"1-0": (2, 0), "1/2-1/2": (1, 1), "0-1": (0, 2)}  # points for White and Black, as Polyglot counts them
+
+
+def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the subcommand ``book`` with its own subcommand ``make``."""
+    command = commands.add_parser("book", help="make an opening book from games")
+    kinds = command.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    make = kinds.add_parser(
+        "make",
+        help="make a Polyglot book from PGN files",
+        description="Make a Polyglot book from the games of PGN files. A move weighs two for a win and one for a draw.",
+    )
+    make.add_argument("files", nargs="+", type=Path, metavar="GAMES.pgn")
+    make.add_argument("-o", "--output", type=Path, required=True, metavar="BOOK.bin", help="the book; is overwritten")
+    make.add_argument("--plies", type=positive, default=40, metavar="N", help="of each game; 40 by default")
+    make.add_argument(
+        "--min-games", type=positive, default=1, metavar="N", help="leave out moves played in fewer games; 1 by default"
+    )
+    make.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the subcommand; returns the exit status.
+
+    Raises
+    ------
+    OptionError
+        If a file cannot be read or written.
+    PositionError
+        If no move is left to put into the book.
+    """
+    points: dict[int, Counter[int]] = defaultdict(Counter)
+    played: dict[int, Counter[int]] = defaultdict(Counter)
+    used = 0
+    for file in arguments.files:
+        read, bad = add_games(file, arguments.plies, points, played)
+        used += read
+        if bad:
+            print(f"knightadder: {file}: {bad} games left out: unreadable or without a result", file=sys.stderr)
+    for key, moves in played.items():
+        for move, games in moves.items():
+            if games < arguments.min_games:
+                del points[key][move]
+    entries = list(weigh(points))
+    if not entries:
+        raise PositionError("the games leave no move for the book")
+    try:
+        arguments.output.write_bytes(b"".join(_ENTRY.pack(*entry, 0) for entry in entries))
+    except OSError as error:
+        raise OptionError(f"cannot write {arguments.output}: {error.strerror}") from None
+    positions = len({key for key, _, _ in entries})
+    print(f"{arguments.output}: {len(entries)} moves in {positions} positions, from {used} games")
+    return 0
+
+
+def add_games(
+    file: Path, plies: int, points: dict[int, Counter[int]], played: dict[int, Counter[int]]
+) -> tuple[int, int]:
+    """Add the moves of a PGN file's games.
+
+    Parameters
+    ----------
+    file : Path
+        The file.
+    plies : int
+        How much of each game to take.
+    points : dict of int to Counter
+        By position and move: two for each win of the mover, one for each draw; added to.
+    played : dict of int to Counter
+        By position and move: in how many games it was played; added to.
+
+    Returns
+    -------
+    tuple of int
+        How many games were taken, and how many were unreadable or had no result.
+
+    Raises
+    ------
+    OptionError
+        If the file cannot be read.
+    """
+    import chess.pgn
+    import chess.polyglot
+
+    class Silent(chess.pgn.GameBuilder[chess.pgn.Game]):
+        """Keeps errors with the game instead of printing them, too."""
+
+        def handle_error(self, error: Exception) -> None:
+            self.game.errors.append(error)
+
+    used = bad = 0
+    try:
+        with file.open(encoding="utf-8", errors="replace") as stream:
+            while (game := chess.pgn.read_game(stream, Visitor=Silent)) is not None:
+                result = _RESULTS.get(game.headers.get("Result", "*"))
+                if game.errors or result is None:
+                    bad += 1
+                    continue
+                used += 1
+                board = game.board()
+                for move in list(game.mainline_moves())[:plies]:
+                    key, code = chess.polyglot.zobrist_hash(board), encode(board, move)
+                    points[key][code] += result[0] if board.turn else result[1]
+                    played[key][code] += 1
+                    board.push(move)
+    except OSError as error:
+        raise OptionError(f"cannot read {file}: {error.strerror}") from None
+    return used, bad
+
+
+def encode(board: chess.Board, move: chess.Move) -> int:
+    """Encode a legal move as the format does: target, source and promotion; castling is king takes rook."""
+    import chess
+
+    target = move.to_square
+    if board.is_castling(move):
+        rooks = board.clean_castling_rights() & chess.BB_RANKS[chess.square_rank(move.from_square)]
+        target = (chess.msb if board.is_kingside_castling(move) else chess.lsb)(rooks)
+    promotion = move.promotion - 1 if move.promotion else 0
+    return target | move.from_square << 6 | promotion << 12
+
+
+def weigh(points: Points) -> Iterable[tuple[int, int, int]]:
+    """Turn points into weights.
+
+    Parameters
+    ----------
+    points : mapping of int to Counter
+        By position and move.
+
+    Yields
+    ------
+    tuple of int
+        Position, move and weight, from 1 to 65535, in the order of the format: by position, the heaviest move first.
+        Moves without points are left out.
+    """
+    for key in sorted(points):
+        moves = points[key]
+        most = max(moves.values(), default=0)
+        for move, number in sorted(moves.items(), key=lambda each: (-each[1], each[0])):
+            weight = number if most <= _MOST else max(number * _MOST // most, min(number, 1))
+            if weight:
+                yield key, move, weight
