@@ -18,7 +18,7 @@ from knightadder import __version__, cli
 from knightadder.core import cache
 from knightadder.engine.errors import EngineError, PositionError
 from knightadder.engine.info import Bound, CurrentMove, Info, Message, Result, Score
-from knightadder.protocols import uci
+from knightadder.protocols import uci, xboard
 
 
 def _info(pv, score=None, depth=3, multipv=1, bound=Bound.EXACT):
@@ -120,6 +120,12 @@ def test_uci_is_what_it_speaks_by_default(monkeypatch, arguments, status):
     assert cli.main(arguments) == status
 
 
+@pytest.mark.parametrize("status", [0, 3])
+def test_xboard_is_spoken_on_demand(monkeypatch, status):
+    monkeypatch.setattr(xboard, "main", lambda: status)
+    assert cli.main(["xboard"]) == status
+
+
 def test_arguments_come_from_the_process_by_default(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["knightadder", "--version"])
     with pytest.raises(SystemExit) as end:
@@ -131,7 +137,7 @@ def test_arguments_come_from_the_process_by_default(monkeypatch, capsys):
 def test_help_names_every_command_and_its_examples_are_valid(capsys):
     status, out, _ = _run(capsys, "--help")
     assert status == 0
-    for command in ("uci", "analyse", "perft", "bench", "warmup", "cache", "suite", "match"):
+    for command in ("uci", "xboard", "analyse", "perft", "bench", "warmup", "cache", "suite", "match"):
         assert re.search(rf"^ +{command}\b", out, re.MULTILINE), command
     examples = re.findall(r"^  knightadder (\S.*?)(?:   .*)?$", out.partition("examples:")[2], re.MULTILINE)
     assert len(examples) >= 5
@@ -487,7 +493,8 @@ def _process(*arguments, **options):
 
 def test_nothing_heavy_is_imported_before_it_is_needed():
     heavy = {"numpy", "numba", "llvmlite", "chess", "rich", "platformdirs", "argparse"}
-    code = f"import sys, knightadder.cli, knightadder.protocols.uci; print(sorted({heavy} & set(sys.modules)))"
+    modules = "knightadder.cli, knightadder.protocols.uci, knightadder.protocols.xboard"
+    code = f"import sys, {modules}; print(sorted({heavy} & set(sys.modules)))"
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert output == "[]\n"
 

@@ -1,21 +1,10 @@
-"""Drives the engine as a chess program does: as a child process, line by line, with a time limit on every wait."""
+"""Drives the engine as a chess program that speaks UCI does."""
 
-import contextlib
-import queue
-import signal
-import subprocess
-import sys
-import threading
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Self
 
-# Seconds until a test gives up: for the end of a process, which may have to compile the core first, and for one line.
-# A process that compiles says so every second to whoever waits for its `readyok`.
-TIMEOUT = 180.0
-LINE_TIMEOUT = 30.0
+from engine_process import COMMAND, TIMEOUT, EngineProcess
 
-COMMAND = (sys.executable, "-m", "knightadder")
+__all__ = ["COMMAND", "TIMEOUT", "Analysis", "Search", "UciProcess", "parse_analysis"]
 
 
 @dataclass(frozen=True)
@@ -83,63 +72,8 @@ class Search:
         return words[3] if len(words) > 2 else None
 
 
-class UciProcess:
-    """A running engine."""
-
-    def __init__(self) -> None:
-        self._process = subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self._errors = b""
-        self._readers = [
-            threading.Thread(target=target, daemon=True) for target in (self._read_lines, self._read_errors)
-        ]
-        for reader in self._readers:
-            reader.start()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def _read_lines(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            self._lines.put(line.decode().rstrip("\r\n"))
-        self._lines.put(None)
-
-    def _read_errors(self) -> None:
-        assert self._process.stderr is not None
-        for line in self._process.stderr:
-            self._errors += line
-
-    def send(self, *lines: str | bytes) -> None:
-        """Send lines; bytes are sent as they are, without a line end of ours."""
-        assert self._process.stdin is not None
-        self._process.stdin.write(b"".join(line if isinstance(line, bytes) else f"{line}\n".encode() for line in lines))
-        self._process.stdin.flush()
-
-    def read(self) -> str:
-        """Wait for one line.
-
-        Raises
-        ------
-        EOFError
-            If the process ended instead.
-        """
-        line = self._lines.get(timeout=LINE_TIMEOUT)
-        if line is None:
-            raise EOFError(f"the engine ended; on standard error: {self.errors()}")
-        return line
-
-    def read_until(self, *starts: str) -> list[str]:
-        """Wait for a line that starts with one of these words, and give all lines up to it."""
-        lines = [self.read()]
-        while not lines[-1].startswith(starts):
-            lines.append(self.read())
-        return lines
+class UciProcess(EngineProcess):
+    """A running engine that speaks UCI."""
 
     def ask(self, *lines: str | bytes) -> list[str]:
         """Send lines, and give what is answered before the answer to an `isready` after them."""
@@ -155,46 +89,3 @@ class UciProcess:
         """Give the position that `d` shows."""
         [fen] = [line.removeprefix("Fen: ") for line in self.ask("d") if line.startswith("Fen: ")]
         return fen
-
-    def interrupt(self) -> None:
-        """Press Ctrl-C."""
-        self._process.send_signal(signal.SIGINT)
-
-    def end_input(self) -> None:
-        """Close the engine's standard input."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-
-    def wait(self) -> tuple[int, list[str]]:
-        """Wait for the process to end by itself; give its exit status and the lines not yet read."""
-        status = self._process.wait(TIMEOUT)
-        self._join_readers()
-        lines = []
-        while not self._lines.empty():
-            line = self._lines.get()
-            if line is not None:
-                lines.append(line)
-        return status, lines
-
-    def errors(self) -> str:
-        """Give what came on standard error so far; all of it, after :meth:`wait`."""
-        return self._errors.decode(errors="replace")
-
-    @property
-    def running(self) -> bool:
-        """Whether the process is alive."""
-        return self._process.poll() is None
-
-    def close(self) -> None:
-        """Kill the process if it is still there, and close what belongs to it."""
-        self._process.kill()
-        self._process.wait(TIMEOUT)
-        self._join_readers()
-        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if stream is not None:
-                with contextlib.suppress(OSError):  # what was still to be sent to a process that has gone
-                    stream.close()
-
-    def _join_readers(self) -> None:
-        for reader in self._readers:
-            reader.join(TIMEOUT)

@@ -40,6 +40,7 @@ _POLL_SECONDS = 0.1
 _EXAMPLES = """\
 examples:
   knightadder                              speak UCI on standard input and output, for a chess program
+  knightadder xboard                       the same for XBoard and WinBoard
   knightadder analyse startpos --depth 16
   knightadder analyse "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1" --time 5 --multipv 3
   knightadder perft 5 --divide
@@ -66,6 +67,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments in ([], ["uci"]):  # ahead of building the parser, which a chess program need not wait for
         return _uci()
+    if arguments == ["xboard"]:
+        return _xboard()
     parsed = build_parser().parse_args(arguments)
     try:
         status: int = parsed.run(parsed)
@@ -101,6 +104,9 @@ def build_parser() -> "argparse.ArgumentParser":
 
     command = commands.add_parser("uci", help="speak UCI, as without arguments")
     command.set_defaults(run=lambda _: _uci())
+
+    command = commands.add_parser("xboard", help="speak the protocol of XBoard and WinBoard")
+    command.set_defaults(run=lambda _: _xboard())
 
     command = commands.add_parser("analyse", aliases=["analyze"], help="analyse a position, until Ctrl-C or a limit")
     command.add_argument(
@@ -145,6 +151,12 @@ def _uci() -> int:
     from knightadder.protocols import uci
 
     return uci.main() or EXIT_OK
+
+
+def _xboard() -> int:
+    from knightadder.protocols import xboard
+
+    return xboard.main() or EXIT_OK
 
 
 def _bench(arguments: "argparse.Namespace") -> int:

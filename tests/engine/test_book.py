@@ -84,6 +84,14 @@ def test_the_engine_plays_from_its_book(searcher: Searcher, file: Path) -> None:
     assert searcher.search(Limits(movetime=10_000), CASTLING).result.best_move == "e1g1"
 
 
+def test_the_engine_tells_the_moves_of_its_book(searcher: Searcher, file: Path) -> None:
+    assert searcher.engine.book_moves() == {}
+    searcher.engine.set_option("BookFile", str(file))
+    assert searcher.engine.book_moves() == {"e2e4": 60, "d2d4": 30, "g1f3": 10}
+    searcher.engine.set_position(CASTLING)
+    assert searcher.engine.book_moves() == {"e1g1": 1}
+
+
 def test_the_book_is_left_out_of_analysis_and_late_in_the_game(searcher: Searcher, file: Path) -> None:
     rare = write(file.with_name("rare.bin"), {chess.STARTING_FEN: {"h2h4": 1}})
     use(searcher, rare, BookDepth="2")

@@ -6,6 +6,7 @@ import chess
 import pytest
 from searcher import TIMEOUT, Searcher
 
+from knightadder.engine.ending import Ending
 from knightadder.engine.engine import Engine
 from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.engine.limits import Limits
@@ -34,6 +35,24 @@ def test_while_a_search_runs_only_stop_and_what_reads_may_be_called(searcher: Se
     assert listener.result.best_move in engine.legal_moves()
     assert engine.wait(TIMEOUT)
     assert not engine.searching
+
+
+@pytest.mark.parametrize(
+    ("fen", "moves", "ending"),
+    [
+        (KIWIPETE, [], None),
+        ("rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3", [], Ending.CHECKMATE),
+        ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", [], Ending.STALEMATE),
+        ("4k3/8/8/8/8/8/8/4K2R w - - 99 80", ["h1h2"], Ending.FIFTY_MOVES),
+        ("6k1/5ppp/8/8/8/8/8/R3K3 w - - 99 80", ["a1a8"], Ending.CHECKMATE),
+        (None, ["g1f3", "g8f6", "f3g1", "f6g8"] * 2, Ending.REPETITION),
+        (None, ["g1f3", "g8f6", "f3g1", "f6g8"], None),
+        ("4k3/8/8/8/8/8/3p4/4K3 w - - 0 1", ["e1d2"], Ending.DEAD_POSITION),
+    ],
+)
+def test_the_end_of_a_game_is_known(engine: Engine, fen: str | None, moves: list[str], ending: Ending | None) -> None:
+    engine.set_position(fen, moves)
+    assert engine.ending() is ending
 
 
 def test_stop_and_ponderhit_do_nothing_to_an_idle_engine(searcher: Searcher) -> None:

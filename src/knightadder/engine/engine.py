@@ -123,6 +123,13 @@ class Engine:
         """Return how the game has ended; None while it goes on."""
         return self._game.ending()
 
+    def book_moves(self) -> dict[str, int]:
+        """Return the moves that the opening book has for the position, in UCI notation, with their weights.
+
+        The heaviest come first; there are none without a book.
+        """
+        return self._book.moves(self.fen(), self.options.chess960) if self._book else {}
+
     def warm_up(self) -> None:
         """Search a little: what Numba and NumPy look up on first use would else be on the clock of the first move."""
         self._must_be_idle()

@@ -8,51 +8,38 @@ How this engine reads the parts that the protocol leaves open:
   engine (``position``, ``go``, ``setoption``, ``ucinewgame``, ``eval``, ``bench``) wait in order until the search has
   ended and its ``bestmove`` is out, so that a script may be piped in as a whole. If only ``stop`` can end that search,
   an ``info string`` says so. ``d`` waits only behind such commands.
+- ``xboard`` as the very first command hands the conversation over to the other protocol (`xboard.py`).
 - At the end of input the commands already received are carried out; the last search is then stopped, and the engine
   leaves after its ``bestmove``. ``go perft`` and ``bench`` run to their end, since half a count is worth nothing.
 - Whatever cannot be understood or done is answered with one ``info string`` line, and all stays as it was.
 """
 
-import contextlib
-import gc
-import os
-import queue
 import re
-import signal
-import sys
 import threading
 import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from enum import Enum, IntEnum
-from typing import TYPE_CHECKING, TextIO, TypeAlias
+from enum import IntEnum
+from typing import TextIO, TypeAlias
 
 from knightadder import __version__
 from knightadder.engine.errors import EngineError
 from knightadder.engine.info import Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.loader import Loader
-from knightadder.engine.options import OPTIONS, Options
+from knightadder.engine.options import OPTIONS
+from knightadder.protocols.conversation import PATIENCE, TICK, Conversation, Session, speak
+from knightadder.protocols.lines import one_line
 from knightadder.protocols.uci_text import (
     HELP,
     format_info,
     format_result,
-    one_line,
     parse_go,
     parse_position,
     parse_setoption,
 )
-
-if TYPE_CHECKING:
-    from knightadder.engine.engine import Engine
-
-# Loading starts after the first command, or when none has come for this long (seconds): the answer to `uci` need not
-# compete with imports for the interpreter lock.
-_LOADING_DELAY = 0.1
-_TICK = 1.0  # seconds between progress lines
-_PATIENCE = 2.0  # seconds that a search gets to end when the user quits
 
 _LARGEST_PERFT_DEPTH = 60
 
@@ -103,39 +90,7 @@ class _JobStoppedError(Exception):
     """The user stopped a job."""
 
 
-class _Signal(Enum):
-    END_OF_INPUT = "end of input"
-    OUTPUT_CLOSED = "output closed"
-    LOADER_NEWS = "loader news"
-
-
-# Everything that happens reaches the main loop through one queue, a command as the line it came in.
-_Event: TypeAlias = str | Result | _JobDone | _Signal
-
-
-class _Output:
-    """Writes whole lines from any thread; when nobody reads them any more, tells the main loop and falls silent."""
-
-    def __init__(self, stream: TextIO, on_closed: Callable[[], None]) -> None:
-        self.closed = False
-        self._stream = stream
-        self._on_closed = on_closed
-        self._lock = threading.Lock()
-
-    def write(self, text: str) -> None:
-        """Write one line, or several that belong together, and flush."""
-        with self._lock:
-            if self.closed:
-                return
-            try:
-                self._stream.write(f"{text}\n")
-                self._stream.flush()
-            except (OSError, ValueError):  # a broken pipe, or a stream closed on our side
-                self.closed = True
-                self._on_closed()
-
-
-class Uci:
+class Uci(Conversation):
     """One conversation in UCI.
 
     Parameters
@@ -150,19 +105,13 @@ class Uci:
     """
 
     def __init__(self, lines: Iterable[bytes], output: TextIO, loader: Loader) -> None:
-        self._lines = lines
-        self._loader = loader
-        self._events: queue.SimpleQueue[_Event] = queue.SimpleQueue()
-        self._output = _Output(output, lambda: self._events.put(_Signal.OUTPUT_CLOSED))
-        self._loaded: Engine | None = None
+        super().__init__(Session(lines, output, loader))
         self._activity: _Activity | None = None
         self._waiting: deque[_Command] = deque()
         self._debug = False
-        self._input_ended = False
-        self._status: int | None = None
-        self._loading_since: float | None = None
+        self._spoken_to = False
         self._shown_step = "loading"
-        self._shown_at = 0.0
+        self._shown_at = time.monotonic()
 
         # The commands of the protocol. Our own, below, count only at the start of a line: an interface never sends
         # them, and a line of prose must not set off a benchmark.
@@ -188,75 +137,38 @@ class Uci:
             "bench": (_Needs.IDLE_ENGINE, self._bench),
         }
 
-    @property
-    def output_closed(self) -> bool:
-        """Whether the other side has stopped reading."""
-        return self._output.closed
-
-    def run(self) -> int:
-        """Talk until ``quit``, the end of input or Ctrl-C, and give the exit status of the process."""
-        threading.Thread(target=self._read, name="input", daemon=True).start()
-        timeout = _LOADING_DELAY
-        try:
-            while self._status is None:
-                # Never without a timeout: on Windows nothing else lets Ctrl-C through.
-                with contextlib.suppress(queue.Empty):
-                    self._handle(self._events.get(timeout=timeout))
-                self._start_loading()
-                self._tick()
-                timeout = _TICK
-        except KeyboardInterrupt:
-            self._status = 130
-        return self._status
-
     def close(self) -> bool:
-        """Stop what is still at work.
-
-        Returns
-        -------
-        bool
-            Whether all has stopped: ``False`` when something is so deep in its work that it did not do so in time.
-        """
-        if self._loaded is None:
-            return self._loading_since is None or self._loader.ready.is_set()
-        self._loaded.stop()
-        if self._activity is not None and self._activity.job is not None:
-            self._activity.stopping = True
-            self._activity.job.join(_PATIENCE)
-            if self._activity.job.is_alive():
+        """Stop what is still at work, and say whether all has stopped; see `Session.close`."""
+        activity = self._activity
+        if activity is not None and activity.job is not None:
+            activity.stopping = True
+            self._engine.stop()
+            activity.job.join(PATIENCE)
+            if activity.job.is_alive():
                 return False
-        if not self._loaded.wait(_PATIENCE):
-            return False
-        self._loaded.close()
-        return True
+        return super().close()
 
     # --- The loop ---------------------------------------------------------------------------------------------------
 
-    def _read(self) -> None:
-        with contextlib.suppress(OSError, ValueError):  # a standard input that is closed or was never there
-            for line in self._lines:
-                # Surrogates carry bytes that are not UTF-8, such as an old file name in a path, through unharmed.
-                self._events.put(line.decode("utf-8", errors="surrogateescape"))
-        self._events.put(_Signal.END_OF_INPUT)
+    def _hear_line(self, line: str) -> None:
+        first, self._spoken_to = not self._spoken_to, self._spoken_to or bool(line.strip())
+        if first and line.removeprefix("\ufeff").strip() == "xboard":
+            from knightadder.protocols.xboard import XBoard  # here, because few need it
 
-    def _handle(self, event: _Event) -> None:
-        if isinstance(event, str):
-            command = self._find_command(event)
-            if command is not None:
-                self._receive(command)
-        elif isinstance(event, Result):
+            self._status = XBoard(self._session).run()
+            return
+        command = self._find_command(line)
+        if command is not None:
+            self._receive(command)
+
+    def _hear(self, event: object) -> None:
+        if isinstance(event, Result):
             self._output.write(format_result(event))
             self._engine.wait()
             self._become_idle()
         elif isinstance(event, _JobDone):
             self._finish_job(event)
             self._become_idle()
-        elif event is _Signal.END_OF_INPUT:
-            self._input_ended = True
-        elif event is _Signal.OUTPUT_CLOSED:
-            self._status = 0
-        elif event is _Signal.LOADER_NEWS and self._loader.ready.is_set() and self._loaded is None:
-            self._take_engine()
 
     def _find_command(self, line: str) -> _Command | None:
         """Find the command in a line; as the protocol demands, unknown words before it are skipped."""
@@ -273,7 +185,7 @@ class Uci:
 
     def _receive(self, command: _Command) -> None:
         """Carry a command out, or let it wait for the engine and for its turn."""
-        if self._loaded is None:
+        if self._session.engine is None:
             must_wait = command.needs >= _Needs.ENGINE
         elif self._waiting:
             must_wait = command.needs >= _Needs.ITS_TURN
@@ -317,41 +229,23 @@ class Uci:
 
     # --- Loading ----------------------------------------------------------------------------------------------------
 
-    @property
-    def _engine(self) -> "Engine":
-        if self._loaded is None:
-            raise EngineError("the engine is not loaded yet")
-        return self._loaded
-
-    def _start_loading(self) -> None:
-        if self._loading_since is None and self._status is None:
-            self._loading_since = self._shown_at = time.monotonic()
-            self._loader.start(lambda: self._events.put(_Signal.LOADER_NEWS))
-
-    def _take_engine(self) -> None:
-        try:
-            self._loaded = self._loader.engine()
-        except EngineError as error:
-            # Nothing but leaving makes the interface show that something is wrong.
-            self._say(str(error))
-            traceback.print_exception(error)
-            self._status = 1
-            return
-        # What the core and the compiler have left in memory stays. A full garbage collection would go through all of
-        # it, for a tenth of a second on the player's clock.
-        gc.freeze()
+    def _engine_loaded(self) -> None:
         self._receive_waiting()
+
+    def _loading_failed(self, error: EngineError) -> None:
+        self._say(str(error))
 
     def _show_progress(self) -> None:
         """Tell an interface that waits for ``readyok`` what it waits for: each new step, and every second."""
         asked = any(command.name == "isready" for command in self._waiting)
-        if self._loaded is not None or self._loading_since is None or not asked:
+        since = self._session.loading_since
+        if self._session.engine is not None or since is None or not asked:
             return
-        step = self._loader.progress() or "loading"
+        step = self._session.loader.progress() or "loading"
         now = time.monotonic()
-        if step != self._shown_step or now - self._shown_at >= _TICK:
+        if step != self._shown_step or now - self._shown_at >= TICK:
             self._shown_step, self._shown_at = step, now
-            self._say(f"{step} ({now - self._loading_since:.0f} s)")
+            self._say(f"{step} ({now - since:.0f} s)")
 
     # --- Answers ----------------------------------------------------------------------------------------------------
 
@@ -496,24 +390,6 @@ class Uci:
             self._output.write(done.output)
 
 
-def _standard_input() -> Iterable[bytes]:
-    # A reader of our own: at exit Python cannot close sys.stdin while a thread waits inside it.
-    with open(0, "rb", closefd=False) as stream:
-        yield from stream
-
-
 def main() -> int:
     """Speak UCI on standard input and output, and give the exit status."""
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
-    uci = Uci(_standard_input(), sys.stdout, Loader(Options()))
-    status = uci.run()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # leaving is under way, and needs no second Ctrl-C
-    if uci.output_closed:
-        # Python flushes standard output once more at exit; let it flush into nothing rather than complain.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    if not uci.close():
-        # A thread is still inside the compiler or compiled code. Nothing can interrupt it, and to end the interpreter
-        # beneath it would crash; each line was flushed as it was written, so nothing is lost.
-        os._exit(status)
-    return status
+    return speak(Uci)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from knightadder.engine.errors import EngineError
 from knightadder.engine.info import Bound, CurrentMove, Info, Message, Result
 from knightadder.engine.limits import Limits
+from knightadder.protocols.lines import one_line
 
 # No GUI means more than this by any number, and sums of such numbers stay far inside 64 bits.
 _LARGEST = 10**15
@@ -155,9 +156,3 @@ def format_result(result: Result) -> str:
     if result.best_move is None:
         return "bestmove (none)"
     return f"bestmove {result.best_move}" + (f" ponder {result.ponder}" if result.ponder else "")
-
-
-def one_line(text: str) -> str:
-    """Make text from outside fit for one line: no line breaks, no control characters, no kilobytes."""
-    line = "".join(char if char.isprintable() else "?" for char in " ".join(text.split()))
-    return line if len(line) <= 300 else f"{line[:300]}..."

@@ -1,0 +1,113 @@
+"""Castling in the notation of the Chess Engine Communication Protocol (CECP).
+
+Normal chess writes it as the king's step, as UCI does. Chess960 writes ``O-O`` and ``O-O-O``, where UCI has the king
+take its rook; to tell castling from other moves then takes the pieces on the board.
+"""
+
+import re
+from collections.abc import Sequence
+
+_CASTLING = re.compile(r"[oO0]-[oO0](?P<long>-[oO0])?")
+_COORDINATES = re.compile(r"[a-h][1-8][a-h][1-8][nbrq]?")
+
+
+class Pieces:
+    """Where the pieces stand, as far as castling asks.
+
+    Parameters
+    ----------
+    placement : str
+        The first field of a FEN.
+    """
+
+    def __init__(self, placement: str) -> None:
+        self._on: dict[str, str] = {}
+        for rank, row in zip("87654321", placement.split("/"), strict=True):
+            squares = re.sub(r"\d", lambda digit: " " * int(digit[0]), row)
+            self._on.update((file + rank, piece) for file, piece in zip("abcdefgh", squares, strict=True))
+
+    def castles(self, move: str) -> bool:
+        """Say whether a legal move, in UCI notation of either kind, is castling."""
+        source, target = move[:2], move[2:4]
+        king = self._on[source]
+        if king not in ("K", "k"):
+            return False
+        rook = "R" if king == "K" else "r"
+        return self._on[target] == rook or abs(ord(source[0]) - ord(target[0])) > 1
+
+    def other_notation(self, castling: str) -> str:
+        """Write castling as the king's step where it is written as king takes rook, and the other way round."""
+        source, target = castling[:2], castling[2:4]
+        files = "gc" if self._on[target] != " " else "ha"
+        return source + files[target < source] + source[1]
+
+    def play(self, move: str) -> None:
+        """Make a legal move, castling being written as king takes rook.
+
+        What has nothing more to do with castling is not kept: pawns taken in passing and promoted ones remain pawns,
+        and a king and a rook that have castled are gone.
+        """
+        source, target = move[:2], move[2:4]
+        self._on[target] = " " if self.castles(move) else self._on[source]
+        self._on[source] = " "
+
+
+def write_moves(moves: Sequence[str], placement: str) -> list[str]:
+    """Write moves of a Chess960 game in CECP.
+
+    Parameters
+    ----------
+    moves : sequence of str
+        One after the other, in UCI notation with castling as king takes rook.
+    placement : str
+        Where the pieces stand before the first of them: the first field of a FEN.
+    """
+    pieces = Pieces(placement)
+    written = []
+    for move in moves:
+        castling = "O-O" if move[2] > move[0] else "O-O-O"
+        written.append(castling if pieces.castles(move) else move)
+        pieces.play(move)
+    return written
+
+
+def read_move(text: str, legal: Sequence[str], placement: str) -> str | None:
+    """Find the legal move that a text means.
+
+    Castling is understood as ``O-O`` or ``O-O-O``, as the king's step, and as king takes rook, in any game; but what is
+    also a plain move of the king is that move.
+
+    Parameters
+    ----------
+    text : str
+        As CECP writes moves.
+    legal : sequence of str
+        The legal moves in UCI notation, of either kind.
+    placement : str
+        The first field of the position's FEN.
+
+    Returns
+    -------
+    str or None
+        One of `legal`; None if the text means none of them.
+    """
+    move = text.lower().replace("=", "")
+    if move in legal:
+        return move
+    pieces = Pieces(placement)
+    castling = _CASTLING.fullmatch(text)
+    for candidate in legal:
+        if not pieces.castles(candidate):
+            continue
+        kingside = candidate[2] > candidate[0]
+        if castling:
+            if kingside == (castling["long"] is None):
+                return candidate
+        elif move == pieces.other_notation(candidate):
+            return candidate
+    return None
+
+
+def looks_like_move(text: str) -> bool:
+    """Say whether a text has the form of a move, legal or not."""
+    return bool(_COORDINATES.fullmatch(text.lower().replace("=", "")) or _CASTLING.fullmatch(text))

@@ -1,0 +1,132 @@
+"""The game as an interface tells it move by move, kept so that the engine can be given all of it again."""
+
+from typing import TYPE_CHECKING
+
+from knightadder.engine.errors import EngineError
+from knightadder.protocols.castling import read_move
+
+if TYPE_CHECKING:
+    from knightadder.engine.ending import Ending
+    from knightadder.engine.engine import Engine
+
+
+class GameRecord:
+    """A game: where it began, its moves, and what can be asked of the position now.
+
+    All that changes it needs an idle engine, whose position then is the game's; but for `push` with `silent`.
+
+    Parameters
+    ----------
+    engine : Engine
+        Knows the rules.
+
+    Attributes
+    ----------
+    illegal : bool
+        Whether the last position that was to be set up is not legal.
+    legal : list of str
+        The legal moves in UCI notation.
+    placement : str
+        The pieces, as the first field of a FEN.
+    ending : Ending or None
+        How the game has ended; None while it goes on.
+    """
+
+    illegal: bool
+    legal: list[str]
+    placement: str
+    ending: "Ending | None"
+
+    def __init__(self, engine: "Engine") -> None:
+        self._engine = engine
+        self._fen: str | None = None
+        self._first_side, self._first_number = 0, 1
+        self._moves: list[str] = []
+        self.illegal = False
+        self.sync()
+
+    def restart(self, chess960: bool = False) -> None:
+        """Begin at the usual start position; EngineError while the engine searches."""
+        self._engine.set_option("UCI_Chess960", str(chess960).lower())
+        self._begin(None)
+
+    def set_up(self, fen: str) -> None:
+        """Begin at a position.
+
+        Raises
+        ------
+        PositionError
+            If it is not legal. No move is then possible before another position is set up.
+        """
+        self.illegal = True
+        self.legal = []
+        self._begin(fen)
+
+    def push(self, move: str, silent: bool = False) -> None:
+        """Play one of the legal moves.
+
+        Parameters
+        ----------
+        move : str
+            In UCI notation.
+        silent : bool
+            Whether the engine, which knows of the move already and searches, is left alone. What can be asked of the
+            position is then out of date until `sync`.
+        """
+        self._moves.append(move)
+        if not silent:
+            self.sync()
+
+    def undo(self, plies: int) -> None:
+        """Take back moves; EngineError if there are not so many."""
+        if self.illegal or len(self._moves) < plies:
+            raise EngineError("no move to take back")
+        del self._moves[-plies:]
+        self.sync()
+
+    def sync(self, expected: str | None = None) -> None:
+        """Give the game to the engine, and ask it what can be asked of the position.
+
+        Parameters
+        ----------
+        expected : str, optional
+            A legal move that the engine shall take for played already, while all that is asked of the position remains
+            as it is before it.
+        """
+        moves = self._moves if expected is None else [*self._moves, expected]
+        self._engine.set_position(self._fen, moves)
+        if expected is None:
+            self.legal = self._engine.legal_moves()
+            self.placement = self._engine.fen().split()[0]
+            self.ending = self._engine.ending()
+
+    def find(self, text: str) -> str | None:
+        """Give the legal move that a text means in CECP; None if there is none."""
+        return read_move(text, self.legal, self.placement)
+
+    @property
+    def plies(self) -> int:
+        """Number of moves of both sides since the first position."""
+        return len(self._moves)
+
+    @property
+    def side_to_move(self) -> int:
+        """0 for White, 1 for Black."""
+        return (self._first_side + len(self._moves)) % 2
+
+    @property
+    def move_number(self) -> int:
+        """Number of the move to come, as FEN counts."""
+        return self._first_number + (self._first_side + len(self._moves)) // 2
+
+    def moves_made(self, side: int) -> int:
+        """Give the number of moves that a side has made since the first position."""
+        return (len(self._moves) + (side == self._first_side)) // 2
+
+    def _begin(self, fen: str | None) -> None:
+        self._engine.set_position(fen)
+        self._fen, self._moves = fen, []
+        fields = self._engine.fen().split()
+        self._first_side, self._first_number = int(fields[1] == "b"), int(fields[5])
+        self.illegal = False
+        self.sync()

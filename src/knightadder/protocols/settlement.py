@@ -1,0 +1,76 @@
+"""When to resign, and when to offer a draw or accept one: by the scores of the engine's own moves."""
+
+from knightadder.engine.errors import OptionError
+from knightadder.engine.info import Score
+from knightadder.engine.options import Option, Spin
+
+_DRAW_FROM_MOVE = 35
+_DRAW_MOVES = 8  # the engine's own moves for which the score has been level
+_PATIENCE = 10  # the engine's own moves between two offers
+_MATE = 100_000  # beyond any score in centipawns
+
+OPTIONS: tuple[Spin, ...] = (
+    Spin("Draw Score", 10, 0, 1000),
+    Spin("Resign Score", 900, 0, 10_000),
+    Spin("Resign Moves", 4, 0, 100),
+)
+
+
+class Settlement:
+    """Decides about ends that are agreed on.
+
+    A draw is offered after some eight moves with a score within ``Draw Score`` centipawns, from move 35 on, and one is
+    accepted if the scores were level or worse. The engine resigns after ``Resign Moves`` moves with a score of
+    -``Resign Score`` centipawns or less. Zero turns either off.
+    """
+
+    def __init__(self) -> None:
+        self._values = {option.name: option.default for option in OPTIONS}
+        self._scores: list[int] = []
+        self._move_number = 0
+        self._offered_at: int | None = None
+
+    def set(self, name: str, text: str | None) -> Option:
+        """Set an option from text and give its declaration; OptionError if there is none or the value is bad."""
+        for option in OPTIONS:
+            if option.name.lower() == name.lower():
+                self._values[option.name] = option.parse(text)
+                return option
+        raise OptionError(f"unknown option: {name}")
+
+    def reset(self) -> None:
+        """Forget the game: another one begins, or this one goes on from elsewhere."""
+        self._scores.clear()
+        self._offered_at = None
+
+    def note(self, score: Score, move_number: int) -> None:
+        """Note the score of a move that the engine is about to make, from its view, and the move's number."""
+        if score.mate is None:
+            self._scores.append(score.cp or 0)
+        else:
+            self._scores.append(_MATE if score.mate > 0 else -_MATE)
+        self._move_number = move_number
+
+    def resigns(self) -> bool:
+        """Say whether to resign instead of moving."""
+        limit, moves = self._values["Resign Score"], self._values["Resign Moves"]
+        return bool(limit and moves) and self._last(moves, -_MATE, -limit)
+
+    def offers_draw(self) -> bool:
+        """Say whether to offer a draw with the move; if so, it counts as offered."""
+        limit = self._values["Draw Score"]
+        recently = self._offered_at is not None and len(self._scores) - self._offered_at < _PATIENCE
+        if not limit or recently or self._move_number < _DRAW_FROM_MOVE or not self._last(_DRAW_MOVES, -limit, limit):
+            return False
+        self._offered_at = len(self._scores)
+        return True
+
+    def accepts_draw(self) -> bool:
+        """Say whether to accept a draw that the opponent has offered."""
+        limit = self._values["Draw Score"]
+        return bool(limit) and self._move_number >= _DRAW_FROM_MOVE and self._last(_DRAW_MOVES, -_MATE, limit)
+
+    def _last(self, moves: int, lowest: int, highest: int) -> bool:
+        """Say whether there are so many scores and the last of them all lie within these bounds."""
+        last = self._scores[-moves:]
+        return len(last) == moves and all(lowest <= score <= highest for score in last)

@@ -1,0 +1,246 @@
+"""The Chess Engine Communication Protocol (CECP), version 2: a conversation with XBoard, WinBoard and the like.
+
+The engine keeps the game, the clocks and its side itself, and knows when it is on move. How this engine reads the parts
+that the protocol leaves open:
+
+- ``protover``, ``quit`` and unknown commands are answered at once, even while the core is loaded or compiled in the
+  background; ``feature done=1`` says when that has ended. All else waits for the core, in order.
+- While the engine thinks about its move, ``ping``, options, ``memory`` and ``cores`` wait for that move, as the
+  protocol demands of ``ping``. Commands that change the game (``force``, ``new``, ``setboard``, ``undo``, ...) end the
+  search, and no move comes of it. Pondering and analysis are interrupted by options, and go on after them.
+- Draws by rule are claimed after a move of either side. ``go`` however is obeyed even then, as long as there is a move.
+- ``draw`` is answered with the engine's next move, since only then it knows what the offered position is worth.
+- At the end of input the commands already received are carried out. A search for a move is then stopped, and its move
+  is said before the engine leaves.
+- Whatever cannot be understood or done is answered with one ``Error`` line, and all stays as it was.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import partial
+from typing import TextIO, TypeAlias
+
+from knightadder.engine.errors import EngineError
+from knightadder.engine.loader import Loader
+from knightadder.protocols import settlement
+from knightadder.protocols.castling import looks_like_move
+from knightadder.protocols.conversation import Conversation, Session, speak
+from knightadder.protocols.lines import one_line
+from knightadder.protocols.xboard_player import Player
+from knightadder.protocols.xboard_search import SearchDone
+from knightadder.protocols.xboard_text import FEATURES, OFFERED, declare_option
+
+
+class _Needs(IntEnum):
+    """What a command needs before it can be carried out."""
+
+    NOTHING = 0
+    ENGINE = 1
+    ITS_TURN = 2  # after the move that is being thought about
+    IDLE_ENGINE = 3  # the same; pondering and analysis are interrupted
+
+
+# Those that the player carries out.
+_PLAYER_COMMANDS: dict[str, tuple[_Needs, Callable[[Player, str], None]]] = {
+    "post": (_Needs.ENGINE, Player.post),
+    "nopost": (_Needs.ENGINE, Player.nopost),
+    "hard": (_Needs.ENGINE, Player.hard),
+    "easy": (_Needs.ENGINE, Player.easy),
+    "level": (_Needs.ENGINE, Player.level),
+    "st": (_Needs.ENGINE, Player.st),
+    "sd": (_Needs.ENGINE, Player.sd),
+    "time": (_Needs.ENGINE, Player.time),
+    "otim": (_Needs.ENGINE, Player.otim),
+    "new": (_Needs.ENGINE, Player.new),
+    "variant": (_Needs.ENGINE, Player.variant),
+    "setboard": (_Needs.ENGINE, Player.setboard),
+    "undo": (_Needs.ENGINE, Player.undo),
+    "remove": (_Needs.ENGINE, Player.remove),
+    "force": (_Needs.ENGINE, Player.force),
+    "result": (_Needs.ENGINE, Player.result),
+    "go": (_Needs.ENGINE, Player.go),
+    "playother": (_Needs.ENGINE, Player.playother),
+    "white": (_Needs.ENGINE, Player.white),
+    "black": (_Needs.ENGINE, Player.black),
+    "usermove": (_Needs.ENGINE, Player.usermove),
+    "?": (_Needs.ENGINE, Player.move_now),
+    "draw": (_Needs.ENGINE, Player.draw),
+    "analyze": (_Needs.ENGINE, Player.analyze),
+    "exit": (_Needs.ENGINE, Player.exit),
+    ".": (_Needs.ENGINE, Player.status),
+    "hint": (_Needs.ENGINE, Player.hint),
+    "memory": (_Needs.IDLE_ENGINE, Player.memory),
+    "cores": (_Needs.IDLE_ENGINE, Player.cores),
+    "egtpath": (_Needs.IDLE_ENGINE, Player.egtpath),
+    "option": (_Needs.IDLE_ENGINE, Player.option),
+    "bk": (_Needs.IDLE_ENGINE, Player.book),
+}
+# Those that change nothing.
+_IGNORED = ("xboard", "accepted", "random", "computer", "name", "rating", "ics", "nps")
+
+_Entry: TypeAlias = tuple[_Needs, Callable[[str], None]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Command:
+    line: str
+    text: str
+    needs: _Needs
+    run: Callable[[str], None]
+
+
+class XBoard(Conversation):
+    """One conversation in CECP.
+
+    Parameters
+    ----------
+    session : Session
+        With whom.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._loaded_player: Player | None = None
+        self._waiting: deque[_Command] = deque()  # for the engine to be loaded
+        self._postponed: deque[_Command] = deque()  # for its move
+        self._features_open = False
+        self._comments = False
+        self._shown_step: str | None = None
+
+        self._known: dict[str, _Entry] = {
+            name: (needs, partial(self._let_player, run)) for name, (needs, run) in _PLAYER_COMMANDS.items()
+        }
+        self._known.update(dict.fromkeys(_IGNORED, (_Needs.NOTHING, lambda text: None)))
+        self._known.update(
+            {
+                "protover": (_Needs.NOTHING, self._protover),
+                "rejected": (_Needs.NOTHING, self._rejected),
+                "quit": (_Needs.NOTHING, self._quit),
+                "ping": (_Needs.ITS_TURN, self._ping),
+            }
+        )
+
+    @property
+    def _player(self) -> Player:
+        if self._loaded_player is None:
+            raise EngineError("the engine is not loaded yet")
+        return self._loaded_player
+
+    def _let_player(self, run: Callable[[Player, str], None], text: str) -> None:
+        run(self._player, text)
+
+    # --- Commands: when they are carried out ------------------------------------------------------------------------
+
+    def _hear_line(self, line: str) -> None:
+        words = line.removeprefix("\ufeff").split(maxsplit=1)
+        if not words:
+            return
+        name, text = words[0], words[1].strip() if len(words) > 1 else ""
+        entry = self._known.get(name)
+        if entry is None and not text and looks_like_move(name):
+            entry, text = self._known["usermove"], name
+        if entry is None:
+            self._output.write(f"Error (unknown command): {one_line(line)}")
+            return
+        self._receive(_Command(line, text, *entry))
+
+    def _receive(self, command: _Command) -> None:
+        """Carry a command out, or let it wait for the engine or for the engine's move."""
+        if command.needs is _Needs.NOTHING:
+            self._carry_out(command)
+        elif self._loaded_player is None:
+            self._waiting.append(command)
+        elif command.needs >= _Needs.ITS_TURN and self._player.thinking:
+            self._postponed.append(command)
+        elif command.needs is _Needs.IDLE_ENGINE:
+            interrupted = self._player.interrupt()
+            self._carry_out(command)
+            self._player.resume(interrupted)
+        else:
+            self._carry_out(command)
+
+    def _carry_out(self, command: _Command) -> None:
+        try:
+            command.run(command.text)
+        except Exception as error:  # whatever goes wrong, the game must go on
+            reason = str(error) if isinstance(error, EngineError) else f"{type(error).__name__}: {error}"
+            self._output.write(f"Error ({one_line(reason)}): {one_line(command.line)}")
+
+    def _carry_out_postponed(self) -> None:
+        while self._postponed:
+            self._carry_out(self._postponed.popleft())
+
+    def _hear(self, event: object) -> None:
+        if isinstance(event, SearchDone):
+            self._player.finish(event)
+
+    def _tick(self) -> None:
+        self._show_progress()
+        if not self._input_ended or self._status is not None or self._waiting:
+            return
+        if self._loaded_player is not None and self._loaded_player.thinking:
+            self._loaded_player.end()
+        else:
+            self._status = 0
+
+    # --- Loading ----------------------------------------------------------------------------------------------------
+
+    def _engine_loaded(self) -> None:
+        self._loaded_player = Player(self._engine, self._output, self._events, self._carry_out_postponed)
+        self._loaded_player.comments = self._comments
+        self._end_features()
+        while self._waiting and self._status is None:
+            self._receive(self._waiting.popleft())
+
+    def _loading_failed(self, error: EngineError) -> None:
+        self._output.write(f"tellusererror {one_line(str(error))}")
+
+    def _show_progress(self) -> None:
+        """Tell each step of compiling, for the log of the interface."""
+        step = self._session.loader.progress()
+        if self._comments and self._loaded_player is None and step is not None and step != self._shown_step:
+            self._shown_step = step
+            self._output.write(f"# {one_line(step)}")
+
+    # --- Commands that need no engine -------------------------------------------------------------------------------
+
+    def _protover(self, text: str) -> None:
+        options = [f"option={declare_option(option)}" for option in (*OFFERED.values(), *settlement.OPTIONS)]
+        self._output.write("\n".join(f"feature {feature}" for feature in ("done=0", *FEATURES, *options)))
+        self._features_open = True
+        self._allow_comments(True)
+        self._end_features()
+
+    def _end_features(self) -> None:
+        """Let the interface go on, which until now has waited for the engine to be ready."""
+        if self._features_open and self._loaded_player is not None:
+            self._features_open = False
+            self._output.write("feature done=1")
+
+    def _rejected(self, text: str) -> None:
+        if text == "debug":
+            self._allow_comments(False)
+
+    def _allow_comments(self, allowed: bool) -> None:
+        self._comments = allowed
+        if self._loaded_player is not None:
+            self._loaded_player.comments = allowed
+
+    def _quit(self, text: str) -> None:
+        self._status = 0
+
+    # --- Commands that need no player -------------------------------------------------------------------------------
+
+    def _ping(self, text: str) -> None:
+        self._output.write(f"pong {one_line(text)}".rstrip())
+
+
+def main() -> int:
+    """Speak CECP on standard input and output, and give the exit status."""
+
+    def converse(lines: Iterable[bytes], output: TextIO, loader: Loader) -> XBoard:
+        return XBoard(Session(lines, output, loader))
+
+    return speak(converse)

@@ -1,0 +1,452 @@
+"""What XBoard's commands about the game do: the engine plays a side, ponders, analyses, or only follows the game.
+
+Each public method that takes a text is a command, the text being what stands behind its name. All of them need the
+engine, and those about its options an idle one.
+"""
+
+import queue
+import time
+from collections.abc import Callable, Iterable
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from knightadder.engine.errors import EngineError, PositionError
+from knightadder.engine.info import CurrentMove, Info, Message, Result
+from knightadder.engine.limits import Limits
+from knightadder.engine.options import OPTIONS, Spin
+from knightadder.protocols.castling import write_moves
+from knightadder.protocols.game_record import GameRecord
+from knightadder.protocols.lines import Output, one_line
+from knightadder.protocols.settlement import Settlement
+from knightadder.protocols.xboard_clock import Clock, still_good
+from knightadder.protocols.xboard_search import Aim, Search, SearchDone
+from knightadder.protocols.xboard_text import OFFERED, format_ending, format_thinking, option_value, parse_option
+
+if TYPE_CHECKING:
+    from knightadder.engine.engine import Engine
+
+_WHITE, _BLACK = 0, 1
+# An interface may take what comes between a move and the answer to its ping for the analysis of that move, so pondering
+# begins in silence (seconds).
+_SILENCE = 0.2
+_POLL_SECONDS = 1.0  # a wait without a timeout would keep Ctrl-C out
+
+_MAXIMA = {option.name: option.maximum for option in OPTIONS if isinstance(option, Spin)}
+
+
+class _Mode(Enum):
+    FORCE = "the engine plays neither side"
+    PLAY = "it plays one"
+    ANALYSE = "it shows what it thinks of the position"
+
+
+class Player:
+    """Plays and analyses as an XBoard tells it.
+
+    Parameters
+    ----------
+    engine : Engine
+        Idle; nobody else may use it.
+    output : Output
+        Where moves, analysis and results go.
+    events : queue.SimpleQueue
+        Where the engine's thread puts a `SearchDone`, which is to be handed to `finish`.
+    on_move : callable
+        Called when the engine has stopped thinking about its move, and is idle.
+    """
+
+    def __init__(
+        self, engine: "Engine", output: Output, events: "queue.SimpleQueue[object]", on_move: Callable[[], None]
+    ) -> None:
+        self.comments = True  # whether the interface takes lines that begin with #
+        self._engine, self._output, self._events, self._on_move = engine, output, events, on_move
+        self._game = GameRecord(engine)
+        self._clock = Clock()
+        self._settlement = Settlement()
+        self._mode = _Mode.PLAY
+        self._side = _BLACK
+        self._search: Search | None = None
+        self._turn_since = 0.0
+        self._ponders = self._posts = self._draw_offered = False
+        self._reply: tuple[int, str] | None = None  # the move expected next, and after how many plies
+
+    # --- Searches ---------------------------------------------------------------------------------------------------
+
+    @property
+    def search(self) -> Search | None:
+        """What the engine is busy with."""
+        return self._search
+
+    @property
+    def thinking(self) -> bool:
+        """Whether it thinks about its own move."""
+        return self._search is not None and self._search.aim is Aim.MOVE
+
+    def comment(self, text: str) -> None:
+        """Say something that an interface shows at most in its log."""
+        if self.comments:
+            self._output.write(f"# {one_line(text)}")
+
+    def finish(self, done: SearchDone) -> None:
+        """Deal with the end of a search: play the move that was found, or resign."""
+        if done.search is not self._search:
+            return
+        self._engine.wait()
+        self._search = None
+        try:
+            lines, reply = self._settle(done.search, done.result)
+        except Exception as error:  # a last resort: to be silent would lose the game on time
+            lines, reply = [f"tellusererror {one_line(f'{type(error).__name__}: {error}')}"], None
+        self._output.write("\n".join(lines))
+        self._on_move()
+        if self._ponders and reply is not None:
+            self._ponder(reply)
+
+    def interrupt(self) -> Search | None:
+        """End the search, whatever it is for; nothing comes of it but what `resume` makes of it."""
+        search, self._search = self._search, None
+        if search is None:
+            return None
+        thinking = search.aim is Aim.MOVE
+        self._engine.stop()
+        while not self._engine.wait(_POLL_SECONDS):
+            pass
+        self._game.sync()
+        if thinking:
+            self._on_move()
+        return search
+
+    def resume(self, search: Search | None) -> None:
+        """Go on with the pondering or the analysis that was interrupted."""
+        if search is None:
+            return
+        if search.aim is Aim.ANALYSIS:
+            self._analyse()
+        elif search.aim is Aim.PONDER and search.expected is not None:
+            self._ponder(search.expected)
+
+    def end(self) -> None:
+        """Say a move soon, if one is being thought about."""
+        if self._search is not None and not self._search.stopping:
+            self._search.stopping = True
+            self._engine.stop()
+
+    def _limits(self, ponder: bool = False) -> Limits:
+        moves_made = self._game.moves_made(self._side)
+        return self._clock.limits(self._side, moves_made, self._engine.options.move_overhead, ponder)
+
+    def _start(self, aim: Aim, limits: Limits, expected: str | None = None) -> None:
+        """Start a search of the engine's position."""
+        engine = self._engine
+        placement, moves = engine.fen().split()[0], len(engine.legal_moves())
+        search = self._search = Search(aim, limits, expected, placement, moves, engine.options.chess960)
+        # The engine's threads write the analysis; the result comes through the queue, so that the engine is known to
+        # be idle before the interface can answer.
+        engine.go(
+            limits,
+            lambda news: self._show(search, news),
+            lambda result: self._events.put(SearchDone(search, result)),
+        )
+
+    def _think(self) -> None:
+        """Think about a move, or say that there is none."""
+        self._turn_since = time.monotonic()
+        if self._game.legal:
+            self._start(Aim.MOVE, self._limits())
+        else:
+            self._announce_ending()
+
+    def _ponder(self, expected: str) -> None:
+        self._game.sync(expected)
+        [written] = self._write([expected])
+        self._output.write(f"Hint: {written}")  # so that the interface knows what the analysis is about
+        self._start(Aim.PONDER, self._limits(ponder=True), expected)
+
+    def _analyse(self) -> None:
+        if not self._game.illegal:
+            self._start(Aim.ANALYSIS, Limits(infinite=True))
+
+    def _show(self, search: Search, news: Info | CurrentMove | Message) -> None:
+        """Show what the engine reports; called in its threads."""
+        if isinstance(news, Message):
+            self.comment(news.text)
+            return
+        search.latest = news
+        if isinstance(news, Info) and news.pv:
+            moves = search.write(news.pv)
+            if news.multipv == 1:
+                search.best = moves[0]
+            silent = search.aim is Aim.PONDER and time.monotonic() - search.started < _SILENCE
+            if self._posts and not silent:
+                self._output.write(format_thinking(news, moves))
+
+    def _settle(self, search: Search, result: Result) -> tuple[list[str], str | None]:
+        """Decide what to say at the end of a search; give that, and the move to ponder on."""
+        game, settlement, move = self._game, self._settlement, result.best_move
+        if move is None:
+            raise EngineError("no move was found")
+        if result.info is not None:
+            settlement.note(result.info.score, game.move_number)
+        if settlement.resigns():
+            settlement.reset()  # an interface that knows no resigning shall not hear of it at every move
+            game.sync()
+            return ["resign"], None
+        lines = []
+        if settlement.offers_draw() or (self._draw_offered and settlement.accepts_draw()):
+            lines.append("offer draw")
+        self._draw_offered = False
+        lines.extend(f"move {written}" for written in search.write([move]))
+        game.push(move)
+        self._clock.spend((time.monotonic() - self._turn_since) * 1000, game.moves_made(self._side))
+        if game.ending is not None:
+            lines.append(format_ending(game.ending, game.side_to_move))
+        self._reply = None if result.ponder is None else (game.plies, result.ponder)
+        return lines, None if game.ending else result.ponder
+
+    def _announce_ending(self) -> None:
+        if self._game.ending is not None:
+            self._output.write(format_ending(self._game.ending, self._game.side_to_move))
+
+    def _write(self, moves: Iterable[str]) -> list[str]:
+        """Write moves that begin at the game's position."""
+        return write_moves(tuple(moves), self._game.placement) if self._engine.options.chess960 else list(moves)
+
+    # --- Commands: how to play --------------------------------------------------------------------------------------
+
+    def post(self, text: str) -> None:
+        """Show the analysis from now on."""
+        self._posts = True
+
+    def nopost(self, text: str) -> None:
+        """Show no analysis any more."""
+        self._posts = False
+
+    def hard(self, text: str) -> None:
+        """Ponder from the next move on."""
+        self._ponders = True
+
+    def easy(self, text: str) -> None:
+        """Ponder no more."""
+        self._ponders = False
+        if self._search is not None and self._search.aim is Aim.PONDER:
+            self.interrupt()
+
+    def level(self, text: str) -> None:
+        """Set the time control."""
+        self._clock.set_level(text)
+
+    def st(self, text: str) -> None:
+        """Set an exact time for each move."""
+        self._clock.set_move_time(text)
+
+    def sd(self, text: str) -> None:
+        """Set a depth."""
+        self._clock.set_depth(text)
+
+    def time(self, text: str) -> None:
+        """Set the engine's clock."""
+        self._clock.set_own(text)
+
+    def otim(self, text: str) -> None:
+        """Set the opponent's clock."""
+        self._clock.set_opponent(text)
+
+    def memory(self, text: str) -> None:
+        """Set the size of the hash table."""
+        self._set_number("Hash", text)
+
+    def cores(self, text: str) -> None:
+        """Set the number of threads."""
+        self._set_number("Threads", text)
+
+    def egtpath(self, text: str) -> None:
+        """Set where the tablebases of a kind are."""
+        kind, _, path = text.partition(" ")
+        if kind.lower() == "syzygy":
+            self._engine.set_option("SyzygyPath", path.strip())
+
+    def option(self, text: str) -> None:
+        """Set an option of the engine or of its manners."""
+        name, value = parse_option(text)
+        option = OFFERED.get(name.lower())
+        if option is None:
+            self._settlement.set(name, value)
+        else:
+            self._engine.set_option(name, option_value(option, value))
+
+    def _set_number(self, name: str, text: str) -> None:
+        """Set an option to a number that the interface means as a limit."""
+        self._engine.set_option(name, str(min(int(text), _MAXIMA[name])) if text.isdecimal() else text)
+
+    # --- Commands: the game -----------------------------------------------------------------------------------------
+
+    def new(self, text: str) -> None:
+        """Begin a game in which the engine plays Black; or analyse the start position, if it analyses."""
+        self.interrupt()
+        self._engine.new_game()
+        self._game.restart()
+        self._clock.reset()
+        if self._mode is not _Mode.ANALYSE:
+            self._mode, self._side = _Mode.PLAY, _BLACK
+        self._go_on()
+
+    def variant(self, text: str) -> None:
+        """Play by the rules of Chess960, or not."""
+        if text not in ("normal", "fischerandom"):
+            raise EngineError("unsupported variant")
+        self.interrupt()
+        self._game.restart(chess960=text == "fischerandom")
+        self._go_on()
+
+    def setboard(self, text: str) -> None:
+        """Set up a position."""
+        self.interrupt()
+        try:
+            self._game.set_up(text)
+        except PositionError as error:
+            self.comment(str(error))
+            self._output.write("tellusererror Illegal position")
+        self._go_on()
+
+    def undo(self, text: str) -> None:
+        """Take back a move."""
+        self._take_back(1)
+
+    def remove(self, text: str) -> None:
+        """Take back a move of each side."""
+        self._take_back(2)
+
+    def _take_back(self, plies: int) -> None:
+        if self._game.illegal or self._game.plies < plies:
+            raise EngineError("no move to take back")
+        self.interrupt()
+        self._game.undo(plies)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Do what is due at a position that no move has led to."""
+        self._settlement.reset()
+        self._draw_offered = False
+        self._reply = None
+        if self._mode is _Mode.ANALYSE:
+            self._analyse()
+
+    def force(self, text: str) -> None:
+        """Follow the game without playing."""
+        self.interrupt()
+        self._change_mode(_Mode.FORCE)
+
+    def result(self, text: str) -> None:
+        """Play no more: the game is over."""
+        if self._mode is _Mode.PLAY:
+            self.force(text)
+
+    def go(self, text: str) -> None:
+        """Play the side that is on move."""
+        self._must_be_legal()
+        if self.thinking:
+            return
+        self.interrupt()
+        self._change_mode(_Mode.PLAY)
+        self._side = self._game.side_to_move
+        self._think()
+
+    def playother(self, text: str) -> None:
+        """Play the side that is not on move."""
+        self._must_be_legal()
+        self.interrupt()
+        self._change_mode(_Mode.PLAY)
+        self._side = 1 - self._game.side_to_move
+        if self._ponders and self._reply is not None and self._reply[0] == self._game.plies:
+            self._ponder(self._reply[1])
+
+    def white(self, text: str) -> None:
+        """Play Black; obsolete, and the position says who is on move."""
+        self.interrupt()
+        self._side = _BLACK
+
+    def black(self, text: str) -> None:
+        """Play White; obsolete, and the position says who is on move."""
+        self.interrupt()
+        self._side = _WHITE
+
+    def move_now(self, text: str) -> None:
+        """Think no longer, and move."""
+        if self.thinking:
+            self._engine.stop()
+
+    def draw(self, text: str) -> None:
+        """Consider a draw that the opponent offers."""
+        self._draw_offered = True
+
+    def usermove(self, text: str) -> None:
+        """Play the opponent's move, or either side's, and answer it if the engine is then on move."""
+        game, search = self._game, self._search
+        if self.thinking:
+            self._output.write(f"Illegal move (not your turn): {one_line(text)}")
+            return
+        move = game.find(text)
+        if move is None:
+            self._output.write(f"Illegal move: {one_line(text)}")
+            return
+        if search is not None and search.expected == move and still_good(search.limits, self._limits(), self._side):
+            self._turn_since = time.monotonic()
+            search.aim = Aim.MOVE
+            game.push(move, silent=True)
+            self._engine.ponderhit()
+            return
+        self.interrupt()
+        game.push(move)
+        if self._mode is _Mode.ANALYSE:
+            self._analyse()
+        elif self._mode is _Mode.PLAY:
+            if game.ending is not None:
+                self._announce_ending()
+            elif game.side_to_move == self._side:
+                self._think()
+
+    def _must_be_legal(self) -> None:
+        if self._game.illegal:
+            raise EngineError("illegal position")
+
+    def _change_mode(self, mode: _Mode) -> None:
+        if _Mode.ANALYSE in (mode, self._mode):
+            self._engine.set_option("UCI_AnalyseMode", str(mode is _Mode.ANALYSE).lower())
+        self._mode = mode
+
+    # --- Commands: analysis -----------------------------------------------------------------------------------------
+
+    def analyze(self, text: str) -> None:
+        """Analyse the position, and every other that the game comes to."""
+        self._must_be_legal()
+        self.interrupt()
+        self._change_mode(_Mode.ANALYSE)
+        self._analyse()
+
+    def exit(self, text: str) -> None:
+        """Analyse no more."""
+        if self._mode is _Mode.ANALYSE:
+            self.force(text)
+
+    def status(self, text: str) -> None:
+        """Say how far the analysis has come."""
+        if self._search is not None and self._search.aim is Aim.ANALYSIS:
+            self._output.write(self._search.status())
+
+    def book(self, text: str) -> None:
+        """List the moves of the opening book, the heaviest first."""
+        weights = {} if self._game.illegal else self._engine.book_moves()
+        moves = [self._write([move])[0] for move in weights]
+        lines = [f" {move} {weight}" for move, weight in zip(moves, weights.values(), strict=True)]
+        # An empty line ends the list.
+        self._output.write("\n".join(lines or [" The book has no move here."]) + "\n")
+
+    def hint(self, text: str) -> None:
+        """Suggest a move, if one is known."""
+        search, move = self._search, None
+        if search is not None and search.aim is Aim.ANALYSIS:
+            move = search.best
+        elif self._reply is not None and self._reply[0] == self._game.plies:
+            [move] = self._write([self._reply[1]])
+        if move is not None:
+            self._output.write(f"Hint: {move}")

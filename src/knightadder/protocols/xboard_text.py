@@ -1,0 +1,132 @@
+"""The text of the Chess Engine Communication Protocol (CECP): commands into what they mean, and news into lines.
+
+Nothing here has a state; `xboard.py` holds the conversation.
+"""
+
+import re
+from collections.abc import Sequence
+
+from knightadder import __version__
+from knightadder.engine.ending import Ending
+from knightadder.engine.errors import EngineError
+from knightadder.engine.info import Bound, Info, Score
+from knightadder.engine.options import OPTIONS, Button, Check, Combo, Option, Spin, Text
+
+_MATE = 100_000  # the score of a mate in 0 moves
+
+# What the interface needs to know before it sends anything else. Whatever is not here has the protocol's default.
+FEATURES = (
+    f'myname="Knightadder {__version__}"',
+    "ping=1 setboard=1 playother=1 usermove=1 time=1 draw=1 reuse=1 analyze=1 name=1",
+    "san=0 sigint=0 sigterm=0 colors=0 ics=0 pause=0 nps=0 debug=1 memory=1 smp=1",
+    'variants="normal,fischerandom"',
+)
+
+# Options of the engine that have a command of their own here, or would change nothing that is said.
+_NOT_OFFERED = frozenset({"Hash", "Threads", "Ponder", "UCI_Chess960", "UCI_AnalyseMode", "UCI_ShowWDL", "SyzygyPath"})
+OFFERED = {option.name.lower(): option for option in OPTIONS if option.name not in _NOT_OFFERED}
+
+_NUMBER = re.compile(r"\d{1,9}(\.\d{1,9})?|\.\d{1,9}")
+_LEVEL = re.compile(r"(?P<moves>\d{1,4})\s+(?P<minutes>\d{1,6})(:(?P<seconds>\d{1,2}))?\s+(?P<increment>\S+)")
+
+
+def declare_option(option: Option) -> str:
+    """Give the value of the feature ``option`` that declares an option to the interface."""
+    match option:
+        case Spin():
+            value = f"spin {option.default} {option.minimum} {option.maximum}"
+        case Check():
+            value = f"check {int(option.default)}"
+        case Button():
+            value = "button"
+        case Text():
+            value = f"string {option.default}"  # XBoard wants the space even before nothing
+        case Combo():
+            choices = [f"*{choice}" if choice == option.default else choice for choice in option.choices]
+            value = f"combo {' /// '.join(choices)}"
+    return f'"{option.name} -{value}"'
+
+
+def parse_option(text: str) -> tuple[str, str | None]:
+    """Read what stands behind ``option``: the name and the value, None for a button."""
+    name, sign, value = text.partition("=")
+    return name.strip(), value if sign else None
+
+
+def option_value(option: Option, value: str | None) -> str | None:
+    """Turn the value of an option into what UCI would send: a switch is 1 or 0 here."""
+    if isinstance(option, Check):
+        return {"1": "true", "0": "false"}.get((value or "").strip(), value)
+    return value
+
+
+def parse_level(text: str) -> tuple[int, int, int]:
+    """Read what stands behind ``level``.
+
+    Returns
+    -------
+    tuple of int
+        Moves of each time control, 0 for the whole game; the time for them and the increment per move in milliseconds.
+
+    Raises
+    ------
+    EngineError
+        If it is anything else than MOVES MINUTES[:SECONDS] INCREMENT.
+    """
+    level = _LEVEL.fullmatch(text)
+    if level is None or _NUMBER.fullmatch(level["increment"]) is None:
+        raise EngineError("expected MOVES MINUTES[:SECONDS] INCREMENT")
+    seconds = int(level["minutes"]) * 60 + int(level["seconds"] or 0)
+    return int(level["moves"]), seconds * 1000, round(float(level["increment"]) * 1000)
+
+
+def parse_seconds(name: str, text: str) -> int:
+    """Read a time in seconds, with or without a fraction, as milliseconds; EngineError if it is none."""
+    if _NUMBER.fullmatch(text) is None:
+        raise EngineError(f"{name} expects a number of seconds")
+    return max(round(float(text) * 1000), 1)
+
+
+def parse_clock(name: str, text: str) -> int:
+    """Read a clock in centiseconds, which may be negative, as milliseconds; EngineError if it is none."""
+    if re.fullmatch(r"-?\d{1,12}", text) is None:
+        raise EngineError(f"{name} expects a number of centiseconds")
+    return int(text) * 10
+
+
+def parse_depth(text: str) -> int:
+    """Read a depth in plies, at least 1; EngineError if it is none."""
+    if re.fullmatch(r"\d{1,9}", text) is None:
+        raise EngineError("sd expects a number of plies")
+    return max(int(text), 1)
+
+
+def format_thinking(info: Info, moves: Sequence[str]) -> str:
+    """Write a line of analysis, its principal variation being given in CECP's notation.
+
+    A score that is only a bound is marked behind the moves: ``!`` for at least, ``?`` for at most.
+    """
+    mark = {Bound.EXACT: "", Bound.LOWER: " !", Bound.UPPER: " ?"}[info.bound]
+    return f"{info.depth} {score_number(info.score)} {info.time_ms // 10} {info.nodes} {' '.join(moves)}{mark}"
+
+
+def score_number(score: Score) -> int:
+    """Give a score as one number: centipawns, or 100000 and the moves to mate, negative for the side that is mated."""
+    if score.mate is None:
+        return score.cp or 0
+    return _MATE + score.mate if score.mate > 0 else score.mate - _MATE
+
+
+def format_ending(ending: Ending, side_to_move: int) -> str:
+    """Write the result of a game that is over, with the reason; the side to move is 0 for White."""
+    match ending:
+        case Ending.CHECKMATE:
+            return "1-0 {White mates}" if side_to_move else "0-1 {Black mates}"
+        case Ending.STALEMATE:
+            return "1/2-1/2 {Stalemate}"
+        case Ending.REPETITION:
+            return "1/2-1/2 {Draw by repetition}"
+        case Ending.FIFTY_MOVES:
+            return "1/2-1/2 {Draw by fifty-move rule}"
+        case Ending.DEAD_POSITION:
+            return "1/2-1/2 {Draw by insufficient material}"

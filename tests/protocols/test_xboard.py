@@ -1,0 +1,686 @@
+"""XBoard's protocol against an engine that only pretends to think: what is said when."""
+
+import io
+import shlex
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, cast
+
+import chess
+import pytest
+from xboard_talk import TIMEOUT, FakeEngine, LineWriter, Talk, line, loaded
+
+from knightadder import __version__
+from knightadder.engine.info import CurrentMove, Message
+from knightadder.engine.limits import Limits
+from knightadder.engine.loader import Loader, Report
+from knightadder.engine.options import Options
+from knightadder.protocols import xboard_player
+from knightadder.protocols.conversation import Session
+from knightadder.protocols.uci import Uci
+from knightadder.protocols.xboard import XBoard
+
+if TYPE_CHECKING:
+    from knightadder.engine.engine import Engine
+
+
+@pytest.fixture
+def talk() -> Iterator[Talk]:
+    yield from loaded()
+
+
+# --- Hello ----------------------------------------------------------------------------------------------------------
+
+
+def test_features_are_framed_and_can_be_read(talk: Talk) -> None:
+    lines = talk.ask("xboard", "protover 2", "accepted done", "accepted ping")
+    assert lines[0] == "feature done=0"
+    assert lines[-1] == "feature done=1"
+    pairs = [word.partition("=") for line in lines for word in shlex.split(line.removeprefix("feature "))]
+    features = {name: value for name, _, value in pairs if name not in ("option", "done")}
+    assert features["myname"] == f"Knightadder {__version__}"
+    assert features["variants"] == "normal,fischerandom"
+    for name in ("ping", "setboard", "usermove", "playother", "analyze", "draw", "time", "memory", "smp", "debug"):
+        assert features[name] == "1"
+    for name in ("san", "colors", "sigint", "sigterm", "nps", "pause"):
+        assert features[name] == "0"
+    assert "egt" not in features
+    options = [value for name, _, value in pairs if name == "option"]
+    assert {"Move Overhead -spin 20 0 5000", "Resign Moves -spin 4 0 100", "Clear Hash -button"} <= set(options)
+
+
+@pytest.mark.parametrize("text", ["edit", "castle long", "depth 3", "sETBOARD x", "e2", "pong 3"])
+def test_unknown_commands_are_errors(talk: Talk, text: str) -> None:
+    assert talk.ask(text) == [f"Error (unknown command): {text}"]
+
+
+def test_garbage_is_answered_in_one_line_and_changes_nothing(talk: Talk) -> None:
+    assert talk.ask(b"\xff\xfe caf\xe9\n") == ["Error (unknown command): ?? caf?"]
+    assert talk.ask("x" * 100_000) == [f"Error (unknown command): {'x' * 300}..."]
+    assert talk.ask(b"\r\n", b"\n", b" \t\n", b"\xef\xbb\xbfnopost\r\n") == []
+    assert talk.ask(f"usermove {'e' * 100_000}") == [f"Illegal move: {'e' * 300}..."]
+    assert talk.ask("force", b"usermove e2e4\r\n", "usermove e7e5") == []
+
+
+def test_what_gui_says_about_itself_is_ignored(talk: Talk) -> None:
+    for text in ("random", "computer", "name GNU Chess", "rating 2600 0", "ics -", "nps 1000", "rejected san"):
+        assert talk.ask(text) == []
+
+
+def test_the_book_is_answered_with_indented_lines_and_an_empty_one(talk: Talk) -> None:
+    assert talk.ask("bk") == [" The book has no move here.", ""]
+    talk.engine.book = {"e2e4": 60, "d2d4": 30}
+    assert talk.ask("bk") == [" e2e4 60", " d2d4 30", ""]
+
+
+# --- Playing --------------------------------------------------------------------------------------------------------
+
+
+def test_after_new_the_engine_plays_black_and_answers_each_move(talk: Talk) -> None:
+    assert talk.think("new", "usermove e2e4") == []
+    assert talk.answer("e7e5") == ["move e7e5"]
+    assert talk.think("usermove g1f3") == []
+    assert talk.engine.board.fen() == "rnbqkbnr/pppp1ppp/8/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2"
+    assert talk.answer("b8c6") == ["move b8c6"]
+    assert "new_game" in talk.engine.calls
+
+
+def test_bare_moves_are_understood(talk: Talk) -> None:
+    talk.think("new", "e2e4")
+    assert talk.answer("c7c5") == ["move c7c5"]
+    assert talk.ask("e2e5") == ["Illegal move: e2e5"]
+
+
+def test_go_plays_the_side_on_move_and_playother_the_other_one(talk: Talk) -> None:
+    talk.think("new", "force", "usermove e2e4", "usermove e7e5", "go")
+    assert talk.engine.board.turn == chess.WHITE
+    assert talk.ask("go", "go") == []  # it does already
+    assert talk.answer("g1f3") == ["move g1f3"]
+    talk.ask("force", "usermove b8c6", "playother")
+    assert talk.engine.searches == 1
+    talk.think("usermove f1b5")
+    assert talk.answer("a7a6") == ["move a7a6"]
+
+
+def test_in_force_mode_moves_are_checked_and_not_answered(talk: Talk) -> None:
+    assert talk.ask("new", "force", "usermove e2e4", "usermove e2e4", "usermove e7e5") == ["Illegal move: e2e4"]
+    assert talk.engine.searches == 0
+
+
+@pytest.mark.parametrize("text", ["e2e5", "e7e5", "e1e2", "O-O", "xyz", "", "@@@@"])
+def test_illegal_moves_are_named_and_change_nothing(talk: Talk, text: str) -> None:
+    assert talk.ask("new", f"usermove {text}") == [f"Illegal move: {text}"]
+    talk.think("usermove e2e4")
+    assert talk.answer("e7e5") == ["move e7e5"]
+
+
+def test_a_move_while_the_engine_thinks_is_out_of_turn(talk: Talk) -> None:
+    talk.think("new", "usermove e2e4")
+    assert talk.ask("usermove d2d4") == ["Illegal move (not your turn): d2d4"]
+    assert talk.answer("e7e5") == ["move e7e5"]
+
+
+def test_move_now_ends_the_search_with_its_move(talk: Talk) -> None:
+    talk.think("new", "usermove e2e4")
+    talk.send("?")
+    assert talk.read().startswith("move ")
+    assert talk.ask("?") == []
+
+
+@pytest.mark.parametrize("command", ["force", "new", "result 1-0 {White wins}", "variant fischerandom", "setboard 8"])
+def test_what_ends_a_search_leaves_no_move_behind(talk: Talk, command: str) -> None:
+    talk.think("new", "usermove e2e4")
+    assert [answer for answer in talk.ask(command) if answer.startswith("move")] == []
+    assert "stop" in talk.engine.calls
+    talk.send("ping 7")
+    assert talk.read_until("pong")[-1] == "pong 7"
+
+
+def test_limits_come_from_the_commands(talk: Talk) -> None:
+    talk.think("new", "level 40 5 0", "time 20000", "otim 10000", "usermove e2e4")
+    assert talk.engine.limits == Limits(wtime=100_000, btime=200_000, movestogo=40)
+    talk.answer("e7e5")
+    talk.think("time 15000", "usermove g1f3")
+    assert talk.engine.limits == Limits(wtime=100_000, btime=150_000, movestogo=39)
+    talk.think("force", "st 2", "sd 5", "go")
+    assert talk.engine.limits == Limits(movetime=2000, depth=5)
+    talk.think("new", "usermove e2e4")
+    assert talk.engine.limits == Limits(movetime=2000)
+
+
+@pytest.mark.parametrize("text", ["level 1", "st x", "sd x", "time x", "otim", "memory x", "cores 0", "memory 0"])
+def test_bad_numbers_are_errors(talk: Talk, text: str) -> None:
+    [answer] = talk.ask(text)
+    assert answer.startswith("Error (")
+    assert answer.endswith(f"): {text}")
+
+
+def test_moves_can_be_taken_back(talk: Talk) -> None:
+    assert talk.ask("new", "undo", "remove") == [
+        "Error (no move to take back): undo",
+        "Error (no move to take back): remove",
+    ]
+    talk.think("usermove e2e4")
+    talk.answer("e7e5")
+    assert talk.ask("remove") == []
+    assert talk.engine.board.fen() == chess.STARTING_FEN
+    talk.think("usermove d2d4")
+    assert talk.ask("force", "undo") == []
+    assert talk.engine.board.fen() == chess.STARTING_FEN
+
+
+def test_a_position_can_be_set_up(talk: Talk) -> None:
+    fen = "4k3/8/8/8/8/8/4P3/4K3 b - - 3 40"
+    assert talk.ask("new", "force", f"setboard {fen}") == []
+    talk.think("go")
+    assert talk.engine.board.fen() == fen
+    assert talk.answer("e8e7") == ["move e8e7"]
+
+
+def test_after_an_illegal_position_no_move_is_legal_until_the_next_position(talk: Talk) -> None:
+    talk.ask("new", "force", "rejected debug")
+    assert talk.ask("setboard 8/8/8/8/8/8/8/8 w - - 0 1") == ["tellusererror Illegal position"]
+    assert talk.ask("usermove e2e4", "go", "analyze", "undo") == [
+        "Illegal move: e2e4",
+        "Error (illegal position): go",
+        "Error (illegal position): analyze",
+        "Error (no move to take back): undo",
+    ]
+    assert talk.ask("setboard 4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", "usermove e2e4") == []
+
+
+def test_colors_of_old_interfaces(talk: Talk) -> None:
+    talk.think("new", "force", "usermove e2e4", "white", "time 100", "otim 100", "black", "go")
+    assert talk.engine.board.turn == chess.BLACK
+    assert talk.answer("e7e5") == ["move e7e5"]
+    talk.ask("white")  # to play Black
+    talk.think("usermove g1f3")
+
+
+# --- The order of answers -------------------------------------------------------------------------------------------
+
+
+def test_a_ping_waits_for_the_move(talk: Talk) -> None:
+    talk.think("new", "usermove e2e4")
+    assert talk.ask("ping 17") == []
+    assert talk.answer("e7e5") == ["move e7e5", "pong 17"]
+
+
+def test_a_ping_after_force_is_answered_when_the_search_has_ended(talk: Talk) -> None:
+    talk.think("new", "usermove e2e4")
+    assert talk.ask("ping 1", "force", "ping 2") == ["pong 1", "pong 2"]
+    assert "stop" in talk.engine.calls
+
+
+def test_options_wait_for_the_move(talk: Talk) -> None:
+    talk.think("new", "usermove e2e4")
+    assert talk.ask("memory 64", "cores 2", "option Move Overhead=100", "option OwnBook=1", "ping 1") == []
+    assert talk.engine.options.hash_mb == 16
+    assert talk.answer("e7e5") == ["move e7e5", "pong 1"]
+    options = talk.engine.options
+    assert (options.hash_mb, options.threads, options.move_overhead, options.own_book) == (64, 2, 100, True)
+
+
+def test_memory_and_cores_are_limits(talk: Talk) -> None:
+    assert talk.ask("memory 999999999999", "cores 100000") == []
+    assert (talk.engine.options.hash_mb, talk.engine.options.threads) == (33_554_432, 512)
+
+
+def test_options(talk: Talk) -> None:
+    assert talk.ask("option Clear Hash", "option BookFile=a b", "option OwnBook=1", "egtpath syzygy c d") == []
+    assert talk.engine.calls[-4:] == ["Clear Hash=None", "BookFile=a b", "OwnBook=true", "SyzygyPath=c d"]
+    assert talk.ask("egtpath nalimov somewhere") == []
+    assert talk.ask("option Contempt=3", "option UCI_Chess960=1", "option Skill Level=21") == [
+        "Error (unknown option: Contempt): option Contempt=3",
+        "Error (unknown option: UCI_Chess960): option UCI_Chess960=1",
+        "Error (option Skill Level: 21 is not between 0 and 20): option Skill Level=21",
+    ]
+
+
+# --- Ends of games ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fen", "move", "result"),
+    [
+        ("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1", "a1a8", "1-0 {White mates}"),
+        ("r3k3/8/8/8/8/8/5PPP/6K1 b - - 0 1", "a8a1", "0-1 {Black mates}"),
+        ("7k/8/6K1/8/8/8/8/5Q2 w - - 0 1", "f1f7", "1/2-1/2 {Stalemate}"),
+        ("4k3/8/8/8/8/8/8/R3K3 w - - 99 80", "a1a2", "1/2-1/2 {Draw by fifty-move rule}"),
+        ("4k3/8/8/8/8/8/3p4/4K3 w - - 0 1", "e1d2", "1/2-1/2 {Draw by insufficient material}"),
+    ],
+)
+def test_the_end_of_the_game_is_told_after_a_move_of_either_side(talk: Talk, fen: str, move: str, result: str) -> None:
+    talk.think("new", "force", f"setboard {fen}", "go")
+    assert talk.answer(move) == [f"move {move}", result]
+    assert talk.ask("new", "force", f"setboard {fen}", "playother", f"usermove {move}") == [result]
+    assert talk.engine.searches == 1
+    assert talk.ask("new", "force", f"setboard {fen}", f"usermove {move}") == []
+
+
+def test_a_threefold_repetition_is_claimed(talk: Talk) -> None:
+    moves = ["g1f3", "g8f6", "f3g1", "f6g8"]
+    talk.ask("new", "force", *(f"usermove {move}" for move in [*moves, *moves[:3]]))
+    talk.think("go")
+    assert talk.answer("f6g8") == ["move f6g8", "1/2-1/2 {Draw by repetition}"]
+    talk.ask("force", "undo", "playother")
+    assert talk.ask("usermove f6g8") == ["1/2-1/2 {Draw by repetition}"]
+    # Who does not agree may go on: there are moves.
+    talk.think("go")
+    assert talk.answer("e2e4") == ["move e2e4"]
+
+
+def test_go_without_a_legal_move_tells_the_result(talk: Talk) -> None:
+    assert talk.ask("force", "setboard 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "go") == ["1/2-1/2 {Stalemate}"]
+
+
+def play_on(talk: Talk, scores: list[int], first: int = 60, draws: int = 0) -> list[list[str]]:
+    """Let the engine make a move at each of these scores, from a move number on; give what it says.
+
+    The opponent offers a draw at the first moves, at so many as `draws` says.
+    """
+    fen = "r3k3/pppppppp/8/8/8/8/PPPPPPPP/4K2R w - - 0 {}"
+    talk.ask("new", "force", "setboard " + fen.format(first))
+    pawns = iter(f"{file}{rank}{file}{rank + 1}" for rank in (2, 3) for file in "abcdefg")
+    replies = iter(f"{file}{rank}{file}{rank - 1}" for rank in (7, 6) for file in "abcdefg")
+    said = []
+    for number, cp in enumerate(scores):
+        talk.think("go" if number == 0 else f"usermove {next(replies)}")
+        if number < draws:
+            talk.ask("draw")
+        said.append(talk.answer(next(pawns), cp=cp))
+    return said
+
+
+def test_the_engine_resigns_after_some_bad_moves(talk: Talk) -> None:
+    said = play_on(talk, [-1000] * 4)
+    assert [len(lines) for lines in said] == [1, 1, 1, 1]
+    assert [lines[0].split()[0] for lines in said] == ["move", "move", "move", "resign"]
+    talk.ask("new", "option Resign Score=0")
+    assert play_on(talk, [-1000] * 5)[-1][0].startswith("move")
+    talk.ask("new", "option Resign Score=300", "option Resign Moves=1")
+    assert play_on(talk, [-300]) == [["resign"]]
+
+
+def test_an_interface_that_ignores_resigning_gets_its_move(talk: Talk) -> None:
+    play_on(talk, [-1000] * 4)
+    talk.think("go")
+    assert talk.answer("h2h3", cp=-1000) == ["move h2h3"]
+
+
+def test_a_new_game_begins_without_the_scores_of_the_last(talk: Talk) -> None:
+    play_on(talk, [-1000] * 3)
+    assert play_on(talk, [-1000])[0][0].startswith("move")
+
+
+def test_a_level_game_is_offered_as_a_draw_before_the_move(talk: Talk) -> None:
+    said = play_on(talk, [5, -5] * 5)
+    assert [lines[0] == "offer draw" for lines in said] == [False] * 7 + [True] + [False] * 2
+    assert said[7][1].startswith("move ")
+    assert play_on(talk, [11] * 8)[-1][0].startswith("move ")
+    assert play_on(talk, [5] * 8, first=27)[-1][0].startswith("move ")
+    assert play_on(talk, [5] * 8, first=28)[-1][0] == "offer draw"
+
+
+def test_an_offered_draw_is_accepted_if_the_engine_stands_no_better(talk: Talk) -> None:
+    talk.ask("option Resign Moves=0")
+    said = play_on(talk, [-500] * 9, draws=9)
+    assert [lines[0] == "offer draw" for lines in said] == [False] * 7 + [True, True]
+    assert play_on(talk, [-500] * 8, draws=7)[-1][0].startswith("move ")  # declined by the moves before
+    assert play_on(talk, [50] * 9, draws=9)[-1][0].startswith("move ")
+    talk.ask("option Draw Score=0")
+    assert play_on(talk, [-500] * 9, draws=9)[-1][0].startswith("move ")
+
+
+# --- Pondering --------------------------------------------------------------------------------------------------------
+
+
+def ponder(talk: Talk) -> None:
+    """Reach a position in which the engine ponders on g1f3."""
+    talk.think("new", "hard", "level 0 1 0", "time 6000", "otim 6000", "usermove e2e4")
+    assert talk.answer("e7e5", ponder="g1f3") == ["move e7e5", "Hint: g1f3"]
+    assert talk.engine.limits.ponder
+    assert talk.engine.board.fen() == "rnbqkbnr/pppp1ppp/8/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2"
+
+
+def test_the_expected_move_is_a_ponder_hit(talk: Talk) -> None:
+    ponder(talk)
+    assert talk.ask("time 6000", "otim 5900", "usermove g1f3") == []
+    assert talk.engine.searches == 2
+    assert talk.engine.calls[-1] == "ponderhit"
+    assert talk.ask("ping 5", "usermove a2a3") == ["Illegal move (not your turn): a2a3"]
+    assert talk.answer("b8c6") == ["move b8c6", "pong 5"]
+    talk.think("usermove f1b5")
+    assert talk.engine.board.fen().startswith("r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R b")
+
+
+def test_a_search_after_a_ponder_hit_can_be_given_up(talk: Talk) -> None:
+    ponder(talk)
+    talk.ask("usermove g1f3")
+    assert talk.ask("force", "usermove b8c6", "usermove f1b5") == []
+
+
+def test_another_move_starts_another_search(talk: Talk) -> None:
+    ponder(talk)
+    assert talk.think("time 6000", "otim 5900", "usermove d2d4") == []
+    assert "ponderhit" not in talk.engine.calls
+    assert not talk.engine.limits.ponder
+    assert talk.engine.limits == Limits(wtime=59_000, btime=60_000)
+    assert talk.answer("e5d4") == ["move e5d4"]
+
+
+def test_a_clock_that_shows_less_than_thought_starts_another_search(talk: Talk) -> None:
+    ponder(talk)
+    talk.think("time 3000", "otim 5900", "usermove g1f3")
+    assert talk.engine.limits.btime == 30_000
+    assert not talk.engine.limits.ponder
+
+
+def test_an_illegal_move_does_not_end_pondering(talk: Talk) -> None:
+    ponder(talk)
+    assert talk.ask("usermove e4e5") == ["Illegal move: e4e5"]
+    talk.ask("usermove g1f3")
+    assert talk.engine.calls[-1] == "ponderhit"
+
+
+def test_a_ping_does_not_disturb_pondering(talk: Talk) -> None:
+    ponder(talk)
+    assert talk.ask("ping 9") == ["pong 9"]
+    assert talk.engine.searches == 2
+
+
+def test_options_interrupt_pondering(talk: Talk) -> None:
+    ponder(talk)
+    assert talk.think("memory 32") == ["Hint: g1f3"]
+    assert talk.engine.options.hash_mb == 32
+    assert talk.engine.limits.ponder
+    talk.ask("usermove g1f3")
+    assert talk.engine.calls[-1] == "ponderhit"
+
+
+def test_pondering_begins_in_silence(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(xboard_player, "_SILENCE", 1000)
+    ponder(talk)
+    talk.ask("post")
+    talk.engine.on_info(line(20, ["b8c6"]))
+    assert talk.ask() == []
+    monkeypatch.setattr(xboard_player, "_SILENCE", 0)
+    talk.engine.on_info(line(20, ["b8c6"]))
+    assert talk.ask() == ["7 20 56 1234 b8c6"]
+
+
+@pytest.mark.parametrize("command", ["easy", "force", "result *", "undo"])
+def test_what_ends_pondering(talk: Talk, command: str) -> None:
+    ponder(talk)
+    assert talk.ask(command, "ping 3") == ["pong 3"]
+    assert talk.engine.calls[-1] == "stop"
+    assert talk.engine.searches == 2
+
+
+def test_no_pondering_unless_asked_for_nor_after_the_end(talk: Talk) -> None:
+    talk.think("new", "easy", "usermove e2e4")
+    assert talk.answer("e7e5", ponder="g1f3") == ["move e7e5"]
+    assert talk.engine.searches == 1
+    talk.think("hard", "force", "setboard 6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1", "go")
+    assert talk.answer("a1a8", ponder="g8h8") == ["move a1a8", "1-0 {White mates}"]
+    assert talk.engine.searches == 2
+
+
+def test_a_hint_is_the_expected_move(talk: Talk) -> None:
+    assert talk.ask("hint") == []
+    talk.think("new", "usermove e2e4")
+    assert talk.ask("hint") == []
+    talk.answer("e7e5", ponder="g1f3")
+    assert talk.ask("hint") == ["Hint: g1f3"]
+    talk.think("usermove d2d4")
+    assert talk.ask("hint") == []
+
+
+# --- Thinking aloud and analysis --------------------------------------------------------------------------------------
+
+
+def test_thinking_is_shown_only_after_post(talk: Talk) -> None:
+    talk.think("new", "usermove e2e4")
+    talk.engine.on_info(line(20, ["e7e5", "g1f3"]))
+    assert talk.ask("post") == []
+    talk.engine.on_info(line(20, ["e7e5", "g1f3"]))
+    assert talk.ask() == ["7 20 56 1234 e7e5 g1f3"]
+    assert talk.ask("nopost") == []
+    talk.engine.on_info(line())
+    assert talk.ask() == []
+
+
+def test_messages_are_comments_if_those_are_welcome(talk: Talk) -> None:
+    talk.think("new", "usermove e2e4")
+    assert talk.ask("protover 2")[-1] == "feature done=1"
+    talk.engine.on_info(Message("two\nlines"))
+    assert talk.ask() == ["# two lines"]
+    talk.ask("rejected debug")
+    talk.engine.on_info(Message("two\nlines"))
+    assert talk.ask() == []
+
+
+def test_analysis_goes_on_and_starts_again_with_every_change(talk: Talk) -> None:
+    talk.think("new", "force", "post", "analyze")
+    assert talk.engine.limits == Limits(infinite=True)
+    assert talk.engine.options.analyse_mode
+    talk.engine.on_info(line(20, ["e2e4"]))
+    assert talk.ask("ping 1") == ["7 20 56 1234 e2e4", "pong 1"]
+    number = 1
+    for command, fen in [
+        ("usermove e2e4", "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"),
+        ("undo", chess.STARTING_FEN),
+        ("setboard 4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"),
+        ("memory 8", "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"),
+        ("new", chess.STARTING_FEN),
+    ]:
+        assert talk.think(command) == []
+        number += 1
+        assert (talk.engine.searches, talk.engine.limits.infinite) == (number, True)
+        assert talk.engine.board.fen() == fen
+    assert talk.ask("usermove e2e5") == ["Illegal move: e2e5"]
+    assert talk.ask("exit", "ping 2") == ["pong 2"]
+    assert not talk.engine.options.analyse_mode
+    assert talk.ask("usermove e2e4", "usermove e7e5") == []
+    assert talk.engine.searches == number
+
+
+def test_analysis_survives_an_illegal_position(talk: Talk) -> None:
+    talk.think("new", "analyze")
+    assert talk.ask("rejected debug", "setboard nonsense") == ["tellusererror Illegal position"]
+    talk.think("setboard 4k3/8/8/8/8/8/4P3/4K3 w - - 0 1")
+    assert talk.engine.limits.infinite
+
+
+def test_go_leaves_analysis(talk: Talk) -> None:
+    talk.think("new", "analyze")
+    talk.think("go")
+    assert not talk.engine.limits.infinite
+    assert not talk.engine.options.analyse_mode
+    assert talk.answer("e2e4") == ["move e2e4"]
+
+
+def test_a_dot_asks_how_far_the_analysis_has_come(talk: Talk) -> None:
+    talk.think("new", "usermove e2e4")
+    assert talk.ask(".", "force", ".") == []
+    talk.think("new", "analyze")
+    [status] = talk.ask(".")
+    assert status.split()[0] == "stat01:"
+    assert status.split()[2:] == ["0", "0", "19", "20"]
+    talk.engine.on_info(line(20, ["e2e4", "e7e5"]))
+    [status] = talk.ask(".")
+    assert status.split()[2:] == ["1234", "7", "19", "20", "e2e4"]
+    talk.engine.on_info(CurrentMove(8, "g1f3", 5, 5000, 1, 0, 3000))
+    [status] = talk.ask(".")
+    assert status.split()[2:] == ["5000", "8", "15", "20", "g1f3"]
+    assert talk.ask("hint") == ["Hint: e2e4"]
+
+
+# --- Chess960 ---------------------------------------------------------------------------------------------------------
+
+
+CASTLING960 = "r3kr2/pppppppp/8/8/8/8/PPPPPPPP/R3KR2 w FAfa - 0 1"
+
+
+def test_castling_in_chess960_is_written_with_letters(talk: Talk) -> None:
+    talk.ask("new", "variant fischerandom", "force", f"setboard {CASTLING960}", "post", "hard")
+    assert talk.engine.options.chess960
+    talk.think("usermove O-O", "go")
+    talk.engine.on_info(line(0, ["e8a8", "a2a3"]))
+    assert talk.ask() == ["7 0 56 1234 O-O-O a2a3"]
+    assert talk.answer("e8f8", ponder="a2a3") == ["move O-O", "Hint: a2a3"]
+    talk.ask("new")
+    assert not talk.engine.options.chess960
+
+
+def test_expected_castling_is_recognised(talk: Talk) -> None:
+    talk.think("new", "variant fischerandom", "force", f"setboard {CASTLING960}", "hard", "usermove a2a3", "go")
+    talk.answer("e8f8", ponder="e1a1")
+    assert talk.engine.limits.ponder
+    assert talk.ask("usermove O-O-O") == []
+    assert talk.engine.calls[-1] == "ponderhit"
+
+
+def test_castling_in_normal_chess_is_the_kings_step(talk: Talk) -> None:
+    talk.think("new", "force", "setboard r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "usermove e1g1", "go")
+    assert talk.answer("e8c8") == ["move e8c8"]
+
+
+def test_other_variants_are_not_supported(talk: Talk) -> None:
+    assert talk.ask("variant crazyhouse") == ["Error (unsupported variant): variant crazyhouse"]
+
+
+# --- Coming and going -------------------------------------------------------------------------------------------------
+
+
+def test_the_end_of_input_lets_the_engine_move() -> None:
+    talk = Talk()
+    talk.send("new", "usermove e2e4", "ping 4")
+    talk.end_input()
+    lines = talk.wait_for_end()
+    assert lines[0].startswith("move ")
+    assert lines[1:] == ["pong 4"]
+    assert talk.status == 0
+
+
+@pytest.mark.parametrize("command", ["analyze", "quit", "force"])
+def test_the_end_of_input_ends_all_else(command: str) -> None:
+    talk = Talk()
+    talk.send("new", command)
+    talk.end_input()
+    assert talk.wait_for_end() == []
+    assert talk.status == 0
+
+
+def test_quit_while_thinking_says_no_move(talk: Talk) -> None:
+    talk.think("new", "usermove e2e4")
+    assert talk.leave() == []
+    assert talk.status == 0
+    assert talk.engine.calls[-1] == "close"
+
+
+class SlowLoading(Talk):
+    """A conversation whose engine is loaded when the test says so."""
+
+    def __init__(self) -> None:
+        self.started = threading.Event()
+        self.may_finish = threading.Event()
+        super().__init__(self._load)
+
+    def _load(self, options: Options, report: Report) -> "Engine":
+        self.report = report
+        self.started.set()
+        self.may_finish.wait(TIMEOUT)
+        return cast("Engine", self.engine)
+
+
+@pytest.fixture
+def loading() -> Iterator[SlowLoading]:
+    talk = SlowLoading()
+    yield talk
+    talk.may_finish.set()
+    talk.leave()
+
+
+def test_features_are_told_while_the_engine_is_loaded_and_done_when_it_is(loading: SlowLoading) -> None:
+    lines = loading.ask("xboard", "protover 2", "new", "usermove e2e4", "ping 1")
+    assert lines[0] == "feature done=0"
+    assert not [line for line in lines if line.startswith(("feature done=1", "pong", "Error"))]
+    assert loading.started.wait(TIMEOUT)
+    loading.report("compiling 1/2: search")
+    assert loading.read() == "# compiling 1/2: search"
+    loading.may_finish.set()
+    assert loading.read() == "feature done=1"
+    loading.engine.wait_for_search(1)
+    assert loading.answer("e7e5") == ["move e7e5", "pong 1"]
+
+
+def test_nothing_is_told_of_loading_to_an_interface_without_comments(loading: SlowLoading) -> None:
+    loading.ask("protover 2", "rejected debug")
+    assert loading.started.wait(TIMEOUT)
+    loading.report("compiling 1/2: search")
+    assert loading.ask() == []
+    loading.may_finish.set()
+    assert loading.read() == "feature done=1"
+
+
+def test_leaving_does_not_wait_for_loading() -> None:
+    talk = SlowLoading()
+    assert talk.started.wait(TIMEOUT)
+    talk.send("new", "ping 1", "quit")
+    assert talk.wait_for_end() == []
+    assert talk.status == 0
+    assert not talk.conversation.close()
+    talk.may_finish.set()
+    talk.end_input()
+
+
+def test_a_failure_to_load_is_said_and_ends_the_process(capsys: pytest.CaptureFixture[str]) -> None:
+    def load(options: Options, report: Report) -> "Engine":
+        raise ImportError("no numba here")
+
+    talk = Talk(load)
+    assert talk.wait_for_end() == ["tellusererror the engine cannot be loaded: ImportError: no numba here"]
+    assert talk.status == 1
+    assert "ImportError" in capsys.readouterr().err
+    talk.end_input()
+
+
+class ClosedPipe(io.StringIO):
+    def write(self, text: str) -> int:
+        raise BrokenPipeError
+
+
+def test_when_nobody_reads_any_more_the_loop_ends_quietly(capsys: pytest.CaptureFixture[str]) -> None:
+    loader = Loader(Options(), lambda options, report: cast("Engine", FakeEngine(options)))
+    conversation = XBoard(Session(iter([b"protover 2\n"]), ClosedPipe(), loader))
+    assert conversation.run() == 0
+    assert conversation.output_closed
+    assert capsys.readouterr().err == ""
+
+
+# --- From UCI ---------------------------------------------------------------------------------------------------------
+
+
+def speak_uci(*lines: bytes) -> list[str]:
+    """Send lines to a UCI loop, and give what it answers."""
+    engine = FakeEngine(Options())
+    output = LineWriter()
+    uci = Uci(iter(lines), output, Loader(engine.options, lambda options, report: cast("Engine", engine)))
+    assert uci.run() == 0
+    uci.close()
+    answers = []
+    while not output.written.empty():
+        answers.append(output.written.get())
+    return answers
+
+
+def test_xboard_as_the_first_command_changes_the_protocol() -> None:
+    answers = speak_uci(b"\n", b"xboard\r\n", b"protover 2\n", b"new\n", b"usermove e2e4\n", b"ping 2\n")
+    assert "feature done=1" in answers
+    assert answers[-2].startswith("move ")
+    assert answers[-1] == "pong 2"
+
+
+def test_later_it_is_an_unknown_command() -> None:
+    assert speak_uci(b"isready\n", b"xboard\n") == ["info string unknown command: xboard", "readyok"]

@@ -1,0 +1,130 @@
+"""XBoard's time controls as limits of a search."""
+
+import pytest
+
+from knightadder.engine.errors import EngineError
+from knightadder.engine.limits import Limits
+from knightadder.engine.timeman import allot
+from knightadder.protocols.xboard_clock import Clock, still_good
+
+
+def clock(**commands: str) -> Clock:
+    """Give a clock after `level`, `st`, `sd`, `time` and `otim`, in the order given."""
+    told = Clock()
+    methods = {
+        "level": told.set_level,
+        "st": told.set_move_time,
+        "sd": told.set_depth,
+        "time": told.set_own,
+        "otim": told.set_opponent,
+    }
+    for name, text in commands.items():
+        methods[name](text)
+    return told
+
+
+def test_a_game_in_one_time_control() -> None:
+    told = clock(level="0 2 12", time="9000", otim="8000")
+    assert told.limits(0, 5, 20) == Limits(wtime=90_000, btime=80_000, winc=12_000, binc=12_000)
+    assert told.limits(1, 5, 20) == Limits(wtime=80_000, btime=90_000, winc=12_000, binc=12_000)
+
+
+def test_so_many_moves_in_a_time() -> None:
+    told = clock(level="40 0:30 0")
+    assert [told.limits(0, made, 20).movestogo for made in (0, 1, 39, 40, 79)] == [40, 39, 1, 40, 1]
+    assert told.limits(0, 0, 20).wtime == 30_000
+
+
+def test_an_exact_time_for_each_move() -> None:
+    assert clock(level="40 5 0", st="2.5").limits(0, 3, 20) == Limits(movetime=2500)
+    assert clock(st="2.5", level="0 1 0").limits(0, 3, 20).movetime is None
+
+
+def test_a_depth_stands_beside_the_time() -> None:
+    assert clock(st="3", sd="7").limits(0, 0, 20) == Limits(movetime=3000, depth=7)
+    told = clock(level="0 1 0", sd="7")
+    limits = told.limits(1, 0, 20)
+    assert (limits.depth, limits.wtime, limits.btime) == (7, None, None)
+    told.depth = None
+    assert limits.movetime is not None
+    budget, without = allot(limits, 1, 20), allot(told.limits(1, 0, 20), 1, 20)
+    assert budget.hard is not None and without.soft is not None
+    assert abs(budget.hard - without.soft) <= 1
+
+
+def test_a_new_game_fills_the_clocks_and_frees_the_depth() -> None:
+    told = clock(level="0 1 0", time="100", otim="200", sd="3")
+    told.reset()
+    assert told.limits(0, 0, 20) == Limits(wtime=60_000, btime=60_000)
+
+
+def test_a_clock_may_have_run_out() -> None:
+    assert clock(level="0 1 0", time="-30").limits(0, 0, 20).wtime == -300
+
+
+def test_the_engine_keeps_its_clock_itself_while_nobody_tells() -> None:
+    told = clock(level="2 1 3", time="1000")
+    told.spend(4000.4, 1)
+    assert told.limits(0, 1, 20).wtime == 9000
+    told.spend(1000, 2)
+    assert told.limits(0, 2, 20).wtime == 9000 - 1000 + 3000 + 60_000
+
+
+def test_pondering_has_the_same_limits() -> None:
+    told = clock(level="40 5 1")
+    then, now = told.limits(0, 4, 20, ponder=True), told.limits(0, 4, 20)
+    assert then.ponder and not now.ponder
+    assert still_good(then, now, 0)
+
+
+@pytest.mark.parametrize(
+    ("now", "good"),
+    [
+        (Limits(wtime=10_000, btime=5000, winc=10), True),
+        (Limits(wtime=9500, btime=5000, winc=10), True),
+        (Limits(wtime=20_000, btime=5000, winc=10), True),
+        (Limits(wtime=8000, btime=5000, winc=10), False),
+        (Limits(wtime=10_000, btime=100, winc=10), True),
+        (Limits(wtime=10_000, btime=5000), False),
+        (Limits(wtime=10_000, btime=5000, winc=10, movestogo=3), False),
+        (Limits(movetime=1000), False),
+    ],
+)
+def test_pondering_goes_on_as_a_search_unless_the_clock_shows_less_than_thought(now: Limits, good: bool) -> None:
+    then = Limits(wtime=10_000, btime=5000, winc=10, ponder=True)
+    assert still_good(then, now, 0) == good
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("level", ""),
+        ("level", "40 5"),
+        ("level", "40 5 0 0"),
+        ("level", "x 5 0"),
+        ("level", "40 5:0:0 0"),
+        ("level", "40 5 inf"),
+        ("level", f"40 {'9' * 5000} 0"),
+        ("st", ""),
+        ("st", "nan"),
+        ("st", "-3"),
+        ("st", "9" * 5000),
+        ("sd", "deep"),
+        ("sd", "9" * 5000),
+        ("time", "1.5"),
+        ("otim", ""),
+    ],
+)
+def test_what_makes_no_sense_is_refused_and_changes_nothing(name: str, text: str) -> None:
+    told = clock(level="40 5 0", time="100", otim="200")
+    before = told.limits(0, 0, 20)
+    method = {
+        "level": told.set_level,
+        "st": told.set_move_time,
+        "sd": told.set_depth,
+        "time": told.set_own,
+        "otim": told.set_opponent,
+    }[name]
+    with pytest.raises(EngineError):
+        method(text)
+    assert told.limits(0, 0, 20) == before

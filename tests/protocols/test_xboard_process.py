@@ -1,0 +1,248 @@
+"""XBoard's protocol end to end: the real engine as a child process, python-chess as the judge and as an interface."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import chess
+import chess.engine
+import pytest
+from engine_process import COMMAND, TIMEOUT
+from xboard_driver import XBoardProcess
+
+MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"  # Ra8
+KNIGHTS_OUT_AND_BACK = ["g1f3", "g8f6", "f3g1", "f6g8"]
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[list[XBoardProcess]]:
+    """Hold the process that the tests share, in a list so that it can be replaced when a test broke it."""
+    processes: list[XBoardProcess] = []
+    yield processes
+    for process in processes:
+        process.close()
+
+
+@pytest.fixture
+def xboard(running: list[XBoardProcess]) -> XBoardProcess:
+    """Give the shared process in a new game, in force mode, at a tenth of a second a move."""
+    if not running or not running[0].running:
+        running[:] = [XBoardProcess()]
+        running[0].start()
+    running[0].ask("exit", "nopost", "easy", "force")  # what a failed test has left behind
+    assert running[0].ask("new", "st 0.1", "force") == []
+    return running[0]
+
+
+def move_after(process: XBoardProcess, board: chess.Board, *lines: str) -> list[str]:
+    """Send lines, the last of which makes the engine move; check that move, and give what is said with and after it."""
+    answers = process.ask(*lines)
+    [move] = [answer.split()[1] for answer in answers if answer.startswith("move ")]
+    assert board.is_legal(board.parse_xboard(move))
+    board.push_xboard(move)
+    return [answer for answer in answers if not answer.startswith(("move ", "Hint: "))]
+
+
+# --- Playing --------------------------------------------------------------------------------------------------------
+
+
+def test_it_answers_moves(xboard: XBoardProcess) -> None:
+    board = chess.Board()
+    xboard.ask("new")
+    for _ in range(5):
+        move = next(iter(board.legal_moves))
+        board.push(move)
+        assert move_after(xboard, board, f"usermove {move.uci()}") == []
+
+
+def test_it_plays_on_a_clock_without_being_told_the_time(xboard: XBoardProcess) -> None:
+    board = chess.Board()
+    xboard.ask("new", "level 0 0:01 0.05")
+    for _ in range(15):
+        if board.is_game_over():
+            break
+        move = next(iter(board.legal_moves))
+        board.push(move)
+        move_after(xboard, board, f"usermove {move.uci()}")
+
+
+def test_it_can_be_told_to_move_now(xboard: XBoardProcess) -> None:
+    xboard.send("st 1000", "post", "go")
+    xboard.read_until("5 ")
+    board = chess.Board()
+    move_after(xboard, board, "?")
+
+
+def test_it_ponders_hits_and_misses(xboard: XBoardProcess) -> None:
+    board = chess.Board()
+    answers = xboard.ask("new", "hard", "post", "usermove e2e4")
+    board.push_uci("e2e4")
+    for hit in (True, False, True):
+        board.push_xboard(next(answer for answer in answers if answer.startswith("move")).split()[1])
+        # The pong may come between the move and the analysis for the next one.
+        hint = [answer for answer in answers if answer.startswith("Hint: ")] or xboard.read_until("Hint: ")[-1:]
+        expected = board.parse_xboard(hint[0].split()[1])
+        assert board.is_legal(expected)
+        move = expected if hit else next(move for move in board.legal_moves if move != expected)
+        board.push(move)
+        answers = xboard.ask(f"usermove {move.uci()}")
+    xboard.ask("force")
+
+
+def test_it_gives_mate_and_says_so(xboard: XBoardProcess) -> None:
+    assert xboard.ask(f"setboard {MATE_IN_ONE}", "go") == ["move a1a8", "1-0 {White mates}"]
+
+
+def test_it_tells_when_it_has_been_mated(xboard: XBoardProcess) -> None:
+    assert xboard.ask("usermove f2f3", "usermove e7e5", "usermove g2g4", "playother", "usermove d8h4") == [
+        "0-1 {Black mates}"
+    ]
+
+
+def test_it_claims_a_repetition(xboard: XBoardProcess) -> None:
+    xboard.ask(*(f"usermove {move}" for move in [*KNIGHTS_OUT_AND_BACK, *KNIGHTS_OUT_AND_BACK][:-1]), "playother")
+    assert xboard.ask("usermove f6g8") == ["1/2-1/2 {Draw by repetition}"]
+
+
+def test_it_claims_fifty_moves_and_insufficient_material_with_its_own_move(xboard: XBoardProcess) -> None:
+    board = chess.Board("7k/8/8/8/8/8/8/KR6 w - - 99 120")
+    assert move_after(xboard, board, f"setboard {board.fen()}", "go") == ["1/2-1/2 {Draw by fifty-move rule}"]
+    board = chess.Board("7k/8/8/8/8/8/1r6/K7 w - - 0 120")
+    assert move_after(xboard, board, f"setboard {board.fen()}", "go") == ["1/2-1/2 {Draw by insufficient material}"]
+
+
+def test_it_resigns_a_hopeless_game(xboard: XBoardProcess) -> None:
+    position = "setboard 4k3/8/8/8/8/8/8/QQ2K3 b - - 0 50"
+    assert xboard.ask(position, "go")[0].startswith("move ")
+    assert xboard.ask("option Resign Moves=1", position, "go") == ["resign"]
+    xboard.ask("option Resign Moves=4")
+
+
+def test_analysis_is_shown_and_follows_the_game(xboard: XBoardProcess) -> None:
+    board = chess.Board()
+    xboard.send("post", "analyze")
+    for move in (None, "e2e4", "c7c5"):
+        if move is not None:
+            xboard.send(f"usermove {move}")
+            board.push_uci(move)
+        # Lines about the position before may still come: there the other side begins.
+        while not chess.engine._parse_xboard_post(xboard.read(), board).get("pv"):
+            pass
+    xboard.send(".")
+    status = xboard.read_until("stat01: ")[-1].split()
+    assert len(status) == 7
+    assert board.is_legal(chess.Move.from_uci(status[6]))
+    assert status[5] == str(board.legal_moves.count())
+    xboard.ask("exit")
+    assert xboard.ask("usermove g1f3") == []
+
+
+def test_positions_can_be_set_up_and_moves_taken_back(xboard: XBoardProcess) -> None:
+    assert xboard.ask("usermove e2e4", "usermove e7e5", "remove", "usermove d2d4", "undo", "usermove e2e4") == []
+    assert xboard.ask("setboard 8/8/8/8/8/8/8/8 w - - 0 1")[-1] == "tellusererror Illegal position"
+    board = chess.Board("4k3/P7/8/8/8/8/8/4K3 w - - 0 1")
+    assert xboard.ask(f"setboard {board.fen()}", "usermove a7a8", "usermove a7a8q") == ["Illegal move: a7a8"]
+
+
+def test_castling_in_chess960(xboard: XBoardProcess) -> None:
+    board = chess.Board("r1k3r1/pppppppp/8/8/8/8/PPPPPPPP/R1K3R1 w GAga - 0 1", chess960=True)
+    xboard.ask("new", "variant fischerandom", "force", f"setboard {board.fen()}")
+    for text in ("O-O", "O-O-O"):
+        assert xboard.ask(f"usermove {text}") == []
+        board.push_xboard(text)
+    assert move_after(xboard, board, "go") == []
+
+
+# --- Start and end ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "last"),
+    [
+        (b"", None),
+        (b"xboard\n", None),
+        (b"new\nst 1\nusermove e2e4\n", "move "),
+        (b"new\nst 1\nusermove e2e4\nping 4", "pong 4"),
+        (b"post\nanalyze\n", None),
+        (b"go\nquit\n", None),
+        (b"\xff\x00\n" + b"x" * 100_000 + b"\nping 3\n", "pong 3"),
+    ],
+)
+def test_the_end_of_input_ends_the_process(text: bytes, last: str | None) -> None:
+    ended = subprocess.run([*COMMAND, "xboard"], input=text, capture_output=True, timeout=TIMEOUT, check=False)
+    assert ended.returncode == 0
+    assert ended.stderr == b""
+    if last is not None:
+        assert ended.stdout.decode().splitlines()[-1].startswith(last)
+
+
+@pytest.mark.parametrize("moment", ["loading", "thinking", "analysing"])
+@pytest.mark.parametrize("interrupt", [False, True])
+def test_quit_and_ctrl_c_end_the_process_at_any_moment(moment: str, interrupt: bool) -> None:
+    if interrupt and sys.platform == "win32":
+        pytest.skip("Windows sends Ctrl-C to a whole console, this test's too")
+    with XBoardProcess() as process:
+        process.send("xboard", "protover 2")
+        process.read_until("feature option")
+        if moment != "loading":
+            process.read_until("feature done=1")
+            process.send("post", "st 1000", "go" if moment == "thinking" else "analyze")
+            process.read_until("3 ")
+        if interrupt:
+            process.interrupt()
+        else:
+            process.send("quit")
+        status, lines = process.wait()
+        assert status == (130 if interrupt else 0)
+        assert not [line for line in lines if line.startswith("move")]
+        assert process.errors() == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a pipe breaks otherwise there")
+def test_a_reader_that_goes_away_ends_the_process_quietly() -> None:
+    command = [*COMMAND, "xboard"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    process.stdin.write(b"xboard\nprotover 2\n")
+    process.stdin.flush()
+    assert process.wait(TIMEOUT) == 0
+    assert process.stderr.read() == b""
+    process.stdin.close()
+    process.stderr.close()
+
+
+def test_the_engine_as_it_is_started_for_uci_understands_xboard() -> None:
+    with XBoardProcess("uci") as process:
+        features = process.start()
+        assert features[0] == "feature done=0"
+        board = chess.Board()
+        board.push_uci("e2e4")
+        assert move_after(process, board, "new", "st 0.05", "usermove e2e4") == []
+        process.send("quit")
+        assert process.wait() == (0, [])
+
+
+# --- python-chess as an interface -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chess960", [False, True])
+def test_python_chess_plays_and_analyses(chess960: bool) -> None:
+    board = chess.Board.from_chess960_pos(42) if chess960 else chess.Board()
+    with chess.engine.SimpleEngine.popen_xboard([*COMMAND, "xboard"], timeout=TIMEOUT) as engine:
+        assert engine.id["name"].startswith("Knightadder ")
+        engine.configure({"memory": 32, "OwnBook": False})
+        for number in range(8):
+            limit = chess.engine.Limit(time=0.05) if number % 2 else chess.engine.Limit(depth=4, white_clock=5)
+            ponder = number > 3
+            played = engine.play(board, limit, ponder=ponder, info=chess.engine.INFO_ALL)
+            assert played.move is not None
+            assert board.is_legal(played.move)
+            # While it ponders, what was said last may be about the move to come.
+            assert ponder or played.info["pv"][0] == played.move
+            board.push(played.move)
+        info = engine.analyse(board, chess.engine.Limit(depth=5))
+        assert info["depth"] >= 5
+        assert board.is_legal(info["pv"][0])
+        played = engine.play(chess.Board(MATE_IN_ONE), chess.engine.Limit(time=0.05), game="another")
+        assert played.move == chess.Move.from_uci("a1a8")

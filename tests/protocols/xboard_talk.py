@@ -1,0 +1,224 @@
+"""XBoard's loop in this process, with an engine that thinks what the test says and has its rules from python-chess."""
+
+import io
+import queue
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, cast
+
+import chess
+
+from knightadder.engine.ending import Ending
+from knightadder.engine.errors import PositionError
+from knightadder.engine.info import Bound, CurrentMove, Info, Message, Result, Score
+from knightadder.engine.limits import Limits
+from knightadder.engine.loader import Loader, Report
+from knightadder.engine.options import Option, Options
+from knightadder.protocols.conversation import Session
+from knightadder.protocols.xboard import XBoard
+
+if TYPE_CHECKING:
+    from knightadder.engine.engine import Engine
+
+TIMEOUT = 20.0
+
+
+def line(cp: int = 0, pv: Sequence[str] = ("e7e5",), depth: int = 7) -> Info:
+    """Give a line of analysis."""
+    return Info(depth, 9, 1, Score(cp=cp), Bound.EXACT, None, 1234, 5000, 0, 0, 560, tuple(pv))
+
+
+class FakeEngine:
+    """Searches until the test calls :meth:`find`, or until it is stopped; then it has the first legal move."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.calls: list[str] = []
+        self.board = chess.Board()
+        self.limits = Limits()
+        self.searches = 0
+        self.book: dict[str, int] = {}
+        self.on_info: Callable[[Info | CurrentMove | Message], None] = lambda news: None
+        self._on_done: Callable[[Result], None] | None = None
+        self._started = threading.Condition()
+
+    def _must_be_idle(self) -> None:
+        assert self._on_done is None, "not while searching"
+
+    def set_option(self, name: str, text: str | None) -> None:
+        self._must_be_idle()
+        option: Option = self.options.set(name, text)
+        self.calls.append(f"{option.name}={text}")
+
+    def set_position(self, fen: str | None = None, moves: Sequence[str] = ()) -> None:
+        self._must_be_idle()
+        try:
+            board = chess.Board(fen or chess.STARTING_FEN, chess960=self.options.chess960)
+            if not board.is_valid():
+                raise ValueError
+            for move in moves:
+                board.push_uci(move)
+        except ValueError:
+            raise PositionError("no such position") from None
+        self.board = board
+
+    def new_game(self) -> None:
+        self._must_be_idle()
+        self.calls.append("new_game")
+
+    def book_moves(self) -> dict[str, int]:
+        self._must_be_idle()
+        return self.book
+
+    def fen(self) -> str:
+        return self.board.fen()
+
+    def legal_moves(self) -> list[str]:
+        return [self.board.uci(move) for move in self.board.legal_moves]
+
+    def ending(self) -> Ending | None:
+        for over, ending in (
+            (self.board.is_checkmate(), Ending.CHECKMATE),
+            (self.board.is_stalemate(), Ending.STALEMATE),
+            (self.board.halfmove_clock >= 100, Ending.FIFTY_MOVES),
+            (self.board.is_repetition(3), Ending.REPETITION),
+            (self.board.is_insufficient_material(), Ending.DEAD_POSITION),
+        ):
+            if over:
+                return ending
+        return None
+
+    def go(
+        self,
+        limits: Limits,
+        on_info: Callable[[Info | CurrentMove | Message], None],
+        on_done: Callable[[Result], None],
+    ) -> None:
+        self._must_be_idle()
+        with self._started:
+            self.limits, self.on_info, self._on_done = limits, on_info, on_done
+            self.searches += 1
+            self._started.notify_all()
+
+    def wait_for_search(self, number: int) -> None:
+        """Wait until so many searches have been started in all."""
+        with self._started:
+            assert self._started.wait_for(lambda: self.searches >= number, TIMEOUT)
+
+    def find(self, move: str, ponder: str | None = None, cp: int = 0) -> None:
+        """End the search with this result."""
+        on_done, self._on_done = self._on_done, None
+        assert on_done is not None, "no search to end"
+        on_done(Result(move, ponder, line(cp, [move])))
+
+    def stop(self) -> None:
+        if self._on_done is not None:
+            self.calls.append("stop")
+            moves = self.legal_moves()
+            on_done, self._on_done = self._on_done, None
+            on_done(Result(moves[0] if moves else None, None, None))
+
+    def ponderhit(self) -> None:
+        self.calls.append("ponderhit")
+
+    def wait(self, timeout: float | None = None) -> bool:
+        return self._on_done is None
+
+    def close(self) -> None:
+        self.calls.append("close")
+
+
+class LineWriter(io.StringIO):
+    """A text stream that hands over every line, and insists on whole ones."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def write(self, text: str) -> int:
+        assert text.endswith("\n")
+        for line in text[:-1].split("\n"):
+            self.written.put(line)
+        return len(text)
+
+
+class Talk:
+    """A loop in a thread, to be talked with line by line."""
+
+    def __init__(self, load: Callable[[Options, Report], "Engine"] | None = None) -> None:
+        self.engine = FakeEngine(Options())
+        self.loader = Loader(self.engine.options, load or (lambda options, report: cast("Engine", self.engine)))
+        self.output = LineWriter()
+        self._input: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self.conversation = XBoard(Session(iter(self._input.get, None), self.output, self.loader))
+        self.status: int | None = None
+        self._asked = 0
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        self.status = self.conversation.run()
+        self.conversation.close()
+
+    def send(self, *lines: str | bytes) -> None:
+        for text in lines:
+            self._input.put(text if isinstance(text, bytes) else f"{text}\n".encode())
+
+    def end_input(self) -> None:
+        self._input.put(None)
+
+    def read(self) -> str:
+        """Wait for one line."""
+        return self.output.written.get(timeout=TIMEOUT)
+
+    def read_until(self, start: str) -> list[str]:
+        """Wait for a line that starts so, and give all up to it."""
+        lines = [self.read()]
+        while not lines[-1].startswith(start):
+            lines.append(self.read())
+        return lines
+
+    def ask(self, *lines: str | bytes) -> list[str]:
+        """Send lines, and give what is answered before the answer to a ping, whatever the engine does meanwhile.
+
+        If it thinks about its move, the pong would wait for that: then an unknown command takes its place, which is
+        answered at once, but only what was sent after loading has been carried out by then.
+        """
+        self._asked += 1
+        self.send(*lines, f"sync{self._asked}")
+        return self.read_until(f"Error (unknown command): sync{self._asked}")[:-1]
+
+    def think(self, *lines: str) -> list[str]:
+        """Send lines that end with one that starts a search, wait for it, and give what was answered before."""
+        started = self.engine.searches
+        answers = self.ask(*lines)
+        self.engine.wait_for_search(started + 1)
+        return answers
+
+    def answer(self, move: str, ponder: str | None = None, cp: int = 0) -> list[str]:
+        """Let the engine find a move, and give what it says."""
+        self.engine.find(move, ponder, cp)
+        return self.ask()
+
+    def wait_for_end(self) -> list[str]:
+        """Wait until the loop has ended, and give what was written since the last read."""
+        self._thread.join(TIMEOUT)
+        assert not self._thread.is_alive()
+        rest = []
+        while not self.output.written.empty():
+            rest.append(self.output.written.get())
+        return rest
+
+    def leave(self) -> list[str]:
+        self.send("quit")
+        self.end_input()
+        return self.wait_for_end()
+
+
+def loaded() -> Iterator[Talk]:
+    """Give a conversation whose engine is loaded, and end it."""
+    talk = Talk()
+    talk.send("ping 1")
+    assert talk.read() == "pong 1"
+    yield talk
+    talk.leave()
