@@ -131,6 +131,14 @@ def _load64(typing_context, address):
 
 
 @intrinsic
+def _load_unaligned(typing_context, address):
+    def generate(context, builder, signature, arguments):
+        return builder.load(_pointer(builder, arguments[0], _I64), align=1)
+
+    return types.uint64(types.uint64), generate
+
+
+@intrinsic
 def _store64(typing_context, address, value):
     def generate(context, builder, signature, arguments):
         builder.store_atomic(arguments[1], _pointer(builder, arguments[0], _I64), "monotonic", 8)
@@ -186,6 +194,10 @@ if config.DISABLE_JIT:
         """Read 64 bits at an address."""
         return np.uint64(ctypes.c_uint64.from_address(int(address)).value)
 
+    def load_unaligned(address):
+        """Read 64 bits at any address."""
+        return load64(address)
+
     def store64(address, value):
         """Write 64 bits to an address."""
         ctypes.c_uint64.from_address(int(address)).value = int(value)
@@ -208,6 +220,8 @@ else:
     lsb = _lsb
     #: Read 64 bits at an address, atomically, so that no reader sees half a write and no loop hoists the read.
     load64 = _load64
+    #: Read 64 bits at any address, of what nobody writes.
+    load_unaligned = _load_unaligned
     #: Write 64 bits to an address, atomically.
     store64 = _store64
     #: Ask for a cache line ahead of its use.
@@ -225,6 +239,7 @@ __all__ = [
     "inlined",
     "kernel",
     "load64",
+    "load_unaligned",
     "lsb",
     "multiply_high",
     "popcount",

@@ -27,6 +27,12 @@ NO_EVAL = -32_767  # below any evaluation
 CUCKOO_PLACES = 8192
 SLIDER_ENTRIES = 102_400 + 5_248  # attack sets of all rook and bishop occupancies
 
+MAX_MEN = 7  # in a tablebase, kings included
+MAX_PAWNS = MAX_MEN - 2
+MATERIALS = 1_511  # all sets of 3 to 7 men with a king each, the sides not told apart
+MATERIAL_PLACES = 8_192  # a power of 2, more than twice as many
+MAX_CODE_LENGTH = 32  # of the codes in a tablebase, in bits
+
 
 def _record(*fields):
     # A dtype based on np.record lets the same code reach fields by attribute when it runs as plain Python.
@@ -145,10 +151,58 @@ TABLES = _record(  # read-only, shared by all threads
     ("parameters", SEARCH_PARAMETERS),
 )
 
+SYZYGY_PAIRS = _record(  # one compressed array of a Syzygy file: the values for one side to move (and pawn file)
+    ("pieces", np.uint8, MAX_MEN + 1),  # in the order in which their squares are counted
+    ("groups", np.uint8, MAX_MEN + 1),  # sizes of the groups that are counted together, then 0
+    ("factors", np.int64, MAX_MEN + 1),  # by group: what its number is multiplied by
+    ("positions", np.int64),  # length of the array
+    ("constant", np.int64),  # the value of all positions; -1 if they are compressed
+    ("index_bits", np.int64),  # each entry of the sparse index stands for 2 ** index_bits positions
+    ("index_offset", np.int64),  # all offsets are bytes from the start of the file
+    ("sizes_offset", np.int64),  # of the blocks' lengths in positions, less 1
+    ("size_count", np.int64),
+    ("data_offset", np.int64),
+    ("block_bits", np.int64),  # binary logarithm of a block's bytes
+    ("blocks", np.int64),
+    ("min_length", np.int64),  # of a code, in bits
+    ("bases", np.uint64, MAX_CODE_LENGTH + 1),  # by length: the lowest code, in the highest bits; 0 from the longest on
+    ("first_symbols", np.uint16, MAX_CODE_LENGTH + 1),  # by length: the symbol of the lowest code
+    ("symbols", np.uint64),  # address of 32-bit words: left symbol or value | right symbol << 12 | pairs in it << 24
+    ("symbol_count", np.int64),
+    ("dtz_flags", np.int64),
+    ("map_offsets", np.int64, 4),  # of a DTZ file's maps of values: win, loss, cursed win, blessed loss
+    ("map_lengths", np.int64, 4),
+)
+
+SYZYGY_TABLE = _record(  # one Syzygy file
+    ("address", np.uint64),  # of its first byte in memory
+    ("file_size", np.int64),  # in bytes
+    ("key", np.uint64),  # its pieces, its own White first, see `syzygy._material`
+    ("symmetric", np.int64),  # 1 = both sides have the same pieces, and White is to move
+    ("has_pawns", np.int64),
+    ("pairs", SYZYGY_PAIRS, (2, 4)),  # by side to move and file of the leading pawn
+)
+
+MATERIAL = _record(  # a place of the hash table of materials
+    ("key", np.uint64),  # 0 = free
+    ("wdl", np.int32),  # number of the table, -1 = none
+    ("dtz", np.int32),
+)
+
+TABLEBASES = _record(  # read-only during a search, shared by all threads; pages without tables take no memory
+    ("largest", np.int64),  # most men in a WDL table; 0 = no tables
+    ("binomials", np.int64, (MAX_MEN, 64)),  # [k, n]: ways to choose k of n
+    ("kings", np.int16, (10, 64)),  # number of a placement of both kings, by the first's number in its triangle
+    ("lead_pawns", np.int64, (MAX_PAWNS, 24)),  # [others, square]: where the placements with this leading pawn begin
+    ("places", MATERIAL, MATERIAL_PLACES),
+    ("tables", SYZYGY_TABLE, 2 * MATERIALS),
+)
+
 Position = from_dtype(POSITION)
 Frame = from_dtype(FRAME)
 Worker = from_dtype(WORKER)
 Tables = from_dtype(TABLES)
+Tablebases = from_dtype(TABLEBASES)
 
 
 def new_record(dtype):

@@ -1,0 +1,150 @@
+"""Syzygy tablebases: finds the files, and keeps the record from which compiled code looks positions up."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from knightadder.core import syzygy, syzygy_index
+from knightadder.core.layout import MATERIAL_PLACES, SYZYGY_TABLE, TABLEBASES, new_record
+from knightadder.engine.game import Game
+from knightadder.engine.syzygy_file import (
+    DTZ,
+    WDL,
+    SyzygyFile,
+    TableError,
+    allow_open_files,
+    material_key,
+    material_of_name,
+)
+
+#: The tables with three men, which come with the engine.
+SHIPPED = Path(__file__).parents[1] / "data" / "syzygy"
+
+
+class Tablebases:
+    """The tables in some folders, for win, draw or loss (WDL) and the distance to zeroing (DTZ).
+
+    Parameters
+    ----------
+    tables : record
+        The core's read-only tables.
+    folders : iterable of path
+        Where files such as ``KRPvKN.rtbw`` and ``KRPvKN.rtbz`` lie; the first of a name counts.
+
+    Attributes
+    ----------
+    record : record
+        The TABLEBASES record, for compiled code. It holds addresses in the mapped files and is valid only as long as
+        this object lives.
+    problems : list of str
+        A line for each folder that cannot be read, and each file that can't be used and so counts as absent.
+
+    Notes
+    -----
+    The files must stay as they are while this object lives: reading a mapped file that has been made shorter ends the
+    process on most systems.
+    """
+
+    def __init__(self, tables: np.record, folders: Iterable[Path | str] = (SHIPPED,)) -> None:
+        self._tables = tables
+        self._game: Game | None = None
+        self.problems: list[str] = []
+        self.record = new_record(TABLEBASES)
+        syzygy_index.fill_tables(self.record)
+        self.record.places["wdl"] = self.record.places["dtz"] = -1
+        self._files: dict[str, SyzygyFile] = {}
+        for folder in folders:
+            self._add_folder(Path(folder))
+
+    @property
+    def largest(self) -> int:
+        """The most men, kings included, of a position that WDL tables may know; 0 without tables."""
+        return int(self.record.largest)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the WDL tables, such as ``KRPvKN``."""
+        return sorted(name.removesuffix(WDL) for name in self._files if name.endswith(WDL))
+
+    @property
+    def dtz_names(self) -> list[str]:
+        """The names of the DTZ tables."""
+        return sorted(name.removesuffix(DTZ) for name in self._files if name.endswith(DTZ))
+
+    def wdl(self, position: Game | str) -> int | None:
+        """Return the value of a position as if the last move had been a capture or a pawn move.
+
+        Parameters
+        ----------
+        position : Game or str
+            A game, or a FEN.
+
+        Returns
+        -------
+        int or None
+            For the side to move: 2 a win, 1 a win that the fifty-move rule makes a draw, 0 a draw, -1 a loss that it
+            makes a draw, -2 a loss; None if there are castling rights, or a table is missing or damaged.
+
+        Raises
+        ------
+        PositionError
+            If the FEN is illegal.
+        """
+        value, known = syzygy.find_wdl(self._tables, self.record, self._game_of(position).record, 0)
+        return int(value) if known else None
+
+    def dtz(self, position: Game | str) -> int | None:
+        """Return the plies to the next capture or pawn move if both sides play best; see `wdl` for the position.
+
+        Returns
+        -------
+        int or None
+            Positive for a win and negative for a loss of the side to move, 0 for a draw, with 100 plies more where the
+            fifty-move rule makes it one; the distance may be a ply longer. None if the position's value is unknown.
+        """
+        value, known = syzygy.find_dtz(self._tables, self.record, self._game_of(position).record, 0)
+        return int(value) if known else None
+
+    def _game_of(self, position: Game | str) -> Game:
+        if isinstance(position, Game):
+            return position
+        if self._game is None:
+            self._game = Game(self._tables)
+        self._game.set_up(position)
+        return self._game
+
+    def _add_folder(self, folder: Path) -> None:
+        try:
+            paths = sorted(path for path in folder.iterdir() if path.suffix in (WDL, DTZ))
+        except OSError as error:
+            self.problems.append(f"{folder}: {error.strerror or 'cannot be read'}")
+            return
+        allow_open_files(len(self._files) + len(paths))
+        for path in paths:
+            if path.name in self._files or material_of_name(path.stem) is None:
+                continue
+            number = len(self._files)
+            table = self.record.tables[number]
+            try:
+                file = SyzygyFile(path, table)
+            except TableError as error:
+                self.record.tables[number] = np.zeros((), SYZYGY_TABLE)
+                self.problems.append(f"{path}: {error}")
+                continue
+            self._files[path.name] = file
+            self._register(path, number)
+
+    def _register(self, path: Path, number: int) -> None:
+        material = material_of_name(path.stem)
+        assert material is not None
+        kind = "wdl" if path.suffix == WDL else "dtz"
+        for white, black in (material, material[::-1]):
+            key = np.uint64(material_key(white, black))
+            place = int(key) * int(syzygy.PLACE_FACTOR) % (1 << 64) >> int(syzygy.PLACE_SHIFT)
+            while self.record.places[place].key not in (0, key):
+                place = (place + 1) % MATERIAL_PLACES
+            self.record.places[place].key = key
+            self.record.places[place][kind] = number
+        if path.suffix == WDL:
+            self.record.largest = max(self.largest, len(path.stem) - 1)
