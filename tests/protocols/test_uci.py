@@ -443,7 +443,8 @@ class ClosedPipe(io.StringIO):
 def test_when_nobody_reads_any_more_the_loop_ends_quietly(capsys: pytest.CaptureFixture[str]) -> None:
     still_open: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     still_open.put(b"uci\n")
-    uci = Uci(iter(still_open.get, b""), ClosedPipe(), Loader(Options()))
+    loader = Loader(Options(), lambda options, report: cast("Engine", FakeEngine(options)))
+    uci = Uci(iter(still_open.get, b""), ClosedPipe(), loader)
     assert uci.run() == 0
     assert uci.output_closed
     still_open.put(b"")
