@@ -1,29 +1,27 @@
 """The UCI loop, in this process and against an engine that only pretends to think."""
 
-import io
 import queue
 import sys
 import threading
 import types
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import pytest
+from loop_talk import TIMEOUT, ClosedPipe, Load, LoopTalk, SlowLoading, loader_of
 from samples import LINE
 
 from knightadder import __version__
 from knightadder.engine.errors import PositionError
 from knightadder.engine.info import CurrentMove, Info, Message, Result
 from knightadder.engine.limits import Limits
-from knightadder.engine.loader import Loader, Report
+from knightadder.engine.loader import Report
 from knightadder.engine.options import OPTIONS, Options
 from knightadder.protocols.uci import Uci
 from knightadder.protocols.uci_text import format_info
 
 if TYPE_CHECKING:
     from knightadder.engine.engine import Engine
-
-TIMEOUT = 20.0
 
 # --- The loop -------------------------------------------------------------------------------------------------------
 
@@ -105,77 +103,19 @@ class FakeEngine:
         self.closed = True
 
 
-class LineWriter(io.StringIO):
-    """A text stream that hands every write over, to prove that one write is made of whole lines."""
+class Conversation(LoopTalk):
+    """A UCI loop in a thread."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.written: queue.SimpleQueue[str] = queue.SimpleQueue()
-
-    def write(self, text: str) -> int:
-        assert text.endswith("\n")
-        for line in text[:-1].split("\n"):
-            self.written.put(line)
-        return len(text)
-
-
-class Conversation:
-    """A UCI loop in a thread, to be talked with line by line."""
-
-    def __init__(self, load: Callable[[Options, Report], "Engine"] | None = None) -> None:
-        self.engine = FakeEngine(Options())
-        self.loader = Loader(self.engine.options, load or (lambda options, report: cast("Engine", self.engine)))
-        self.output = LineWriter()
-        self._input: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self.uci = Uci(self._lines(), self.output, self.loader)
-        self.status: int | None = None
-        self._thread = threading.Thread(target=self._run)
-        self._thread.start()
-
-    def _lines(self) -> Iterator[bytes]:
-        while (line := self._input.get()) is not None:
-            yield line
-
-    def _run(self) -> None:
-        self.status = self.uci.run()
-        self.uci.close()
-
-    def send(self, *lines: str | bytes) -> None:
-        for line in lines:
-            self._input.put(line if isinstance(line, bytes) else f"{line}\n".encode())
-
-    def end_input(self) -> None:
-        self._input.put(None)
-
-    def read(self) -> str:
-        """Wait for one line."""
-        return self.output.written.get(timeout=TIMEOUT)
-
-    def read_until(self, start: str) -> list[str]:
-        """Wait for a line that starts so, and give all up to it."""
-        lines = [self.read()]
-        while not lines[-1].startswith(start):
-            lines.append(self.read())
-        return lines
+    def __init__(self, load: Load | None = None) -> None:
+        super().__init__(FakeEngine(Options()), Uci, load)
 
     def ask(self, *lines: str | bytes) -> list[str]:
         """Send lines, and give what is answered before the answer to an `isready` after them."""
         self.send(*lines, "isready")
         return self.read_until("readyok")[:-1]
 
-    def wait_for_end(self) -> list[str]:
-        """Wait until the loop has ended, and give what was written since the last read."""
-        self._thread.join(TIMEOUT)
-        assert not self._thread.is_alive()
-        rest = []
-        while not self.output.written.empty():
-            rest.append(self.output.written.get())
-        return rest
-
     def leave(self) -> list[str]:
-        self.send("quit")
-        self.end_input()
-        rest = self.wait_for_end()
+        rest = super().leave()
         if self.engine.thread is not None:
             self.engine.thread.join(TIMEOUT)
         return rest
@@ -433,18 +373,10 @@ def test_at_the_end_of_input_a_count_is_completed() -> None:
     assert talk.wait_for_end()[-1] == "Nodes searched: 39"
 
 
-class ClosedPipe(io.StringIO):
-    """A pipe whose reader has gone."""
-
-    def write(self, text: str) -> int:
-        raise BrokenPipeError
-
-
 def test_when_nobody_reads_any_more_the_loop_ends_quietly(capsys: pytest.CaptureFixture[str]) -> None:
     still_open: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     still_open.put(b"uci\n")
-    loader = Loader(Options(), lambda options, report: cast("Engine", FakeEngine(options)))
-    uci = Uci(iter(still_open.get, b""), ClosedPipe(), loader)
+    uci = Uci(iter(still_open.get, b""), ClosedPipe(), loader_of(FakeEngine(Options())))
     assert uci.run() == 0
     assert uci.output_closed
     still_open.put(b"")
@@ -454,41 +386,30 @@ def test_when_nobody_reads_any_more_the_loop_ends_quietly(capsys: pytest.Capture
 # --- While the core is being loaded -----------------------------------------------------------------------------------
 
 
-class SlowLoading(Conversation):
+class SlowConversation(SlowLoading, Conversation):
     """A conversation whose engine is loaded when the test says so."""
-
-    def __init__(self) -> None:
-        self.started = threading.Event()
-        self.may_finish = threading.Event()
-        super().__init__(self._load)
-
-    def _load(self, options: Options, report: Report) -> "Engine":
-        self.report = report
-        self.started.set()
-        self.may_finish.wait(TIMEOUT)
-        return cast("Engine", self.engine)
 
 
 @pytest.fixture
-def loading() -> Iterator[SlowLoading]:
-    conversation = SlowLoading()
+def loading() -> Iterator[SlowConversation]:
+    conversation = SlowConversation()
     yield conversation
     conversation.may_finish.set()
     conversation.leave()
 
 
-def test_uci_and_help_are_answered_while_loading(loading: SlowLoading) -> None:
+def test_uci_and_help_are_answered_while_loading(loading: SlowConversation) -> None:
     loading.send("position startpos", "isready", "uci", "help", "castle")
     assert loading.read_until("uciok")[0] == f"id name Knightadder {__version__}"
     assert "  quit" in loading.read_until("info string unknown")
     assert loading.engine.calls == []
 
 
-def test_loading_starts_without_any_command(loading: SlowLoading) -> None:
+def test_loading_starts_without_any_command(loading: SlowConversation) -> None:
     assert loading.started.wait(TIMEOUT)
 
 
-def test_commands_for_the_engine_wait_in_order_for_loading(loading: SlowLoading) -> None:
+def test_commands_for_the_engine_wait_in_order_for_loading(loading: SlowConversation) -> None:
     loading.send("setoption name Hash value 32", "position startpos moves e2e4", "isready", "go infinite", "stop", "d")
     loading.may_finish.set()
     assert loading.read() == "readyok"
@@ -501,7 +422,7 @@ def test_commands_for_the_engine_wait_in_order_for_loading(loading: SlowLoading)
     }
 
 
-def test_an_isready_that_waits_is_told_each_step(loading: SlowLoading) -> None:
+def test_an_isready_that_waits_is_told_each_step(loading: SlowConversation) -> None:
     assert loading.started.wait(TIMEOUT)
     loading.report("compiling 1/2: perft")
     loading.send("isready")
@@ -513,7 +434,7 @@ def test_an_isready_that_waits_is_told_each_step(loading: SlowLoading) -> None:
     assert loading.read_until("readyok")
 
 
-def test_progress_is_told_to_nobody_who_did_not_ask(loading: SlowLoading) -> None:
+def test_progress_is_told_to_nobody_who_did_not_ask(loading: SlowConversation) -> None:
     assert loading.started.wait(TIMEOUT)
     loading.report("compiling 1/2: perft")
     loading.report("compiling 2/2: search")
@@ -523,7 +444,7 @@ def test_progress_is_told_to_nobody_who_did_not_ask(loading: SlowLoading) -> Non
 
 @pytest.mark.parametrize("end", ["quit", "end of input"])
 def test_leaving_does_not_wait_for_loading(end: str) -> None:
-    talk = SlowLoading()
+    talk = SlowConversation()
     assert talk.started.wait(TIMEOUT)
     if end == "quit":
         talk.send("isready", "position startpos", "quit")
@@ -531,12 +452,12 @@ def test_leaving_does_not_wait_for_loading(end: str) -> None:
     assert talk.wait_for_end() == []
     assert talk.status == 0
     assert not talk.loader.ready.is_set()
-    assert not talk.uci.close()
+    assert not talk.conversation.close()
     talk.may_finish.set()
 
 
 def test_at_the_end_of_input_what_waits_for_loading_is_still_carried_out() -> None:
-    talk = SlowLoading()
+    talk = SlowConversation()
     talk.send("isready", "go infinite")
     talk.end_input()
     talk.may_finish.set()

@@ -1,19 +1,18 @@
 """XBoard's protocol against an engine that only pretends to think: what is said when."""
 
-import io
 import shlex
-import threading
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import chess
 import pytest
-from xboard_talk import TIMEOUT, FakeEngine, LineWriter, Talk, line, loaded
+from loop_talk import TIMEOUT, ClosedPipe, LineWriter, SlowLoading, loader_of
+from xboard_talk import FakeEngine, Talk, line, loaded
 
 from knightadder import __version__
 from knightadder.engine.info import CurrentMove, Message
 from knightadder.engine.limits import Limits
-from knightadder.engine.loader import Loader, Report
+from knightadder.engine.loader import Report
 from knightadder.engine.options import Options
 from knightadder.protocols import xboard_player
 from knightadder.protocols.conversation import Session
@@ -579,30 +578,19 @@ def test_quit_while_thinking_says_no_move(talk: Talk) -> None:
     assert talk.engine.calls[-1] == "close"
 
 
-class SlowLoading(Talk):
+class SlowTalk(SlowLoading, Talk):
     """A conversation whose engine is loaded when the test says so."""
-
-    def __init__(self) -> None:
-        self.started = threading.Event()
-        self.may_finish = threading.Event()
-        super().__init__(self._load)
-
-    def _load(self, options: Options, report: Report) -> "Engine":
-        self.report = report
-        self.started.set()
-        self.may_finish.wait(TIMEOUT)
-        return cast("Engine", self.engine)
 
 
 @pytest.fixture
-def loading() -> Iterator[SlowLoading]:
-    talk = SlowLoading()
+def loading() -> Iterator[SlowTalk]:
+    talk = SlowTalk()
     yield talk
     talk.may_finish.set()
     talk.leave()
 
 
-def test_features_are_told_while_the_engine_is_loaded_and_done_when_it_is(loading: SlowLoading) -> None:
+def test_features_are_told_while_the_engine_is_loaded_and_done_when_it_is(loading: SlowTalk) -> None:
     lines = loading.ask("xboard", "protover 2", "new", "usermove e2e4", "ping 1")
     assert lines[0] == "feature done=0"
     assert not [line for line in lines if line.startswith(("feature done=1", "pong", "Error"))]
@@ -615,7 +603,7 @@ def test_features_are_told_while_the_engine_is_loaded_and_done_when_it_is(loadin
     assert loading.answer("e7e5") == ["move e7e5", "pong 1"]
 
 
-def test_nothing_is_told_of_loading_to_an_interface_without_comments(loading: SlowLoading) -> None:
+def test_nothing_is_told_of_loading_to_an_interface_without_comments(loading: SlowTalk) -> None:
     loading.ask("protover 2", "rejected debug")
     assert loading.started.wait(TIMEOUT)
     loading.report("compiling 1/2: search")
@@ -625,7 +613,7 @@ def test_nothing_is_told_of_loading_to_an_interface_without_comments(loading: Sl
 
 
 def test_leaving_does_not_wait_for_loading() -> None:
-    talk = SlowLoading()
+    talk = SlowTalk()
     assert talk.started.wait(TIMEOUT)
     talk.send("new", "ping 1", "quit")
     assert talk.wait_for_end() == []
@@ -646,14 +634,8 @@ def test_a_failure_to_load_is_said_and_ends_the_process(capsys: pytest.CaptureFi
     talk.end_input()
 
 
-class ClosedPipe(io.StringIO):
-    def write(self, text: str) -> int:
-        raise BrokenPipeError
-
-
 def test_when_nobody_reads_any_more_the_loop_ends_quietly(capsys: pytest.CaptureFixture[str]) -> None:
-    loader = Loader(Options(), lambda options, report: cast("Engine", FakeEngine(options)))
-    conversation = XBoard(Session(iter([b"protover 2\n"]), ClosedPipe(), loader))
+    conversation = XBoard(Session(iter([b"protover 2\n"]), ClosedPipe(), loader_of(FakeEngine(Options()))))
     assert conversation.run() == 0
     assert conversation.output_closed
     assert capsys.readouterr().err == ""
@@ -666,7 +648,7 @@ def speak_uci(*lines: bytes) -> list[str]:
     """Send lines to a UCI loop, and give what it answers."""
     engine = FakeEngine(Options())
     output = LineWriter()
-    uci = Uci(iter(lines), output, Loader(engine.options, lambda options, report: cast("Engine", engine)))
+    uci = Uci(iter(lines), output, loader_of(engine))
     assert uci.run() == 0
     uci.close()
     answers = []

@@ -1,26 +1,22 @@
 """XBoard's loop in this process, with an engine that thinks what the test says and has its rules from python-chess."""
 
-import io
-import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import chess
+from loop_talk import TIMEOUT, Load, LoopTalk
 
 from knightadder.engine.ending import Ending
 from knightadder.engine.errors import PositionError
 from knightadder.engine.info import Bound, CurrentMove, Info, Message, Result, Score
 from knightadder.engine.limits import Limits
-from knightadder.engine.loader import Loader, Report
 from knightadder.engine.options import Option, Options
 from knightadder.protocols.conversation import Session
 from knightadder.protocols.xboard import XBoard
 
 if TYPE_CHECKING:
-    from knightadder.engine.engine import Engine
-
-TIMEOUT = 20.0
+    pass
 
 
 def line(cp: int = 0, pv: Sequence[str] = ("e7e5",), depth: int = 7) -> Info:
@@ -128,55 +124,12 @@ class FakeEngine:
         self.calls.append("close")
 
 
-class LineWriter(io.StringIO):
-    """A text stream that hands over every line, and insists on whole ones."""
+class Talk(LoopTalk):
+    """An XBoard loop in a thread."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.written: queue.SimpleQueue[str] = queue.SimpleQueue()
-
-    def write(self, text: str) -> int:
-        assert text.endswith("\n")
-        for line in text[:-1].split("\n"):
-            self.written.put(line)
-        return len(text)
-
-
-class Talk:
-    """A loop in a thread, to be talked with line by line."""
-
-    def __init__(self, load: Callable[[Options, Report], "Engine"] | None = None) -> None:
-        self.engine = FakeEngine(Options())
-        self.loader = Loader(self.engine.options, load or (lambda options, report: cast("Engine", self.engine)))
-        self.output = LineWriter()
-        self._input: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self.conversation = XBoard(Session(iter(self._input.get, None), self.output, self.loader))
-        self.status: int | None = None
+    def __init__(self, load: Load | None = None) -> None:
         self._asked = 0
-        self._thread = threading.Thread(target=self._run)
-        self._thread.start()
-
-    def _run(self) -> None:
-        self.status = self.conversation.run()
-        self.conversation.close()
-
-    def send(self, *lines: str | bytes) -> None:
-        for text in lines:
-            self._input.put(text if isinstance(text, bytes) else f"{text}\n".encode())
-
-    def end_input(self) -> None:
-        self._input.put(None)
-
-    def read(self) -> str:
-        """Wait for one line."""
-        return self.output.written.get(timeout=TIMEOUT)
-
-    def read_until(self, start: str) -> list[str]:
-        """Wait for a line that starts so, and give all up to it."""
-        lines = [self.read()]
-        while not lines[-1].startswith(start):
-            lines.append(self.read())
-        return lines
+        super().__init__(FakeEngine(Options()), lambda *given: XBoard(Session(*given)), load)
 
     def ask(self, *lines: str | bytes) -> list[str]:
         """Send lines, and give what is answered before the answer to a ping, whatever the engine does meanwhile.
@@ -199,20 +152,6 @@ class Talk:
         """Let the engine find a move, and give what it says."""
         self.engine.find(move, ponder, cp)
         return self.ask()
-
-    def wait_for_end(self) -> list[str]:
-        """Wait until the loop has ended, and give what was written since the last read."""
-        self._thread.join(TIMEOUT)
-        assert not self._thread.is_alive()
-        rest = []
-        while not self.output.written.empty():
-            rest.append(self.output.written.get())
-        return rest
-
-    def leave(self) -> list[str]:
-        self.send("quit")
-        self.end_input()
-        return self.wait_for_end()
 
 
 def loaded() -> Iterator[Talk]:

@@ -1,0 +1,114 @@
+"""A protocol's loop in this process, with an engine that only pretends to think."""
+
+import io
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, cast
+
+from knightadder.engine.loader import Loader, Report
+from knightadder.engine.options import Options
+from knightadder.protocols.conversation import Conversation
+
+if TYPE_CHECKING:
+    from knightadder.engine.engine import Engine
+
+TIMEOUT = 20.0
+
+Load: TypeAlias = Callable[[Options, Report], "Engine"]
+
+
+def loader_of(engine: Any) -> Loader:
+    """Give a loader that has this engine ready."""
+    return Loader(engine.options, lambda options, report: cast("Engine", engine))
+
+
+class LineWriter(io.StringIO):
+    """A text stream that hands over every line, and insists on writes of whole ones."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def write(self, text: str) -> int:
+        assert text.endswith("\n")
+        for line in text[:-1].split("\n"):
+            self.written.put(line)
+        return len(text)
+
+
+class ClosedPipe(io.StringIO):
+    """A pipe whose reader has gone."""
+
+    def write(self, text: str) -> int:
+        raise BrokenPipeError
+
+
+class LoopTalk:
+    """A loop in a thread, to be talked with line by line."""
+
+    def __init__(
+        self,
+        engine: Any,
+        converse: Callable[[Iterator[bytes], TextIO, Loader], Conversation],
+        load: Load | None = None,
+    ) -> None:
+        self.engine = engine
+        self.loader = Loader(engine.options, load) if load else loader_of(engine)
+        self.output = LineWriter()
+        self._input: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self.conversation = converse(iter(self._input.get, None), self.output, self.loader)
+        self.status: int | None = None
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        self.status = self.conversation.run()
+        self.conversation.close()
+
+    def send(self, *lines: str | bytes) -> None:
+        for line in lines:
+            self._input.put(line if isinstance(line, bytes) else f"{line}\n".encode())
+
+    def end_input(self) -> None:
+        self._input.put(None)
+
+    def read(self) -> str:
+        """Wait for one line."""
+        return self.output.written.get(timeout=TIMEOUT)
+
+    def read_until(self, start: str) -> list[str]:
+        """Wait for a line that starts so, and give all up to it."""
+        lines = [self.read()]
+        while not lines[-1].startswith(start):
+            lines.append(self.read())
+        return lines
+
+    def wait_for_end(self) -> list[str]:
+        """Wait until the loop has ended, and give what was written since the last read."""
+        self._thread.join(TIMEOUT)
+        assert not self._thread.is_alive()
+        rest = []
+        while not self.output.written.empty():
+            rest.append(self.output.written.get())
+        return rest
+
+    def leave(self) -> list[str]:
+        self.send("quit")
+        self.end_input()
+        return self.wait_for_end()
+
+
+class SlowLoading(LoopTalk):
+    """Put before a talk's class: its engine is loaded when the test says so."""
+
+    def __init__(self) -> None:
+        self.started = threading.Event()
+        self.may_finish = threading.Event()
+        super().__init__(load=self._load)  # type: ignore[call-arg]
+
+    def _load(self, options: Options, report: Report) -> "Engine":
+        self.report = report
+        self.started.set()
+        self.may_finish.wait(TIMEOUT)
+        return cast("Engine", self.engine)
