@@ -38,6 +38,12 @@ worker = layout.new_record(layout.WORKER)
 print(json.dumps({"lines": lines, "leaves": int(perft.perft(tables.new_tables(), worker, 0, 0, 1))}))
 """
 
+COMPILE_ONE = """
+from knightadder.core import city_hash, jit, perft
+jit.compile_entry(city_hash.hash_short)
+print(len(city_hash.hash_short.signatures), len(perft.perft.signatures), city_hash.hash_short.stats.cache_hits)
+"""
+
 
 def run(folder: Path, *command: str) -> str:
     """Run Python with a cache folder of its own, and give what it prints."""
@@ -108,6 +114,17 @@ def test_damaged_files_are_survived(tmp_path: Path) -> None:
         assert json.loads(run(tmp_path, "-c", COMPILE_PERFT)) == first
         [code] = tmp_path.rglob("*.nbc")
     assert json.loads(run(tmp_path, "-c", COMPILE_PERFT)) == {"lines": [], "leaves": 1}
+
+
+@only_compiled
+def test_one_entry_is_compiled_alone(tmp_path: Path) -> None:
+    assert run(tmp_path, "-c", COMPILE_ONE) == "1 0 Counter()\n"
+    assert len(list(tmp_path.rglob("*.nbc"))) == 1
+    assert list(tmp_path.rglob("complete")) == []  # so an engine still reports what it compiles
+    assert "1 0 Counter({" in run(tmp_path, "-c", COMPILE_ONE)
+    [code] = tmp_path.rglob("*.nbc")
+    code.write_bytes(bytes(code.stat().st_size))
+    assert run(tmp_path, "-c", COMPILE_ONE).startswith("1 0 ")
 
 
 # --- intrinsics ----------------------------------------------------------------------------------------------------

@@ -82,6 +82,21 @@ def compile_entries(report: Callable[[str], None] = lambda line: None) -> None:
     _compile_all(report)
 
 
+def compile_entry(function) -> None:
+    """Compile one entry point, or load it from the cache, for what is not part of every start.
+
+    A damaged or full cache is passed by.
+    """
+    if config.DISABLE_JIT or function.signatures:
+        return
+    signature = next(signature for compiled, signature in ENTRIES if compiled is function)
+    try:
+        function.compile(signature)
+    except Exception:
+        function._cache = NullCache()
+        function.compile(signature)
+
+
 def _load_or_fill(report: Callable[[str], None]) -> None:
     with cache.fill_lock(CACHE, lambda: report("waiting for another engine that is compiling")):
         # Another process may have filled the cache while this one waited for the lock: then all of it is loaded.
@@ -234,6 +249,7 @@ else:
 __all__ = [
     "CACHE",
     "compile_entries",
+    "compile_entry",
     "copy_record",
     "entry",
     "inlined",
