@@ -34,6 +34,8 @@ def folder(tmp_path: Path) -> Path:
 def test_the_shipped_tables(tables: np.record) -> None:
     tablebases = Tablebases(tables)
     assert tablebases.names == tablebases.dtz_names == NAMES
+    assert tablebases.paths["KRvK.rtbz"] == SHIPPED / "KRvK.rtbz"
+    assert len(tablebases.paths) == 10
     assert tablebases.largest == 3
     assert tablebases.problems == []
     assert sum(file.stat().st_size for file in SHIPPED.iterdir()) < 50_000
@@ -101,6 +103,8 @@ def test_of_two_folders_the_first_counts(tables: np.record, folder: Path, tmp_pa
     tablebases = Tablebases(tables, [folder, str(second)])
     assert tablebases.problems == []
     assert tablebases.names == NAMES
+    assert tablebases.paths["KQvK.rtbw"] == folder / "KQvK.rtbw"
+    assert tablebases.paths["KRvK.rtbw"] == second / "KRvK.rtbw"
     assert tablebases.dtz(MATE_IN_ONE) == 1
 
 

@@ -24,9 +24,9 @@ if sys.platform != "win32":
     import resource
 
 WDL, DTZ = ".rtbw", ".rtbz"
+CHECKSUM = 16  # bytes at the end of the file; before them its size is a multiple of 64
 
 _MAGIC = {WDL: b"\x71\xe8\x23\x5d", DTZ: b"\xd7\x66\x0c\xa5"}
-_CHECKSUM = 16  # bytes at the end of the file; before them its size is a multiple of 64
 _NAME = re.compile(r"K(Q*R*B*N*P*)vK(Q*R*B*N*P*)")
 _LETTERS = "PNBRQ"
 _BLACK = 8  # of a piece
@@ -84,7 +84,7 @@ class SyzygyFile:
         self._at = 0
         if self._bytes(4) != _MAGIC[path.suffix]:
             raise TableError("not a Syzygy file of this kind")
-        if len(self._data) % 64 != _CHECKSUM:
+        if len(self._data) % 64 != CHECKSUM:
             raise TableError("truncated")
         table.address = self._data.ctypes.data
         table.file_size = len(self._data)
@@ -96,7 +96,7 @@ class SyzygyFile:
 
     def _bytes(self, count: int) -> bytes:
         # Whatever is read lies before the checksum. Compiled code reads 8 bytes at a time and relies on that, too.
-        if self._at + count > len(self._data) - _CHECKSUM:
+        if self._at + count > len(self._data) - CHECKSUM:
             raise TableError("truncated, or its header is damaged")
         self._at += count
         return self._data[self._at - count : self._at].tobytes()
@@ -107,7 +107,7 @@ class SyzygyFile:
     def _skip(self, count: int) -> int:
         """Return where a part of the file begins, and go on behind it."""
         start = self._at
-        if count < 0 or start + count > len(self._data) - _CHECKSUM:
+        if count < 0 or start + count > len(self._data) - CHECKSUM:
             raise TableError("truncated, or its header is damaged")
         self._at += count
         return start

@@ -37,6 +37,8 @@ class Tablebases:
     record : record
         The TABLEBASES record, for compiled code. It holds addresses in the mapped files and is valid only as long as
         this object lives.
+    paths : dict of str to Path
+        The files in use, by names such as ``KRPvKN.rtbw``.
     problems : list of str
         A line for each folder that cannot be read, and each file that can't be used and so counts as absent.
 
@@ -49,6 +51,7 @@ class Tablebases:
     def __init__(self, tables: np.record, folders: Iterable[Path | str] = (SHIPPED,)) -> None:
         self._tables = tables
         self._game: Game | None = None
+        self.paths: dict[str, Path] = {}
         self.problems: list[str] = []
         self.record = new_record(TABLEBASES)
         syzygy_index.fill_tables(self.record)
@@ -133,6 +136,7 @@ class Tablebases:
                 self.problems.append(f"{path}: {error}")
                 continue
             self._files[path.name] = file
+            self.paths[path.name] = path
             self._register(path, number)
 
     def _register(self, path: Path, number: int) -> None:
