@@ -47,6 +47,7 @@ examples:
   knightadder bench                        search fixed positions: nodes, and nodes per second
   knightadder suite wac.epd --time 1       solve the positions of a test suite
   knightadder match --engine name=new --engine name=old dir=../old/src --each nodes=20000 --sprt elo0=0 elo1=5
+  knightadder tablebases download syzygy   fetch the endgame tablebases with up to five men, about 1 GB
   knightadder warmup                       compile now what the first start would compile
 """
 
@@ -90,7 +91,7 @@ def build_parser() -> "argparse.ArgumentParser":
     """Declare the subcommands and their arguments."""
     import argparse
 
-    from knightadder.workshop import book_make, match, suite, tune
+    from knightadder.workshop import book_make, match, suite, tablebases_command, tune
 
     parser = argparse.ArgumentParser(
         prog="knightadder",
@@ -141,6 +142,7 @@ def build_parser() -> "argparse.ArgumentParser":
     match.add_command(commands)
     tune.add_command(commands)
     book_make.add_command(commands)
+    tablebases_command.add_command(commands)
     return parser
 
 
