@@ -80,6 +80,21 @@ def random_positions(seed: int, count: int, chess960: bool = False) -> list[ches
     raise AssertionError("unreachable")
 
 
+def random_boards(name: str, count: int, seed: int = 0) -> Iterator[chess.Board]:
+    """Yield positions with a table's pieces, either side to move, in both colours."""
+    generator = random.Random(f"{name} {seed}")
+    white, black = name.split("v")
+    pieces = white + black.lower()
+    while count:
+        board = chess.Board(None)
+        for square, piece in zip(generator.sample(range(64), len(pieces)), pieces, strict=True):
+            board.set_piece_at(square, chess.Piece.from_symbol(piece))
+        board.turn = generator.random() < 0.5
+        if board.is_valid():
+            yield board if generator.random() < 0.5 else board.mirror()
+            count -= 1
+
+
 def encode(board: chess.Board, move: chess.Move) -> int:
     """Give a move of a Chess960 board in the core's encoding."""
     kind = move.promotion or 0

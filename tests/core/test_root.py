@@ -148,3 +148,21 @@ def test_a_second_search_profits_from_the_table() -> None:
         root.search(4)
         nodes.append(int(root.worker.nodes))
     assert nodes[0] < 0.8 * nodes[1]
+
+
+def test_only_moves_of_the_first_rank_are_searched() -> None:
+    root = Root(KIWIPETE)
+    wanted, others = root.moves[1:4], [root.moves[0], *root.moves[4:]]
+    order = wanted + others
+    root.keep(order)
+    for root_move in root.worker.root_moves[:3]:
+        root_move.rank = 1
+    root.search()
+    searched = [int(move.move) for move in root.worker.root_moves[: len(order)] if move.nodes]
+    assert sorted(searched) == sorted(wanted)
+    assert root.order()[0] in wanted
+    root.worker.pv_index = len(wanted)
+    root.search()
+    searched = [int(move.move) for move in root.worker.root_moves[: len(order)] if move.nodes]
+    assert sorted(searched) == sorted(order)
+    assert set(root.order()[: len(wanted)]) == set(wanted)

@@ -11,9 +11,9 @@ import chess
 import chess.syzygy
 import numpy as np
 import pytest
-from core_helpers import INTERPRETED, TABLES, compiled, new_game, set_up
+from core_helpers import INTERPRETED, TABLES, compiled, new_game, random_boards, set_up
 
-from knightadder.core import syzygy, syzygy_index, syzygy_pairs
+from knightadder.core import syzygy, syzygy_entries, syzygy_index, syzygy_pairs
 from knightadder.core.layout import MAX_PLY, SYZYGY_PAIRS, TABLEBASES, new_record
 from knightadder.engine import syzygy_file
 from knightadder.engine.tablebases import SHIPPED, Tablebases
@@ -40,7 +40,9 @@ def ours(tablebases: Tablebases, board: chess.Board, ply: int = 0) -> tuple[int 
     """Probe WDL and DTZ, with the position somewhere in the search stack."""
     record = set_up(GAME, board)
     record.stack[ply] = record.stack[0]
-    found = (probe(TABLES, tablebases.record, record, ply) for probe in (syzygy.find_wdl, syzygy.find_dtz))
+    found = (
+        probe(TABLES, tablebases.record, record, ply) for probe in (syzygy_entries.find_wdl, syzygy_entries.find_dtz)
+    )
     wdl, dtz = (int(value) if known else None for value, known in found)
     return wdl, dtz
 
@@ -48,21 +50,6 @@ def ours(tablebases: Tablebases, board: chess.Board, ply: int = 0) -> tuple[int 
 def theirs(tablebase: chess.syzygy.Tablebase, board: chess.Board) -> tuple[int | None, int | None]:
     """Let python-chess probe them."""
     return tablebase.get_wdl(board), tablebase.get_dtz(board)
-
-
-def random_boards(name: str, count: int, seed: int = 0) -> Iterator[chess.Board]:
-    """Yield positions with a table's pieces, either side to move, in both colours."""
-    generator = random.Random(f"{name} {seed}")
-    white, black = name.split("v")
-    pieces = white + black.lower()
-    while count:
-        board = chess.Board(None)
-        for square, piece in zip(generator.sample(range(64), len(pieces)), pieces, strict=True):
-            board.set_piece_at(square, chess.Piece.from_symbol(piece))
-        board.turn = generator.random() < 0.5
-        if board.is_valid():
-            yield board if generator.random() < 0.5 else board.mirror()
-            count -= 1
 
 
 @pytest.fixture(scope="module")

@@ -10,13 +10,13 @@ import pytest
 from core_helpers import compiled
 
 from knightadder.core import transposition as tt
-from knightadder.core.layout import WORKER, new_record
+from knightadder.core.layout import MAX_PLY, WORKER, new_record
 from knightadder.engine.hashtable import HashTable
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
 EXACT, LOWER, UPPER = int(tt.EXACT), int(tt.LOWER), int(tt.UPPER)
-MATE = int(tt.MATE)
+MATE, TABLEBASE_WIN = int(tt.MATE), int(tt.TABLEBASE_WIN)
 
 Entry = tuple[int, int, int, int]
 
@@ -114,6 +114,11 @@ def test_all_fields_come_back(table: Table) -> None:
         (MATE - 5, 4, 2, MATE - 3),
         (9 - MATE, 3, 5, 11 - MATE),
         (9 - MATE, 9, 0, 0 - MATE),  # mated in the position itself
+        (MATE - MAX_PLY + 1, 0, 5, MATE - MAX_PLY),  # a mate stays one, however far away
+        (MAX_PLY - MATE - 1, 0, 5, MAX_PLY - MATE),
+        (TABLEBASE_WIN - 7, 7, 5, TABLEBASE_WIN - 5),
+        (7 - TABLEBASE_WIN, 7, 9, 9 - TABLEBASE_WIN),
+        (TABLEBASE_WIN - MAX_PLY, 0, 5, TABLEBASE_WIN - MAX_PLY),
         (29_000, 2, 7, 29_000),
         (-29_000, 2, 7, -29_000),
     ],
@@ -236,6 +241,7 @@ def test_an_entry_decides_when_exact_or_outside_the_window(bound: int, score: in
         (UPPER, 50, 0),
         (EXACT, MATE - 5, 0),  # mates are no evaluations
         (EXACT, 5 - MATE, 0),
+        (EXACT, TABLEBASE_WIN - 5, 0),  # nor is what tablebases know
     ],
 )
 def test_an_entry_refines_an_evaluation_that_its_bound_excludes(bound: int, score: int, expected: int) -> None:

@@ -32,6 +32,9 @@ def engine(shared_engine: Engine) -> Iterator[Engine]:
         "BookFile",
         "BookDepth",
         "BestBookMove",
+        "SyzygyPath",
+        "SyzygyProbeLimit",
+        "Syzygy50MoveRule",
     ):
         shared_engine.set_option(name, str(defaults[name]).lower())
 

@@ -26,6 +26,9 @@ def test_the_declarations_are_those_that_interfaces_expect() -> None:
         "option name BookDepth type spin default 255 min 1 max 255",
         "option name BestBookMove type check default false",
         "option name SyzygyPath type string default <empty>",
+        "option name SyzygyProbeDepth type spin default 1 min 1 max 100",
+        "option name SyzygyProbeLimit type spin default 7 min 0 max 7",
+        "option name Syzygy50MoveRule type check default true",
     ]
 
 

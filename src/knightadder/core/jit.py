@@ -195,6 +195,14 @@ def _copy_record(typing_context, target, source):
     return types.void(target, source), generate
 
 
+@intrinsic
+def _record_at(typing_context, address, dtype):
+    def generate(context, builder, signature, arguments):
+        return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+
+    return dtype.dtype(types.uint64, dtype), generate
+
+
 if config.DISABLE_JIT:
 
     def popcount(bitboard):
@@ -228,6 +236,10 @@ if config.DISABLE_JIT:
         """Copy one record over another of the same type."""
         target.setfield(source, target.dtype)
 
+    def record_at(address, dtype):
+        """View the memory at an address as a record."""
+        return np.frombuffer((ctypes.c_char * dtype.itemsize).from_address(int(address)), dtype)[0]
+
 else:
     #: Number of set bits.
     popcount = _popcount
@@ -245,6 +257,8 @@ else:
     multiply_high = _multiply_high
     #: Copy one record over another of the same type.
     copy_record = _copy_record
+    #: View the memory at an address as a record of a structured type.
+    record_at = _record_at
 
 __all__ = [
     "CACHE",
@@ -260,5 +274,6 @@ __all__ = [
     "multiply_high",
     "popcount",
     "prefetch",
+    "record_at",
     "store64",
 ]

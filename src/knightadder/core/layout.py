@@ -83,6 +83,7 @@ ROOT_MOVE = _record(
     ("nodes", np.uint64),
     ("seldepth", np.int64),
     ("bound", np.int64),
+    ("rank", np.int64),  # what endgame tablebases say of it, the higher the better; moves of one rank stand together
     ("pv_length", np.int64),
     ("pv", np.uint16, MAX_PLY),
 )
@@ -109,6 +110,11 @@ WORKER = _record(  # one search thread
     ("tt_address", np.uint64),
     ("tt_buckets", np.uint64),
     ("tt_generation", np.int64),
+    ("tablebases_address", np.uint64),
+    ("probe_men", np.int64),  # most men of a position that tablebases are asked about; 0 = never
+    ("probe_depth", np.int64),  # plies that are at least left to search where they are asked
+    ("fifty_moves", np.int64),  # 1 = a win that the fifty-move rule makes a draw is a draw
+    ("tb_hits", np.uint64),  # positions found in tablebases
     ("root_moves", ROOT_MOVE, MAX_MOVES),
     ("root_count", np.int64),
     ("root_depth", np.int64),  # plies of this iteration

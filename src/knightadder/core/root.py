@@ -36,14 +36,26 @@ def _keep_line(worker, root_move, score, bound):
     update_pv(root_move, worker.frames[1], root_move.move)
 
 
+@inlined
+def _end_of_rank(worker):
+    """Return the place after the root moves that have the rank of the one at ``pv_index``."""
+    rank = worker.root_moves[np.uint64(worker.pv_index)].rank
+    end = worker.pv_index
+    while end < worker.root_count and worker.root_moves[np.uint64(end)].rank == rank:
+        end += 1
+    return end
+
+
 @entry(int64(Tables, Worker, int64, int64, int64))
 def search_root(tables, worker, depth, alpha, beta):
     """Search the root moves from ``pv_index`` on, `depth` plies deep, and bring the best to ``pv_index``.
 
+    Only those of the same rank are searched.
+
     Parameters
     ----------
     tables, worker : records
-        ``worker.stack[0]`` holds the position, ``worker.root_moves[:root_count]`` its moves, best first.
+        ``worker.stack[0]`` holds the position, ``worker.root_moves[:root_count]`` its moves, best rank first.
     depth : int
         In plies, at least 1.
     alpha, beta : int
@@ -65,9 +77,10 @@ def search_root(tables, worker, depth, alpha, beta):
     forget_killers(worker, np.int64(1))
     forget_killers(worker, np.int64(2))
     best, best_index, first_alpha = -INFINITE, worker.pv_index, alpha
+    end = _end_of_rank(worker)
     for index in range(worker.pv_index, worker.root_count):
         worker.root_moves[np.uint64(index)].score = -INFINITE
-    for index in range(worker.pv_index, worker.root_count):
+    for index in range(worker.pv_index, end):
         root_move = worker.root_moves[np.uint64(index)]
         move = root_move.move
         worker.root_index = index

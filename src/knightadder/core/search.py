@@ -27,7 +27,9 @@ from .pv import update_pv
 from .quiescence import count_node, quiesce
 from .repetition import can_repeat
 from .see import see_at_least
+from .syzygy_search import may_probe, probe_score
 from .transposition import (
+    DECISIVE,
     EXACT,
     INFINITE,
     LOWER,
@@ -146,6 +148,13 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         if hash_move and not is_legal(tables, pos, hash_move):
             hash_move = NO_MOVE
 
+    # Endgame tablebases: what they know need not be searched.
+    if excluded == NO_MOVE and may_probe(worker, pos, depth):
+        score, known = probe_score(tables, worker, ply)
+        if known:
+            store(worker, pos.key, NO_MOVE, score, np.int64(MAX_PLY), EXACT, ply)
+            return score
+
     frame.static_eval = static_eval
     improving = is_improving(worker, ply)
     # The table's score, a search's result, is a better evaluation as far as its bound tells something.
@@ -185,7 +194,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             if worker.stopped:
                 return np.int64(0)
             if score >= beta:
-                score = beta if score >= MATE_FOUND else score
+                score = beta if score >= DECISIVE else score
                 if depth < _VERIFY_NULL_MOVES or worker.null_from_ply > 0:
                     return score
                 # So near the root zugzwang could hide a whole line: the cutoff must also come with a real move.
@@ -237,7 +246,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         and ply < 2 * worker.root_depth
         and entry_depth(entry) >= depth - 3
         and entry_bound(entry) != UPPER
-        and abs(entry_score(entry, ply)) < MATE_FOUND
+        and abs(entry_score(entry, ply)) < DECISIVE
     ):
         singular_beta = entry_score(entry, ply) - depth * tuned.singular_margin // 16
         frame.excluded = hash_move
@@ -274,8 +283,8 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             continue
         number += 1
         is_quiet = not is_noisy(pos, move)
-        # Not before there is a move that saves from mate, and not where only a mate, or a nearer one, is looked for.
-        prunable = not is_pv and best > -MATE_FOUND and alpha < MATE_FOUND
+        # Not before there is a move that saves from mate, and not where only a nearer mate is looked for.
+        prunable = not is_pv and best > -DECISIVE and alpha < MATE_FOUND
         prunable_quiet = prunable and is_quiet and not in_check
         if prunable_quiet:
             seen += 1

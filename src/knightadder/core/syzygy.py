@@ -9,10 +9,9 @@ loss that it makes a draw (*blessed*), -2 a loss; always as if the last move had
 """
 
 import numpy as np
-from numba import int64, types
 
-from .jit import entry, inlined, kernel, lsb, popcount
-from .layout import KING, MATERIAL_PLACES, MAX_PLY, NO_SQUARE, PAWN, Tablebases, Tables, Worker
+from .jit import inlined, kernel, lsb, popcount
+from .layout import KING, MATERIAL_PLACES, MAX_PLY, NO_SQUARE, PAWN
 from .movegen import ALL, NOISY, generate
 from .moves import EN_PASSANT
 from .position import make
@@ -168,8 +167,8 @@ def _resolve(tables, tablebases, worker, ply, pawn_moves):
 
 
 @inlined
-def _before_zeroing(wdl):
-    """Return the DTZ of a position whose best move is a capture or a pawn move."""
+def dtz_before_zeroing(wdl):
+    """Return the DTZ of a position with a WDL value whose best move is a capture or a pawn move."""
     return np.sign(wdl) * (1 if abs(wdl) == 2 else 101)
 
 
@@ -180,11 +179,11 @@ def _dtz_of_table(tables, tablebases, worker, ply):
     if outcome == NOT_FOUND or wdl == 0:
         return _ZERO, outcome
     if outcome == ZEROING:
-        return _before_zeroing(wdl), FOUND
+        return dtz_before_zeroing(wdl), FOUND
     plies, outcome = _look_up(tablebases, worker.stack[np.uint64(ply)], wdl, _YES)
     if outcome == OTHER_SIDE:
         return wdl, outcome
-    return _before_zeroing(wdl) + np.sign(wdl) * plies, outcome
+    return dtz_before_zeroing(wdl) + np.sign(wdl) * plies, outcome
 
 
 @inlined
@@ -250,7 +249,7 @@ def probe_dtz(tables, tablebases, worker, ply):
         make(tables, pos, after, move)
         if _zeroes(pos, move):
             wdl, outcome = _resolve(tables, tablebases, worker, ply + 1, _NO)
-            dtz = _before_zeroing(-wdl)
+            dtz = dtz_before_zeroing(-wdl)
         else:
             dtz, outcome = _dtz_of_table(tables, tablebases, worker, ply + 1)
             dtz = -dtz
@@ -265,18 +264,3 @@ def probe_dtz(tables, tablebases, worker, ply):
         return best, FOUND
     # Without a move that keeps a loss there is no move at all: mate. A win without a winning move is in damaged tables.
     return np.int64(-1), FOUND if sign < 0 else NOT_FOUND
-
-
-_VALUE = types.UniTuple(int64, 2)
-
-
-@entry(_VALUE(Tables, Tablebases, Worker, int64))
-def find_wdl(tables, tablebases, worker, ply):
-    """Probe the WDL tables from Python, see `probe_wdl`."""
-    return probe_wdl(tables, tablebases, worker, ply)
-
-
-@entry(_VALUE(Tables, Tablebases, Worker, int64))
-def find_dtz(tables, tablebases, worker, ply):
-    """Probe the DTZ tables from Python, see `probe_dtz`."""
-    return probe_dtz(tables, tablebases, worker, ply)

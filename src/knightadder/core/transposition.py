@@ -21,7 +21,9 @@ UPPER, LOWER, EXACT = np.int64(1), np.int64(2), np.int64(3)
 
 MATE = np.int64(32_000)  # mated at ply p scores p - MATE
 INFINITE = np.int64(32_001)
-MATE_FOUND = MATE - MAX_PLY  # scores beyond it are mates
+MATE_FOUND = MATE - MAX_PLY  # scores from it on are mates
+TABLEBASE_WIN = MATE_FOUND - 1  # a win that tablebases know at ply p scores TABLEBASE_WIN - p
+DECISIVE = TABLEBASE_WIN - MAX_PLY  # scores from it on are mates or such wins
 
 _ENTRY_BYTES = np.uint64(16)
 _WORD = np.uint64(8)
@@ -59,12 +61,15 @@ def entry_move(data):
 
 @inlined
 def entry_score(data, ply):
-    """Return an entry's score as seen from `ply`: mates are stored by their distance from the entry's position."""
+    """Return an entry's score as seen from `ply`: wins are stored by their distance from the entry's position.
+
+    A mate stays a mate, however far from the root.
+    """
     score = ((data >> 16) & 65_535) - 32_768
-    if score > MATE_FOUND:
-        return score - ply
-    if score < -MATE_FOUND:
-        return score + ply
+    if score >= DECISIVE:
+        return max(score - ply, MATE_FOUND if score >= MATE_FOUND else DECISIVE)
+    if score <= -DECISIVE:
+        return min(score + ply, -MATE_FOUND if score <= -MATE_FOUND else -DECISIVE)
     return score
 
 
@@ -91,10 +96,10 @@ def entry_decides(data, ply, alpha, beta):
 def entry_refines(data, ply, value):
     """Return an entry's score if its bound says that it is nearer the truth than `value`, else `value`.
 
-    A mate is no evaluation: its line must be searched.
+    A mate is no evaluation, nor is a win known by tablebases: its line must be searched.
     """
     score, bound = entry_score(data, ply), entry_bound(data)
-    if abs(score) >= MATE_FOUND:
+    if abs(score) >= DECISIVE:
         return value
     better = bound == EXACT or (bound == LOWER and score > value) or (bound == UPPER and score < value)
     return score if better else value
@@ -113,9 +118,9 @@ def store(worker, key, move, score, depth, bound, ply):
     An entry is worth its depth less eight plies for each search that has begun since; the same position is kept when it
     was searched much deeper and is not exact now. A result without a move keeps the move known before.
     """
-    if score > MATE_FOUND:
+    if score >= DECISIVE:
         score += ply
-    elif score < -MATE_FOUND:
+    elif score <= -DECISIVE:
         score -= ply
     address = _bucket(worker, key)
     place = address

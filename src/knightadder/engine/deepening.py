@@ -1,7 +1,7 @@
 """Iterative deepening: one thread's searches of a position, depth after depth, in aspiration windows."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 import numpy as np
@@ -13,9 +13,10 @@ from knightadder.core.root import search_root
 from knightadder.engine.game import Game, copy_game
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Bound
+from knightadder.engine.tablebase_play import Ranking
 
-EXACT = int(transposition.EXACT)
-INFINITE, MATE_FOUND = int(transposition.INFINITE), int(transposition.MATE_FOUND)
+EXACT, INFINITE = int(transposition.EXACT), int(transposition.INFINITE)
+MATE_FOUND, DECISIVE = int(transposition.MATE_FOUND), int(transposition.DECISIVE)
 
 MAX_DEPTH = MAX_PLY - 64  # plies; extensions may go deeper
 _ASPIRATION_FROM = 5  # plies; before, scores jump too much for a narrow window
@@ -26,6 +27,28 @@ _BOUNDS = {
     int(transposition.LOWER): Bound.LOWER,
     int(transposition.UPPER): Bound.UPPER,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Probing:
+    """When search asks endgame tablebases; by default never.
+
+    Attributes
+    ----------
+    address : int
+        Of the TABLEBASES record.
+    men : int
+        Most men, kings included, of a position to ask about.
+    depth : int
+        Plies that are at least left to search where a position has just so many.
+    fifty_moves : bool
+        Whether the fifty-move rule counts.
+    """
+
+    address: int = 0
+    men: int = 0
+    depth: int = 1
+    fifty_moves: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +67,10 @@ class Root:
         The transposition table.
     stop_flag : array
         One word of 64 bits; every thread stops soon after it is set.
+    probing : Probing
+        When tablebases are asked.
+    ranking : Ranking or None
+        How tablebases rank the moves, which are then in that order.
     """
 
     tables: np.record
@@ -51,6 +78,8 @@ class Root:
     moves: Sequence[int]
     table: HashTable
     stop_flag: np.ndarray
+    probing: Probing = field(default_factory=Probing)
+    ranking: Ranking | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +138,18 @@ class Deepening:
         moves["move"] = moves["pv"][:, 0] = root.moves
         moves["pv_length"] = 1
         moves["score"] = moves["previous_score"] = -INFINITE
+        if root.ranking:
+            moves["rank"] = root.ranking.ranks
         worker.nodes = worker.seldepth = worker.stopped = worker.null_from_ply = 0
         worker.root_index = worker.pv_index = 0
         worker.node_limit = node_limit
         worker.stop_address = root.stop_flag.ctypes.data
         worker.tt_address, worker.tt_buckets = root.table.address, root.table.buckets
         worker.tt_generation = root.table.generation
+        probing = root.probing
+        worker.tablebases_address, worker.probe_men = probing.address, probing.men
+        worker.probe_depth, worker.fifty_moves = probing.depth, probing.fifty_moves
+        worker.tb_hits = 0
         self._prepared = True
 
     def iterations(self, deepest: int, lines: int = 1, on_bound: Callable[[], None] = lambda: None) -> Iterator[int]:
@@ -153,7 +188,7 @@ class Deepening:
         alpha, beta = -INFINITE, INFINITE
         window = _ASPIRATION_WINDOW
         center = int(self._moves["previous_score"][line])
-        if self.depth >= _ASPIRATION_FROM and abs(center) < MATE_FOUND:
+        if self.depth >= _ASPIRATION_FROM and abs(center) < DECISIVE:
             alpha, beta = max(center - window, -INFINITE), min(center + window, INFINITE)
         while True:
             score = int(search_root(self._root.tables, self._worker, self.depth, alpha, beta))
@@ -161,7 +196,7 @@ class Deepening:
                 break
             on_bound()
             # A mate score needs no narrow window, and would take long to reach with one.
-            window = INFINITE if abs(score) >= MATE_FOUND else window * 2
+            window = INFINITE if abs(score) >= DECISIVE else window * 2
             if score <= alpha:
                 beta = (alpha + beta) // 2
                 alpha = max(score - window, -INFINITE)
@@ -169,7 +204,7 @@ class Deepening:
                 beta = min(score + window, INFINITE)
         if line:
             # A line found later may be better than those before it.
-            best_first = np.argsort(-self._moves["score"][: line + 1], kind="stable")
+            best_first = np.lexsort((-self._moves["score"][: line + 1], -self._moves["rank"][: line + 1]))
             self._moves[: line + 1] = self._moves[: line + 1][best_first]
 
     # --- What it knows so far; exact between two iterations ----------------------------------------------------------
@@ -178,6 +213,11 @@ class Deepening:
     def nodes(self) -> int:
         """Positions visited so far; may be read from any thread at any time."""
         return int(self._state["nodes"][0]) if self._prepared else 0
+
+    @property
+    def tb_hits(self) -> int:
+        """Positions found in tablebases so far; may be read from any thread at any time."""
+        return int(self._state["tb_hits"][0]) if self._prepared else 0
 
     @property
     def stopped(self) -> bool:
@@ -204,6 +244,10 @@ class Deepening:
             score, bound, depth = int(moves["previous_score"][index]), EXACT, max(depth - 1, 1)
         if score == -INFINITE:  # stopped before any did
             score = 0
+        ranking = self._root.ranking
+        if ranking and abs(score) < MATE_FOUND:
+            # Search, which was told what to choose from and not why, can better this by a mate only.
+            score, bound = ranking.scores[ranking.moves.index(int(moves["move"][index]))], EXACT
         pv = moves["pv"][index, : moves["pv_length"][index]]
         return Line(depth, int(moves["seldepth"][index]), score, _BOUNDS[bound], tuple(pv.tolist()))
 

@@ -1,5 +1,6 @@
 """The engine: a game, a hash table, options, and one search at a time. Knows no protocol."""
 
+import os
 from collections.abc import Callable, Sequence
 from random import Random
 
@@ -17,6 +18,7 @@ from knightadder.engine.limits import Limits
 from knightadder.engine.options import Options
 from knightadder.engine.reporting import Report
 from knightadder.engine.search import Search
+from knightadder.engine.tablebases import SHIPPED, Tablebases
 
 
 class Engine:
@@ -48,12 +50,18 @@ class Engine:
         self._game = Game(self._tables)
         self._search: Search | None = None
         self._book: Book | None = None
+        self._tablebases = Tablebases(self._tables)
         self.random = Random()
 
     # --- settings and position -------------------------------------------------------------------------------------
 
-    def set_option(self, name: str, text: str | None) -> None:
+    def set_option(self, name: str, text: str | None) -> list[str]:
         """Set an option from text and apply it.
+
+        Returns
+        -------
+        list of str
+            What the user should know about it, a line each.
 
         Raises
         ------
@@ -75,6 +83,7 @@ class Engine:
             raise
         if option.name == "Clear Hash":
             self._clear_table()
+        return self._open_tablebases() if option.name == "SyzygyPath" else []
 
     def new_game(self) -> None:
         """Forget what earlier searches learnt."""
@@ -138,6 +147,7 @@ class Engine:
             self._tables,
             self._workers,
             HashTable(1),
+            self._tablebases,
             self._game,
             Limits(depth=2),
             self.options,
@@ -174,7 +184,16 @@ class Engine:
         if move:  # a glance is enough for a score, and for the reply to ponder on
             limits = Limits(depth=1, searchmoves=(move,))
         self._search = Search(
-            self._tables, self._workers, self._table, self._game, limits, self.options, self.random, on_info, on_done
+            self._tables,
+            self._workers,
+            self._table,
+            self._tablebases,
+            self._game,
+            limits,
+            self.options,
+            self.random,
+            on_info,
+            on_done,
         )
         self._search.start()
 
@@ -221,6 +240,15 @@ class Engine:
         if self._book:
             self._book.close()
         self._book = book
+
+    def _open_tablebases(self) -> list[str]:
+        folders = [folder for folder in self.options.syzygy_path.split(os.pathsep) if folder]
+        found = self._tablebases = Tablebases(self._tables, [*folders, SHIPPED])
+        count, dtz_count = len(found.names), len(found.dtz_names)
+        return [
+            f"Syzygy tablebases: {count} WDL and {dtz_count} DTZ tables, up to {found.largest} men",
+            *found.problems,
+        ]
 
     def _book_move(self, limits: Limits) -> str | None:
         """Return the book's move for a `go` that asks for a move to play, not for an analysis."""

@@ -111,6 +111,22 @@ class Game:
         return bool(self.record.stack[0].checkers)
 
     @property
+    def men(self) -> int:
+        """Number of men on the board, kings included."""
+        return int(self.record.stack[0].by_type[0]).bit_count()
+
+    @property
+    def fifty_move_count(self) -> int:
+        """Plies since the last capture or pawn move."""
+        return int(self.record.stack[0].rule50)
+
+    @property
+    def has_repetition(self) -> bool:
+        """Whether a position has come twice since the last capture or pawn move."""
+        keys = [*self.record.keys[: self.record.key_count].tolist(), int(self.record.stack[0].key)]
+        return len(set(keys)) < len(keys)
+
+    @property
     def drawn(self) -> bool:
         """Whether the fifty-move rule, repetition or lack of material ends the game; mates and stalemates aside."""
         return bool(game.draw_reason(self._tables, self.record))

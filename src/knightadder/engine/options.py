@@ -142,6 +142,9 @@ OPTIONS: tuple[Option, ...] = (
     Spin("BookDepth", 255, 1, 255),
     Check("BestBookMove", False),
     Text("SyzygyPath", ""),
+    Spin("SyzygyProbeDepth", 1, 1, 100),
+    Spin("SyzygyProbeLimit", 7, 0, 7),
+    Check("Syzygy50MoveRule", True),
 )
 
 
@@ -263,5 +266,20 @@ class Options:
 
     @property
     def syzygy_path(self) -> str:
-        """Folders of Syzygy tablebases, joined by the system's path separator; empty for none."""
+        """Folders of Syzygy tablebases, joined by the system's path separator; empty for those of the package alone."""
         return str(self["SyzygyPath"])
+
+    @property
+    def syzygy_probe_depth(self) -> int:
+        """Plies that are at least left to search where the largest tablebases are asked."""
+        return int(self["SyzygyProbeDepth"])
+
+    @property
+    def syzygy_probe_limit(self) -> int:
+        """Most men, kings included, of a position that tablebases are asked about; 0 for never."""
+        return int(self["SyzygyProbeLimit"])
+
+    @property
+    def syzygy_50_move_rule(self) -> bool:
+        """Whether a win that the fifty-move rule makes a draw counts as a draw."""
+        return bool(self["Syzygy50MoveRule"])

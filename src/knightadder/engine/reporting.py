@@ -14,6 +14,9 @@ from knightadder.engine.options import Options
 from knightadder.engine.wdl import material, win_draw_loss
 
 MATE, MATE_FOUND = int(transposition.MATE), int(transposition.MATE_FOUND)
+TABLEBASE_WIN, DECISIVE = int(transposition.TABLEBASE_WIN), int(transposition.DECISIVE)
+
+_TABLEBASE_CENTIPAWNS = 20_000  # less the plies to the position that is in the tables; as other engines show it
 
 Report: TypeAlias = Callable[[Info | CurrentMove | Message], None]
 
@@ -35,6 +38,8 @@ class Reporter:
         The position's pieces, the first field of its FEN.
     started : float
         When the search began, by `time.perf_counter`.
+    root_hits : int
+        Positions found in tablebases before the threads began.
     """
 
     def __init__(
@@ -45,11 +50,13 @@ class Reporter:
         options: Options,
         placement: str,
         started: float,
+        root_hits: int = 0,
     ) -> None:
         self.last_info: Info | None = None
         self._listener, self._threads, self._table, self._started = listener, threads, table, started
         self._chess960, self._show_wdl = options.chess960, options.show_wdl
         self._material = material(placement)
+        self._root_hits = root_hits
 
     def tell(self, news: Info | CurrentMove | Message) -> None:
         """Pass a report on; a listener's mistake must not cost the game."""
@@ -75,7 +82,7 @@ class Reporter:
             nodes=nodes,
             nps=nps,
             hashfull=hashfull,
-            tbhits=0,
+            tbhits=self._root_hits + sum(thread.tb_hits for thread in self._threads),
             time_ms=time_ms,
             pv=tuple(self.name(move) for move in line.moves),
         )
@@ -101,9 +108,12 @@ class Reporter:
 
 
 def to_score(value: int) -> Score:
-    """Turn a search value into a score: centipawns, or moves to mate."""
+    """Turn a search value into a score: centipawns, or moves to mate; 200 pawns or so is a win by tablebases."""
     if value >= MATE_FOUND:
         return Score(mate=(MATE - value + 1) // 2)
     if value <= -MATE_FOUND:
         return Score(mate=-((MATE + value) // 2))
+    if abs(value) >= DECISIVE:
+        centipawns = _TABLEBASE_CENTIPAWNS - (TABLEBASE_WIN - abs(value))
+        return Score(cp=centipawns if value > 0 else -centipawns)
     return Score(cp=value)

@@ -16,7 +16,7 @@ import numpy as np
 
 from knightadder.core import transposition
 from knightadder.core.layout import MAX_PLY
-from knightadder.engine.deepening import MAX_DEPTH, Deepening, Line, Root
+from knightadder.engine.deepening import DECISIVE, MATE_FOUND, MAX_DEPTH, Deepening, Line, Probing, Root
 from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Bound, Message, Result
@@ -24,6 +24,8 @@ from knightadder.engine.limits import Limits
 from knightadder.engine.options import Options
 from knightadder.engine.reporting import Report, Reporter, to_score
 from knightadder.engine.strength import CANDIDATES, handicap
+from knightadder.engine.tablebase_play import Ranking, play_out, rank_moves
+from knightadder.engine.tablebases import Tablebases
 from knightadder.engine.timeman import Progress, allot, scale
 from knightadder.engine.voting import vote
 
@@ -46,6 +48,8 @@ class Search:
         A state for each thread; at least one.
     table : HashTable
         The transposition table.
+    tablebases : Tablebases
+        Endgame tables.
     game : Game
         The position to search; it must not change meanwhile.
     limits : Limits
@@ -65,6 +69,7 @@ class Search:
         tables: np.record,
         workers: Sequence[np.record],
         table: HashTable,
+        tablebases: Tablebases,
         game: Game,
         limits: Limits,
         options: Options,
@@ -73,6 +78,7 @@ class Search:
         done: Callable[[Result], None],
     ) -> None:
         self._started = time.perf_counter()
+        self._tables, self._tablebases = tables, tablebases
         self._game, self._limits, self._done = game, limits, done
         self._budget = allot(limits, game.side_to_move, options.move_overhead)
         self._clock_runs_from = self._started
@@ -88,22 +94,25 @@ class Search:
         chosen = self._chosen_by_user(moves)
         self._no_such_moves = bool(limits.searchmoves and moves and not chosen)
         self._root_moves = chosen or moves
-        self._shown = self._lines = min(options.multipv, len(self._root_moves))
         nodes = limits.nodes
         self._random, self._handicap = random, handicap(options)
+        probing, ranking = self._consult_tablebases(options)
+        self._shown = self._lines = min(options.multipv, len(self._root_moves))
         if self._handicap is not None:
             workers = workers[:1]
             nodes = self._handicap.node_limit(nodes)
             self._lines = min(max(options.multipv, CANDIDATES), len(self._root_moves))
         self._stop_flag = np.zeros(1, np.uint64)
         table.age()
-        root = Root(tables, game, self._root_moves, table, self._stop_flag)
+        root = Root(tables, game, self._root_moves, table, self._stop_flag, probing, ranking)
         self._node_limits = _split(nodes, len(workers)) if nodes else [_NO_NODE_LIMIT] * len(workers)
         self._main, *self._helpers = [
             Deepening(root, worker) for worker, _ in zip(workers, self._node_limits, strict=False)
         ]
         placement = game.fen().split()[0]
-        self._reporter = Reporter(report, [self._main, *self._helpers], table, options, placement, self._started)
+        threads = [self._main, *self._helpers]
+        hits = len(ranking.moves) if ranking else 0
+        self._reporter = Reporter(report, threads, table, options, placement, self._started, hits)
 
         self.thread = threading.Thread(target=self._run, name="search", daemon=True)
         self._clock = threading.Thread(target=self._keep_time, name="clock", daemon=True)
@@ -142,6 +151,26 @@ class Search:
         wanted = [self._game.find(name) for name in self._limits.searchmoves]
         return [move for move in legal if move in wanted]
 
+    def _consult_tablebases(self, options: Options) -> tuple[Probing, Ranking | None]:
+        """Rank the root moves by the tables, leave out those that are not good enough, and say when to ask again.
+
+        A weakened engine plays its endings itself, and who asks for a mate is not helped by a win.
+        """
+        men = min(self._tablebases.largest, options.syzygy_probe_limit)
+        if self._handicap is not None or self._limits.mate or not self._root_moves:
+            return Probing(), None
+        fifty_moves = options.syzygy_50_move_rule
+        ranking = None
+        if self._game.men <= men:
+            ranking = rank_moves(self._tablebases, self._game, self._root_moves, fifty_moves)
+        if ranking:
+            ranking = ranking.first(options.multipv)
+            self._root_moves = list(ranking.moves)
+            # All that is left to do is to make progress, and for that search must not take all wins for equal.
+            if ranking.by_distance or ranking.scores[0] <= 0:
+                return Probing(), ranking
+        return Probing(self._tablebases.address, men, options.syzygy_probe_depth, fifty_moves), ranking
+
     # --- the main thread -------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
@@ -166,21 +195,27 @@ class Search:
             self._join_helpers()
 
     def _deepen(self) -> None:
-        main, reporter = self._main, self._reporter
+        main = self._main
         main.prepare(self._node_limits[0])
         if not self._root_moves:
-            reporter.no_moves(self._game.in_check)
+            self._reporter.no_moves(self._game.in_check)
             return
         deepest = min(self._limits.depth or MAX_DEPTH, MAX_DEPTH)
         for depth in main.iterations(deepest, self._lines, self._report_bound):
             for line in range(self._shown):
-                reporter.line(main.line(line), line + 1)
+                self._report_line(main.line(line), line + 1)
             if self._enough(depth):
                 return
 
     def _report_bound(self) -> None:
         if self._lines == 1 and self._elapsed() > _SHOW_DETAILS_AFTER:
-            self._reporter.line(self._main.line())
+            self._report_line(self._main.line())
+
+    def _report_line(self, line: Line, rank: int = 1) -> None:
+        """Report a line, one that tablebases decide to its end; but not on the clock, which the tables would cost."""
+        if self._budget.hard is None and DECISIVE <= abs(line.score) < MATE_FOUND:
+            line = replace(line, moves=play_out(self._tablebases, self._tables, self._game, line.moves))
+        self._reporter.line(line, rank)
 
     def _enough(self, depth: int) -> bool:
         """Decide between two iterations whether to end."""
@@ -221,7 +256,7 @@ class Search:
             line = chosen
         if changed:
             # The last word: nothing more exact will be known, and clients look for the move in a line without a bound.
-            self._reporter.line(replace(line, bound=Bound.EXACT))
+            self._report_line(replace(line, bound=Bound.EXACT))
         return line
 
     def _choose_weaker(self) -> Line:
@@ -232,7 +267,7 @@ class Search:
         if index or self._main.stopped:
             lines.insert(0, lines.pop(index))
             for rank, line in enumerate(lines[: self._shown], 1):
-                self._reporter.line(line, rank)
+                self._report_line(line, rank)
         return lines[0]
 
     def _result(self, line: Line | None) -> Result:

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
-from knightadder.core import syzygy, syzygy_index
+from knightadder.core import syzygy, syzygy_entries, syzygy_index
 from knightadder.core.layout import MATERIAL_PLACES, SYZYGY_TABLE, TABLEBASES, new_record
 from knightadder.engine.game import Game
 from knightadder.engine.syzygy_file import (
@@ -61,6 +62,11 @@ class Tablebases:
             self._add_folder(Path(folder))
 
     @property
+    def address(self) -> int:
+        """Where the record lies in memory."""
+        return int(cast(np.ndarray, self.record.base).ctypes.data)
+
+    @property
     def largest(self) -> int:
         """The most men, kings included, of a position that WDL tables may know; 0 without tables."""
         return int(self.record.largest)
@@ -94,7 +100,7 @@ class Tablebases:
         PositionError
             If the FEN is illegal.
         """
-        value, known = syzygy.find_wdl(self._tables, self.record, self._game_of(position).record, 0)
+        value, known = syzygy_entries.find_wdl(self._tables, self.record, self._game_of(position).record, 0)
         return int(value) if known else None
 
     def dtz(self, position: Game | str) -> int | None:
@@ -106,7 +112,30 @@ class Tablebases:
             Positive for a win and negative for a loss of the side to move, 0 for a draw, with 100 plies more where the
             fifty-move rule makes it one; the distance may be a ply longer. None if the position's value is unknown.
         """
-        value, known = syzygy.find_dtz(self._tables, self.record, self._game_of(position).record, 0)
+        value, known = syzygy_entries.find_dtz(self._tables, self.record, self._game_of(position).record, 0)
+        return int(value) if known else None
+
+    def wdl_after(self, game: Game, move: int) -> int | None:
+        """Return the value of a legal move, given in the core's encoding, for the side that makes it.
+
+        Returns
+        -------
+        int or None
+            As that of `wdl`, but 0 if the fifty-move rule or a threefold repetition then ends the game.
+        """
+        value, known = syzygy_entries.find_wdl_after(self._tables, self.record, game.record, move)
+        return int(value) if known else None
+
+    def dtz_after(self, game: Game, move: int) -> int | None:
+        """Return the plies to the next capture or pawn move if a legal move is made, itself included.
+
+        Returns
+        -------
+        int or None
+            For the side that makes the move, as that of `dtz`; 1 for a mate, 0 if the fifty-move rule or a threefold
+            repetition then ends the game.
+        """
+        value, known = syzygy_entries.find_dtz_after(self._tables, self.record, game.record, move)
         return int(value) if known else None
 
     def _game_of(self, position: Game | str) -> Game:

@@ -288,7 +288,8 @@ class Uci(Conversation):
 
     def _setoption(self, text: str) -> None:
         name, value = parse_setoption(text)
-        self._engine.set_option(name, value)
+        for line in self._engine.set_option(name, value):
+            self._say(line)
 
     def _ucinewgame(self, text: str) -> None:
         self._engine.new_game()

@@ -263,7 +263,8 @@ class Player:
         """Set where the tablebases of a kind are."""
         kind, _, path = text.partition(" ")
         if kind.lower() == "syzygy":
-            self._engine.set_option("SyzygyPath", path.strip())
+            for line in self._engine.set_option("SyzygyPath", path.strip()):
+                self.comment(line)
 
     def option(self, text: str) -> None:
         """Set an option of the engine or of its manners."""
