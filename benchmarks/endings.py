@@ -216,7 +216,7 @@ def main() -> int:
         print(*error.args, file=sys.stderr)
         return 2
     except (OSError, EngineError, chess.engine.EngineError) as error:
-        print(str(error) or type(error).__name__, file=sys.stderr)
+        print(str(error) or "an engine did not answer in time", file=sys.stderr)
         return 2
     games = [game for part in parts for game in part]
     show(games)
