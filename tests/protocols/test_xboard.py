@@ -43,7 +43,7 @@ def test_features_are_framed_and_can_be_read(talk: Talk) -> None:
         assert features[name] == "1"
     for name in ("san", "colors", "sigint", "sigterm", "nps", "pause"):
         assert features[name] == "0"
-    assert "egt" not in features
+    assert features["egt"] == "syzygy"
     options = [value for name, _, value in pairs if name == "option"]
     assert {"Move Overhead -spin 20 0 5000", "Resign Moves -spin 4 0 100", "Clear Hash -button"} <= set(options)
 

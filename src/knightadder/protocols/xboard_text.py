@@ -20,6 +20,7 @@ FEATURES = (
     "ping=1 setboard=1 playother=1 usermove=1 time=1 draw=1 reuse=1 analyze=1 name=1",
     "san=0 sigint=0 sigterm=0 colors=0 ics=0 pause=0 nps=0 debug=1 memory=1 smp=1",
     'variants="normal,fischerandom"',
+    'egt="syzygy"',
 )
 
 # Options of the engine that have a command of their own here, or would change nothing that is said.
