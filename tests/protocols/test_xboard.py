@@ -10,6 +10,7 @@ from loop_talk import TIMEOUT, ClosedPipe, LineWriter, SlowLoading, loader_of
 from xboard_talk import FakeEngine, Talk, line, loaded
 
 from knightadder import __version__
+from knightadder.engine.errors import OptionError
 from knightadder.engine.info import CurrentMove, Message
 from knightadder.engine.limits import Limits
 from knightadder.engine.loader import Report
@@ -225,10 +226,26 @@ def test_memory_and_cores_are_limits(talk: Talk) -> None:
     assert (talk.engine.options.hash_mb, talk.engine.options.threads) == (33_554_432, 512)
 
 
+def test_the_path_of_tablebases_is_set_once_although_it_comes_before_every_game(talk: Talk) -> None:
+    talk.ask("egtpath syzygy a", "egtpath syzygy a", "new", "egtpath syzygy a", "egtpath syzygy b", "egtpath syzygy b")
+    assert [call for call in talk.engine.calls if call.startswith("Syzygy")] == ["SyzygyPath=a", "SyzygyPath=b"]
+
+
+def test_a_path_of_tablebases_that_cannot_be_taken_is_no_error(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(name: str, text: str | None) -> None:
+        raise OptionError(f"no such folder: {text}")
+
+    monkeypatch.setattr(talk.engine, "set_option", refuse)
+    assert talk.ask("egtpath syzygy nowhere") == []
+    talk.ask("protover 2")
+    assert talk.ask("egtpath syzygy nowhere") == ["# no such folder: nowhere"]
+
+
 def test_options(talk: Talk) -> None:
     assert talk.ask("option Clear Hash", "option BookFile=a b", "option OwnBook=1", "egtpath syzygy c d") == []
     assert talk.engine.calls[-4:] == ["Clear Hash=None", "BookFile=a b", "OwnBook=true", "SyzygyPath=c d"]
     assert talk.ask("egtpath nalimov somewhere") == []
+    assert talk.engine.calls[-1] == "SyzygyPath=c d"
     assert talk.ask("option Contempt=3", "option UCI_Chess960=1", "option Skill Level=21") == [
         "Error (unknown option: Contempt): option Contempt=3",
         "Error (unknown option: UCI_Chess960): option UCI_Chess960=1",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from knightadder.engine.errors import EngineError, PositionError
+from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.engine.info import CurrentMove, Info, Message, Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import OPTIONS, Spin
@@ -260,11 +260,15 @@ class Player:
         self._set_number("Threads", text)
 
     def egtpath(self, text: str) -> None:
-        """Set where the tablebases of a kind are."""
+        """Set where the tablebases of a kind are.
+
+        XBoard says so before every game, and names a folder that may not exist unless the user has set another.
+        """
         kind, _, path = text.partition(" ")
-        if kind.lower() == "syzygy":
-            for line in self._engine.set_option("SyzygyPath", path.strip()):
-                self.comment(line)
+        if kind.lower() != "syzygy" or path.strip() == self._engine.options.syzygy_path:
+            return
+        for line in self._engine.set_option("SyzygyPath", path.strip()):
+            self.comment(line)
 
     def option(self, text: str) -> None:
         """Set an option of the engine or of its manners."""
