@@ -177,8 +177,8 @@ def show(games: Iterable[Game]) -> None:
     """Print a table: for each material, the wins that were won and the draws that were held."""
     rows = sorted({game.task.material for game in games}, key=DRAWN.index)
     counts = Counter((game.task.material, game.task.won, game.succeeded) for game in games)
-    gained = Counter(game.task.material for game in games if not game.task.won and game.outcome.winner is not None)
-    print(f"{'':10}{'won':>12}{'held':>12}   (draws that were won: {sum(gained.values())})")
+    gained = sum(not game.task.won and game.outcome.winner == game.task.side for game in games)
+    print(f"{'':10}{'won':>12}{'held':>12}   (draws that were won: {gained})")
     for material in [*rows, "all"]:
         cells = ""
         for won in (True, False):

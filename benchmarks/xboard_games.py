@@ -29,12 +29,13 @@ from knightadder.engine.errors import EngineError
 from knightadder.workshop.uci_client import resolve_command
 
 OURS, THEIRS = "Knightadder", "Opponent"
-CLOCK = ("-tc", "0:05", "-inc", "0.1")
-# No adjudication; claims and moves are tested; short pauses, no questions, no books, no windows but the board.
+CLOCK = ("-tc", "0:10", "-inc", "0.2")
+# Claims, moves and clocks are watched, nothing is adjudicated; no long pauses, no questions, no book.
 REFEREE = shlex.split(
-    "-mode TwoMachines -testLegality true -testClaims true -checkMates false -materialDraws false -trivialDraws false "
-    "-ruleMoves 0 -repeatsToDraw 0 -adjudicateLossThreshold 0 -adjudicateDrawMoves 0 -matchPause 1000 -xponder "
-    "-popupExitMessage false -popupMoveErrors false -saveSettingsOnExit false -usePolyglotBook false -debug"
+    "-mode TwoMachines -testLegality true -testClaims true -autoCallFlag true -checkMates false -materialDraws false "
+    "-trivialDraws false -ruleMoves 0 -repeatsToDraw 0 -adjudicateLossThreshold 0 -adjudicateDrawMoves 0 -xponder "
+    "-matchPause 1000 -popupExitMessage false -popupMoveErrors false -saveSettingsOnExit false -usePolyglotBook false "
+    "-debug"
 )
 PATIENCE = 300  # seconds a game, pauses and the first start included
 DRAWN_ENDINGS = (
@@ -107,8 +108,10 @@ def matches(folder: Path) -> list[Match]:
     toga = under_polyglot("toga2", folder, "toga", "OwnBook = false")
     return [
         Match("against Fairy-Max", cecp, fairy_max),
-        Match("against GNU Chess", cecp, gnu_chess),
-        Match("weak, against Toga II", cecp, toga, "Skill Level=0"),
+        Match("pondering, against GNU Chess", cecp, gnu_chess, more=("-ponder",)),
+        Match(
+            "weak, against Toga II, 20 moves in 10 s", cecp, toga, "Skill Level=0", more=("-inc", "-1", "-mps", "20")
+        ),
         Match("drawn endings, against itself", cecp, cecp, "Draw Score=0", DRAWN_ENDINGS),
         Match("peaceful, against itself", cecp, cecp, "Draw Score=1000"),
         Match("Chess960, against itself", cecp, cecp, more=("-variant", "fischerandom")),
