@@ -39,9 +39,9 @@ class FakeEngine:
         self.thread: threading.Thread | None = None
         self.closed = False
 
-    def set_option(self, name: str, text: str | None) -> None:
+    def set_option(self, name: str, text: str | None) -> list[str]:
         self.calls.append(f"set_option {name}={text}")
-        self.options.set(name, text)
+        return [f"tables of {text}"] if self.options.set(name, text).name == "SyzygyPath" else []
 
     def set_position(self, fen: str | None = None, moves: Sequence[str] = ()) -> None:
         if fen == "broken" or "e2e5" in moves:
@@ -267,7 +267,9 @@ def test_unknown_words_before_a_command_are_skipped(talk: Conversation) -> None:
 
 
 def test_options_may_have_spaces_and_bytes_that_are_not_text(talk: Conversation) -> None:
-    assert talk.ask("setoption name move overhead value 100", b"setoption name SyzygyPath value /a  b\xe9\n") == []
+    assert talk.ask("setoption name move overhead value 100", b"setoption name SyzygyPath value /a  b\xe9\n") == [
+        "info string tables of /a b?"
+    ]
     assert talk.engine.options.move_overhead == 100
     assert talk.engine.options.syzygy_path == "/a  b\udce9"
     assert talk.ask("setoption name Clear Hash") == []

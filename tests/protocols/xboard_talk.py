@@ -41,10 +41,11 @@ class FakeEngine:
     def _must_be_idle(self) -> None:
         assert self._on_done is None, "not while searching"
 
-    def set_option(self, name: str, text: str | None) -> None:
+    def set_option(self, name: str, text: str | None) -> list[str]:
         self._must_be_idle()
         option: Option = self.options.set(name, text)
         self.calls.append(f"{option.name}={text}")
+        return [f"tables of {text}"] if option.name == "SyzygyPath" else []
 
     def set_position(self, fen: str | None = None, moves: Sequence[str] = ()) -> None:
         self._must_be_idle()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from knightadder.engine.errors import EngineError, OptionError, PositionError
+from knightadder.engine.errors import EngineError, PositionError
 from knightadder.engine.info import CurrentMove, Info, Message, Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import OPTIONS, Spin
