@@ -80,19 +80,24 @@ def random_positions(seed: int, count: int, chess960: bool = False) -> list[ches
     raise AssertionError("unreachable")
 
 
-def random_boards(name: str, count: int, seed: int = 0) -> Iterator[chess.Board]:
-    """Yield positions with a table's pieces, either side to move, in both colours."""
-    generator = random.Random(f"{name} {seed}")
-    white, black = name.split("v")
-    pieces = white + black.lower()
-    while count:
+def random_placement(pieces: str, generator: random.Random) -> chess.Board:
+    """Place kings and some more pieces at random, so that the position is legal."""
+    while True:
         board = chess.Board(None)
         for square, piece in zip(generator.sample(range(64), len(pieces)), pieces, strict=True):
             board.set_piece_at(square, chess.Piece.from_symbol(piece))
         board.turn = generator.random() < 0.5
         if board.is_valid():
-            yield board if generator.random() < 0.5 else board.mirror()
-            count -= 1
+            return board
+
+
+def random_boards(name: str, count: int, seed: int = 0) -> Iterator[chess.Board]:
+    """Yield positions with a table's pieces, either side to move, in both colours."""
+    generator = random.Random(f"{name} {seed}")
+    white, black = name.split("v")
+    for _ in range(count):
+        board = random_placement(white + black.lower(), generator)
+        yield board if generator.random() < 0.5 else board.mirror()
 
 
 def encode(board: chess.Board, move: chess.Move) -> int:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import random
 
-import chess
 import numpy as np
 import pytest
-from core_helpers import INTERPRETED, TABLES, compiled, new_game, set_up
+from core_helpers import INTERPRETED, TABLES, compiled, new_game, random_placement, set_up
 
 from knightadder.core import draw
 from knightadder.core import game as core_game
@@ -15,11 +14,6 @@ from knightadder.core import game as core_game
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
 FIFTY_MOVES, REPETITION, DEAD_POSITION = 1, 2, 3
-
-
-@compiled
-def cannot_be_forced(pos):
-    return draw.mate_cannot_be_forced(pos)
 
 
 @compiled
@@ -111,17 +105,6 @@ def test_search_needs_one_occurrence_in_the_line_and_two_in_the_game(
     assert not repeats(record, np.int64(ply))
 
 
-def random_placement(pieces: str, generator: random.Random) -> chess.Board:
-    """Place kings and some more pieces at random, so that the position is legal."""
-    while True:
-        board = chess.Board(None)
-        for square, piece in zip(generator.sample(range(64), len(pieces)), pieces, strict=True):
-            board.set_piece_at(square, chess.Piece.from_symbol(piece))
-        board.turn = generator.random() < 0.5
-        if board.is_valid():
-            return board
-
-
 def materials(most: int) -> list[str]:
     """Give all sets of pieces beside the kings up to some number, pawns left out on most of them."""
     sets = [""]
@@ -142,18 +125,3 @@ def test_dead_positions() -> None:
             assert core_game.draw_reason(TABLES, record) == expected, board.fen()
             dead += expected == DEAD_POSITION
     assert dead >= 5
-
-
-CANNOT_BE_FORCED = ["", "N", "B", "NN", "Nn", "Nb", "Bn", "Bb", "nn"]
-CAN_BE_FORCED = ["P", "R", "Q", "BN", "bn", "BB", "NNN", "NNn", "NNb", "NNp", "NP", "Bp", "Rn", "np", "qP"]
-
-
-@pytest.mark.parametrize("pieces", CANNOT_BE_FORCED + CAN_BE_FORCED)
-def test_mate_cannot_be_forced(pieces: str) -> None:
-    generator = random.Random(pieces)
-    game = new_game()
-    for _ in range(5):
-        record = set_up(game, random_placement("Kk" + pieces, generator))
-        assert cannot_be_forced(record.stack[0]) == (pieces in CANNOT_BE_FORCED)
-        if pieces in CANNOT_BE_FORCED:
-            assert core_game.evaluate_position(TABLES, record) == 0

@@ -125,6 +125,12 @@ def test_delta_pruning_leaves_out_hopeless_captures() -> None:
     assert record.nodes == 1
 
 
+def test_no_capture_is_hopeless_that_leaves_nothing_to_mate_with() -> None:
+    # Without the rook White cannot win, however far ahead it was.
+    record = set_up(new_game(), "8/8/8/8/8/5k2/6R1/K7 b - - 0 1")
+    assert quiescence(record, -50, -49) >= 0
+
+
 def test_a_result_is_found_again_in_the_table() -> None:
     record = set_up(new_game(), "4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1")
     value = quiescence(record)

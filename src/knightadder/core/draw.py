@@ -46,17 +46,3 @@ def is_dead_position(pos):
     if popcount(knights | bishops) <= 1:
         return True
     return knights == ZERO and (bishops & DARK_SQUARES == ZERO or bishops & ~DARK_SQUARES == ZERO)
-
-
-@inlined
-def mate_cannot_be_forced(pos):
-    """Say whether neither side can force mate, though a helpmate may exist: at most one minor piece each, or two
-    knights against a bare king.
-    """
-    if pos.by_type[PAWN] | pos.by_type[ROOK] | pos.by_type[QUEEN]:
-        return False
-    minors = pos.by_type[KNIGHT] | pos.by_type[BISHOP]
-    white, black = popcount(minors & pos.by_color[0]), popcount(minors & pos.by_color[1])
-    if white <= 1 and black <= 1:
-        return True
-    return pos.by_type[BISHOP] == ZERO and white + black == 2

@@ -5,6 +5,7 @@ import numpy as np
 from .bitboard import ONE, ZERO
 from .correction import corrected_eval
 from .draw import is_fifty_move_draw
+from .evaluation.endings import KNOWN_WIN
 from .history import piece_to, set_continuations
 from .jit import inlined, kernel, load64
 from .layout import MAX_PLY, NO_EVAL
@@ -90,8 +91,9 @@ def quiesce(tables, worker, ply, alpha, beta):
         move = next_move(tables, worker, pos, frame)
         if move == NO_MOVE:
             break
-        if not in_check and hope <= alpha and not is_promotion(move):
+        if not in_check and hope <= alpha and best > -KNOWN_WIN and not is_promotion(move):
             # Delta pruning: so far below alpha that the captured piece does not make up for it, or would be given back.
+            # Not in known losses, which one capture can turn into draws.
             gain = hope + captured_value(pos, move)
             if gain <= alpha:
                 best = max(best, gain)

@@ -7,10 +7,8 @@ import random
 import chess
 import numpy as np
 import pytest
-from core_helpers import INTERPRETED, TABLES, compiled, new_game, random_positions, set_up
+from core_helpers import INTERPRETED, compiled, new_game, random_positions, set_up
 
-from knightadder.core import game as core_game
-from knightadder.core.draw import mate_cannot_be_forced
 from knightadder.core.evaluation import pesto
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
@@ -24,8 +22,8 @@ def unpack(psq):
 
 
 @compiled
-def is_drawish(pos):
-    return mate_cannot_be_forced(pos)
+def value(pos):
+    return pesto.evaluate(pos)
 
 
 def plain_value(board: chess.Board) -> int:
@@ -43,26 +41,22 @@ def plain_value(board: chess.Board) -> int:
     return (middle * phase + end * (24 - phase)) // 24
 
 
+GAME = new_game()
+
+
 def evaluate(board: chess.Board | str | None) -> int:
     """Evaluate with the engine."""
-    return int(core_game.evaluate_position(TABLES, set_up(new_game(), board)))
+    return int(value(set_up(GAME, board).stack[0]))
 
 
 def test_values_equal_a_plain_computation() -> None:
-    game = new_game()
     for board in BOARDS:
-        record = set_up(game, board)
-        # The fifty-move rule's nearness makes it smaller, down to half.
-        expected = 0 if is_drawish(record.stack[0]) else plain_value(board) * (200 - board.halfmove_clock) // 200
-        assert core_game.evaluate_position(TABLES, record) == expected, board.fen()
+        assert evaluate(board) == plain_value(board), board.fen()
 
 
 def test_mirrored_positions_are_worth_the_same() -> None:
-    game = new_game()
     for board in BOARDS:
-        value = core_game.evaluate_position(TABLES, set_up(game, board))
-        mirrored = board.mirror()
-        assert core_game.evaluate_position(TABLES, set_up(game, mirrored)) == value, board.fen()
+        assert evaluate(board.mirror()) == evaluate(board), board.fen()
 
 
 def test_the_tables_are_those_published() -> None:

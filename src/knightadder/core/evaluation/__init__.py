@@ -1,8 +1,9 @@
-"""Static evaluation: `evaluate` is what search calls; the modules beside it are the evaluations to choose from."""
+"""Static evaluation: `evaluate` is what search calls; the modules beside it are the evaluations to choose from, and
+what is known of endings.
+"""
 
-from ..draw import mate_cannot_be_forced
 from ..jit import inlined
-from . import pesto
+from . import endings, pesto
 
 MAX_EVAL = 29_000  # keeps clear of mate scores
 
@@ -13,6 +14,7 @@ def evaluate(pos):
 
     It shrinks as the fifty-move rule comes nearer, so that the better side prefers progress.
     """
-    if mate_cannot_be_forced(pos):
-        return 0
-    return max(-MAX_EVAL, min(MAX_EVAL, pesto.evaluate(pos) * (200 - pos.rule50) // 200))
+    value = pesto.evaluate(pos) * (200 - pos.rule50) // 200
+    if pesto.game_phase(pos) <= endings.FEW_PIECES:
+        value = endings.judge(pos, value)
+    return max(-MAX_EVAL, min(MAX_EVAL, value))

@@ -1,0 +1,129 @@
+"""Endings: what the material alone tells, where piece-square tables mislead.
+
+A bare king loses to mating material, so it is driven to the edge of the board ("mop-up evaluation", as in Chess 4.x).
+Other material wins less often than its value says, or never: then the value of the better side is scaled down.
+"""
+
+import numpy as np
+
+from ..bitboard import DARK_SQUARES, NOT_FILE_A, NOT_FILE_H, ZERO, without_lsb
+from ..jit import inlined, kernel, lsb, popcount
+from ..layout import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK
+from .pesto import END_GAME_VALUES
+
+FEW_PIECES = 12  # the game phase above which nothing here is looked at
+KNOWN_WIN = 5_000  # centipawns: above all that still has to be won, below a mate
+FULL_SCALE = 64
+
+_AROUND_A1, _AROUND_H1 = np.uint64(0x0303), np.uint64(0xC0C0)  # the corners and the squares beside them
+_SIX_RANKS = np.uint64(48)
+
+
+@inlined
+def _on_one_color(bishops):
+    return bishops & DARK_SQUARES == ZERO or bishops & ~DARK_SQUARES == ZERO
+
+
+@inlined
+def _can_mate(pos, own):
+    """Say whether pieces without pawns can force mate: not one minor piece, two knights, or bishops of one colour."""
+    knights, bishops = own & pos.by_type[KNIGHT], own & pos.by_type[BISHOP]
+    if own & (pos.by_type[ROOK] | pos.by_type[QUEEN]) or not _on_one_color(bishops):
+        return True
+    return popcount(knights) >= 3 or (knights != ZERO and bishops != ZERO)
+
+
+@inlined
+def _piece_value(pos, own):
+    return (
+        END_GAME_VALUES[KNIGHT] * popcount(own & pos.by_type[KNIGHT])
+        + END_GAME_VALUES[BISHOP] * popcount(own & pos.by_type[BISHOP])
+        + END_GAME_VALUES[ROOK] * popcount(own & pos.by_type[ROOK])
+        + END_GAME_VALUES[QUEEN] * popcount(own & pos.by_type[QUEEN])
+    )
+
+
+@inlined
+def _from_centre(line):
+    return max(3 - line, line - 4)
+
+
+@inlined
+def _drive(pos, own, bare):
+    """Return a bonus for a bare king that is far from the centre and near the other king, in centipawns.
+
+    A bishop and knights mate in the corners that the bishop attacks, and nowhere else by force: they drive there. The
+    way is long, so a step must be worth more than what the correction history adds.
+    """
+    king, target = lsb(own & pos.by_type[KING]), lsb(bare)
+    file, rank = target & 7, target >> 3
+    nearness = 14 - abs((king & 7) - file) - abs((king >> 3) - rank)
+    bishops = own & pos.by_type[BISHOP]
+    others = pos.by_type[PAWN] | pos.by_type[ROOK] | pos.by_type[QUEEN]
+    if bishops and _on_one_color(bishops) and own & others == ZERO:
+        # 7 on a1 and h8 and 0 on the long diagonal between the other corners, or the other way round.
+        corner = abs(file + rank - 7) if bishops & DARK_SQUARES else abs(file - rank)
+        return 300 * corner + 48 * nearness
+    return 20 * (_from_centre(file) + _from_centre(rank)) + 8 * nearness
+
+
+@inlined
+def _wrong_rook_pawn(pos, strong, own, other):
+    """Say whether all pawns of a side without pieces but bishops go to one corner, which no bishop attacks and the
+    enemy king holds.
+    """
+    pawns, bishops = own & pos.by_type[PAWN], own & pos.by_type[BISHOP]
+    if own & ~(pawns | bishops | pos.by_type[KING]):
+        return False
+    up = _SIX_RANKS if strong == 0 else ZERO
+    if pawns & NOT_FILE_A == ZERO:
+        corner, dark = _AROUND_A1 << up, strong != 0
+    elif pawns & NOT_FILE_H == ZERO:
+        corner, dark = _AROUND_H1 << up, strong == 0
+    else:
+        return False
+    attackers = bishops & DARK_SQUARES if dark else bishops & ~DARK_SQUARES
+    return attackers == ZERO and other & pos.by_type[KING] & corner != ZERO
+
+
+@inlined
+def _scale(pos, strong):
+    """Return how much of its advantage the better side can hope to win, up to `FULL_SCALE`."""
+    own, other = pos.by_color[np.uint64(strong)], pos.by_color[np.uint64(strong ^ 1)]
+    pawns = own & pos.by_type[PAWN]
+    if pawns == ZERO:
+        # Also against pawns: taking them all would not be enough.
+        if not _can_mate(pos, own):
+            return 0
+        # Rook against bishop, or rook and bishop against rook: a bishop more wins only by mistakes. A queen against a
+        # rook, or two bishops against a knight, is more than that.
+        against = _piece_value(pos, other)
+        if _piece_value(pos, own) - against <= END_GAME_VALUES[BISHOP]:
+            return 4 if against <= END_GAME_VALUES[BISHOP] else 14
+        return FULL_SCALE
+    if _wrong_rook_pawn(pos, strong, own, other):
+        return 0
+    bishops = pos.by_type[BISHOP]
+    if popcount(bishops) == 2 and popcount(bishops & own) == 1 and popcount(bishops & DARK_SQUARES) == 1:
+        # Bishops of opposite colours: the defender holds the squares that the other bishop does not see. Other pieces
+        # can attack there, and pawns far ahead in number cannot all be stopped.
+        if pos.by_type[KNIGHT] | pos.by_type[ROOK] | pos.by_type[QUEEN]:
+            return 48
+        surplus = popcount(pawns) - popcount(other & pos.by_type[PAWN])
+        return min(16 * max(1, surplus), FULL_SCALE)
+    return FULL_SCALE
+
+
+@kernel
+def judge(pos, value):
+    """Return a static value corrected by what is known of endings, in centipawns from the side to move's view.
+
+    For positions of a game phase up to `FEW_PIECES`. A known win is worth `KNOWN_WIN` more than its pieces.
+    """
+    us = np.int64(pos.stm)
+    for loser in range(2):
+        own, bare = pos.by_color[np.uint64(loser ^ 1)], pos.by_color[np.uint64(loser)]
+        if without_lsb(bare) == ZERO and _can_mate(pos, own):
+            bonus = KNOWN_WIN + _drive(pos, own, bare)
+            return value + bonus if us != loser else value - bonus
+    return value * _scale(pos, us if value > 0 else us ^ 1) // FULL_SCALE
