@@ -62,6 +62,9 @@ class FakeEngine:
         except ValueError as error:
             raise PositionError(f"bad position: {error}") from None
 
+    def set_option(self, name, text):
+        return [f"{name} is {text}"]
+
     def fen(self):
         return self.board.fen()
 
@@ -180,6 +183,12 @@ def test_an_option_out_of_range_ends_with_status_2(capsys, engine):
     status, out, err = _run(capsys, "analyse", "startpos", "--multipv", "1000")
     assert (status, out, engine) == (2, "", [])
     assert re.fullmatch(r"knightadder: .*MultiPV.*\n", err)
+
+
+def test_what_the_engine_says_of_tablebases_goes_beside_the_analysis(capsys, engine):
+    status, out, err = _run(capsys, "analyse", "startpos", "--depth", "1", "--syzygy", "a:b")
+    assert (status, err) == (0, "knightadder: SyzygyPath is a:b\n")
+    assert "SyzygyPath" not in out
 
 
 @pytest.mark.parametrize("command", [["analyse", "8/8/8 w"], ["perft", "2", "--fen", "8/8/8 w"]])

@@ -118,6 +118,7 @@ def build_parser() -> "argparse.ArgumentParser":
     limit.add_argument("--time", type=seconds, metavar="SECONDS", help="stop after this time")
     command.add_argument("--multipv", type=positive, default=1, metavar="N", help="show the N best lines")
     command.add_argument("--chess960", action="store_true", help="play by the rules of Chess960")
+    command.add_argument("--syzygy", metavar="FOLDERS", help="endgame tablebases, as in the option SyzygyPath")
     command.set_defaults(run=_analyse)
 
     command = commands.add_parser("perft", help="count the positions that legal moves lead to")
@@ -208,6 +209,9 @@ def _analyse(arguments: "argparse.Namespace") -> int:
         infinite=arguments.depth is None and arguments.time is None,
     )
     with contextlib.closing(_load(options)) as engine:
+        if arguments.syzygy is not None:
+            for line in engine.set_option("SyzygyPath", arguments.syzygy):
+                print(f"knightadder: {line}", file=sys.stderr)
         _set_position(engine, arguments.fen)
         board = chess.Board(engine.fen(), chess960=arguments.chess960)
         watch = _watch_live if sys.stdout.isatty() else _watch_plain
