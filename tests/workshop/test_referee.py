@@ -6,10 +6,20 @@ import re
 import chess
 import pytest
 
+from knightadder.engine.errors import OptionError
+from knightadder.engine.tablebases import SHIPPED
 from knightadder.workshop import referee, search_info
 from knightadder.workshop.clock import Limits, TimeControl
 from knightadder.workshop.openings import Opening
-from knightadder.workshop.referee import DrawRule, Player, ResignRule, Rules, play_game, rule_result
+from knightadder.workshop.referee import (
+    DrawRule,
+    Player,
+    ResignRule,
+    Rules,
+    open_tablebases,
+    play_game,
+    rule_result,
+)
 
 SHORT = Rules(max_moves=4)
 NODES = Limits(nodes=1)
@@ -180,6 +190,26 @@ def test_a_draw_is_called_when_both_see_one(play, score, moves):
         assert "too many" in game.reason
     else:
         assert (game.white_points, game.reason, len(game.moves)) == (0.5, "draw by adjudication", moves)
+
+
+@pytest.mark.parametrize(
+    ("fen", "points", "reason"),
+    [
+        # To take the queen is the only move.
+        ("4k3/8/8/8/8/8/1q6/K1R5 w - - 9 50", 1.0, "White wins by adjudication: tablebases"),
+        ("k1r5/1Q6/8/8/8/8/8/4K3 b - - 9 50", 0.0, "Black wins by adjudication: tablebases"),
+        ("2k5/8/8/8/8/8/Pq6/K7 w - - 9 50", 0.5, "draw by adjudication: tablebases"),
+    ],
+)
+def test_tablebases_decide_after_a_capture(play, fen, points, reason):
+    game = play(opening=Opening(fen), rules=Rules(max_moves=60, tablebases=str(SHIPPED)))
+    assert (game.white_points, game.reason, len(game.moves)) == (points, reason, 1)
+
+
+def test_a_folder_without_tablebases(tmp_path):
+    for folder in (tmp_path, tmp_path / "missing"):
+        with pytest.raises(OptionError, match=str(folder)):
+            open_tablebases(str(folder))
 
 
 def test_no_draw_is_called_before_its_move_number(play):

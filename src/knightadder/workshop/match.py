@@ -82,6 +82,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     rules.add_argument("--draw", help="by scores; keys: movenumber, movecount, score", nargs="*", metavar="KEY=VALUE")
     rules.add_argument("--resign", help="by scores; keys: movecount, score, twosided", nargs="*", metavar="KEY=VALUE")
     rules.add_argument("--max-moves", type=positive, metavar="N", help="a draw after so many moves")
+    rules.add_argument("--tablebases", metavar="FOLDER", help="by the Syzygy tables of a folder")
     rules.add_argument(
         "--patience", type=positive, default=60, metavar="SECONDS", help="until a silent engine is killed; 60"
     )
@@ -141,7 +142,7 @@ class _Match:
 
     def __init__(self, arguments: argparse.Namespace) -> None:
         from knightadder.workshop.competitors import read_competitors
-        from knightadder.workshop.referee import Rules
+        from knightadder.workshop.referee import Rules, open_tablebases
 
         if arguments.only and not arguments.engines:
             raise OptionError("--only chooses from the file of --engines")
@@ -160,10 +161,13 @@ class _Match:
             _read_draw(arguments.draw),
             _read_resign(arguments.resign),
             arguments.max_moves,
+            arguments.tablebases,
             arguments.chess960,
             float(arguments.patience),
             arguments.check_pv,
         )
+        if arguments.tablebases:
+            open_tablebases(arguments.tablebases)  # fails now rather than in a game
         self.book: Book = read_book(arguments.openings, arguments.chess960)
         # Engines without a clock play the same game again from the same opening.
         if self.rounds == _ENDLESS and not any(each.limits.timed for each in self.competitors):

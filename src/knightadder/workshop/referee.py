@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cache
 from time import perf_counter
 
 import chess
+import chess.syzygy
 
+from knightadder.engine.errors import OptionError
 from knightadder.workshop.clock import Clock, Limits
 from knightadder.workshop.openings import Opening
 from knightadder.workshop.search_info import (
@@ -77,6 +80,8 @@ class Rules:
         When to call a loss.
     max_moves : int, optional
         Full move after which the game is a draw.
+    tablebases : str, optional
+        Folder of the Syzygy tables that decide a game.
     chess960 : bool
         Whether castling is that of Chess960.
     patience : float
@@ -88,6 +93,7 @@ class Rules:
     draw: DrawRule | None = None
     resign: ResignRule | None = None
     max_moves: int | None = None
+    tablebases: str | None = None
     chess960: bool = False
     patience: float = 60.0
     pv_check: str = "last"
@@ -303,9 +309,16 @@ class _Table:
     # --- adjudication --------------------------------------------------------------------------------------------
 
     def _adjudicate(self) -> tuple[float, str] | None:
-        """Decide by the engines' scores; White's points and the reason, None while the game goes on."""
+        """Decide by tablebases or by scores; White's points and the reason, None while the game goes on."""
         board, score = self._board, self._scores[-1]
         draw, resign = self._rules.draw, self._rules.resign
+        # The tables' values hold where the count of the fifty-move rule begins.
+        if self._rules.tablebases and board.halfmove_clock == 0:
+            wdl = open_tablebases(self._rules.tablebases).get_wdl(board)
+            if wdl is not None:
+                points = {2: 1.0, -2: 0.0}.get(wdl if board.turn else -wdl, 0.5)
+                won = {1.0: "White wins", 0.0: "Black wins", 0.5: "draw"}[points]
+                return points, f"{won} by adjudication: tablebases"
         if resign:
             loser = self._beaten(resign)
             if loser is not None:
@@ -334,6 +347,24 @@ class _Table:
             if agreed or not rule.two_sided:
                 return colour
         return None
+
+
+@cache
+def open_tablebases(folder: str) -> chess.syzygy.Tablebase:
+    """Open the Syzygy tables of a folder; each stays open.
+
+    Raises
+    ------
+    OptionError
+        If there are none.
+    """
+    try:
+        tables = chess.syzygy.open_tablebase(folder)
+    except OSError as error:
+        raise OptionError(f"{folder}: {error.strerror}") from None
+    if not tables.wdl:
+        raise OptionError(f"{folder}: no tablebases")
+    return tables
 
 
 def rule_result(board: chess.Board) -> tuple[float, str] | None:
