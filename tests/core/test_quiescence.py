@@ -152,6 +152,14 @@ def test_known_values(fen: str, expected: int) -> None:
     assert quiescence(set_up(new_game(), fen)) == expected
 
 
+@pytest.mark.parametrize(("times", "drawn"), [(1, False), (2, True)])
+def test_a_repetition_is_a_draw(times: int, drawn: bool) -> None:
+    game = new_game("4k3/8/8/8/8/8/8/Q3K3 w - - 0 1")
+    for name in ("e1d1", "e8d8", "d1e1", "d8e8") * times:
+        game.push(game.find(name))
+    assert (quiescence(game.record) == 0) is drawn
+
+
 def test_nodes_and_depth_are_counted() -> None:
     record = set_up(new_game(), None)
     record.nodes = record.seldepth = 0

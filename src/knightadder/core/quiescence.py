@@ -4,7 +4,7 @@ import numpy as np
 
 from .bitboard import ONE, ZERO
 from .correction import corrected_eval
-from .draw import is_fifty_move_draw
+from .draw import is_fifty_move_draw, is_repetition
 from .evaluation.endings import KNOWN_WIN
 from .history import piece_to, set_continuations
 from .jit import inlined, kernel, load64
@@ -57,7 +57,8 @@ def quiesce(tables, worker, ply, alpha, beta):
     frame.pv_length = 0
     if count_node(worker, ply):
         return np.int64(0)
-    if pos.rule50 >= 100 and is_fifty_move_draw(tables, pos, frame):
+    worker.keys[np.uint64(worker.key_count + ply)] = pos.key
+    if is_repetition(worker, pos, ply) or is_fifty_move_draw(tables, pos, frame):
         return np.int64(0)
     in_check = pos.checkers != ZERO
     is_pv = beta - alpha > 1
