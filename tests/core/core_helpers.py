@@ -59,10 +59,21 @@ def start_boards(seed: int, chess960: bool) -> Iterator[chess.Board]:
     number = 0
     while True:
         if chess960:
-            yield chess.Board.from_chess960_pos(generator.randrange(960))
+            yield chess960_start(generator, double=number % 2 == 1)
         else:
             yield chess.Board(STARTS[number % len(STARTS)], chess960=True)
         number += 1
+
+
+def chess960_start(generator: random.Random, double: bool) -> chess.Board:
+    """Give a start position of Chess960, or of double Chess960, in which each side has one of its own."""
+    board = chess.Board.from_chess960_pos(generator.randrange(960))
+    if double:
+        other = chess.Board.from_chess960_pos(generator.randrange(960))
+        for square in chess.SquareSet(chess.BB_RANK_8):
+            board.set_piece_at(square, other.piece_at(square))
+        board.castling_rights = board.castling_rights & chess.BB_RANK_1 | other.castling_rights & chess.BB_RANK_8
+    return board
 
 
 def random_positions(seed: int, count: int, chess960: bool = False) -> list[chess.Board]:
