@@ -65,7 +65,7 @@ def ready(tablebases: Tablebases, board: chess.Board | str, ply: int = 0) -> np.
 def test_when_tables_are_asked(fen: str, men: int, least: int, depth: int, expected: bool) -> None:
     record = set_up(GAME, fen)
     record.probe_men, record.probe_depth = men, least
-    assert may_probe(record, np.int64(depth)) is expected
+    assert bool(may_probe(record, np.int64(depth))) is expected
 
 
 @pytest.mark.parametrize(
