@@ -16,7 +16,7 @@ from knightadder.core import transposition
 from knightadder.core.tables import new_tables
 from knightadder.engine.engine import Engine
 from knightadder.engine.game import Game
-from knightadder.engine.info import Score
+from knightadder.engine.info import Message, Score
 from knightadder.engine.limits import Limits
 from knightadder.engine.notation import to_uci
 from knightadder.engine.tablebase_play import Ranking, play_out, rank_moves
@@ -218,6 +218,17 @@ def test_the_path_of_tables(engine: Engine, tmp_path: Path) -> None:
     assert lines[0] == "Syzygy tablebases: 5 WDL and 5 DTZ tables, up to 3 men"
     assert [line.split(": ")[0] for line in lines[1:]] == [str(damaged / "KQvK.rtbw"), str(missing)]
     assert len(engine.set_option("SyzygyPath", "")) == 1
+
+
+def test_a_table_that_changes_between_two_searches_is_reported(searcher: Searcher, tmp_path: Path) -> None:
+    shutil.copy(SHIPPED / "KPvK.rtbz", tmp_path)
+    searcher.engine.set_option("SyzygyPath", str(tmp_path))
+    (tmp_path / "KPvK.rtbz").write_bytes(b"")
+    reports = searcher.search(Limits(depth=3), WON_PAWN).reports
+    assert [news.text for news in reports if isinstance(news, Message)] == [
+        f"{tmp_path / 'KPvK.rtbz'}: has been changed, and is not used any more"
+    ]
+    assert not any(isinstance(news, Message) for news in searcher.search(Limits(depth=3), WON_PAWN).reports)
 
 
 def test_a_lone_king_is_mated_by_the_tables(searcher: Searcher) -> None:

@@ -184,3 +184,22 @@ def test_names_of_tables() -> None:
     assert syzygy_file.material_of_name("KQRBNvKP") == ("QRBN", "P")
     assert syzygy_file.material_of_name("KQRBNvKPP") is None  # eight men
     assert syzygy_file.material_of_name("KRPvKNP") == ("RP", "NP")
+
+
+def test_a_file_that_is_made_shorter_is_used_no_more(tables: np.record, folder: Path) -> None:
+    tablebases = Tablebases(tables, [folder])
+    assert tablebases.drop_changed() == []
+    file = folder / "KRvK.rtbz"
+    with file.open("r+b") as stream:
+        stream.truncate(0)
+    assert tablebases.drop_changed() == [f"{file}: has been changed, and is not used any more"]
+    assert tablebases.drop_changed() == []
+    assert (tablebases.wdl(MATE_IN_ONE), tablebases.dtz(MATE_IN_ONE)) == (2, None)
+    assert "KRvK" not in tablebases.dtz_names
+
+
+def test_a_folder_that_vanishes_takes_nothing_away(tables: np.record, folder: Path) -> None:
+    tablebases = Tablebases(tables, [folder])
+    shutil.rmtree(folder)
+    assert tablebases.drop_changed() == []
+    assert (tablebases.wdl(MATE_IN_ONE), tablebases.dtz(MATE_IN_ONE)) == (2, 1)

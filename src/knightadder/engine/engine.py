@@ -13,7 +13,7 @@ from knightadder.engine.ending import Ending
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable
-from knightadder.engine.info import Result
+from knightadder.engine.info import Message, Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import Options
 from knightadder.engine.reporting import Report
@@ -180,6 +180,8 @@ class Engine:
             Receives the result, once, from the engine's own thread.
         """
         self._must_be_idle()
+        for line in self._tablebases.drop_changed():
+            on_info(Message(line))
         move = self._book_move(limits)
         if move:  # a glance is enough for a score, and for the reply to ponder on
             limits = Limits(depth=1, searchmoves=(move,))

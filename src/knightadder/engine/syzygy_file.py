@@ -79,7 +79,8 @@ class SyzygyFile:
         self._white, self._black = material
         self._is_dtz = path.suffix == DTZ
         self._table = table
-        self._data = _map(path)
+        self._map = _map(path)
+        self._data = np.frombuffer(self._map, np.uint8)
         self._symbols: list[NDArray[np.uint32]] = []
         self._at = 0
         if self._bytes(4) != _MAGIC[path.suffix]:
@@ -91,6 +92,11 @@ class SyzygyFile:
         table.symmetric = self._white == self._black
         table.has_pawns = "P" in self._white + self._black
         self._read()
+
+    @property
+    def changed(self) -> bool:
+        """Whether the file has another size now than when it was mapped."""
+        return self._map.size() != len(self._data)
 
     # --- reading -------------------------------------------------------------------------------------------------
 
@@ -223,10 +229,10 @@ def _require(sound: bool) -> None:
         raise TableError("its header is damaged")
 
 
-def _map(path: Path) -> NDArray[np.uint8]:
+def _map(path: Path) -> mmap.mmap:
     try:
         with path.open("rb") as file:
-            return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except ValueError:
         raise TableError("empty") from None
     except OSError as error:

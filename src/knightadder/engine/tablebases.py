@@ -45,8 +45,7 @@ class Tablebases:
 
     Notes
     -----
-    The files must stay as they are while this object lives: reading a mapped file that has been made shorter ends the
-    process on most systems.
+    The files must not become shorter during a probe, see `drop_changed`.
     """
 
     def __init__(self, tables: np.record, folders: Iterable[Path | str] = (SHIPPED,)) -> None:
@@ -137,6 +136,22 @@ class Tablebases:
         """
         value, known = syzygy_entries.find_dtz_after(self._tables, self.record, game.record, move)
         return int(value) if known else None
+
+    def drop_changed(self) -> list[str]:
+        """Use no file any more whose size has changed; to be called while nothing is probed.
+
+        What a mapped file no longer has cannot be read: on most systems that ends the process.
+
+        Returns
+        -------
+        list of str
+            A line for each such file.
+        """
+        changed = [name for name, file in self._files.items() if file.changed]
+        for name in changed:
+            self._register(self.paths[name], -1)
+            del self._files[name]
+        return [f"{self.paths.pop(name)}: has been changed, and is not used any more" for name in changed]
 
     def _game_of(self, position: Game | str) -> Game:
         if isinstance(position, Game):
