@@ -1,8 +1,9 @@
-"""Won endings, played by the engine against itself until mate."""
+"""Won endings, played by the engine against itself until mate, without tablebases."""
 
 from __future__ import annotations
 
 import queue
+from collections.abc import Iterator
 
 import chess
 import pytest
@@ -31,6 +32,13 @@ def play(engine: Engine, board: chess.Board, nodes: int) -> chess.Board:
     return board
 
 
+@pytest.fixture
+def without_tablebases(engine: Engine) -> Iterator[Engine]:
+    engine.set_option("SyzygyProbeLimit", "0")
+    yield engine
+    engine.set_option("SyzygyProbeLimit", "7")
+
+
 @pytest.mark.parametrize(
     ("fen", "nodes"),
     [
@@ -41,6 +49,6 @@ def play(engine: Engine, board: chess.Board, nodes: int) -> chess.Board:
         ("kb6/n7/8/8/4K3/8/8/8 b - - 0 1", 20_000),
     ],
 )
-def test_won_endings_end_in_mate(engine: Engine, fen: str, nodes: int) -> None:
-    board = play(engine, chess.Board(fen), nodes)
+def test_won_endings_end_in_mate(without_tablebases: Engine, fen: str, nodes: int) -> None:
+    board = play(without_tablebases, chess.Board(fen), nodes)
     assert board.is_checkmate(), board.fen()
