@@ -77,6 +77,7 @@ def use(searcher: Searcher, file: Path, **options: str) -> None:
 
 def test_the_engine_plays_from_its_book(searcher: Searcher, file: Path) -> None:
     use(searcher, file)
+    searcher.engine.random.seed(1)  # else one run in seventy would miss the rarest move
     played = {searcher.search(Limits(movetime=10_000)).result.best_move for _ in range(40)}
     assert played == {"e2e4", "d2d4", "g1f3"}
     searcher.engine.set_option("BestBookMove", "true")
