@@ -10,7 +10,7 @@ from core_helpers import INTERPRETED, TABLES, compiled, new_game, set_up
 from knightadder.core import syzygy_search
 from knightadder.core.layout import WORKER, new_record
 from knightadder.core.search import search
-from knightadder.core.transposition import INFINITE, TABLEBASE_WIN
+from knightadder.core.transposition import EXACT, INFINITE, LOWER, TABLEBASE_WIN, UPPER
 from knightadder.engine.tablebases import Tablebases
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
@@ -69,16 +69,16 @@ def test_when_tables_are_asked(fen: str, men: int, least: int, depth: int, expec
 
 
 @pytest.mark.parametrize(
-    ("fen", "score"),
+    ("fen", "score", "bound"),
     [
-        ("4k3/8/8/8/8/8/8/4K2R w - - 0 1", WIN - 3),
-        ("4k3/8/8/8/8/8/8/4K2R b - - 0 1", 3 - WIN),
-        ("4k3/8/8/8/8/8/8/4K2B b - - 0 1", 0),
+        ("4k3/8/8/8/8/8/8/4K2R w - - 0 1", WIN - 3, LOWER),
+        ("4k3/8/8/8/8/8/8/4K2R b - - 0 1", 3 - WIN, UPPER),
+        ("4k3/8/8/8/8/8/8/4K2B b - - 0 1", 0, EXACT),
     ],
 )
-def test_scores_know_how_far_the_root_is(shipped: Tablebases, fen: str, score: int) -> None:
+def test_scores_know_how_far_the_root_is(shipped: Tablebases, fen: str, score: int, bound: int) -> None:
     record = ready(shipped, fen, ply=3)
-    assert probe_score(TABLES, record, np.int64(3)) == (score, 1)
+    assert probe_score(TABLES, record, np.int64(3)) == (score, bound)
     assert record.tb_hits == 1
 
 

@@ -148,11 +148,11 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         if hash_move and not is_legal(tables, pos, hash_move):
             hash_move = NO_MOVE
 
-    # Endgame tablebases: what they know need not be searched.
+    # Endgame tablebases: what they know need not be searched. The mate that a win leads to is found from nearer.
     if excluded == NO_MOVE and may_probe(worker, pos, depth):
-        score, known = probe_score(tables, worker, ply)
-        if known:
-            store(worker, pos.key, NO_MOVE, score, np.int64(MAX_PLY), EXACT, ply)
+        score, bound = probe_score(tables, worker, ply)
+        if bound:
+            store(worker, pos.key, NO_MOVE, score, np.int64(MAX_PLY), bound, ply)
             return score
 
     frame.static_eval = static_eval

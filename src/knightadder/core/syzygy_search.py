@@ -6,7 +6,7 @@ from .bitboard import ZERO
 from .jit import inlined, kernel, popcount, record_at
 from .layout import TABLEBASES
 from .syzygy import WIN, probe_wdl
-from .transposition import TABLEBASE_WIN
+from .transposition import EXACT, LOWER, TABLEBASE_WIN, UPPER
 
 
 @inlined
@@ -31,7 +31,8 @@ def probe_score(tables, worker, ply):
     Returns
     -------
     tuple of int
-        A score in centipawns for the side to move; and 1 if the tables have the position, else 0.
+        A score in centipawns for the side to move; and what bound it is, 0 if the tables lack the position. A win is
+        a lower bound, since there may be a mate to find, and a loss an upper one.
     """
     wdl, known = probe_wdl(tables, record_at(worker.tablebases_address, TABLEBASES), worker, ply)
     if not known:
@@ -39,8 +40,8 @@ def probe_score(tables, worker, ply):
     worker.tb_hits += np.uint64(1)
     win = WIN if worker.fifty_moves else np.int64(1)
     if wdl >= win:
-        return TABLEBASE_WIN - ply, known
+        return TABLEBASE_WIN - ply, LOWER
     if wdl <= -win:
-        return ply - TABLEBASE_WIN, known
+        return ply - TABLEBASE_WIN, UPPER
     # What only the fifty-move rule makes a draw is the better side's to hope for.
-    return 2 * wdl, known
+    return 2 * wdl, EXACT
