@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
@@ -15,6 +16,20 @@ TIMEOUT = 180.0
 LINE_TIMEOUT = 30.0
 
 COMMAND = (sys.executable, "-m", "knightadder")
+
+
+def run_without_reader(command: Sequence[str], text: bytes) -> tuple[int, bytes]:
+    """Send an engine text whose answers nobody reads; returns its exit status and what it wrote to standard error."""
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    process.stdin.write(text)
+    process.stdin.flush()
+    status = process.wait(TIMEOUT)
+    errors = process.stderr.read()
+    process.stdin.close()
+    process.stderr.close()
+    return status, errors
 
 
 class EngineProcess:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 import chess
 import chess.engine
 import pytest
+from engine_process import run_without_reader
 from uci_driver import COMMAND, TIMEOUT, Analysis, Search, UciProcess
 
 MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"  # Ra8
@@ -165,15 +166,7 @@ def _reach(process: UciProcess, moment: str) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a pipe breaks otherwise there")
 def test_a_reader_that_goes_away_ends_the_process_quietly() -> None:
-    process = subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert process.stdin is not None and process.stdout is not None and process.stderr is not None
-    process.stdout.close()
-    process.stdin.write(b"uci\n")
-    process.stdin.flush()
-    assert process.wait(TIMEOUT) == 0
-    assert process.stderr.read() == b""
-    process.stdin.close()
-    process.stderr.close()
+    assert run_without_reader(COMMAND, b"uci\n") == (0, b"")
 
 
 # --- Best moves: when, and which --------------------------------------------------------------------------------------

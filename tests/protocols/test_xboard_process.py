@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import chess
 import chess.engine
 import pytest
-from engine_process import COMMAND, TIMEOUT
+from engine_process import COMMAND, TIMEOUT, run_without_reader
 from xboard_driver import XBoardProcess
 
 MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"  # Ra8
@@ -200,16 +200,7 @@ def test_quit_and_ctrl_c_end_the_process_at_any_moment(moment: str, interrupt: b
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a pipe breaks otherwise there")
 def test_a_reader_that_goes_away_ends_the_process_quietly() -> None:
-    command = [*COMMAND, "xboard"]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert process.stdin is not None and process.stdout is not None and process.stderr is not None
-    process.stdout.close()
-    process.stdin.write(b"xboard\nprotover 2\n")
-    process.stdin.flush()
-    assert process.wait(TIMEOUT) == 0
-    assert process.stderr.read() == b""
-    process.stdin.close()
-    process.stderr.close()
+    assert run_without_reader([*COMMAND, "xboard"], b"xboard\nprotover 2\n") == (0, b"")
 
 
 def test_the_engine_as_it_is_started_for_uci_understands_xboard() -> None:
