@@ -30,26 +30,19 @@ from knightadder.engine.tablebases import SHIPPED, Tablebases
 TURNS = 20  # of the compiled loops, so that their times can be measured
 
 
-@njit(nogil=True, error_model="numpy")
-def loop_wdl(tables, tablebases, worker, positions, turns):  # type: ignore[no-untyped-def]
-    """Probe the WDL of all positions some times, and add the values up."""
-    total = 0
-    for _ in range(turns):
-        for i in range(len(positions)):
-            copy_record(worker.stack[0], positions[i])
-            total += syzygy.probe_wdl(tables, tablebases, worker, np.int64(0))[0]
-    return total
+def loop_over(probe: Callable[..., Any]) -> Callable[..., int]:
+    """Compile a loop that probes all positions some times and adds the values up."""
 
+    @njit(nogil=True, error_model="numpy")
+    def loop(tables, tablebases, worker, positions, turns):  # type: ignore[no-untyped-def]
+        total = 0
+        for _ in range(turns):
+            for i in range(len(positions)):
+                copy_record(worker.stack[0], positions[i])
+                total += probe(tables, tablebases, worker, np.int64(0))[0]
+        return total
 
-@njit(nogil=True, error_model="numpy")
-def loop_dtz(tables, tablebases, worker, positions, turns):  # type: ignore[no-untyped-def]
-    """Probe the DTZ of all positions some times, and add the values up."""
-    total = 0
-    for _ in range(turns):
-        for i in range(len(positions)):
-            copy_record(worker.stack[0], positions[i])
-            total += syzygy.probe_dtz(tables, tablebases, worker, np.int64(0))[0]
-    return total
+    return loop
 
 
 def random_board(name: str, generator: random.Random) -> chess.Board:
@@ -97,8 +90,8 @@ def main() -> int:
     sums_agree = True
     with chess.syzygy.open_tablebase(str(arguments.folder), max_fds=None) as reference:
         rows: tuple[tuple[str, Any, Callable[[chess.Board], int]], ...] = (
-            ("WDL", loop_wdl, reference.probe_wdl),
-            ("DTZ", loop_dtz, reference.probe_dtz),
+            ("WDL", loop_over(syzygy.probe_wdl), reference.probe_wdl),
+            ("DTZ", loop_over(syzygy.probe_dtz), reference.probe_dtz),
         )
         for name, loop, probe in rows:
             loop(tables, tablebases.record, worker, positions, 1)
