@@ -171,3 +171,11 @@ def test_castling_may_be_written_either_way(game: Game) -> None:
         after[move] = game.fen()
     assert after["e1g1"] == after["e1h1"] == "4k3/8/8/8/8/8/8/R4RK1 b - - 1 1"
     assert after["e1c1"] == after["e1a1"] == "4k3/8/8/8/8/8/8/2KR3R b - - 1 1"
+
+
+def test_a_copy_has_the_same_game_and_goes_its_own_way(game: Game) -> None:
+    game.set_up(None, ["g1f3", "g8f6", "f3g1", "f6g8"] * 2)
+    copy = game.copy()
+    assert (copy.fen(), copy.drawn, copy.ply) == (game.fen(), True, 8)
+    copy.push(copy.find("e2e4"))
+    assert (copy.ply, game.ply, game.drawn) == (9, 8, True)

@@ -135,7 +135,7 @@ def test_a_decided_line_is_played_out_to_mate(tablebases: Tablebases, tables: np
     game = Game(tables)
     game.set_up(fen)
     first = ranking(tablebases, tables, fen).moves[0]
-    line = play_out(tablebases, tables, game, [first])
+    line = play_out(tablebases, game, [first])
     board = chess.Board(fen)
     for move in line:
         assert not board.can_claim_fifty_moves()
@@ -149,7 +149,7 @@ def test_a_drawn_line_stays_as_it_is(tablebases: Tablebases, tables: np.record) 
     game = Game(tables)
     game.set_up(PAWN_ENDING)
     moves = [game.find("e1d1")]
-    assert play_out(tablebases, tables, game, moves) == tuple(moves)
+    assert play_out(tablebases, game, moves) == tuple(moves)
 
 
 # --- the engine ---------------------------------------------------------------------------------------------------

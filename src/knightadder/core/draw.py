@@ -36,6 +36,12 @@ def is_fifty_move_draw(tables, pos, frame):
 
 
 @inlined
+def stand_on_one_color(bishops):
+    """Say whether all squares of a set are dark, or all are light."""
+    return bishops & DARK_SQUARES == ZERO or bishops & ~DARK_SQUARES == ZERO
+
+
+@inlined
 def is_dead_position(pos):
     """Say whether neither side can ever mate, as FIDE's rule 5.2.2 asks: bare kings, one minor piece, or bishops
     that all stand on squares of one colour.
@@ -45,4 +51,4 @@ def is_dead_position(pos):
     knights, bishops = pos.by_type[KNIGHT], pos.by_type[BISHOP]
     if popcount(knights | bishops) <= 1:
         return True
-    return knights == ZERO and (bishops & DARK_SQUARES == ZERO or bishops & ~DARK_SQUARES == ZERO)
+    return knights == ZERO and stand_on_one_color(bishops)

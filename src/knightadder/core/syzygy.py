@@ -172,6 +172,18 @@ def dtz_before_zeroing(wdl):
     return np.sign(wdl) * (1 if abs(wdl) == 2 else 101)
 
 
+@inlined
+def dtz_of_move(tables, after, frame, dtz):
+    """Return the DTZ of a move, which is no capture or pawn move, from that of the position after it; 1 for a mate.
+
+    The moves of the frame are overwritten.
+    """
+    mated = dtz == -1 and after.checkers != np.uint64(0)
+    if mated and generate(tables, after, frame, np.int64(0), ALL) == 0:
+        return -dtz
+    return -dtz - np.sign(dtz)
+
+
 @kernel
 def _dtz_of_table(tables, tablebases, worker, ply):
     """Find the DTZ value by captures, pawn moves and the table; with `OTHER_SIDE` the value is WDL."""
@@ -252,10 +264,7 @@ def probe_dtz(tables, tablebases, worker, ply):
             dtz = dtz_before_zeroing(-wdl)
         else:
             dtz, outcome = _dtz_of_table(tables, tablebases, worker, ply + 1)
-            dtz = -dtz
-            mates = dtz == 1 and after.checkers != np.uint64(0)
-            if not (mates and generate(tables, after, worker.frames[np.uint64(ply + 1)], np.int64(0), ALL) == 0):
-                dtz += np.sign(dtz)
+            dtz = dtz_of_move(tables, after, worker.frames[np.uint64(ply + 1)], dtz)
         if outcome == NOT_FOUND or outcome == OTHER_SIDE:
             return _ZERO, NOT_FOUND
         if np.sign(dtz) == sign:

@@ -6,13 +6,11 @@ The position is ``worker.stack[0]``, as in `game`.
 import numpy as np
 from numba import int64, types
 
-from .bitboard import ZERO
 from .draw import is_fifty_move_draw, is_repetition
 from .jit import entry, inlined
 from .layout import Tablebases, Tables, Worker
-from .movegen import ALL, generate
 from .position import make
-from .syzygy import FOUND, dtz_before_zeroing, probe_dtz, probe_wdl
+from .syzygy import FOUND, dtz_before_zeroing, dtz_of_move, probe_dtz, probe_wdl
 
 _VALUE = types.UniTuple(int64, 2)
 
@@ -74,7 +72,4 @@ def find_dtz_after(tables, tablebases, worker, move):
         wdl, known = probe_wdl(tables, tablebases, worker, ply)
         return dtz_before_zeroing(-wdl), known
     dtz, known = probe_dtz(tables, tablebases, worker, ply)
-    mated = dtz == -1 and after.checkers != ZERO
-    if mated and generate(tables, after, worker.frames[1], np.int64(0), ALL) == 0:
-        return np.int64(1), known
-    return -dtz - np.sign(dtz), known
+    return dtz_of_move(tables, after, worker.frames[1], dtz), known

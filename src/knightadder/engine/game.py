@@ -75,6 +75,13 @@ class Game:
         self._spare, self.record = self.record, record
         self._fullmove = setup.fullmove + (setup.stm + len(moves)) // 2
 
+    def copy(self) -> "Game":
+        """Return another game with the same position and history."""
+        other = Game(self._tables)
+        copy_game(self.record, other.record)
+        other._fullmove = self._fullmove
+        return other
+
     def push(self, move: int) -> None:
         """Play a legal move, given in the core's encoding."""
         self._fullmove += self.side_to_move

@@ -78,8 +78,7 @@ class Search:
         done: Callable[[Result], None],
     ) -> None:
         self._started = time.perf_counter()
-        self._tables, self._tablebases = tables, tablebases
-        self._game, self._limits, self._done = game, limits, done
+        self._tablebases, self._game, self._limits, self._done = tablebases, game, limits, done
         self._budget = allot(limits, game.side_to_move, options.move_overhead)
         self._clock_runs_from = self._started
         self._changed = threading.Condition()
@@ -214,7 +213,7 @@ class Search:
     def _report_line(self, line: Line, rank: int = 1) -> None:
         """Report a line, one that tablebases decide to its end; but not on the clock, which the tables would cost."""
         if self._budget.hard is None and DECISIVE <= abs(line.score) < MATE_FOUND:
-            line = replace(line, moves=play_out(self._tablebases, self._tables, self._game, line.moves))
+            line = replace(line, moves=play_out(self._tablebases, self._game, line.moves))
         self._reporter.line(line, rank)
 
     def _enough(self, depth: int) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 
 from knightadder.core import transposition
 from knightadder.core.layout import MAX_PLY
-from knightadder.engine.game import Game, copy_game
+from knightadder.engine.game import Game
 from knightadder.engine.tablebases import Tablebases
 
 TABLEBASE_WIN = int(transposition.TABLEBASE_WIN)
@@ -110,14 +110,12 @@ def _score(rank: int, fifty_moves: bool) -> int:
     return sign * (TABLEBASE_WIN if decided else _CURSED)
 
 
-def play_out(tablebases: Tablebases, tables: np.record, game: Game, moves: Sequence[int]) -> tuple[int, ...]:
+def play_out(tablebases: Tablebases, game: Game, moves: Sequence[int]) -> tuple[int, ...]:
     """Follow a decided line into the tables, and from there on to mate, the winner by the shortest way to zeroing.
 
     Parameters
     ----------
     tablebases : Tablebases
-    tables : record
-        The core's read-only tables.
     game : Game
         The position before the line.
     moves : sequence of int
@@ -128,8 +126,7 @@ def play_out(tablebases: Tablebases, tables: np.record, game: Game, moves: Seque
     tuple of int
         The line to mate, or as far as the tables lead.
     """
-    board = Game(tables)
-    copy_game(game.record, board.record)
+    board = game.copy()
     line: list[int] = []
     for move in moves:
         if line and tablebases.wdl(board) is not None:

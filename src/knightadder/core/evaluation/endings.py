@@ -7,6 +7,7 @@ Other material wins less often than its value says, or never: then the value of 
 import numpy as np
 
 from ..bitboard import DARK_SQUARES, NOT_FILE_A, NOT_FILE_H, ZERO, without_lsb
+from ..draw import stand_on_one_color
 from ..jit import inlined, kernel, lsb, popcount
 from ..layout import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK
 from .pesto import END_GAME_VALUES
@@ -20,15 +21,10 @@ _SIX_RANKS = np.uint64(48)
 
 
 @inlined
-def _on_one_color(bishops):
-    return bishops & DARK_SQUARES == ZERO or bishops & ~DARK_SQUARES == ZERO
-
-
-@inlined
 def _can_mate(pos, own):
     """Say whether pieces without pawns can force mate: not one minor piece, two knights, or bishops of one colour."""
     knights, bishops = own & pos.by_type[KNIGHT], own & pos.by_type[BISHOP]
-    if own & (pos.by_type[ROOK] | pos.by_type[QUEEN]) or not _on_one_color(bishops):
+    if own & (pos.by_type[ROOK] | pos.by_type[QUEEN]) or not stand_on_one_color(bishops):
         return True
     return popcount(knights) >= 3 or (knights != ZERO and bishops != ZERO)
 
@@ -60,7 +56,7 @@ def _drive(pos, own, bare):
     nearness = 14 - abs((king & 7) - file) - abs((king >> 3) - rank)
     bishops = own & pos.by_type[BISHOP]
     others = pos.by_type[PAWN] | pos.by_type[ROOK] | pos.by_type[QUEEN]
-    if bishops and _on_one_color(bishops) and own & others == ZERO:
+    if bishops and stand_on_one_color(bishops) and own & others == ZERO:
         # 7 on a1 and h8 and 0 on the long diagonal between the other corners, or the other way round.
         corner = abs(file + rank - 7) if bishops & DARK_SQUARES else abs(file - rank)
         return 300 * corner + 48 * nearness
