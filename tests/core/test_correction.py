@@ -8,9 +8,9 @@ import pytest
 from core_helpers import TABLES, compiled, new_game, random_positions, set_up
 
 from knightadder.core import correction
-from knightadder.core import game as core_game
 from knightadder.core.evaluation import MAX_EVAL
 from knightadder.core.layout import PIECE_TO
+from knightadder.core.static_eval import static_value
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
@@ -35,7 +35,7 @@ def record() -> np.record:
 
 
 def static(record: np.record) -> int:
-    return int(core_game.evaluate_position(TABLES, record))
+    return static_value(TABLES, record)
 
 
 def value(record: np.record) -> int:

@@ -23,6 +23,7 @@ from core_helpers import (
 from knightadder.core import game as core_game
 from knightadder.core.layout import MAX_PLY
 from knightadder.core.quiescence import quiesce
+from knightadder.core.static_eval import static_value
 from knightadder.core.transposition import INFINITE, MATE
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
@@ -61,7 +62,7 @@ class Plain:
         best = ply - int(MATE)
         record = set_up(self.game, board)
         if not in_check:
-            best = int(core_game.evaluate_position(TABLES, record))
+            best = static_value(TABLES, record)
         moves = list(board.legal_moves)
         if not in_check:
             moves = [m for m in moves if is_noisy(board, m) and core_game.see(TABLES, record, encode(board, m), 0)]

@@ -154,6 +154,32 @@ def test_the_evaluation_is_from_whites_view(engine: Engine) -> None:
     assert engine.evaluation() == "Evaluation: none (in check)"
 
 
+def test_the_evaluation_can_be_chosen(engine: Engine) -> None:
+    board = chess.Board("r1bq1rk1/ppp2ppp/2np1n2/2b1p3/2B1P3/2NP1N2/PPP2PPP/R1BQ1RK1 w - - 0 8")
+    engine.set_option("EvalType", "pesto")
+    engine.set_position(board.fen())
+    plain = engine.evaluation()
+    engine.set_option("EvalType", "classical")
+    try:
+        table = engine.evaluation()
+        *_, total = table.splitlines()
+        assert {"Material", "Pawns", "Mobility", "King", "Threats"} <= {
+            line.split("  ")[0] for line in table.splitlines()
+        }
+        assert total.endswith("(white side, classical)")
+        # The position is symmetric but for the move, and the game's sums were made anew with the tables.
+        again = Engine(engine.options)
+        again.set_position(board.fen())
+        assert again.evaluation() == table
+        again.close()
+        engine.set_position(board.mirror().fen())
+        assert engine.evaluation().splitlines()[-1] == total.replace("+", "-")
+    finally:
+        engine.set_option("EvalType", "pesto")
+    engine.set_position(board.fen())
+    assert engine.evaluation() == plain
+
+
 def test_warming_up_leaves_no_trace(engine: Engine) -> None:
     fresh = Engine()
     fresh.warm_up()

@@ -79,7 +79,7 @@ def corrected_eval(tables, worker, pos, ply):
     correction += tuned.correction_continuation * np.int64(
         worker.continuation_correction[_continuation_index(worker, ply)]
     )
-    return max(-MAX_EVAL, min(MAX_EVAL, evaluate(pos) + correction // 2048))
+    return max(-MAX_EVAL, min(MAX_EVAL, evaluate(tables, worker, pos) + correction // 2048))
 
 
 @inlined

@@ -9,7 +9,6 @@ from numba import int64, void
 
 from .attacks import is_attacked, king_square
 from .draw import is_dead_position, is_fifty_move_draw, is_repetition
-from .evaluation import evaluate
 from .jit import copy_record, entry, kernel
 from .layout import GAME_KEYS, Tables, Worker
 from .movegen import ALL, castling_king_target, generate
@@ -163,12 +162,6 @@ def play_expected(tables, worker, best, reply):
 def draw_reason(tables, worker):
     """Say why the game is drawn: 1 fifty-move rule, 2 threefold repetition, 3 dead position, 0 not at all."""
     return _draw_reason(tables, worker)
-
-
-@entry(int64(Tables, Worker))
-def evaluate_position(tables, worker):
-    """Return the static evaluation in centipawns, from the side to move's view."""
-    return evaluate(worker.stack[0])
 
 
 @entry(int64(Tables, Worker, int64, int64))

@@ -133,6 +133,14 @@ def _lsb(typing_context, bitboard):
     return types.int64(types.uint64), generate
 
 
+@intrinsic
+def _msb(typing_context, bitboard):
+    def generate(context, builder, signature, arguments):
+        return builder.sub(ir.Constant(_I64, 63), builder.ctlz(arguments[0], ir.Constant(_I1, 1)))
+
+    return types.int64(types.uint64), generate
+
+
 def _pointer(builder, address, kind):
     return builder.inttoptr(address, kind.as_pointer())
 
@@ -213,6 +221,10 @@ if config.DISABLE_JIT:
         """Index of the lowest set bit; undefined for 0."""
         return (int(bitboard) & -int(bitboard)).bit_length() - 1
 
+    def msb(bitboard):
+        """Index of the highest set bit; undefined for 0."""
+        return int(bitboard).bit_length() - 1
+
     def load64(address):
         """Read 64 bits at an address."""
         return np.uint64(ctypes.c_uint64.from_address(int(address)).value)
@@ -245,6 +257,8 @@ else:
     popcount = _popcount
     #: Index of the lowest set bit; undefined for 0.
     lsb = _lsb
+    #: Index of the highest set bit; undefined for 0.
+    msb = _msb
     #: Read 64 bits at an address, atomically, so that no reader sees half a write and no loop hoists the read.
     load64 = _load64
     #: Read 64 bits at any address, of what nobody writes.
@@ -271,6 +285,7 @@ __all__ = [
     "load64",
     "load_unaligned",
     "lsb",
+    "msb",
     "multiply_high",
     "popcount",
     "prefetch",

@@ -11,6 +11,7 @@ from numba import from_dtype
 
 from .memory import HUGE_PAGE, zeroed_bytes
 from .parameters import PARAMETERS
+from .terms import TERM_VALUES
 
 MAX_PLY = 192
 MAX_MOVES = 256  # the most legal moves known in a position is 218
@@ -23,6 +24,9 @@ WHITE, BLACK = 0, 1
 PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING = 1, 2, 3, 4, 5, 6  # piece = colour * 8 + type, 0 = empty square
 NO_SQUARE = 64
 NO_EVAL = -32_767  # below any evaluation
+
+PESTO, CLASSICAL = 0, 1  # the evaluations to choose from
+PAWN_ENTRIES = 4096  # of the pawn hash table, a power of 2
 
 CUCKOO_PLACES = 8192
 SLIDER_ENTRIES = 102_400 + 5_248  # attack sets of all rook and bishop occupancies
@@ -52,6 +56,22 @@ POSITION = _record(
     ("ep", np.int32),  # en passant target square if a capture there is legal, else NO_SQUARE
     ("rule50", np.int32),  # plies since the last capture or pawn move
     ("plies_from_null", np.int32),  # plies since a null move: repetitions don't reach across one
+)
+
+SIDE = _record(  # what the classical evaluation collects about one side of a position
+    ("attacks", np.uint64, 7),  # squares attacked, by piece type; [0] = by any piece
+    ("attacked_twice", np.uint64),
+    ("pawn_span", np.uint64),  # squares that its pawns attack or may come to attack
+    ("mobility_area", np.uint64),  # squares that count for the mobility of its pieces
+    ("king_ring", np.uint64),  # its king's square and those around it
+    ("danger", np.int64),  # units of attack against its king
+)
+
+PAWN_ENTRY = _record(  # an entry of the pawn hash table
+    ("key", np.uint64),  # of the pawns and kings
+    ("score", np.int64),  # packed, White's view
+    ("passed", np.uint64),  # passed pawns of both sides
+    ("spans", np.uint64, 2),  # `pawn_span` of both sides
 )
 
 FRAME = _record(  # what search keeps for one ply
@@ -99,6 +119,8 @@ WORKER = _record(  # one search thread
     ("non_pawn_correction", np.int16, (2, 2, CORRECTIONS)),  # ... by side to move, side, and its other pieces
     ("minor_correction", np.int16, (2, CORRECTIONS)),  # ... by side to move, all minor pieces and kings
     ("continuation_correction", np.int16, PIECE_TO * PIECE_TO),  # ... by the last two moves' pieces and targets
+    ("sides", SIDE, 2),
+    ("pawns", PAWN_ENTRY, PAWN_ENTRIES),
     ("keys", np.uint64, GAME_KEYS + MAX_PLY + 2),  # of the game up to the root, then of the current line
     ("key_count", np.int64),  # keys of the game before the root
     ("nodes", np.uint64),
@@ -134,6 +156,12 @@ PIECE_SQUARE = _record(  # what a piece on a square adds; side by side, so that 
     ("psq", np.int64),
 )
 
+TRACE = _record(  # of what the classical value of a position is made
+    ("counts", np.int16, (2, TERM_VALUES)),  # by side: how many times each value of the terms counts
+    ("phase", np.int64),  # 24 = middle game only, 0 = end game only
+    ("scale", np.int64),  # 64ths of the end-game half that count
+)
+
 SEARCH_PARAMETERS = _record(*((parameter.name, np.int64) for parameter in PARAMETERS))
 
 TABLES = _record(  # read-only, shared by all threads
@@ -155,6 +183,8 @@ TABLES = _record(  # read-only, shared by all threads
     ("cuckoo_squares", np.uint16, CUCKOO_PLACES),  # from | to << 6
     ("logs", np.int32, 64),  # natural logarithms, in 1024ths
     ("parameters", SEARCH_PARAMETERS),
+    ("evaluation", np.int64),  # `PESTO` or `CLASSICAL`
+    ("terms", np.int64, TERM_VALUES),  # of the classical evaluation, packed
 )
 
 SYZYGY_PAIRS = _record(  # one compressed array of a Syzygy file: the values for one side to move (and pawn file)
@@ -209,6 +239,7 @@ Frame = from_dtype(FRAME)
 Worker = from_dtype(WORKER)
 Tables = from_dtype(TABLES)
 Tablebases = from_dtype(TABLEBASES)
+Trace = from_dtype(TRACE)
 
 
 def new_record(dtype):

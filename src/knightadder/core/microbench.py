@@ -31,7 +31,7 @@ def time_evaluate(tables, worker, count):
     total = np.int64(0)
     place = np.int64(0)
     for _ in range(count):
-        total += evaluate(worker.stack[np.uint64(place)])
+        total += evaluate(tables, worker, worker.stack[np.uint64(place)])
         place = (place + (total | 1)) & (_COPIES - 1)
     return total
 

@@ -1,16 +1,15 @@
 """The read-only tables that all threads share."""
 
-from . import attacks, parameters, repetition, search, zobrist
-from .evaluation import pesto
-from .layout import TABLES, new_record
+from . import attacks, evaluation, parameters, repetition, search, zobrist
+from .layout import PESTO, TABLES, new_record
 
 
-def new_tables():
-    """Return a filled TABLES record."""
+def new_tables(chosen=PESTO):
+    """Return a filled TABLES record, with the evaluation chosen, `PESTO` or `CLASSICAL`."""
     tables = new_record(TABLES)
     attacks.fill_tables(tables)
     zobrist.fill_tables(tables)
-    pesto.fill_tables(tables)
+    evaluation.fill_tables(tables, chosen)
     repetition.fill_tables(tables)
     parameters.fill_tables(tables)
     search.fill_tables(tables)

@@ -6,11 +6,13 @@ from random import Random
 
 import numpy as np
 
-from knightadder.core.layout import WORKER, new_record
+from knightadder.core.evaluation import fill_tables
+from knightadder.core.layout import CLASSICAL, PESTO, WORKER, new_record
 from knightadder.core.tables import new_tables
 from knightadder.engine.book import Book
 from knightadder.engine.ending import Ending
 from knightadder.engine.errors import EngineError, OptionError
+from knightadder.engine.evaluation_table import evaluation_table
 from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Message, Result
@@ -19,6 +21,8 @@ from knightadder.engine.options import Options
 from knightadder.engine.reporting import Report
 from knightadder.engine.search import Search
 from knightadder.engine.tablebases import SHIPPED, Tablebases
+
+EVALUATIONS = {"classical": CLASSICAL, "pesto": PESTO}  # by the option's name
 
 
 class Engine:
@@ -44,7 +48,7 @@ class Engine:
 
     def __init__(self, options: Options | None = None) -> None:
         self.options = options or Options()
-        self._tables = new_tables()
+        self._tables = new_tables(EVALUATIONS[self.options.evaluation])
         self._workers = _new_workers(self.options.threads)
         self._table = HashTable(self.options.hash_mb)
         self._game = Game(self._tables)
@@ -83,6 +87,10 @@ class Engine:
             raise
         if option.name == "Clear Hash":
             self._clear_table()
+        elif option.name == "EvalType" and EVALUATIONS[self.options.evaluation] != self._tables.evaluation:
+            fill_tables(self._tables, EVALUATIONS[self.options.evaluation])
+            self._game.renew_sums()
+            self.new_game()  # the old evaluation's scores mean something else
         return self._open_tablebases() if option.name == "SyzygyPath" else []
 
     def new_game(self) -> None:
@@ -122,7 +130,10 @@ class Engine:
         if self._game.in_check:
             return "Evaluation: none (in check)"
         value = self._game.evaluate() * (1 - 2 * self._game.side_to_move)
-        return f"Evaluation: {value / 100:+.2f} (white side, PeSTO)"
+        total = f"Evaluation: {value / 100:+.2f} (white side, {self.options.evaluation})"
+        if self._tables.evaluation != CLASSICAL:
+            return total
+        return evaluation_table(self._game.trace(), self._tables.terms) + "\n" + total
 
     def legal_moves(self) -> list[str]:
         """Return the legal moves in UCI notation."""

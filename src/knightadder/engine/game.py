@@ -191,7 +191,21 @@ class Game:
 
     def evaluate(self) -> int:
         """Return the static evaluation in centipawns, from the side to move's view."""
-        return int(game.evaluate_position(self._tables, self.record))
+        from knightadder.core import static_eval  # here, since its entry points are not for every start
+
+        return int(static_eval.static_value(self._tables, self.record))
+
+    def trace(self) -> np.record:
+        """Return what the classical evaluation is made of, a TRACE record of ``core/layout.py``."""
+        from knightadder.core import static_eval
+
+        trace: np.record = static_eval.static_trace(self._tables, self.record)
+        return trace
+
+    def renew_sums(self) -> None:
+        """Add up the piece-square values anew, after those in the tables changed."""
+        position = self.record.stack[0]
+        position.psq = self._tables.piece_square["psq"][position.board, np.arange(64)].sum()
 
     def exchange_wins(self, name: str, threshold: int) -> bool:
         """Say whether the exchange that a legal move starts wins at least `threshold` centipawns."""

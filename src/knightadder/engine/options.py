@@ -137,6 +137,7 @@ OPTIONS: tuple[Option, ...] = (
     Check("UCI_LimitStrength", False),
     Spin("UCI_Elo", DEFAULT_ELO, MIN_ELO, MAX_ELO),
     Spin("Skill Level", FULL_SKILL, 0, FULL_SKILL),
+    Combo("EvalType", "pesto", ("classical", "pesto")),
     Check("OwnBook", False),
     Text("BookFile", ""),
     Spin("BookDepth", 255, 1, 255),
@@ -243,6 +244,11 @@ class Options:
     def skill_level(self) -> int:
         """Strength from 0 to 20, which is full strength; of no meaning if `limit_strength`."""
         return int(self["Skill Level"])
+
+    @property
+    def evaluation(self) -> str:
+        """The static evaluation, ``classical`` or ``pesto``."""
+        return str(self["EvalType"])
 
     @property
     def own_book(self) -> bool:

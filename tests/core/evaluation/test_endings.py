@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from core_helpers import INTERPRETED, TABLES, compiled, new_game, random_placement, set_up
 
-from knightadder.core import game as core_game
 from knightadder.core.evaluation import MAX_EVAL, endings
 from knightadder.core.evaluation.endings import KNOWN_WIN
+from knightadder.core.static_eval import static_value
 from knightadder.engine.tablebases import SHIPPED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
@@ -33,7 +33,7 @@ def judge(board: chess.Board | str, value: int = 640) -> int:
 
 def evaluate(board: chess.Board | str) -> int:
     """Evaluate with the engine."""
-    return int(core_game.evaluate_position(TABLES, set_up(GAME, board)))
+    return static_value(TABLES, set_up(GAME, board))
 
 
 def test_symmetry() -> None:

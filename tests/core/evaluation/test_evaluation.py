@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from core_helpers import INTERPRETED, TABLES, compiled, new_game, random_positions, set_up
 
-from knightadder.core import game as core_game
-from knightadder.core.evaluation import endings, pesto
+from knightadder.core.evaluation import endings, pesto, score
+from knightadder.core.static_eval import static_value
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
@@ -16,7 +16,7 @@ GAME = new_game()
 
 @compiled
 def piece_squares(pos):
-    return pesto.evaluate(pos), pesto.game_phase(pos)
+    return pesto.evaluate(pos), score.game_phase(pos)
 
 
 def test_the_middle_game_is_worth_its_piece_squares_less_what_the_fifty_move_rule_takes() -> None:
@@ -26,12 +26,12 @@ def test_the_middle_game_is_worth_its_piece_squares_less_what_the_fifty_move_rul
         value, phase = piece_squares(record.stack[0])
         if phase > endings.FEW_PIECES:
             expected = int(value) * (200 - board.halfmove_clock) // 200  # down to half of it
-            assert core_game.evaluate_position(TABLES, record) == expected, board.fen()
+            assert static_value(TABLES, record) == expected, board.fen()
             compared += 1
     assert compared > len(BOARDS) / 4
 
 
 def test_mirrored_positions_are_worth_the_same() -> None:
     for board in BOARDS:
-        value = core_game.evaluate_position(TABLES, set_up(GAME, board))
-        assert core_game.evaluate_position(TABLES, set_up(GAME, board.mirror())) == value, board.fen()
+        value = static_value(TABLES, set_up(GAME, board))
+        assert static_value(TABLES, set_up(GAME, board.mirror())) == value, board.fen()

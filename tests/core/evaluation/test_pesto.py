@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import random
-
 import chess
-import numpy as np
 import pytest
 from core_helpers import INTERPRETED, compiled, new_game, random_positions, set_up
 
@@ -14,11 +11,6 @@ from knightadder.core.evaluation import pesto
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
 BOARDS = random_positions(8, 20 if INTERPRETED else 300) + random_positions(9, 10, chess960=True)
-
-
-@compiled
-def unpack(psq):
-    return pesto.middle_game(psq), pesto.end_game(psq)
 
 
 @compiled
@@ -75,10 +67,3 @@ def test_facts() -> None:
     assert evaluate(after_e4) == -(17 + 15)
     # Only the end game counts: 94 for the pawn and 178 for being on a7; the kings cancel out.
     assert evaluate("4k3/P7/8/8/8/8/8/4K3 w - - 0 1") == 94 + 178
-
-
-def test_halves_of_a_packed_sum() -> None:
-    generator = random.Random(1)
-    for _ in range(100):
-        middle, end = generator.randint(-30_000, 30_000), generator.randint(-30_000, 30_000)
-        assert unpack(np.int64(middle + (end << 32))) == (middle, end)

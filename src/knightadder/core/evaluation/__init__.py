@@ -3,18 +3,37 @@ what is known of endings.
 """
 
 from ..jit import inlined
-from . import endings, pesto
+from ..layout import CLASSICAL
+from ..terms import read_values
+from . import classical, endings, pesto
+from .score import game_phase
 
 MAX_EVAL = 29_000  # keeps clear of mate scores
 
 
 @inlined
-def evaluate(pos):
+def evaluate(tables, worker, pos):
     """Return the static value of a position in centipawns, from the side to move's view.
 
     It shrinks as the fifty-move rule comes nearer, so that the better side prefers progress.
     """
-    value = pesto.evaluate(pos) * (200 - pos.rule50) // 200
-    if pesto.game_phase(pos) <= endings.FEW_PIECES:
+    if tables.evaluation == CLASSICAL:
+        value = classical.evaluate(tables, worker, pos, None)
+    else:
+        value = pesto.evaluate(pos)
+    value = value * (200 - pos.rule50) // 200
+    if game_phase(pos) <= endings.FEW_PIECES:
         value = endings.judge(pos, value)
     return max(-MAX_EVAL, min(MAX_EVAL, value))
+
+
+def fill_tables(tables, evaluation):
+    """Choose an evaluation, `PESTO` or `CLASSICAL`, and fill its part of a TABLES record.
+
+    The positions made with the tables before must be set up anew.
+    """
+    tables.evaluation = evaluation
+    if evaluation == CLASSICAL:
+        classical.fill_tables(tables, read_values())
+    else:
+        pesto.fill_tables(tables)

@@ -1,45 +1,20 @@
 """PeSTO: piece-square tables for the middle game and the end game, blended by the material left.
 
 The tables are Ronald Friederich's (RofChade), tuned by Texel's method and published as "PeSTO's Evaluation Function"
-in the Chess Programming Wiki. The sums are kept up to date by make, both halves in one 64-bit integer.
+in the Chess Programming Wiki. The sums are kept up to date by make.
 """
 
-from ..jit import inlined, popcount
-from ..layout import BISHOP, KNIGHT, QUEEN, ROOK
+from ..jit import inlined
+from .score import FULL_SCALE, blend, game_phase, pack
 
 MIDDLE_GAME_VALUES = (0, 82, 337, 365, 477, 1025, 0)  # by piece type, centipawns
 END_GAME_VALUES = (0, 94, 281, 297, 512, 936, 0)
-
-# Phase: knights and bishops 1, rooks 2, queens 4; the start position has 24.
-FULL_PHASE = 24
-
-
-@inlined
-def middle_game(psq):
-    """Return the middle-game half of a packed sum."""
-    return ((psq + (1 << 31)) & ((1 << 32) - 1)) - (1 << 31)
-
-
-@inlined
-def end_game(psq):
-    """Return the end-game half of a packed sum."""
-    return (psq + (1 << 31)) >> 32
-
-
-@inlined
-def game_phase(pos):
-    """Return the material left, from 0 (kings and pawns) to `FULL_PHASE`."""
-    minors = popcount(pos.by_type[KNIGHT] | pos.by_type[BISHOP])
-    return min(minors + 2 * popcount(pos.by_type[ROOK]) + 4 * popcount(pos.by_type[QUEEN]), FULL_PHASE)
 
 
 @inlined
 def evaluate(pos):
     """Return the value in centipawns from the side to move's view."""
-    phase = game_phase(pos)
-    blend = middle_game(pos.psq) * phase + end_game(pos.psq) * (FULL_PHASE - phase)
-    # Dividing after the change of view rounds a position and its mirror image alike.
-    return (blend if pos.stm == 0 else -blend) // FULL_PHASE
+    return blend(pos, pos.psq, game_phase(pos), FULL_SCALE)
 
 
 def fill_tables(tables):
@@ -48,8 +23,8 @@ def fill_tables(tables):
         for square in range(64):
             middle = MIDDLE_GAME_VALUES[piece_type] + MIDDLE_GAME[piece_type - 1][square ^ 56]
             end = END_GAME_VALUES[piece_type] + END_GAME[piece_type - 1][square ^ 56]
-            tables.piece_square[piece_type][square].psq = middle + (end << 32)
-            tables.piece_square[piece_type + 8][square ^ 56].psq = -middle - (end << 32)
+            tables.piece_square[piece_type][square].psq = pack(middle, end)
+            tables.piece_square[piece_type + 8][square ^ 56].psq = -pack(middle, end)
 
 
 # By piece type and square, as printed: a8 first, h1 last.

@@ -1,0 +1,97 @@
+"""The classical evaluation: material, piece squares, pawns, pieces, kings, threats, space, each a row of tuned values.
+
+Every term adds to one packed score of middle and end game; `terms` lists them. What a value counts is decided here and
+in the modules beside this one, what it is worth by the tuner. Given a trace, the same code also notes the counts, of
+which value and counts of a position are a linear function of the terms' values: that is what the tuner works on.
+"""
+
+import numpy as np
+
+from ..jit import inlined, kernel, popcount
+from ..layout import BLACK, KING, PAWN, WHITE
+from ..terms import PIECE_NAMES, START
+from .king import king_danger
+from .pawns import passed_pawns, probe_pawns
+from .pieces import pieces, start_sides
+from .score import FULL_SCALE, blend, end_game, game_phase
+from .side import ONCE, worth
+from .threats import threats
+
+_TEMPO, _PIECE_VALUE = START["tempo"], START["piece_value"]
+_PIECE_SQUARE = START["pawn_square"]
+
+
+@inlined
+def _scale(pos, score):
+    """Return how much of the end-game half counts: a side with few pawns has less to win with."""
+    strong = WHITE if end_game(score) > 0 else BLACK
+    return min(FULL_SCALE, 40 + 6 * popcount(pos.by_type[PAWN] & pos.by_color[np.uint64(strong)]))
+
+
+@inlined
+def _tempo(tables, pos, trace):
+    us = np.int64(pos.stm)
+    bonus = worth(tables, trace, us, _TEMPO, ONCE)
+    return bonus if us == WHITE else -bonus
+
+
+@inlined
+def _trace_piece_squares(pos, trace):
+    """Note the pieces and their squares, whose worth make keeps up to date in ``pos.psq``."""
+    for square in range(64):
+        piece = np.int64(pos.board[np.uint64(square)])
+        if piece:
+            side, piece_type = piece >> 3, piece & 7
+            from_a8 = square ^ 56 if side == WHITE else square
+            trace.counts[np.uint64(side), np.uint64(_PIECE_SQUARE + 64 * (piece_type - 1) + from_a8)] += 1
+            if piece_type != KING:
+                trace.counts[np.uint64(side), np.uint64(_PIECE_VALUE + piece_type - 1)] += 1
+
+
+@kernel
+def evaluate(tables, worker, pos, trace):
+    """Return the value of a position in centipawns, from the side to move's view.
+
+    Parameters
+    ----------
+    tables, worker, pos : records
+        `worker` lends the pawn hash table and the place for what is collected about both sides.
+    trace : TRACE record or None
+        Receives what the value is made of, if given; its counts must be zero.
+    """
+    pawns = probe_pawns(tables, worker, pos, trace)
+    score = pos.psq + pawns.score + _tempo(tables, pos, trace)
+    start_sides(tables, worker, pos, pawns.spans)
+    for us in range(2):
+        own = pieces(tables, worker, pos, trace, us)
+        score += own if us == WHITE else -own
+    for us in range(2):
+        own = king_danger(tables, worker, pos, trace, us) + threats(tables, worker, pos, trace, us)
+        if pawns.passed & pos.by_color[np.uint64(us)]:
+            own += passed_pawns(tables, worker, pos, trace, us, pawns.passed)
+        score += own if us == WHITE else -own
+    phase, scale = game_phase(pos), _scale(pos, score)
+    if trace is not None:
+        _trace_piece_squares(pos, trace)
+        trace.phase, trace.scale = phase, scale
+    return blend(pos, score, phase, scale)
+
+
+def fill_tables(tables, values):
+    """Fill the terms and piece-square tables of a TABLES record: white counts positive, black, mirrored, negative.
+
+    Parameters
+    ----------
+    tables : record
+    values : numpy.ndarray
+        int64 of shape (TERM_VALUES, 2), as `terms.read_values` gives them.
+    """
+    packed = values[:, 0] + (values[:, 1] << 32)
+    tables.terms[:] = packed
+    for number, name in enumerate(PIECE_NAMES):
+        squares = packed[START[f"{name}_square"] :][:64].reshape(8, 8)[::-1].ravel()
+        if name != "king":
+            squares = squares + packed[_PIECE_VALUE + number]
+        for square in range(64):
+            tables.piece_square[number + 1][square].psq = squares[square]
+            tables.piece_square[number + 9][square ^ 56].psq = -squares[square]

@@ -1,0 +1,45 @@
+"""King safety: the attack of the enemy's pieces, counted in units, of which each more is worth more (attack units)."""
+
+import numpy as np
+
+from ..attacks import bishop_attacks, king_square, rook_attacks
+from ..bitboard import ZERO
+from ..jit import kernel, popcount
+from ..layout import BISHOP, KING, KNIGHT, QUEEN, ROOK
+from ..terms import START
+from .side import ONCE, worth
+
+_DANGER = START["king_danger"]
+_MOST_UNITS = 63
+
+# Units for a check that a piece of this type could give without being taken.
+_KNIGHT_CHECK, _BISHOP_CHECK, _ROOK_CHECK, _QUEEN_CHECK = 5, 3, 6, 5
+
+
+@kernel
+def king_danger(tables, worker, pos, trace, us):
+    """Return what the attack against a side's king is worth, packed, in the side's own view.
+
+    The squares that both sides attack must be known.
+    """
+    them = us ^ 1
+    side, other = worker.sides[np.uint64(us)], worker.sides[np.uint64(them)]
+    enemy = pos.by_color[np.uint64(them)]
+    king = king_square(pos, us)
+    # Squares that the king or the queen alone defend, or nothing at all.
+    weak = other.attacks[0] & ~side.attacked_twice & (~side.attacks[0] | side.attacks[KING] | side.attacks[QUEEN])
+    units = side.danger + 2 * popcount(weak & side.king_ring)
+    safe = ~enemy & (~side.attacks[0] | weak & other.attacked_twice)
+    through = pos.by_type[0] ^ (pos.by_type[QUEEN] & ~enemy)
+    straight, diagonal = rook_attacks(tables, king, through) & safe, bishop_attacks(tables, king, through) & safe
+    if straight & other.attacks[ROOK]:
+        units += _ROOK_CHECK
+    if diagonal & other.attacks[BISHOP]:
+        units += _BISHOP_CHECK
+    if (straight | diagonal) & other.attacks[QUEEN] & ~side.attacks[QUEEN]:
+        units += _QUEEN_CHECK
+    if tables.knight[np.uint64(king)] & safe & other.attacks[KNIGHT]:
+        units += _KNIGHT_CHECK
+    if enemy & pos.by_type[QUEEN] == ZERO:
+        units //= 2
+    return worth(tables, trace, us, _DANGER + min(units, _MOST_UNITS), ONCE)

@@ -1,0 +1,181 @@
+"""The pieces, one by one: mobility, good and bad places, and the squares they attack, which the later parts need."""
+
+import numpy as np
+
+from ..attacks import bishop_attacks, king_square, rook_attacks
+from ..bitboard import DARK_SQUARES, NOT_FILE_A, NOT_FILE_H, ZERO, bit, without_lsb
+from ..jit import inlined, kernel, lsb, popcount
+from ..layout import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK, WHITE
+from ..terms import START
+from .side import (
+    ONCE,
+    attacked_twice_by_pawns,
+    distance,
+    file_of,
+    fill_files,
+    forward,
+    is_in,
+    pawn_attacks,
+    rank_of,
+    worth,
+)
+
+# The centre, and the files around it.
+CENTRE = np.uint64(0x0000001818000000)
+MIDDLE_FILES = np.uint64(0x3C3C3C3C3C3C3C3C)
+
+_PAIRS = (START["knight_pair"], START["bishop_pair"], START["rook_pair"])
+_PER_PAWN = START["piece_per_pawn"]
+_USUAL_PAWNS = 5
+_KNIGHT_MOBILITY, _BISHOP_MOBILITY = START["knight_mobility"], START["bishop_mobility"]
+_ROOK_MOBILITY, _QUEEN_MOBILITY = START["rook_mobility"], START["queen_mobility"]
+_KNIGHT_OUTPOST, _BISHOP_OUTPOST = START["knight_outpost"], START["bishop_outpost"]
+_KNIGHT_KING, _BISHOP_KING = START["knight_king_distance"], START["bishop_king_distance"]
+_BEHIND_PAWN, _BAD_BISHOP, _LONG_DIAGONAL = START["minor_behind_pawn"], START["bad_bishop"], START["long_diagonal"]
+_TRAPPED_BISHOP, _TRAPPED_ROOK = START["trapped_bishop"], START["trapped_rook"]
+_ROOK_FILE, _ROOK_SEVENTH, _LINED_UP = START["rook_file"], START["rook_seventh"], START["queen_lined_up"]
+
+_NEAR_RANKS_WHITE, _NEAR_RANKS_BLACK = np.uint64(0x0000000000FFFF00), np.uint64(0x00FFFF0000000000)
+
+# Units of attack against a king for a piece that attacks squares around it; each such square is one unit more.
+_UNITS = (0, 0, 2, 2, 3, 4)  # by piece type
+
+
+@kernel
+def start_sides(tables, worker, pos, spans):
+    """Begin what is collected about both sides, with their kings and pawns."""
+    for us in range(2):
+        side = worker.sides[np.uint64(us)]
+        own = pos.by_color[np.uint64(us)]
+        pawns, enemy_pawns = own & pos.by_type[PAWN], pos.by_type[PAWN] & ~own
+        king = king_square(pos, us)
+        by_pawns, by_king = pawn_attacks(us, pawns), tables.king[np.uint64(king)]
+        side.attacks[:] = ZERO
+        side.attacks[PAWN] = by_pawns
+        side.attacks[KING] = by_king
+        side.attacks[0] = by_pawns | by_king
+        side.attacked_twice = by_pawns & by_king | attacked_twice_by_pawns(us, pawns)
+        side.pawn_span = spans[np.uint64(us)]
+        # A pawn that is blocked or has not moved is in the way of the pieces; so are king and queen.
+        stuck = pawns & (forward(us ^ 1, pos.by_type[0]) | (_NEAR_RANKS_WHITE if us == WHITE else _NEAR_RANKS_BLACK))
+        safe = ~pawn_attacks(us ^ 1, enemy_pawns)
+        side.mobility_area = safe & ~(stuck | own & (pos.by_type[KING] | pos.by_type[QUEEN]))
+        # A king at the edge is attacked from as many squares as one beside it.
+        file, rank = max(1, min(6, king & 7)), max(1, min(6, king >> 3))
+        centre = rank << 3 | file
+        side.king_ring = tables.king[np.uint64(centre)] | bit(centre)
+        side.danger = 0
+
+
+@inlined
+def _note(worker, us, piece_type, attacks):
+    """Note the squares a piece attacks, and the units of attack; return how many squares count as mobility."""
+    own, other = worker.sides[np.uint64(us)], worker.sides[np.uint64(us ^ 1)]
+    own.attacked_twice |= own.attacks[0] & attacks
+    own.attacks[0] |= attacks
+    own.attacks[np.uint64(piece_type)] |= attacks
+    around_king = attacks & other.king_ring
+    if around_king:
+        other.danger += _UNITS[piece_type] + popcount(around_king)
+    return popcount(attacks & own.mobility_area)
+
+
+@inlined
+def _is_outpost(worker, us, square):
+    """Say whether a square from the 4th to the 6th rank is out of reach of enemy pawns."""
+    rank = rank_of(us, square)
+    return (rank >= 3) & (rank <= 5) & (worker.sides[np.uint64(us ^ 1)].pawn_span & bit(square) == ZERO)
+
+
+@kernel
+def pieces(tables, worker, pos, trace, us):
+    """Return what a side's pieces are worth by their places, packed, in its own view; note what they attack."""
+    own, enemy = pos.by_color[np.uint64(us)], pos.by_color[np.uint64(us ^ 1)]
+    occupied = pos.by_type[0]
+    side = worker.sides[np.uint64(us)]
+    pawns, king = pos.by_type[PAWN] & own, king_square(pos, us)
+    score = np.int64(0)
+    surplus = popcount(pawns) - _USUAL_PAWNS
+
+    knights = pos.by_type[KNIGHT] & own
+    if knights:
+        score += worth(tables, trace, us, _PER_PAWN, surplus * popcount(knights))
+        if without_lsb(knights):
+            score += worth(tables, trace, us, _PAIRS[0], ONCE)
+        score += worth(tables, trace, us, _BEHIND_PAWN, popcount(forward(us, knights) & pos.by_type[PAWN]))
+    while knights:
+        square = lsb(knights)
+        mobility = _note(worker, us, np.int64(KNIGHT), tables.knight[np.uint64(square)])
+        score += worth(tables, trace, us, _KNIGHT_MOBILITY + mobility, ONCE)
+        score += worth(tables, trace, us, _KNIGHT_KING + distance(square, king), ONCE)
+        if _is_outpost(worker, us, square):
+            score += worth(tables, trace, us, _KNIGHT_OUTPOST + is_in(side.attacks[PAWN], square), ONCE)
+        knights = without_lsb(knights)
+
+    bishops, blocked = pos.by_type[BISHOP] & own, np.int64(0)
+    if bishops:
+        score += worth(tables, trace, us, _PER_PAWN + 1, surplus * popcount(bishops))
+        if without_lsb(bishops):
+            score += worth(tables, trace, us, _PAIRS[1], ONCE)
+        score += worth(tables, trace, us, _BEHIND_PAWN + 1, popcount(forward(us, bishops) & pos.by_type[PAWN]))
+        blocked = popcount(pawns & forward(us ^ 1, occupied) & MIDDLE_FILES)
+    through = occupied ^ (own & pos.by_type[QUEEN])
+    while bishops:
+        square = lsb(bishops)
+        attacks = bishop_attacks(tables, square, through)
+        mobility = _note(worker, us, np.int64(BISHOP), attacks)
+        score += worth(tables, trace, us, _BISHOP_MOBILITY + mobility, ONCE)
+        score += worth(tables, trace, us, _BISHOP_KING + distance(square, king), ONCE)
+        if _is_outpost(worker, us, square):
+            score += worth(tables, trace, us, _BISHOP_OUTPOST + is_in(side.attacks[PAWN], square), ONCE)
+        same_colour = DARK_SQUARES if is_in(DARK_SQUARES, square) else ~DARK_SQUARES
+        score += worth(tables, trace, us, _BAD_BISHOP, popcount(pawns & same_colour) * (1 + blocked))
+        if popcount(bishop_attacks(tables, square, pos.by_type[PAWN]) & CENTRE) > 1:
+            score += worth(tables, trace, us, _LONG_DIAGONAL, ONCE)
+        if rank_of(us, square) == 6 and bit(square) & NOT_FILE_A & NOT_FILE_H == ZERO:
+            # On a7 behind a pawn on b6, or the like.
+            if pawn_attacks(us ^ 1, bit(square)) & enemy & pos.by_type[PAWN]:
+                score += worth(tables, trace, us, _TRAPPED_BISHOP, ONCE)
+        bishops = without_lsb(bishops)
+
+    rooks = pos.by_type[ROOK] & own
+    if rooks:
+        score += worth(tables, trace, us, _PER_PAWN + 2, surplus * popcount(rooks))
+        if without_lsb(rooks):
+            score += worth(tables, trace, us, _PAIRS[2], ONCE)
+    own_files = fill_files(pawns)
+    through = occupied ^ (own & (pos.by_type[QUEEN] | pos.by_type[ROOK]))
+    while rooks:
+        square = lsb(rooks)
+        mobility = _note(worker, us, np.int64(ROOK), rook_attacks(tables, square, through))
+        score += worth(tables, trace, us, _ROOK_MOBILITY + mobility, ONCE)
+        if not is_in(own_files, square):
+            open_file = file_of(square & 7) & pos.by_type[PAWN] == ZERO
+            score += worth(tables, trace, us, _ROOK_FILE + (1 if open_file else 0), ONCE)
+        elif mobility <= 3 and rank_of(us, king) == 0 and (king & 7 > 3) == (square & 7 > king & 7):
+            score += worth(tables, trace, us, _TRAPPED_ROOK, ONCE)
+        if rank_of(us, square) == 6:
+            targets = np.uint64(0xFF) << np.uint64(square & 56)
+            if enemy & pos.by_type[PAWN] & targets or enemy & pos.by_type[KING] & forward(us, targets):
+                score += worth(tables, trace, us, _ROOK_SEVENTH, ONCE)
+        rooks = without_lsb(rooks)
+
+    queens = pos.by_type[QUEEN] & own
+    if queens:
+        score += worth(tables, trace, us, _PER_PAWN + 3, surplus * popcount(queens))
+    while queens:
+        square = lsb(queens)
+        attacks = rook_attacks(tables, square, occupied) | bishop_attacks(tables, square, occupied)
+        mobility = _note(worker, us, np.int64(QUEEN), attacks)
+        score += worth(tables, trace, us, _QUEEN_MOBILITY + mobility, ONCE)
+        snipers = enemy & (
+            tables.rook_rays[np.uint64(square)] & pos.by_type[ROOK]
+            | tables.bishop_rays[np.uint64(square)] & pos.by_type[BISHOP]
+        )
+        while snipers:
+            between = tables.between[np.uint64(square), np.uint64(lsb(snipers))] & occupied
+            if between and without_lsb(between) == ZERO:
+                score += worth(tables, trace, us, _LINED_UP, ONCE)
+            snipers = without_lsb(snipers)
+        queens = without_lsb(queens)
+    return score

@@ -1,0 +1,55 @@
+"""Scores for the middle game and the end game, packed in one 64-bit integer, and their blend by the material left.
+
+The middle game's half are the low 32 bits, the end game's what is above: sums and whole multiples of packed scores are
+packed scores too ("tapered evaluation").
+"""
+
+import numpy as np
+
+from ..jit import inlined, popcount
+from ..layout import BISHOP, KNIGHT, QUEEN, ROOK
+
+# Phase: knights and bishops 1, rooks 2, queens 4; the start position has 24.
+FULL_PHASE = 24
+FULL_SCALE = 64
+
+
+def pack(middle, end):
+    """Return a packed score of two values in centipawns."""
+    return int(middle) + (int(end) << 32)
+
+
+def unpack(scores):
+    """Return both halves of an array of packed scores, along a new last axis."""
+    middle = scores.astype(np.int32).astype(np.int64)  # the cut takes the low bits, with their sign
+    return np.stack((middle, (scores - middle) >> 32), axis=-1)
+
+
+@inlined
+def middle_game(score):
+    """Return the middle-game half of a packed score."""
+    return ((score + (1 << 31)) & ((1 << 32) - 1)) - (1 << 31)
+
+
+@inlined
+def end_game(score):
+    """Return the end-game half of a packed score."""
+    return (score + (1 << 31)) >> 32
+
+
+@inlined
+def game_phase(pos):
+    """Return the material left, from 0 (kings and pawns) to `FULL_PHASE`."""
+    minors = popcount(pos.by_type[KNIGHT] | pos.by_type[BISHOP])
+    return min(minors + 2 * popcount(pos.by_type[ROOK]) + 4 * popcount(pos.by_type[QUEEN]), FULL_PHASE)
+
+
+@inlined
+def blend(pos, score, phase, scale):
+    """Return the value of a packed score of White's view, in centipawns from the side to move's view.
+
+    `scale` says how much of the end-game half counts, up to `FULL_SCALE`.
+    """
+    value = middle_game(score) * phase * FULL_SCALE + end_game(score) * (FULL_PHASE - phase) * scale
+    # Dividing after the change of view rounds a position and its mirror image alike.
+    return (value if pos.stm == 0 else -value) // (FULL_PHASE * FULL_SCALE)

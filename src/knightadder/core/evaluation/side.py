@@ -1,0 +1,97 @@
+"""What the parts of the classical evaluation share: directions by side, and the count of terms."""
+
+import numpy as np
+
+from ..bitboard import EIGHT, NINE, NOT_FILE_A, NOT_FILE_H, ONE, SEVEN, ZERO
+from ..jit import inlined, lsb, msb
+
+FILE_A = np.uint64(0x0101010101010101)
+ONCE = np.int64(1)  # for `worth`, which a plain 1 would have compiled for itself
+_SIXTEEN, _THIRTY_TWO = np.uint64(16), np.uint64(32)
+
+
+@inlined
+def worth(tables, trace, side, place, number):
+    """Return `number` times the value at a place of the terms, packed; a trace notes it.
+
+    `trace` is None in search, where the compiler leaves the note out.
+    """
+    if trace is not None:
+        trace.counts[np.uint64(side), np.uint64(place)] += number
+    return tables.terms[np.uint64(place)] * number
+
+
+@inlined
+def rank_of(side, square):
+    """Return a square's rank from 0 to 7, seen from a side."""
+    return (square >> 3) ^ (7 * side)
+
+
+@inlined
+def forward(side, squares):
+    """Return the squares one step before others."""
+    return squares << EIGHT if side == 0 else squares >> EIGHT
+
+
+@inlined
+def pawn_attacks(side, pawns):
+    """Return the squares that pawns of a side attack."""
+    if side == 0:
+        return (pawns & NOT_FILE_A) << SEVEN | (pawns & NOT_FILE_H) << NINE
+    return (pawns & NOT_FILE_A) >> NINE | (pawns & NOT_FILE_H) >> SEVEN
+
+
+@inlined
+def attacked_twice_by_pawns(side, pawns):
+    """Return the squares that two pawns of a side attack."""
+    if side == 0:
+        return (pawns & NOT_FILE_A) << SEVEN & (pawns & NOT_FILE_H) << NINE
+    return (pawns & NOT_FILE_A) >> NINE & (pawns & NOT_FILE_H) >> SEVEN
+
+
+@inlined
+def fill_forward(side, squares):
+    """Return squares and all before them on their files."""
+    if side == 0:
+        squares |= squares << EIGHT
+        squares |= squares << _SIXTEEN
+        return squares | squares << _THIRTY_TWO
+    squares |= squares >> EIGHT
+    squares |= squares >> _SIXTEEN
+    return squares | squares >> _THIRTY_TWO
+
+
+@inlined
+def fill_files(squares):
+    """Return the whole files on which some squares stand."""
+    return fill_forward(np.int64(0), squares) | fill_forward(np.int64(1), squares)
+
+
+@inlined
+def beside(squares):
+    """Return the squares to the left and right of others."""
+    return (squares & NOT_FILE_A) >> ONE | (squares & NOT_FILE_H) << ONE
+
+
+@inlined
+def file_of(file):
+    """Return the squares of a file, numbered from 0 to 7."""
+    return FILE_A << np.uint64(file)
+
+
+@inlined
+def hindmost(side, squares):
+    """Return that of some squares which is nearest a side's own first rank."""
+    return lsb(squares) if side == 0 else msb(squares)
+
+
+@inlined
+def distance(one, other):
+    """Return the steps a king takes between two squares (Chebyshev distance)."""
+    return max(abs((one & 7) - (other & 7)), abs((one >> 3) - (other >> 3)))
+
+
+@inlined
+def is_in(squares, square):
+    """Say whether a square is one of some squares."""
+    return (squares >> np.uint64(square)) & ONE != ZERO
