@@ -91,7 +91,7 @@ def build_parser() -> "argparse.ArgumentParser":
     """Declare the subcommands and their arguments."""
     import argparse
 
-    from knightadder.workshop import book_make, match, suite, tablebases_command, tune
+    from knightadder.workshop import book_make, datagen, match, suite, tablebases_command, tune
 
     parser = argparse.ArgumentParser(
         prog="knightadder",
@@ -142,6 +142,7 @@ def build_parser() -> "argparse.ArgumentParser":
     suite.add_command(commands)
     match.add_command(commands)
     tune.add_command(commands)
+    datagen.add_command(commands)
     book_make.add_command(commands)
     tablebases_command.add_command(commands)
     return parser
