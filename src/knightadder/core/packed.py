@@ -226,7 +226,7 @@ def record_fen(record, chess960=False):
     Raises
     ------
     FenError
-        If the record has more than 32 men or an unknown piece. No more is checked.
+        If the record has more than 32 men, an unknown piece, or not the two kings. No more is checked.
     """
     board, castling = [0] * 64, 0
     squares = [square for square in range(64) if int(record["occupied"]) >> square & 1]
@@ -241,6 +241,8 @@ def record_fen(record, chess960=False):
         if piece_type > KING:
             raise fen.FenError(f"{code} is no packed piece")
         board[square] = piece_type | code & 8
+    if [board.count(color << 3 | KING) for color in (WHITE, BLACK)] != [1, 1]:
+        raise fen.FenError("a packed position without a king for each side")
     stm_ep = int(record["stm_ep"])
     setup = fen.Setup(
         board, stm_ep >> 7, castling, min(stm_ep & 127, NO_SQUARE), int(record["rule50"]), int(record["fullmove"])

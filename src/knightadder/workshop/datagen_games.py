@@ -15,6 +15,7 @@ from knightadder.core.layout import WORKER
 from knightadder.core.memory import zeroed_bytes
 from knightadder.core.packed import PACKED
 from knightadder.core.tables import new_tables
+from knightadder.engine.errors import OptionError
 from knightadder.engine.game import Game, copy_game
 from knightadder.engine.hashtable import HashTable
 from knightadder.workshop.openings import Book
@@ -26,6 +27,7 @@ LONGEST = 800  # plies of a game, its opening not counted; then it is a draw
 # An opening is good if a search of so many times the usual nodes finds it level, in centipawns.
 VERIFY = 10
 LEVEL = 200
+MOST_TRIES = 1000  # openings; a book may have no good one
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +108,16 @@ class Player:
 
         Raises
         ------
+        OptionError
+            If no good opening is found.
         PositionError
             If the book has a bad opening.
         """
         chance = random.Random(f"{self._settings.seed} {number}")
         kept = []
         for _ in range(self._settings.games):
-            while not self._choose_opening(chance):
-                pass
+            if not any(self._choose_opening(chance) for _ in range(MOST_TRIES)):
+                raise OptionError(f"none of {MOST_TRIES} openings in a row is level")
             kept.append(self._play())
             on_game(len(kept[-1]))
         return np.concatenate(kept)
