@@ -64,10 +64,11 @@ def _continuation_index(worker, ply):
 
 
 @kernel
-def corrected_eval(tables, worker, pos, ply):
+def corrected_eval(tables, worker, pos, ply, alpha, beta):
     """Return the static evaluation with what was learnt about it, in centipawns for the side to move.
 
-    The moves that led here must be in the frames before `ply`.
+    The moves that led here must be in the frames before `ply`. Outside the window from `alpha` to `beta` the value may
+    be a rough one.
     """
     tuned = tables.parameters
     side = np.uint64(pos.stm)
@@ -79,7 +80,7 @@ def corrected_eval(tables, worker, pos, ply):
     correction += tuned.correction_continuation * np.int64(
         worker.continuation_correction[_continuation_index(worker, ply)]
     )
-    return max(-MAX_EVAL, min(MAX_EVAL, evaluate(tables, worker, pos) + correction // 2048))
+    return max(-MAX_EVAL, min(MAX_EVAL, evaluate(tables, worker, pos, alpha, beta) + correction // 2048))
 
 
 @inlined

@@ -10,6 +10,7 @@ from .evaluation import evaluate
 from .jit import copy_record, entry
 from .layout import Tables, Worker
 from .movegen import ALL, generate
+from .transposition import INFINITE
 
 _COPIES = np.int64(64)  # few enough for the first-level cache, and a power of two
 
@@ -31,7 +32,7 @@ def time_evaluate(tables, worker, count):
     total = np.int64(0)
     place = np.int64(0)
     for _ in range(count):
-        total += evaluate(tables, worker, worker.stack[np.uint64(place)])
+        total += evaluate(tables, worker, worker.stack[np.uint64(place)], -INFINITE, INFINITE)
         place = (place + (total | 1)) & (_COPIES - 1)
     return total
 

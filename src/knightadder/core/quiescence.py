@@ -63,9 +63,9 @@ def quiesce(tables, worker, ply, alpha, beta):
     in_check = pos.checkers != ZERO
     is_pv = beta - alpha > 1
     if ply >= MAX_PLY:
-        return np.int64(0) if in_check else corrected_eval(tables, worker, pos, ply)
+        return np.int64(0) if in_check else corrected_eval(tables, worker, pos, ply, alpha, beta)
     # Before the table is asked, whose memory may still be on its way.
-    static_eval = NO_EVAL if in_check else corrected_eval(tables, worker, pos, ply)
+    static_eval = NO_EVAL if in_check else corrected_eval(tables, worker, pos, ply, alpha, beta)
     entry = probe(worker, pos.key)
     hash_move = NO_MOVE
     if entry:

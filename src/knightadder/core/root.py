@@ -73,7 +73,9 @@ def search_root(tables, worker, depth, alpha, beta):
     child = worker.stack[1]
     worker.keys[np.uint64(worker.key_count)] = pos.key
     worker.frames[NO_PLY].static_eval = NO_EVAL
-    frame.static_eval = NO_EVAL if pos.checkers != ZERO else corrected_eval(tables, worker, pos, np.int64(0))
+    frame.static_eval = (
+        NO_EVAL if pos.checkers != ZERO else corrected_eval(tables, worker, pos, np.int64(0), -INFINITE, INFINITE)
+    )
     forget_killers(worker, np.int64(1))
     forget_killers(worker, np.int64(2))
     best, best_index, first_alpha = -INFINITE, worker.pv_index, alpha

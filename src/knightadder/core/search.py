@@ -122,7 +122,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     if is_dead_position(pos) or is_repetition(worker, pos, ply) or is_fifty_move_draw(tables, pos, frame):
         return np.int64(0)
     if ply >= MAX_PLY:
-        return np.int64(0) if in_check else corrected_eval(tables, worker, pos, ply)
+        return np.int64(0) if in_check else corrected_eval(tables, worker, pos, ply, -INFINITE, INFINITE)
     # A side that can go back to an earlier position of the line has at least a draw.
     if alpha < 0 and can_repeat(tables, worker, pos, ply):
         alpha = np.int64(0)
@@ -137,7 +137,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     child = worker.stack[np.uint64(ply + 1)]
     child_frame = worker.frames[np.uint64(ply + 1)]
     # Before the table is asked, whose memory may still be on its way.
-    static_eval = NO_EVAL if in_check else corrected_eval(tables, worker, pos, ply)
+    static_eval = NO_EVAL if in_check else corrected_eval(tables, worker, pos, ply, -INFINITE, INFINITE)
     entry = probe(worker, pos.key)
     hash_move = NO_MOVE
     if entry:

@@ -8,12 +8,13 @@ from numba import int64
 from .evaluation import classical, evaluate
 from .jit import compile_entry, entry
 from .layout import TRACE, Tables, Trace, Worker, new_record
+from .transposition import INFINITE
 
 
 @entry(int64(Tables, Worker))
 def evaluate_position(tables, worker):
     """Return the static value of ``worker.stack[0]`` in centipawns, from the side to move's view."""
-    return evaluate(tables, worker, worker.stack[0])
+    return evaluate(tables, worker, worker.stack[0], -INFINITE, INFINITE)
 
 
 @entry(int64(Tables, Worker, Trace))
@@ -22,7 +23,7 @@ def trace_position(tables, worker, trace):
 
     `trace` is a zeroed TRACE record. The value is before what is known of endings and of the fifty-move rule.
     """
-    return classical.evaluate(tables, worker, worker.stack[0], trace)
+    return classical.evaluate(tables, worker, worker.stack[0], -INFINITE, INFINITE, trace)
 
 
 def static_value(tables, worker):

@@ -82,9 +82,9 @@ TERMS = (
     Term("tempo", 1, "Tempo", "the move"),
 )
 
-START: dict[
-    str, np.int64
-] = {}  # by term: the place of its first value; no plain integers, of which each would be compiled for
+SIZES = {term.name: term.size for term in TERMS}
+# By term: the place of its first value. No plain integers: Numba compiles what it calls for each of these.
+START: dict[str, np.int64] = {}
 TERM_VALUES = 0  # of all terms together
 for _term in TERMS:
     START[_term.name] = np.int64(TERM_VALUES)

@@ -6,13 +6,24 @@ Nothing of the engine imports this module, so that its entry point is compiled f
 import numpy as np
 from numba import float32, int32, int64
 
-from .evaluation import classical
-from .jit import compile_entry, entry
+from .evaluation import classical, endings
+from .evaluation.score import FULL_PHASE, FULL_SCALE, game_phase
+from .jit import compile_entry, entry, inlined
 from .layout import TRACE, WORKER, Tables, Trace, Worker, new_record
 from .packed import Packed, unpack
 from .terms import TERM_VALUES
+from .transposition import INFINITE
 
 MOST_COUNTS = 256  # values of terms that a position can count for: 32 men have few reasons each
+
+
+@inlined
+def _known_scale(pos, value):
+    """Return how much of a value is left when what is known of endings has had its say."""
+    if game_phase(pos) > endings.FEW_PIECES:
+        return 1.0
+    us = np.int64(pos.stm)
+    return endings.scale_of(pos, us if value > 0 else us ^ 1) / FULL_SCALE
 
 
 @entry(int64(Tables, Worker, Trace, Packed[::1], int64, int64, int32[::1], float32[::1], int64[::1], float32[:, ::1]))
@@ -44,7 +55,7 @@ def trace_records(tables, worker, trace, records, first, count, places, counts, 
         if not unpack(tables, records[np.uint64(first + number)], pos):
             return np.int64(-1)
         trace.counts[:, :] = 0
-        classical.evaluate(tables, worker, pos, trace)
+        value = classical.evaluate(tables, worker, pos, -INFINITE, INFINITE, trace)
         for place in range(TERM_VALUES):
             difference = np.int64(trace.counts[0, place]) - np.int64(trace.counts[1, place])
             if difference != 0:
@@ -52,8 +63,9 @@ def trace_records(tables, worker, trace, records, first, count, places, counts, 
                 counts[end] = difference
                 end += 1
         ends[number] = end
-        weights[number, 0] = trace.phase / 24
-        weights[number, 1] = (24 - trace.phase) / 24 * trace.scale / 64
+        known = _known_scale(pos, value)
+        weights[number, 0] = trace.phase / FULL_PHASE * known
+        weights[number, 1] = (FULL_PHASE - trace.phase) / FULL_PHASE * trace.scale / FULL_SCALE * known
     return end
 
 

@@ -17,12 +17,23 @@ from scipy.optimize import minimize_scalar
 from scipy.sparse import csr_matrix
 
 from knightadder.core.packed import PACKED
-from knightadder.core.terms import TERM_VALUES
+from knightadder.core.terms import SIZES, START, TERM_VALUES
 from knightadder.core.tracing import Tracer
 
 Values = NDArray[np.float64]  # shape (TERM_VALUES, 2): middle game and end game, in centipawns
 
 BLOCK = 16_384  # positions of a step
+
+# Terms of which exactly one value counts for each piece of a kind, pawn to queen: the method cannot tell what they have
+# in common from the worth of the piece. The king has none, and what both kings have in common cancels out.
+_ONCE_A_PIECE = (
+    ("pawn_square",),
+    ("knight_square", "knight_mobility", "knight_king_distance"),
+    ("bishop_square", "bishop_mobility", "bishop_king_distance"),
+    ("rook_square", "rook_mobility"),
+    ("queen_square", "queen_mobility"),
+)
+_ONCE_A_KING = ("king_square", "king_danger", "king_pawn_distance")
 
 # Adam's usual constants.
 _BETA_1, _BETA_2, _EPSILON = 0.9, 0.999, 1e-8
@@ -111,6 +122,37 @@ def gradient(block: Block, values: Values, scale: float, share: float) -> tuple[
     errors = expected - block.targets(scale, share)
     slopes = 2 * scale * errors * expected * (1 - expected) / len(errors)
     return block.counts.T @ (slopes[:, None] * block.weights), float((errors**2).mean())
+
+
+def settle(blocks: Sequence[Block], values: Values) -> Values:
+    """Return the values with what all squares of a piece have in common moved to the value of the piece.
+
+    Likewise for its mobility and the like. The values of positions stay what they are.
+
+    Parameters
+    ----------
+    blocks : sequence of Block
+        Say how often each value counts: the rows are centred on what is usual.
+    values : array
+        Of the terms.
+    """
+    frequency = sum(np.asarray(abs(block.counts).sum(axis=0)).ravel() for block in blocks)
+    settled = values.copy()
+
+    def centre(name: str) -> NDArray[Any]:
+        row = slice(START[name], START[name] + SIZES[name])
+        counting = np.asarray(frequency)[row]
+        if not counting.any():
+            return np.zeros(2)
+        mean: NDArray[Any] = np.average(values[row], axis=0, weights=counting)
+        settled[row][counting > 0] -= mean
+        return mean
+
+    for number, names in enumerate(_ONCE_A_PIECE):
+        settled[START["piece_value"] + number] += sum(centre(name) for name in names)
+    for name in _ONCE_A_KING:
+        centre(name)
+    return settled
 
 
 class Adam:

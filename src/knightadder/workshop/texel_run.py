@@ -134,7 +134,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise
     out = arguments.out or VALUES_FILE
     try:
-        write_values(np.rint(state.values).astype(np.int64), out)
+        write_values(np.rint(texel.settle(training, state.values)).astype(np.int64), out)
     except OSError as error:
         raise OptionError(f"cannot write {out}: {error.strerror}") from None
     print(f"The values are in {out}")

@@ -9,20 +9,26 @@ from collections.abc import Iterable
 import chess
 import numpy as np
 import pytest
-from core_helpers import INTERPRETED, random_positions
+from core_helpers import INTERPRETED, compiled, random_positions
 
+from knightadder.core.evaluation import classical
 from knightadder.core.layout import CLASSICAL
 from knightadder.core.static_eval import evaluate_position, static_trace, static_value
 from knightadder.core.tables import new_tables
-from knightadder.core.terms import PIECE_NAMES, START, TERMS, read_values
+from knightadder.core.terms import PIECE_NAMES, SIZES, START, read_values
+from knightadder.core.transposition import INFINITE
 from knightadder.engine.game import Game
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
 BOARDS = random_positions(21, 12 if INTERPRETED else 300) + random_positions(22, 4, chess960=True)
-SIZES = {term.name: term.size for term in TERMS}
 TABLES = new_tables(CLASSICAL)
 GAME = Game(TABLES)
+
+
+@compiled
+def within(tables, worker, alpha, beta):
+    return classical.evaluate(tables, worker, worker.stack[0], alpha, beta, None)
 
 
 def set_up(board: chess.Board | str) -> np.record:
@@ -125,6 +131,27 @@ def test_sums_kept_by_make_equal_those_made_anew() -> None:
         assert int(game.record.stack[0].psq) == kept
         game.set_up(board.fen())
         assert int(game.record.stack[0].psq) == kept
+
+
+def test_far_outside_the_window_a_rough_value_lies_on_the_same_side() -> None:
+    rough_ones = 0
+    for board in BOARDS:
+        record = set_up(board)
+        full = int(within(TABLES, record, -INFINITE, INFINITE))
+        for alpha in (full - 1200, full - 300, full + 300, full + 1200):
+            value = int(within(TABLES, record, alpha, alpha + 1))
+            rough_ones += value != full
+            # By more than the margin it would be wrong in rare positions, of which random games are full.
+            assert (value > alpha) == (full > alpha) or abs(full - value) > 550, board.fen()
+    assert rough_ones > len(BOARDS) / 4
+
+
+def test_a_single_pawn_is_hard_to_win_with() -> None:
+    def scale(fen):
+        return int(static_trace(TABLES, set_up(fen)).scale)
+
+    assert scale("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1") < scale("4k3/8/8/8/8/8/3PP3/4K3 w - - 0 1") == 64
+    assert scale("4k3/3pp3/8/8/8/8/4P3/4K3 w - - 0 1") == 64  # Black is better, and has two
 
 
 # --- counts -------------------------------------------------------------------------------------------------------

@@ -12,13 +12,14 @@ MAX_EVAL = 29_000  # keeps clear of mate scores
 
 
 @inlined
-def evaluate(tables, worker, pos):
+def evaluate(tables, worker, pos, alpha, beta):
     """Return the static value of a position in centipawns, from the side to move's view.
 
+    Outside the window from `alpha` to `beta` it may be a rough one.
     It shrinks as the fifty-move rule comes nearer, so that the better side prefers progress.
     """
     if tables.evaluation == CLASSICAL:
-        value = classical.evaluate(tables, worker, pos, None)
+        value = classical.evaluate(tables, worker, pos, alpha, beta, None)
     else:
         value = pesto.evaluate(pos)
     value = value * (200 - pos.rule50) // 200

@@ -13,19 +13,24 @@ from ..terms import PIECE_NAMES, START
 from .king import king_danger
 from .pawns import passed_pawns, probe_pawns
 from .pieces import pieces, start_sides
-from .score import FULL_SCALE, blend, end_game, game_phase
+from .score import blend, end_game, game_phase
 from .side import ONCE, worth
 from .threats import threats
 
 _TEMPO, _PIECE_VALUE = START["tempo"], START["piece_value"]
 _PIECE_SQUARE = START["pawn_square"]
 
+# By the pawns of the better side, 3 for all above. What it can win without any is for `endings` to say.
+_SCALES = (64, 48, 64, 64)
+
+_LAZY_MARGIN = 550  # centipawns; of a thousand positions one has more in pieces, kings and threats
+
 
 @inlined
 def _scale(pos, score):
     """Return how much of the end-game half counts: a side with few pawns has less to win with."""
     strong = WHITE if end_game(score) > 0 else BLACK
-    return min(FULL_SCALE, 40 + 6 * popcount(pos.by_type[PAWN] & pos.by_color[np.uint64(strong)]))
+    return _SCALES[min(popcount(pos.by_type[PAWN] & pos.by_color[np.uint64(strong)]), 3)]
 
 
 @inlined
@@ -49,18 +54,26 @@ def _trace_piece_squares(pos, trace):
 
 
 @kernel
-def evaluate(tables, worker, pos, trace):
+def evaluate(tables, worker, pos, alpha, beta, trace):
     """Return the value of a position in centipawns, from the side to move's view.
 
     Parameters
     ----------
     tables, worker, pos : records
         `worker` lends the pawn hash table and the place for what is collected about both sides.
+    alpha, beta : int
+        The window in which the value matters; outside, it may be a rough one ("lazy evaluation").
     trace : TRACE record or None
         Receives what the value is made of, if given; its counts must be zero.
     """
     pawns = probe_pawns(tables, worker, pos, trace)
     score = pos.psq + pawns.score + _tempo(tables, pos, trace)
+    phase = game_phase(pos)
+    if trace is None:
+        # So far outside the window that what is still missing would hardly ever bring it back.
+        rough = blend(pos, score, phase, _scale(pos, score))
+        if rough + _LAZY_MARGIN <= alpha or rough - _LAZY_MARGIN >= beta:
+            return rough
     start_sides(tables, worker, pos, pawns.spans)
     for us in range(2):
         own = pieces(tables, worker, pos, trace, us)
@@ -70,7 +83,7 @@ def evaluate(tables, worker, pos, trace):
         if pawns.passed & pos.by_color[np.uint64(us)]:
             own += passed_pawns(tables, worker, pos, trace, us, pawns.passed)
         score += own if us == WHITE else -own
-    phase, scale = game_phase(pos), _scale(pos, score)
+    scale = _scale(pos, score)
     if trace is not None:
         _trace_piece_squares(pos, trace)
         trace.phase, trace.scale = phase, scale

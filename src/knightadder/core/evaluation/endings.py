@@ -11,10 +11,10 @@ from ..draw import stand_on_one_color
 from ..jit import inlined, kernel, lsb, popcount
 from ..layout import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK
 from .pesto import END_GAME_VALUES
+from .score import FULL_SCALE
 
 FEW_PIECES = 12  # the game phase above which nothing here is looked at
 KNOWN_WIN = 5_000  # centipawns: above all that still has to be won, below a mate
-FULL_SCALE = 64
 
 _AROUND_A1, _AROUND_H1 = np.uint64(0x0303), np.uint64(0xC0C0)  # the corners and the squares beside them
 _SIX_RANKS = np.uint64(48)
@@ -83,7 +83,7 @@ def _wrong_rook_pawn(pos, strong, own, other):
 
 
 @inlined
-def _scale(pos, strong):
+def scale_of(pos, strong):
     """Return how much of its advantage the better side can hope to win, up to `FULL_SCALE`."""
     own, other = pos.by_color[np.uint64(strong)], pos.by_color[np.uint64(strong ^ 1)]
     pawns = own & pos.by_type[PAWN]
@@ -122,4 +122,4 @@ def judge(pos, value):
         if without_lsb(bare) == ZERO and _can_mate(pos, own):
             bonus = KNOWN_WIN + _drive(pos, own, bare)
             return value + bonus if us != loser else value - bonus
-    return value * _scale(pos, us if value > 0 else us ^ 1) // FULL_SCALE
+    return value * scale_of(pos, us if value > 0 else us ^ 1) // FULL_SCALE
