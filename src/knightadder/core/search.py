@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from numba import int64
 
 from .attacks import gives_direct_check
 from .bitboard import ZERO
@@ -17,7 +18,7 @@ from .history import (
     reward_refutation,
     set_continuations,
 )
-from .jit import inlined, kernel
+from .jit import inlined, kernel, self_call
 from .layout import KING, MAX_PLY, NO_EVAL, PAWN
 from .movegen import is_legal
 from .movepick import next_move, start_picking
@@ -104,7 +105,8 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
 
     A return value within (alpha, beta) is exact; one outside is a bound. After ``worker.stopped`` is set the value
     means nothing. `ply` counts from the root. `cut_node` is 1 where a move is expected to fail high, which no PV node
-    is. A move in ``frame.excluded`` is left out, to see whether the others come near it.
+    is. A move in ``frame.excluded`` is left out, to see whether the others come near it. Its name for itself is
+    `_search`.
     """
     pos = worker.stack[np.uint64(ply)]
     tuned = tables.parameters
@@ -190,7 +192,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             frame.piece_to = 0
             prefetch_entry(worker, pos.key ^ tables.zobrist_stm)
             make_null(tables, pos, child)
-            score = -search(tables, worker, ply + 1, depth - reduction, -beta, 1 - beta, 1 - cut_node)
+            score = -_search(tables, worker, ply + 1, depth - reduction, -beta, 1 - beta, 1 - cut_node)
             if worker.stopped:
                 return np.int64(0)
             if score >= beta:
@@ -199,7 +201,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
                     return score
                 # So near the root zugzwang could hide a whole line: the cutoff must also come with a real move.
                 worker.null_from_ply = ply + (depth - reduction) * 3 // 4 + 1
-                verified = search(tables, worker, ply, depth - reduction, beta - 1, beta, np.int64(0))
+                verified = _search(tables, worker, ply, depth - reduction, beta - 1, beta, np.int64(0))
                 worker.null_from_ply = 0
                 if worker.stopped:
                     return np.int64(0)
@@ -228,7 +230,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             frame.piece_to = piece_to(pos, move)
             score = -quiesce(tables, worker, ply + 1, -bar, 1 - bar)
             if score >= bar:
-                score = -search(tables, worker, ply + 1, depth - 4, -bar, 1 - bar, 1 - cut_node)
+                score = -_search(tables, worker, ply + 1, depth - 4, -bar, 1 - bar, 1 - cut_node)
             if worker.stopped:
                 return np.int64(0)
             if score >= bar:
@@ -250,7 +252,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     ):
         singular_beta = entry_score(entry, ply) - depth * tuned.singular_margin // 16
         frame.excluded = hash_move
-        score = search(tables, worker, ply, (depth - 1) // 2, singular_beta - 1, singular_beta, cut_node)
+        score = _search(tables, worker, ply, (depth - 1) // 2, singular_beta - 1, singular_beta, cut_node)
         frame.excluded = NO_MOVE
         if worker.stopped:
             return np.int64(0)
@@ -320,7 +322,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             new_depth += extension
         if number == 1:
             child_kind = np.int64(0) if is_pv else 1 - cut_node
-            score = -search(tables, worker, ply + 1, new_depth, -beta, -alpha, child_kind)
+            score = -_search(tables, worker, ply + 1, new_depth, -beta, -alpha, child_kind)
         else:
             # Late move reductions: moves that come late are searched less deeply until one proves better.
             plies = np.int64(0)
@@ -329,14 +331,14 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
                 plies = plies_to_reduce(
                     tables, reduction, depth, is_pv, improving, cut_node, hash_is_noisy, gives_check
                 )
-            score = -search(tables, worker, ply + 1, new_depth - plies, -alpha - 1, -alpha, np.int64(1))
+            score = -_search(tables, worker, ply + 1, new_depth - plies, -alpha - 1, -alpha, np.int64(1))
             if score > alpha and plies > 0 and not worker.stopped:
                 # It proved better than thought: how much better says how deep to look again.
                 new_depth += score > best + tuned.deeper_margin
                 new_depth -= score < best + new_depth
-                score = -search(tables, worker, ply + 1, new_depth, -alpha - 1, -alpha, 1 - cut_node)
+                score = -_search(tables, worker, ply + 1, new_depth, -alpha - 1, -alpha, 1 - cut_node)
             if score > alpha and score < beta and not worker.stopped:
-                score = -search(tables, worker, ply + 1, new_depth, -beta, -alpha, np.int64(0))
+                score = -_search(tables, worker, ply + 1, new_depth, -beta, -alpha, np.int64(0))
         if worker.stopped:
             return np.int64(0)
         if score > best:
@@ -372,6 +374,9 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             learn_correction(worker, pos, ply, best - static_eval, depth)
         store(worker, pos.key, best_move, best, depth, bound, ply)
     return best
+
+
+_search = self_call(search, int64)
 
 
 def fill_tables(tables):
