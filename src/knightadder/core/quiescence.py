@@ -1,13 +1,14 @@
 """Quiescence search: captures and promotions, and all evasions of checks, until the position is quiet."""
 
 import numpy as np
+from numba import int64
 
 from .bitboard import ONE, ZERO
 from .correction import corrected_eval
 from .draw import is_fifty_move_draw, is_repetition
 from .evaluation.endings import KNOWN_WIN
 from .history import piece_to, set_continuations
-from .jit import inlined, kernel, load64
+from .jit import inlined, kernel, load64, self_call
 from .layout import MAX_PLY, NO_EVAL
 from .movegen import is_legal
 from .movepick import next_move, start_picking
@@ -104,7 +105,7 @@ def quiesce(tables, worker, ply, alpha, beta):
                 continue
         make(tables, pos, child, move)
         frame.piece_to = piece_to(pos, move)
-        score = -quiesce(tables, worker, ply + 1, -beta, -alpha)
+        score = -_quiesce(tables, worker, ply + 1, -beta, -alpha)
         if worker.stopped:
             return np.int64(0)
         if score > best:
@@ -121,3 +122,6 @@ def quiesce(tables, worker, ply, alpha, beta):
     bound = LOWER if best >= beta else (EXACT if best > first_alpha and is_pv else UPPER)
     store(worker, pos.key, best_move, best, np.int64(0), bound, ply)
     return best
+
+
+_quiesce = self_call(quiesce, int64)
