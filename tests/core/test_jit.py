@@ -1,133 +1,20 @@
-"""Compiling: one body a function, a cache that a second process can use, and the intrinsics."""
+"""The compile decorators and the intrinsics, each of which means the same compiled and interpreted."""
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import random
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from core_helpers import INTERPRETED, compiled
 from numba import int64, uint64
 
-import knightadder
 from knightadder.core import jit
 from knightadder.core.layout import POSITION, WORKER, new_record
 
-COMPILE_ALL = """
-import json
-from knightadder.core import jit
-from knightadder.engine import engine  # all that the engine uses
-lines = []
-jit.compile_entries(lines.append)
-entries = [function for function, _ in jit.ENTRIES]
-bodies = {function.py_func.__qualname__: len(function.signatures) for function in jit.KERNELS + entries}
-print(json.dumps({"lines": lines, "bodies": bodies}))
-"""
-
-# Perft alone compiles in three seconds and goes the same way.
-COMPILE_PERFT = """
-import json
-from knightadder.core import jit, layout, perft, tables
-lines = []
-jit.compile_entries(lines.append)
-worker = layout.new_record(layout.WORKER)
-print(json.dumps({"lines": lines, "leaves": int(perft.perft(tables.new_tables(), worker, 0, 0, 1))}))
-"""
-
-COMPILE_ONE = """
-from knightadder.core import city_hash, jit, perft
-jit.compile_entry(city_hash.hash_short)
-print(len(city_hash.hash_short.signatures), len(perft.perft.signatures), city_hash.hash_short.stats.cache_hits)
-"""
-
-
-def run(folder: Path, *command: str) -> str:
-    """Run Python with a cache folder of its own, and give what it prints."""
-    environment = os.environ | {
-        "KNIGHTADDER_CACHE": str(folder),
-        "PYTHONPATH": str(Path(knightadder.__file__).parents[1]),
-    }
-    return subprocess.run(
-        [sys.executable, *command], env=environment, check=True, capture_output=True, text=True, timeout=300
-    ).stdout
-
-
-def files(folder: Path) -> dict[str, int]:
-    """Give the compiled files below a folder with their times of modification."""
-    return {str(file.relative_to(folder)): file.stat().st_mtime_ns for file in folder.rglob("*.nb[ic]")}
-
-
-@pytest.fixture(scope="module")
-def cold(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict]:
-    """Compile everything into an empty folder, and give the folder and what the process said."""
-    folder = tmp_path_factory.mktemp("cache")
-    return folder, json.loads(run(folder, "-c", COMPILE_ALL))
-
-
 only_compiled = pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
-
-
-@only_compiled
-def test_every_function_has_one_body(cold: tuple[Path, dict]) -> None:
-    # A literal argument makes a second one; in a recursive call that breaks the cache. None would be dead code.
-    bodies = cold[1]["bodies"]
-    assert {"generate", "make", "quiesce", "search", "search_root", "perft"} <= set(bodies)
-    assert {name: number for name, number in bodies.items() if number != 1} == {}
-
-
-@only_compiled
-def test_progress_is_reported_step_by_step(cold: tuple[Path, dict]) -> None:
-    lines = cold[1]["lines"]
-    steps, names = zip(*(line.split(": ") for line in lines), strict=True)
-    assert list(steps) == [f"compiling {step}/{len(lines)}" for step in range(1, len(lines) + 1)]
-    assert "search_root" in names
-
-
-@only_compiled
-def test_no_file_has_unresolved_symbols(cold: tuple[Path, dict]) -> None:
-    code = list(cold[0].rglob("*.nbc"))
-    assert len(code) >= len(cold[1]["lines"])
-    assert [file.name for file in code if b"numba.unresolved" in file.read_bytes()] == []
-
-
-@only_compiled
-def test_a_second_process_runs_from_the_cache(cold: tuple[Path, dict]) -> None:
-    folder, _ = cold
-    before = files(folder)
-    assert json.loads(run(folder, "-c", COMPILE_ALL))["lines"] == []
-    assert "8902 nodes" in run(folder, "-m", "knightadder", "perft", "3")
-    assert "nodes" in run(folder, "-m", "knightadder", "bench", "4").splitlines()[-1]
-    assert files(folder) == before
-
-
-@only_compiled
-def test_damaged_files_are_survived(tmp_path: Path) -> None:
-    first = json.loads(run(tmp_path, "-c", COMPILE_PERFT))
-    assert len(first["lines"]) == 1
-    [code] = tmp_path.rglob("*.nbc")
-    content = code.read_bytes()
-    for damaged in (content[: len(content) // 2], bytes(len(content))):  # the second only shows when it is loaded
-        code.write_bytes(damaged)
-        assert json.loads(run(tmp_path, "-c", COMPILE_PERFT)) == first
-        [code] = tmp_path.rglob("*.nbc")
-    assert json.loads(run(tmp_path, "-c", COMPILE_PERFT)) == {"lines": [], "leaves": 1}
-
-
-@only_compiled
-def test_one_entry_is_compiled_alone(tmp_path: Path) -> None:
-    assert run(tmp_path, "-c", COMPILE_ONE) == "1 0 Counter()\n"
-    assert len(list(tmp_path.rglob("*.nbc"))) == 1
-    assert list(tmp_path.rglob("complete")) == []  # so an engine still reports what it compiles
-    assert "1 0 Counter({" in run(tmp_path, "-c", COMPILE_ONE)
-    [code] = tmp_path.rglob("*.nbc")
-    code.write_bytes(bytes(code.stat().st_size))
-    assert run(tmp_path, "-c", COMPILE_ONE).startswith("1 0 ")
 
 
 # --- kernels that call themselves -----------------------------------------------------------------------------------

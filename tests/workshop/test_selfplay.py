@@ -2,7 +2,7 @@
 
 import pytest
 
-from knightadder.core.jit import compile_entries
+from knightadder.core.compiling import compile_entries
 from knightadder.core.parameters import PARAMETERS
 from knightadder.workshop import selfplay as module
 from knightadder.workshop.openings import Opening, load_book

@@ -10,7 +10,8 @@ Nothing of the engine imports this module, so that its entry points are compiled
 import numpy as np
 from numba import int64, uint32, uint64, void
 
-from .jit import compile_entry, entry, inlined, load_unaligned
+from .compiling import compile_entry
+from .jit import entry, inlined, load_unaligned
 
 _K0 = np.uint64(0xC3A5C85C97CB3127)
 _K1 = np.uint64(0xB492B66FBE98F273)

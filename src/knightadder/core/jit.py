@@ -15,13 +15,11 @@ has a stand-in that means the same. With ``NUMBA_BOUNDSCHECK=1`` every index is 
 
 import ctypes
 import inspect
-from collections.abc import Callable
 
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils, config
-from numba.core.caching import NullCache
 from numba.extending import intrinsic
 
 from . import cache
@@ -82,7 +80,7 @@ def self_call(function, returns):
 
 
 def entry(signature):
-    """Compile a function that Python calls; kept on disk, compiled or loaded by `compile_entries`."""
+    """Compile a function that Python calls; kept on disk, compiled or loaded by `compiling`."""
 
     def decorate(function):
         compiled = njit(cache=CACHE.path is not None, no_cfunc_wrapper=True, **_COMMON)(function)
@@ -90,60 +88,6 @@ def entry(signature):
         return compiled
 
     return decorate
-
-
-def compile_entries(report: Callable[[str], None] = lambda line: None) -> None:
-    """Compile every entry point, or load it from the cache.
-
-    A damaged cache is emptied and filled again; where that fails too (a full disk, say), everything is compiled for
-    this process alone.
-
-    Parameters
-    ----------
-    report : callable
-        Receives a line such as ``compiling 3/8: search_root`` before each step, unless all is in the cache.
-    """
-    if config.DISABLE_JIT:
-        return
-    if CACHE.path is not None:
-        for _ in range(2):
-            try:
-                _load_or_fill(report)
-                return
-            except Exception:
-                cache.discard(CACHE)
-        for compiled, _ in ENTRIES:
-            compiled._cache = NullCache()
-    _compile_all(report)
-
-
-def compile_entry(function) -> None:
-    """Compile one entry point, or load it from the cache, for what is not part of every start.
-
-    A damaged or full cache is passed by.
-    """
-    if config.DISABLE_JIT or function.signatures:
-        return
-    signature = next(signature for compiled, signature in ENTRIES if compiled is function)
-    try:
-        function.compile(signature)
-    except Exception:
-        function._cache = NullCache()
-        function.compile(signature)
-
-
-def _load_or_fill(report: Callable[[str], None]) -> None:
-    with cache.fill_lock(CACHE, lambda: report("waiting for another engine that is compiling")):
-        # Another process may have filled the cache while this one waited for the lock: then all of it is loaded.
-        _compile_all((lambda line: None) if cache.is_complete(CACHE) else report)
-        cache.mark_complete(CACHE)
-    cache.sweep(CACHE)
-
-
-def _compile_all(report: Callable[[str], None]) -> None:
-    for number, (compiled, signature) in enumerate(ENTRIES, 1):
-        report(f"compiling {number}/{len(ENTRIES)}: {compiled.py_func.__name__}")
-        compiled.compile(signature)
 
 
 # --- intrinsics ----------------------------------------------------------------------------------------------------
@@ -311,8 +255,7 @@ else:
 
 __all__ = [
     "CACHE",
-    "compile_entries",
-    "compile_entry",
+    "ENTRIES",
     "copy_record",
     "entry",
     "inlined",

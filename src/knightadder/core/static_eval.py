@@ -5,8 +5,9 @@ Search has the evaluation compiled in; these entry points serve people and tools
 
 from numba import int64
 
+from .compiling import compile_entry
 from .evaluation import classical, evaluate
-from .jit import compile_entry, entry
+from .jit import entry
 from .layout import TRACE, Tables, Trace, Worker, new_record
 from .transposition import INFINITE
 

@@ -6,9 +6,10 @@ Nothing of the engine imports this module, so that its entry point is compiled f
 import numpy as np
 from numba import float32, int32, int64
 
+from .compiling import compile_entry
 from .evaluation import classical, endings
 from .evaluation.score import FULL_PHASE, FULL_SCALE, game_phase
-from .jit import compile_entry, entry, inlined
+from .jit import entry, inlined
 from .layout import TRACE, WORKER, Tables, Trace, Worker, new_record
 from .packed import Packed, unpack
 from .terms import TERM_VALUES

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from knightadder.core.compiling import compile_entry
 from knightadder.core.datagen import CHECKMATE, DRAWN, KEPT, play_move
-from knightadder.core.jit import compile_entry
 from knightadder.core.layout import WORKER
 from knightadder.core.memory import zeroed_bytes
 from knightadder.core.packed import PACKED
