@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 
 from knightadder.core import moves
+from knightadder.core.layout import PESTO
 from knightadder.core.tables import new_tables
 from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable
@@ -22,7 +23,7 @@ DATA = Path(__file__).parent.parent / "data"
 #: Compiles a function of a test. Kernels can be called from compiled code only, so each test wraps those it needs.
 compiled = njit(nogil=True, error_model="numpy")
 
-TABLES = new_tables()
+TABLES = new_tables(PESTO)  # which takes less time where the core is interpreted
 TABLE = HashTable(1)
 NO_LIMIT = (1 << 63) - 1
 

@@ -11,6 +11,7 @@ from knightadder.core import correction
 from knightadder.core.evaluation import MAX_EVAL
 from knightadder.core.layout import PIECE_TO
 from knightadder.core.static_eval import static_value
+from knightadder.core.transposition import INFINITE
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
@@ -26,7 +27,7 @@ def learn(worker, difference, depth):
 
 @compiled
 def corrected(tables, worker):
-    return correction.corrected_eval(tables, worker, worker.stack[0], PLY)
+    return correction.corrected_eval(tables, worker, worker.stack[0], PLY, -INFINITE, INFINITE)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from searcher import KIWIPETE
 
-from knightadder.core.layout import WORKER, new_record
+from knightadder.core.layout import PESTO, WORKER, new_record
 from knightadder.core.tables import new_tables
 from knightadder.core.transposition import EXACT, INFINITE, MATE
 from knightadder.engine import deepening
@@ -16,7 +16,7 @@ from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Bound
 
-TABLES = new_tables()
+TABLES = new_tables(PESTO)  # the sizes of trees below are those of its searches
 NO_LIMIT = (1 << 63) - 1
 LOWEST, HIGHEST = -int(INFINITE), int(INFINITE)
 

@@ -146,10 +146,10 @@ def test_the_evaluation_is_from_whites_view(engine: Engine) -> None:
     up_a_rook = "4k3/8/8/8/8/8/8/R3K3 {} - - 0 1"
     for fen in (up_a_rook.format("w"), up_a_rook.format("b")):
         engine.set_position(fen)
-        text = engine.evaluation()
-        assert text.startswith("Evaluation: +")
+        *_, total = engine.evaluation().splitlines()
+        assert total.startswith("Evaluation: +")
         engine.set_position(chess.Board(fen).mirror().fen())
-        assert engine.evaluation() == text.replace("+", "-")
+        assert engine.evaluation().splitlines()[-1] == total.replace("+", "-")
     engine.set_position("4k3/8/8/8/8/8/4r3/4K3 w - - 0 1")
     assert engine.evaluation() == "Evaluation: none (in check)"
 
@@ -161,6 +161,7 @@ def test_the_evaluation_can_be_chosen(engine: Engine) -> None:
     plain = engine.evaluation()
     engine.set_option("EvalType", "classical")
     try:
+        assert plain.startswith("Evaluation: ")
         table = engine.evaluation()
         *_, total = table.splitlines()
         assert {"Material", "Pawns", "Mobility", "King", "Threats"} <= {
@@ -174,10 +175,11 @@ def test_the_evaluation_can_be_chosen(engine: Engine) -> None:
         again.close()
         engine.set_position(board.mirror().fen())
         assert engine.evaluation().splitlines()[-1] == total.replace("+", "-")
-    finally:
         engine.set_option("EvalType", "pesto")
-    engine.set_position(board.fen())
-    assert engine.evaluation() == plain
+        engine.set_position(board.fen())
+        assert engine.evaluation() == plain
+    finally:
+        engine.set_option("EvalType", "classical")
 
 
 def test_warming_up_leaves_no_trace(engine: Engine) -> None:

@@ -21,6 +21,7 @@ def test_the_declarations_are_those_that_interfaces_expect() -> None:
         "option name UCI_LimitStrength type check default false",
         f"option name UCI_Elo type spin default {DEFAULT_ELO} min {MIN_ELO} max {MAX_ELO}",
         "option name Skill Level type spin default 20 min 0 max 20",
+        "option name EvalType type combo default classical var classical var pesto",
         "option name OwnBook type check default false",
         "option name BookFile type string default <empty>",
         "option name BookDepth type spin default 255 min 1 max 255",

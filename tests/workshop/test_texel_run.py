@@ -11,7 +11,7 @@ from test_texel import random_records
 
 from knightadder.cli import main
 from knightadder.core.terms import START, TERMS, read_values
-from knightadder.workshop import texel, texel_run
+from knightadder.workshop import texel, texel_training
 
 
 @pytest.fixture(autouse=True)
@@ -50,19 +50,26 @@ def test_a_run_that_was_stopped_ends_as_one_that_was_not(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert tune(data, tmp_path / "whole", "--epochs", "4") == 0
-    real = texel_run.plot
+    real = texel_training.plot_losses
 
-    def stop_at_second(losses, file):  # type: ignore[no-untyped-def]
-        real(losses, file)
+    def stop_at_second(losses, folder):  # type: ignore[no-untyped-def]
+        real(losses, folder)
         if len(losses) == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(texel_run, "plot", stop_at_second)
+    monkeypatch.setattr(texel_training, "plot_losses", stop_at_second)
     assert tune(data, tmp_path / "parts", "--epochs", "4") == 130
     assert not (tmp_path / "parts.json").exists()
-    monkeypatch.setattr(texel_run, "plot", real)
+    monkeypatch.setattr(texel_training, "plot_losses", real)
     assert tune(data, tmp_path / "parts", "--epochs", "4") == 0
     assert (tmp_path / "parts.json").read_text() == (tmp_path / "whole.json").read_text()
+
+
+def test_k_can_be_given(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert tune(data, tmp_path / "run", "--epochs", "1", "--k", "0.0071") == 0
+    assert "K = 0.00710" in capsys.readouterr().out
+    assert tune(data, tmp_path / "run", "--epochs", "1", "--k", "0") == 2
+    assert "--k" in capsys.readouterr().err
 
 
 def test_another_run_s_state_is_refused(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

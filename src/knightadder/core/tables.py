@@ -1,11 +1,11 @@
 """The read-only tables that all threads share."""
 
 from . import attacks, evaluation, parameters, repetition, search, zobrist
-from .layout import PESTO, TABLES, new_record
+from .layout import CLASSICAL, TABLES, new_record
 
 
-def new_tables(chosen=PESTO):
-    """Return a filled TABLES record, with the evaluation chosen, `PESTO` or `CLASSICAL`."""
+def new_tables(chosen=CLASSICAL):
+    """Return a filled TABLES record, with the evaluation chosen, `CLASSICAL` or `PESTO`."""
     tables = new_record(TABLES)
     attacks.fill_tables(tables)
     zobrist.fill_tables(tables)

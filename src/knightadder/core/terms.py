@@ -76,7 +76,7 @@ TERMS = (
     Term("hanging", 1, "Threats", "an attacked piece without defence"),
     Term("threat_by_push", 1, "Threats", "a pawn could step safely to where it attacks a piece"),
     Term("restricted", 1, "Threats", "squares of the enemy's pieces that own ones attack too"),
-    Term("space", 1, "Space", "safe squares behind the pawns, times the square of the pieces, in 16ths"),
+    Term("space", 1, "Space", "safe squares behind the pawns, times the square of the pieces, in 128ths"),
     Term("centre_control", 1, "Centre", "squares of the centre that are attacked"),
     Term("centre_pawn", 1, "Centre", "pawns in the centre"),
     Term("tempo", 1, "Tempo", "the move"),

@@ -137,7 +137,7 @@ OPTIONS: tuple[Option, ...] = (
     Check("UCI_LimitStrength", False),
     Spin("UCI_Elo", DEFAULT_ELO, MIN_ELO, MAX_ELO),
     Spin("Skill Level", FULL_SKILL, 0, FULL_SKILL),
-    Combo("EvalType", "pesto", ("classical", "pesto")),
+    Combo("EvalType", "classical", ("classical", "pesto")),
     Check("OwnBook", False),
     Text("BookFile", ""),
     Spin("BookDepth", 255, 1, 255),

@@ -77,4 +77,4 @@ def _space(pos, side, other, own, pawns, us):
     behind |= forward(us ^ 1, behind)
     squares = popcount(safe) + popcount(behind & safe & ~other.attacks[0])
     crowd = popcount(own) - 3
-    return squares * crowd * crowd // 16
+    return squares * crowd * crowd // 128
