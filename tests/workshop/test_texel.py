@@ -72,7 +72,7 @@ def test_endings_that_cannot_be_won_weigh_nothing() -> None:
     drawn, won = pack_fen(TABLES, "4k3/8/8/8/8/8/8/4KN2 w - - 0 1"), pack_fen(TABLES, "4k3/8/8/8/8/8/8/4KQ2 w - - 0 1")
     (block,) = texel.trace_blocks(Tracer(TABLES), np.concatenate((drawn, won)))
     assert block.values(read_values().astype(float))[0] == 0
-    assert block.values(read_values().astype(float))[1] > 900
+    assert block.values(read_values().astype(float))[1] > 700
 
 
 def test_the_gradient_equals_differences_of_the_error(block: texel.Block) -> None:

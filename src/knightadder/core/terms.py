@@ -52,6 +52,7 @@ TERMS = (
     Term("king_storm_blocked", 8, "King", "such a pawn that an own pawn blocks, by rank"),
     Term("king_open_file", 3, "King", "a file at the king without own pawns, without enemy pawns, without either"),
     Term("king_pawn_distance", 8, "King", "steps of the king to the nearest pawn"),
+    Term("castling_right", 1, "King", "a rook with which the king may still castle"),
     Term("king_danger", 64, "King", "units of attack against the king"),
     Term("knight_mobility", 9, "Mobility", "safe squares that a knight attacks"),
     Term("bishop_mobility", 14, "Mobility", "safe squares that a bishop attacks"),

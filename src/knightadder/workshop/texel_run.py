@@ -72,7 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
     import numpy as np
     from rich.progress import track
 
-    from knightadder.core.layout import CLASSICAL
+    from knightadder.core.evaluation.classical import fill_tables
+    from knightadder.core.layout import PESTO
     from knightadder.core.tables import new_tables
     from knightadder.core.terms import VALUES_FILE, read_values, write_values
     from knightadder.core.tracing import Tracer
@@ -89,7 +90,9 @@ def run(arguments: argparse.Namespace) -> int:
     setup = {"positions": len(records), "k": arguments.k, "start": start.ravel().tolist(), **asdict(settings)}
     state = State.load(arguments.state, setup) or State(setup, start.astype(float), Adam(start.shape))
 
-    traced = trace_blocks(Tracer(new_tables(CLASSICAL)), records)
+    tables = new_tables(PESTO)  # since the engine's own values may be those of other terms
+    fill_tables(tables, start)
+    traced = trace_blocks(Tracer(tables), records)
     try:
         blocks = list(track(traced, description="Tracing", total=-(-len(records) // BLOCK)))
     except ValueError as error:

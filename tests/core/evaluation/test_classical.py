@@ -418,6 +418,7 @@ def test_the_king_in_more_danger_counts_a_higher_unit() -> None:
         # A knight with seven pawns: two more than usual.
         ("4k3/8/8/8/8/8/PPPPPPP1/1N2K3 w - - 0 1", "piece_per_pawn", [2, 0, 0, 0], [0] * 4),
         ("4k3/8/8/8/8/8/8/4K3 b - - 0 1", "tempo", [0], [1]),
+        ("r3k2r/8/8/8/8/8/8/R3K2R w Kkq - 0 1", "castling_right", [1], [2]),
         # The rook behind its own pawn, and behind the other's.
         ("7R/3k4/8/P6p/8/8/8/R3K3 w - - 0 1", "passed_rook", [1, 0], [0, 1]),
         # d4 and e5 of four squares; the pawn itself stands on one.

@@ -10,7 +10,7 @@ import numpy as np
 from ..jit import inlined, kernel, popcount
 from ..layout import BLACK, KING, PAWN, WHITE
 from ..terms import PIECE_NAMES, START
-from .king import king_danger
+from .king import king_safety
 from .pawns import passed_pawns, probe_pawns
 from .pieces import pieces, start_sides
 from .score import blend, end_game, game_phase
@@ -79,7 +79,7 @@ def evaluate(tables, worker, pos, alpha, beta, trace):
         own = pieces(tables, worker, pos, trace, us)
         score += own if us == WHITE else -own
     for us in range(2):
-        own = king_danger(tables, worker, pos, trace, us) + threats(tables, worker, pos, trace, us)
+        own = king_safety(tables, worker, pos, trace, us) + threats(tables, worker, pos, trace, us)
         if pawns.passed & pos.by_color[np.uint64(us)]:
             own += passed_pawns(tables, worker, pos, trace, us, pawns.passed)
         score += own if us == WHITE else -own

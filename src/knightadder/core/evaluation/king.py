@@ -9,7 +9,7 @@ from ..layout import BISHOP, KING, KNIGHT, QUEEN, ROOK
 from ..terms import START
 from .side import ONCE, worth
 
-_DANGER = START["king_danger"]
+_DANGER, _CASTLING = START["king_danger"], START["castling_right"]
 _MOST_UNITS = 63
 
 # Units for a check that a piece of this type could give without being taken.
@@ -17,8 +17,8 @@ _KNIGHT_CHECK, _BISHOP_CHECK, _ROOK_CHECK, _QUEEN_CHECK = 5, 3, 6, 5
 
 
 @kernel
-def king_danger(tables, worker, pos, trace, us):
-    """Return what the attack against a side's king is worth, packed, in the side's own view.
+def king_safety(tables, worker, pos, trace, us):
+    """Return what a side's castling rights and the attack against its king are worth, packed, in its own view.
 
     The squares that both sides attack must be known.
     """
@@ -42,4 +42,6 @@ def king_danger(tables, worker, pos, trace, us):
         units += _KNIGHT_CHECK
     if enemy & pos.by_type[QUEEN] == ZERO:
         units //= 2
-    return worth(tables, trace, us, _DANGER + min(units, _MOST_UNITS), ONCE)
+    rights = popcount(pos.castling & pos.by_color[np.uint64(us)])
+    castling = worth(tables, trace, us, _CASTLING, rights)
+    return castling + worth(tables, trace, us, _DANGER + min(units, _MOST_UNITS), ONCE)
