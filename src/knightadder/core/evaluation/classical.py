@@ -1,8 +1,8 @@
 """The classical evaluation: material, piece squares, pawns, pieces, kings, threats, space, each a row of tuned values.
 
 Every term adds to one packed score of middle and end game; `terms` lists them. What a value counts is decided here and
-in the modules beside this one, what it is worth by the tuner. Given a trace, the same code also notes the counts, of
-which value and counts of a position are a linear function of the terms' values: that is what the tuner works on.
+in the modules beside this one, what it is worth by the tuner. Given a trace, the same code also notes the counts. With
+them the value of a position is a linear function of the terms' values, which is what the tuner works on.
 """
 
 import numpy as np
@@ -13,24 +13,26 @@ from ..terms import PIECE_NAMES, START
 from .king import king_safety
 from .pawns import passed_pawns, probe_pawns
 from .pieces import pieces, start_sides
-from .score import blend, end_game, game_phase
+from .score import FULL_SCALE, blend, end_game, game_phase
 from .side import ONCE, worth
 from .threats import threats
 
 _TEMPO, _PIECE_VALUE = START["tempo"], START["piece_value"]
 _PIECE_SQUARE = START["pawn_square"]
 
-# By the pawns of the better side, 3 for all above. What it can win without any is for `endings` to say.
-_SCALES = (64, 48, 64, 64)
+_LAST_PAWN = 48  # of `FULL_SCALE`; predicts results better than 40 or 64
 
 _LAZY_MARGIN = 550  # centipawns; of a thousand positions one has more in pieces, kings and threats
 
 
 @inlined
 def _scale(pos, score):
-    """Return how much of the end-game half counts: a side with few pawns has less to win with."""
+    """Return how much of the end-game half counts: a single pawn is easily lost.
+
+    What can be won without any is for `endings` to say.
+    """
     strong = WHITE if end_game(score) > 0 else BLACK
-    return _SCALES[min(popcount(pos.by_type[PAWN] & pos.by_color[np.uint64(strong)]), 3)]
+    return _LAST_PAWN if popcount(pos.by_type[PAWN] & pos.by_color[np.uint64(strong)]) == 1 else FULL_SCALE
 
 
 @inlined
