@@ -14,7 +14,7 @@ from .layout import MAX_PLY, WHITE, Tables, Worker
 from .movegen import ALL, generate
 from .moves import is_noisy
 from .packed import DRAW, Packed, pack
-from .root import search_root
+from .root import ASPIRATION_FROM, ASPIRATION_WINDOW, search_root
 from .transposition import DECISIVE, EXACT, GENERATIONS, INFINITE
 
 # What has become of the position: a move was played in it that is (not) fit to be kept, or the game was over.
@@ -24,10 +24,6 @@ MOST_SCORE = 2000  # centipawns; beyond, the game is decided and its positions t
 
 _MOST_NODES = 8  # times the nodes wanted: where an iteration that explodes is broken off
 _MAX_DEPTH = MAX_PLY - 64
-
-# As in `engine/deepening.py`.
-_ASPIRATION_FROM = 5
-_ASPIRATION_WINDOW = 18
 
 
 @kernel
@@ -61,9 +57,9 @@ def _iterate(tables, worker, depth):
     """Search one depth, in aspiration windows."""
     best = worker.root_moves[0]
     worker.seldepth = 0
-    alpha, beta, window = -INFINITE, INFINITE, np.int64(_ASPIRATION_WINDOW)
+    alpha, beta, window = -INFINITE, INFINITE, np.int64(ASPIRATION_WINDOW)
     center = best.score
-    if depth >= _ASPIRATION_FROM and abs(center) < DECISIVE:
+    if depth >= ASPIRATION_FROM and abs(center) < DECISIVE:
         alpha, beta = center - window, center + window
     while True:
         score = search_root(tables, worker, depth, alpha, beta)

@@ -14,6 +14,10 @@ from .pv import update_pv
 from .search import late_move_reduction, plies_to_reduce, search
 from .transposition import EXACT, INFINITE, LOWER, UPPER, prefetch_entry, store
 
+# The aspiration windows of those that call `search_root` one depth after the other.
+ASPIRATION_FROM = 5  # plies; before, scores jump too much for a narrow window
+ASPIRATION_WINDOW = 18  # centipawns to either side of the last score
+
 _SPARE = np.uint64(MAX_MOVES - 1)  # no position has so many moves: a place to swap through
 
 

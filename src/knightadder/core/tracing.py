@@ -27,8 +27,8 @@ def _known_scale(pos, value):
     return endings.scale_of(pos, us if value > 0 else us ^ 1) / FULL_SCALE
 
 
-@entry(int64(Tables, Worker, Trace, Packed[::1], int64, int64, int32[::1], float32[::1], int64[::1], float32[:, ::1]))
-def trace_records(tables, worker, trace, records, first, count, places, counts, ends, weights):
+@entry(int64(Tables, Worker, Trace, Packed[::1], int32[::1], float32[::1], int64[::1], float32[:, ::1]))
+def trace_records(tables, worker, trace, records, places, counts, ends, weights):
     """Trace packed positions, and write White's counts less Black's as rows in compressed sparse form.
 
     Parameters
@@ -36,13 +36,11 @@ def trace_records(tables, worker, trace, records, first, count, places, counts, 
     tables, worker, trace : records
         Of the classical evaluation; the worker and the trace are overwritten.
     records : array of PACKED
-    first, count : int
-        Which of them.
     places, counts : array
         Receive the places of the terms' values and how often each counts, position after position.
     ends : array of int
         Receives where each position's counts end.
-    weights : array of shape (count, 2)
+    weights : array of shape (positions, 2)
         Receives how much of the middle-game and of the end-game half makes the value.
 
     Returns
@@ -52,8 +50,8 @@ def trace_records(tables, worker, trace, records, first, count, places, counts, 
     """
     end = np.int64(0)
     pos = worker.stack[0]
-    for number in range(count):
-        if not unpack(tables, records[np.uint64(first + number)], pos):
+    for number in range(len(records)):
+        if not unpack(tables, records[np.uint64(number)], pos):
             return np.int64(-1)
         trace.counts[:, :] = 0
         value = classical.evaluate(tables, worker, pos, -INFINITE, INFINITE, trace)
@@ -105,9 +103,7 @@ class Tracer:
         length = len(records)
         places, counts = np.empty(length * MOST_COUNTS, np.int32), np.empty(length * MOST_COUNTS, np.float32)
         ends, weights = np.zeros(length + 1, np.int64), np.empty((length, 2), np.float32)
-        end = trace_records(
-            self._tables, self._worker, self._trace, records, 0, length, places, counts, ends[1:], weights
-        )
+        end = trace_records(self._tables, self._worker, self._trace, records, places, counts, ends[1:], weights)
         if end < 0:
             raise ValueError("a packed position is not legal")
         return places[:end].copy(), counts[:end].copy(), ends, weights

@@ -9,7 +9,7 @@ import numpy as np
 from knightadder.core import transposition
 from knightadder.core.game import play_expected
 from knightadder.core.layout import MAX_PLY
-from knightadder.core.root import search_root
+from knightadder.core.root import ASPIRATION_FROM, ASPIRATION_WINDOW, search_root
 from knightadder.engine.game import Game, copy_game
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Bound
@@ -19,8 +19,6 @@ EXACT, INFINITE = int(transposition.EXACT), int(transposition.INFINITE)
 MATE_FOUND, DECISIVE = int(transposition.MATE_FOUND), int(transposition.DECISIVE)
 
 MAX_DEPTH = MAX_PLY - 64  # plies; extensions may go deeper
-_ASPIRATION_FROM = 5  # plies; before, scores jump too much for a narrow window
-_ASPIRATION_WINDOW = 18  # centipawns to either side of the last score
 
 _BOUNDS = {
     EXACT: Bound.EXACT,
@@ -186,9 +184,9 @@ class Deepening:
         self._state["pv_index"] = line
         self._state["seldepth"] = 0
         alpha, beta = -INFINITE, INFINITE
-        window = _ASPIRATION_WINDOW
+        window = ASPIRATION_WINDOW
         center = int(self._moves["previous_score"][line])
-        if self.depth >= _ASPIRATION_FROM and abs(center) < DECISIVE:
+        if self.depth >= ASPIRATION_FROM and abs(center) < DECISIVE:
             alpha, beta = max(center - window, -INFINITE), min(center + window, INFINITE)
         while True:
             score = int(search_root(self._root.tables, self._worker, self.depth, alpha, beta))

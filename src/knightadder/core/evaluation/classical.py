@@ -13,7 +13,7 @@ from ..terms import PIECE_NAMES, START
 from .king import king_safety
 from .pawns import passed_pawns, probe_pawns
 from .pieces import pieces, start_sides
-from .score import FULL_SCALE, blend, end_game, game_phase
+from .score import FULL_SCALE, blend, end_game, game_phase, pack
 from .side import ONCE, worth
 from .threats import threats
 
@@ -101,7 +101,7 @@ def fill_tables(tables, values):
     values : numpy.ndarray
         int64 of shape (TERM_VALUES, 2), as `terms.read_values` gives them.
     """
-    packed = values[:, 0] + (values[:, 1] << 32)
+    packed = pack(values[:, 0], values[:, 1])
     tables.terms[:] = packed
     for number, name in enumerate(PIECE_NAMES):
         squares = packed[START[f"{name}_square"] :][:64].reshape(8, 8)[::-1].ravel()

@@ -22,7 +22,7 @@ from .side import (
 
 # The centre, and the files around it.
 CENTRE = np.uint64(0x0000001818000000)
-MIDDLE_FILES = np.uint64(0x3C3C3C3C3C3C3C3C)
+_MIDDLE_FILES = np.uint64(0x3C3C3C3C3C3C3C3C)
 
 _PAIRS = (START["knight_pair"], START["bishop_pair"], START["rook_pair"])
 _PER_PAWN = START["piece_per_pawn"]
@@ -118,7 +118,7 @@ def pieces(tables, worker, pos, trace, us):
         if without_lsb(bishops):
             score += worth(tables, trace, us, _PAIRS[1], ONCE)
         score += worth(tables, trace, us, _BEHIND_PAWN + 1, popcount(forward(us, bishops) & pos.by_type[PAWN]))
-        blocked = popcount(pawns & forward(us ^ 1, occupied) & MIDDLE_FILES)
+        blocked = popcount(pawns & forward(us ^ 1, occupied) & _MIDDLE_FILES)
     through = occupied ^ (own & pos.by_type[QUEEN])
     while bishops:
         square = lsb(bishops)

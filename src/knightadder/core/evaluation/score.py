@@ -15,8 +15,8 @@ FULL_SCALE = 64
 
 
 def pack(middle, end):
-    """Return a packed score of two values in centipawns."""
-    return int(middle) + (int(end) << 32)
+    """Return the packed score of two values in centipawns, or those of two arrays."""
+    return middle + (end << 32)
 
 
 def unpack(scores):

@@ -6,7 +6,7 @@ from ..bitboard import RANK_3, RANK_6
 from ..jit import inlined, kernel, popcount
 from ..layout import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK, WHITE
 from ..terms import START
-from .pieces import CENTRE, MIDDLE_FILES
+from .pieces import CENTRE
 from .score import game_phase
 from .side import forward, pawn_attacks, worth
 
@@ -71,7 +71,7 @@ def threats(tables, worker, pos, trace, us):
 @inlined
 def _space(pos, side, other, own, pawns, us):
     """Return a count of safe squares behind a side's pawns, that grows with its pieces (after Stockfish)."""
-    safe = (_SPACE_WHITE if us == WHITE else _SPACE_BLACK) & MIDDLE_FILES & ~pawns & ~other.attacks[PAWN]
+    safe = (_SPACE_WHITE if us == WHITE else _SPACE_BLACK) & ~pawns & ~other.attacks[PAWN]
     behind = forward(us ^ 1, pawns)
     behind |= forward(us ^ 1, behind)
     behind |= forward(us ^ 1, behind)
