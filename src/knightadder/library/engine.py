@@ -1,0 +1,333 @@
+"""The class `Engine`: plays and analyses python-chess's boards, within the process."""
+
+import os
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from time import monotonic
+from types import TracebackType
+from typing import TYPE_CHECKING, TypeAlias
+
+import chess
+import chess.engine
+
+from knightadder.engine.errors import EngineError
+from knightadder.engine.limits import Limits
+from knightadder.engine.loader import load_engine
+from knightadder.engine.options import Options
+from knightadder.library.boards import limits_of, position_of
+from knightadder.library.results import Analysis, PlayResult
+from knightadder.library.stream import Stream, logger
+
+if TYPE_CHECKING:
+    from knightadder.engine.engine import Engine as Core
+
+Setting: TypeAlias = str | int | bool
+Folders: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+
+_loading = threading.Lock()
+_loaded = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Pondering:
+    """A search on the opponent's time: from which position, and its lines."""
+
+    position: tuple[str, tuple[str, ...]]
+    stream: Stream
+
+
+class Engine:
+    """An engine of one's own, which does one search at a time.
+
+    The first in a process loads the compiled core, and on a fresh machine compiles it, which takes half a minute; the
+    logger ``knightadder`` tells the progress. Several engines search in parallel, since a search holds no GIL.
+
+    Parameters
+    ----------
+    hash_mb : int
+        Size of the transposition table in MiB.
+    threads : int
+        Search threads.
+    evaluation : str
+        ``"classical"`` or ``"pesto"``.
+    syzygy_path : path or several, optional
+        Folders of Syzygy tablebases.
+    options : mapping, optional
+        Values of any other UCI options by name, as for `configure`.
+
+    Raises
+    ------
+    OptionError
+        If a value is refused.
+    EngineError
+        If the engine cannot be loaded.
+    """
+
+    def __init__(
+        self,
+        *,
+        hash_mb: int = 16,
+        threads: int = 1,
+        evaluation: str = "classical",
+        syzygy_path: Folders | None = None,
+        options: Mapping[str, Setting] | None = None,
+    ) -> None:
+        chosen = Options()
+        chosen.set("Hash", str(hash_mb))
+        chosen.set("Threads", str(threads))
+        chosen.set("EvalType", evaluation)
+        chosen.set("UCI_ShowWDL", "true")
+        self._core = _load(chosen)
+        self._starting = threading.Lock()
+        self._stream: Stream | None = None
+        self._pondering: _Pondering | None = None
+        self._closed = False
+        settings = dict(options or {})
+        if syzygy_path is not None:
+            settings["SyzygyPath"] = _joined(syzygy_path)
+        for line in self.configure(settings):
+            logger.info("%s", line)
+
+    def configure(self, options: Mapping[str, Setting]) -> list[str]:
+        """Set UCI options by name.
+
+        Parameters
+        ----------
+        options : mapping
+            Such as ``{"UCI_LimitStrength": True, "UCI_Elo": 1600}``.
+
+        Returns
+        -------
+        list of str
+            What there is to know about it, a line each; of tablebases that are damaged, for example.
+
+        Raises
+        ------
+        OptionError
+            If there is no such option, or the value does not suit it; the options before it are set.
+        EngineError
+            If the engine is searching.
+        """
+        self._make_idle()
+        return [
+            line
+            for name, value in options.items()
+            for line in self._core.set_option(name, str(value).lower() if isinstance(value, bool) else str(value))
+        ]
+
+    def new_game(self) -> None:
+        """Forget what earlier searches learnt."""
+        self._make_idle()
+        self._core.new_game()
+
+    def play(
+        self,
+        board: chess.Board,
+        limit: chess.engine.Limit,
+        *,
+        ponder: bool = False,
+        root_moves: Iterable[chess.Move] | None = None,
+    ) -> PlayResult:
+        """Choose a move.
+
+        Parameters
+        ----------
+        board : chess.Board
+            The position, with the moves that led to it.
+        limit : chess.engine.Limit
+            A time, a depth, a number of nodes, or the clocks of a game.
+        ponder : bool
+            Whether to think on, after the answer, about the reply to it that is expected. If the board of the next call
+            shows that reply, the search goes on as its search.
+        root_moves : iterable of chess.Move, optional
+            The moves to choose from.
+
+        Raises
+        ------
+        PositionError
+            If the position or a root move is illegal.
+        EngineError
+            If the engine is searching.
+        """
+        began = monotonic()
+        stream = self._search_for_move(board, limit, root_moves)
+        return self._answer(stream.result(), board, limit, ponder, monotonic() - began)
+
+    async def play_async(
+        self,
+        board: chess.Board,
+        limit: chess.engine.Limit,
+        *,
+        ponder: bool = False,
+        root_moves: Iterable[chess.Move] | None = None,
+    ) -> PlayResult:
+        """Choose a move; see `play`. To cancel the task ends the search."""
+        began = monotonic()
+        stream = self._search_for_move(board, limit, root_moves)
+        return self._answer(await stream.result_async(), board, limit, ponder, monotonic() - began)
+
+    def analyse(
+        self,
+        board: chess.Board,
+        limit: chess.engine.Limit,
+        *,
+        multipv: int = 1,
+        root_moves: Iterable[chess.Move] | None = None,
+    ) -> Analysis:
+        """Analyse a position until the limit is reached.
+
+        Parameters
+        ----------
+        board : chess.Board
+            The position, with the moves that led to it.
+        limit : chess.engine.Limit
+            A time, a depth, a number of nodes.
+        multipv : int
+            Number of best lines to find.
+        root_moves : iterable of chess.Move, optional
+            The moves to choose from.
+
+        Raises
+        ------
+        PositionError
+            If the position or a root move is illegal.
+        EngineError
+            If the engine is searching.
+        """
+        return self._begin(board, limits_of(board, limit, root_moves), multipv).result()
+
+    async def analyse_async(
+        self,
+        board: chess.Board,
+        limit: chess.engine.Limit,
+        *,
+        multipv: int = 1,
+        root_moves: Iterable[chess.Move] | None = None,
+    ) -> Analysis:
+        """Analyse a position; see `analyse`. To cancel the task ends the search."""
+        return await self._begin(board, limits_of(board, limit, root_moves), multipv).result_async()
+
+    def stream(
+        self,
+        board: chess.Board,
+        limit: chess.engine.Limit | None = None,
+        *,
+        multipv: int = 1,
+        root_moves: Iterable[chess.Move] | None = None,
+    ) -> Stream:
+        """Start an analysis and return at once; its lines can be read as they come.
+
+        Parameters
+        ----------
+        board : chess.Board
+            The position, with the moves that led to it.
+        limit : chess.engine.Limit, optional
+            When to end; by default only `Stream.stop` or the end of a ``with`` block does it.
+        multipv : int
+            Number of best lines to find.
+        root_moves : iterable of chess.Move, optional
+            The moves to choose from.
+
+        Raises
+        ------
+        PositionError
+            If the position or a root move is illegal.
+        EngineError
+            If the engine is searching.
+        """
+        return self._begin(board, limits_of(board, limit, root_moves), multipv)
+
+    def stop(self) -> None:
+        """End the running search soon, if there is one; callable from any thread."""
+        self._core.stop()
+
+    def close(self) -> None:
+        """End the running search, and the engine: it cannot be used any more."""
+        self._closed = True
+        self._core.close()
+
+    def __enter__(self) -> "Engine":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # --- searching -------------------------------------------------------------------------------------------------
+
+    def _search_for_move(
+        self, board: chess.Board, limit: chess.engine.Limit, root_moves: Iterable[chess.Move] | None
+    ) -> Stream:
+        limits = limits_of(board, limit, root_moves)
+        pondering = self._pondering
+        if pondering and not limits.searchmoves and pondering.position == position_of(board):
+            self._pondering = None
+            if not pondering.stream.done:
+                self._core.ponderhit()
+                return pondering.stream
+        return self._begin(board, limits)
+
+    def _begin(self, board: chess.Board, limits: Limits, multipv: int = 1) -> Stream:
+        fen, moves = position_of(board)
+        with self._starting:
+            self._make_idle()
+            self._core.set_option("UCI_Chess960", str(board.chess960).lower())
+            self._core.set_option("MultiPV", str(multipv))
+            self._core.set_position(fen, moves)
+            self._stream = stream = Stream(board.turn, self._core.stop)
+            self._core.go(limits, stream.report, stream.finish)
+        return stream
+
+    def _make_idle(self) -> None:
+        """End pondering, and wait for the threads of a search that has given its result."""
+        if self._closed:
+            raise EngineError("the engine has been closed")
+        if self._pondering:
+            self._pondering.stream.stop()
+            self._pondering.stream.result()
+            self._pondering = None
+        if self._stream and not self._stream.done:
+            raise EngineError("the engine is searching")
+        self._core.wait()
+
+    def _answer(
+        self, analysis: Analysis, board: chess.Board, limit: chess.engine.Limit, ponder: bool, seconds: float
+    ) -> PlayResult:
+        move, reply = analysis.best_move, analysis.ponder
+        if ponder and move and reply:
+            expected = board.copy()
+            expected.push(move)
+            expected.push(reply)
+            limits = replace(limits_of(board, _after_move(limit, board.turn, seconds)), ponder=True)
+            self._pondering = _Pondering(position_of(expected), self._begin(expected, limits))
+        return PlayResult(move, reply, analysis.best)
+
+
+def _after_move(limit: chess.engine.Limit, mover: chess.Color, seconds: float) -> chess.engine.Limit:
+    """Give the limit with the clock of the side that has just moved as it now stands."""
+    if mover == chess.WHITE and limit.white_clock is not None:
+        return replace(limit, white_clock=limit.white_clock - seconds + (limit.white_inc or 0))
+    if mover == chess.BLACK and limit.black_clock is not None:
+        return replace(limit, black_clock=limit.black_clock - seconds + (limit.black_inc or 0))
+    return limit
+
+
+def _joined(folders: Folders) -> str:
+    if isinstance(folders, str | os.PathLike):
+        return os.fspath(folders)
+    return os.pathsep.join(os.fspath(folder) for folder in folders)
+
+
+def _load(options: Options) -> "Core":
+    """Give a new engine; the first also loads the compiled core and lets it search a little."""
+    global _loaded
+    with _loading:
+        if not _loaded:
+            core = load_engine(options, logger.info)
+            _loaded = True
+            return core
+    from knightadder.engine.engine import Engine as Core
+
+    return Core(options)

@@ -1,0 +1,137 @@
+"""What a search by the library gives: lines, analyses and moves, in python-chess's terms."""
+
+from dataclasses import dataclass
+
+import chess
+from chess.engine import Cp, Mate, PovScore, PovWdl, Wdl
+
+from knightadder.engine.info import Bound, Info
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A principal variation with its score.
+
+    Attributes
+    ----------
+    rank : int
+        Place among the lines analysed, from 1.
+    depth, seldepth : int
+        Nominal depth of the iteration and the deepest ply reached, in plies.
+    score : chess.engine.PovScore
+        Centipawns, or moves to mate, with the side to move as its view.
+    bound : Bound
+        Whether the score is exact, or a lower or upper bound.
+    wdl : chess.engine.PovWdl
+        Expected wins, draws and losses in 1000 games.
+    nodes, nps : int
+        Positions visited since the search began, and per second.
+    hashfull : int
+        Used part of the hash table in per mille.
+    tbhits : int
+        Positions found in endgame tablebases.
+    time : float
+        Seconds since the search began.
+    pv : tuple of chess.Move
+        The moves; empty when the game is over.
+    """
+
+    rank: int
+    depth: int
+    seldepth: int
+    score: PovScore
+    bound: Bound
+    wdl: PovWdl
+    nodes: int
+    nps: int
+    hashfull: int
+    tbhits: int
+    time: float
+    pv: tuple[chess.Move, ...]
+
+    @property
+    def move(self) -> chess.Move | None:
+        """The first move; ``None`` when the game is over."""
+        return self.pv[0] if self.pv else None
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """The end of an analysis.
+
+    Attributes
+    ----------
+    lines : tuple of Line
+        The newest line of each rank, the best first; at least one.
+    best_move : chess.Move or None
+        The move to play; ``None`` when there is none, in checkmate and stalemate.
+    ponder : chess.Move or None
+        The reply to expect.
+    """
+
+    lines: tuple[Line, ...]
+    best_move: chess.Move | None
+    ponder: chess.Move | None
+
+    @property
+    def best(self) -> Line:
+        """The best line."""
+        return self.lines[0]
+
+    @property
+    def score(self) -> PovScore:
+        """The score of the best line."""
+        return self.best.score
+
+    @property
+    def pv(self) -> tuple[chess.Move, ...]:
+        """The moves of the best line."""
+        return self.best.pv
+
+
+@dataclass(frozen=True, slots=True)
+class PlayResult:
+    """A move to play.
+
+    Attributes
+    ----------
+    move : chess.Move or None
+        The move; ``None`` when there is none, in checkmate and stalemate.
+    ponder : chess.Move or None
+        The reply to expect.
+    line : Line
+        The line that the move begins, with its score.
+    """
+
+    move: chess.Move | None
+    ponder: chess.Move | None
+    line: Line
+
+
+def line_of(info: Info, turn: chess.Color) -> Line:
+    """Translate a line of the engine.
+
+    Parameters
+    ----------
+    info : Info
+        As the engine reports it.
+    turn : chess.Color
+        The side to move.
+    """
+    score = Mate(info.score.mate) if info.score.mate is not None else Cp(info.score.cp or 0)
+    # The engine gives no probabilities where the game is over: the side to move is mated, or stalemated.
+    wdl = info.wdl or ((0, 0, 1000) if score.is_mate() else (0, 1000, 0))
+    return Line(
+        rank=info.multipv,
+        depth=info.depth,
+        seldepth=info.seldepth,
+        score=PovScore(score, turn),
+        bound=info.bound,
+        wdl=PovWdl(Wdl(*wdl), turn),
+        nodes=info.nodes,
+        nps=info.nps,
+        hashfull=info.hashfull,
+        tbhits=info.tbhits,
+        time=info.time_ms / 1000,
+        pv=tuple(map(chess.Move.from_uci, info.pv)),
+    )

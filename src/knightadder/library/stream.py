@@ -1,0 +1,157 @@
+"""A search as it goes on: its lines as they come, to be waited for by threads and by coroutines."""
+
+import asyncio
+import contextlib
+import logging
+import threading
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator
+from types import TracebackType
+
+import chess
+
+from knightadder.engine.info import CurrentMove, Info, Message, Result
+from knightadder.library.results import Analysis, Line, line_of
+
+logger = logging.getLogger("knightadder")
+
+# Where the system does not interrupt a waiting thread, Ctrl-C is seen this often, in seconds.
+_LOOK_UP = 0.5
+
+
+class Stream:
+    """The lines of a running search, each once, and its end.
+
+    It is an iterator, an asynchronous iterator, and a context manager of both kinds, which ends the search.
+
+    Parameters
+    ----------
+    turn : chess.Color
+        The side to move.
+    stop : callable
+        Ends the search.
+    """
+
+    def __init__(self, turn: chess.Color, stop: Callable[[], None]) -> None:
+        self._turn, self._stop = turn, stop
+        self._changed = threading.Condition()
+        self._fresh: deque[Line] = deque()
+        self._newest: dict[int, Line] = {}
+        self._analysis: Analysis | None = None
+        self._wakers: list[Callable[[], object]] = []
+
+    # --- for the engine's threads ----------------------------------------------------------------------------------
+
+    def report(self, news: Info | CurrentMove | Message) -> None:
+        """Take what the engine reports."""
+        if isinstance(news, Message):
+            logger.info("%s", news.text)
+        elif isinstance(news, Info):
+            line = line_of(news, self._turn)
+            with self._changed:
+                self._fresh.append(line)
+                self._newest[line.rank] = line
+                self._notify()
+
+    def finish(self, result: Result) -> None:
+        """Take the engine's answer."""
+        best, ponder = [chess.Move.from_uci(name) if name else None for name in (result.best_move, result.ponder)]
+        with self._changed:
+            lines = tuple(self._newest[rank] for rank in sorted(self._newest))
+            self._analysis = Analysis(lines, best, ponder)
+            self._notify()
+
+    def _notify(self) -> None:
+        self._changed.notify_all()
+        for wake in self._wakers:
+            with contextlib.suppress(RuntimeError):  # the event loop has been closed meanwhile
+                wake()
+        self._wakers.clear()
+
+    # --- for everybody ---------------------------------------------------------------------------------------------
+
+    @property
+    def done(self) -> bool:
+        """Whether the search has ended."""
+        return self._analysis is not None
+
+    def stop(self) -> None:
+        """End the search soon; what it has found by then is its result."""
+        if not self.done:
+            self._stop()
+
+    # --- for threads -----------------------------------------------------------------------------------------------
+
+    def __iter__(self) -> Iterator[Line]:
+        return self
+
+    def __next__(self) -> Line:
+        with self._changed:
+            while not self._fresh:
+                if self.done:
+                    raise StopIteration
+                self._changed.wait(_LOOK_UP)
+            return self._fresh.popleft()
+
+    def result(self) -> Analysis:
+        """Wait for the end of the search and give its result; an exception, such as Ctrl-C, ends the search."""
+        try:
+            with self._changed:
+                while self._analysis is None:
+                    self._changed.wait(_LOOK_UP)
+                return self._analysis
+        except BaseException:
+            self.stop()
+            raise
+
+    def __enter__(self) -> "Stream":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+        self.result()
+
+    # --- for coroutines --------------------------------------------------------------------------------------------
+
+    def __aiter__(self) -> AsyncIterator[Line]:
+        return self
+
+    async def __anext__(self) -> Line:
+        while True:
+            with self._changed:
+                if self._fresh:
+                    return self._fresh.popleft()
+                if self.done:
+                    raise StopAsyncIteration
+                change = self._next_change()
+            await change.wait()
+
+    async def result_async(self) -> Analysis:
+        """Wait for the end of the search and give its result; to be cancelled ends the search."""
+        try:
+            while True:
+                with self._changed:
+                    if self._analysis is not None:
+                        return self._analysis
+                    change = self._next_change()
+                await change.wait()
+        except BaseException:
+            self.stop()
+            raise
+
+    def _next_change(self) -> asyncio.Event:
+        """Give an event of the running loop that is set when something has changed; to be called under the lock."""
+        loop, event = asyncio.get_running_loop(), asyncio.Event()
+        self._wakers.append(lambda: loop.call_soon_threadsafe(event.set))
+        return event
+
+    async def __aenter__(self) -> "Stream":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+        self.result()  # takes a millisecond or so, and must not be cancelled in its turn

@@ -1,0 +1,366 @@
+"""The library's engine: plays, analyses, streams, in threads and in coroutines."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import chess
+import chess.engine
+import pytest
+from chess.engine import Cp, Limit, Mate
+
+import knightadder
+from knightadder import Bound, Engine, EngineError, OptionError, PositionError
+from knightadder.library.engine import _after_move
+
+SCHOLARS_MATE = "r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4"
+MATED = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
+STALEMATED = "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Engine]:
+    with Engine() as engine:
+        yield engine
+
+
+@pytest.fixture
+def engine(shared: Engine) -> Iterator[Engine]:
+    shared.new_game()
+    yield shared
+    shared.stop()
+    shared.configure({"UCI_LimitStrength": False, "Skill Level": 20, "Threads": 1})
+
+
+def line_is_legal(board: chess.Board, pv: tuple[chess.Move, ...]) -> bool:
+    board = board.copy()
+    for move in pv:
+        if not board.is_legal(move):
+            return False
+        board.push(move)
+    return True
+
+
+# --- playing -------------------------------------------------------------------------------------------------------
+
+
+def test_plays_a_whole_legal_game(engine: Engine) -> None:
+    board = chess.Board()
+    while not board.is_game_over(claim_draw=True) and len(board.move_stack) < 200:
+        result = engine.play(board, Limit(nodes=300))
+        assert result.move is not None and board.is_legal(result.move)
+        assert result.line.move == result.move
+        board.push(result.move)
+    assert len(board.move_stack) > 20
+
+
+def test_plays_the_mate(engine: Engine) -> None:
+    board = chess.Board(SCHOLARS_MATE)
+    result = engine.play(board, Limit(depth=3))
+    assert result.move == chess.Move.from_uci("h5f7")
+    assert result.ponder is None
+    assert result.line.score.white() == Mate(1)
+
+
+@pytest.mark.parametrize(("fen", "score"), [(MATED, Mate(0)), (STALEMATED, Cp(0))])
+def test_a_game_that_is_over_has_no_move(engine: Engine, fen: str, score: chess.engine.Score) -> None:
+    result = engine.play(chess.Board(fen), Limit(depth=3))
+    assert result.move is None
+    assert result.line.pv == ()
+    assert result.line.score.relative == score
+    assert result.line.wdl.relative.expectation() == (0 if fen == MATED else 0.5)
+
+
+def test_root_moves_are_the_choice(engine: Engine) -> None:
+    board = chess.Board()
+    wanted = [board.parse_san("a3"), board.parse_san("h4")]
+    assert engine.play(board, Limit(depth=4), root_moves=wanted).move in wanted
+
+
+def test_the_board_is_left_as_it_was(engine: Engine) -> None:
+    board = chess.Board()
+    board.push_san("Nf3")
+    before = board.copy()
+    engine.play(board, Limit(depth=2), ponder=True)
+    assert board == before and board.move_stack == before.move_stack
+
+
+def test_castling_of_chess960_is_king_takes_rook(engine: Engine) -> None:
+    board = chess.Board("1k6/8/8/8/8/8/3PPP2/3RKR2 w F - 0 1", chess960=True)
+    castling = chess.Move.from_uci("e1f1")
+    assert board.is_legal(castling)
+    result = engine.play(board, Limit(depth=2), root_moves=[castling])
+    assert result.move == castling
+    # And a plain board after it has the plain notation again.
+    board = chess.Board("4k3/8/8/8/8/8/3PPPPP/4K2R w K - 0 1")
+    castling = chess.Move.from_uci("e1g1")
+    assert engine.play(board, Limit(depth=2), root_moves=[castling]).move == castling
+
+
+def test_the_moves_before_count_for_repetitions(engine: Engine) -> None:
+    # White is lost but for the threefold repetition that Kh1 completes.
+    board = chess.Board("7k/8/8/8/8/2q5/8/6K1 w - - 10 60")
+    for uci in ("g1h1", "c3b3", "h1g1", "b3c3", "g1h1", "c3b3", "h1g1", "b3c3"):
+        board.push_uci(uci)
+    assert engine.analyse(board, Limit(depth=4), root_moves=[chess.Move.from_uci("g1h1")]).score.relative == Cp(0)
+    alone = chess.Board(board.fen())
+    assert engine.analyse(alone, Limit(depth=4), root_moves=[chess.Move.from_uci("g1h1")]).score.relative < Cp(-500)
+
+
+# --- pondering -----------------------------------------------------------------------------------------------------
+
+
+def test_a_ponder_hit_goes_on_with_the_search(engine: Engine) -> None:
+    board = chess.Board()
+    limit = Limit(nodes=20_000)
+    first = engine.play(board, limit, ponder=True)
+    assert first.move and first.ponder
+    searching = engine._pondering
+    assert searching is not None
+    board.push(first.move)
+    board.push(first.ponder)
+    second = engine.play(board, limit)
+    assert searching.stream.result().best_move == second.move
+    assert second.move is not None and board.is_legal(second.move)
+
+
+def test_a_ponder_miss_is_forgotten(engine: Engine) -> None:
+    board = chess.Board()
+    first = engine.play(board, Limit(nodes=5000), ponder=True)
+    assert first.move and first.ponder
+    board.push(first.move)
+    other = next(move for move in board.legal_moves if move != first.ponder)
+    board.push(other)
+    second = engine.play(board, Limit(nodes=5000))
+    assert second.move is not None and board.is_legal(second.move)
+
+
+def test_pondering_does_not_stand_in_the_way(engine: Engine) -> None:
+    engine.play(chess.Board(), Limit(nodes=5000), ponder=True)
+    engine.configure({"Skill Level": 20})
+    engine.play(chess.Board(), Limit(nodes=5000), ponder=True)
+    assert engine.analyse(chess.Board(SCHOLARS_MATE), Limit(depth=2)).score.white() == Mate(1)
+    engine.play(chess.Board(), Limit(nodes=5000), ponder=True)
+    engine.new_game()
+
+
+def test_the_clock_is_taken_on_for_pondering() -> None:
+    limit = Limit(white_clock=60, black_clock=50, white_inc=2, black_inc=1)
+    assert _after_move(limit, chess.WHITE, 5) == Limit(white_clock=57, black_clock=50, white_inc=2, black_inc=1)
+    assert _after_move(limit, chess.BLACK, 5) == Limit(white_clock=60, black_clock=46, white_inc=2, black_inc=1)
+    assert _after_move(Limit(depth=3), chess.WHITE, 5) == Limit(depth=3)
+
+
+# --- analysing -----------------------------------------------------------------------------------------------------
+
+
+def test_analysis_has_lines_of_each_rank(engine: Engine) -> None:
+    board = chess.Board()
+    analysis = engine.analyse(board, Limit(depth=6), multipv=3)
+    assert [line.rank for line in analysis.lines] == [1, 2, 3]
+    assert len({line.move for line in analysis.lines}) == 3
+    scores = [line.score.relative for line in analysis.lines]
+    assert scores == sorted(scores, reverse=True)
+    assert analysis.best_move == analysis.best.move == analysis.pv[0]
+    assert analysis.score == analysis.best.score
+    for line in analysis.lines:
+        assert line_is_legal(board, line.pv)
+        assert line.bound is Bound.EXACT and line.depth == 6 and line.seldepth >= 6
+        assert line.score.turn == line.wdl.turn == chess.WHITE
+        assert sum((line.wdl.relative.wins, line.wdl.relative.draws, line.wdl.relative.losses)) == 1000
+
+
+def test_scores_are_those_of_the_side_to_move(engine: Engine) -> None:
+    without_queen = chess.Board("rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq - 0 1")
+    score = engine.analyse(without_queen, Limit(depth=5)).score
+    assert score.turn == chess.BLACK
+    assert score.relative < Cp(-500) and score.white() > Cp(500)
+
+
+def test_analysis_agrees_with_the_engine_over_uci(engine: Engine) -> None:
+    board = chess.Board("r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3")
+    ours = engine.analyse(board, Limit(depth=8))
+    with chess.engine.SimpleEngine.popen_uci(_command(), timeout=120) as process:
+        theirs = process.analyse(board, Limit(depth=8))
+    assert theirs["pv"] == list(ours.pv)
+    assert theirs["score"] == ours.score
+    assert theirs["nodes"] == ours.best.nodes
+
+
+def _command() -> list[str]:
+    import sys
+
+    return [sys.executable, "-m", "knightadder"]
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 10])
+def test_hardly_any_nodes_are_enough_for_a_line(engine: Engine, nodes: int) -> None:
+    analysis = engine.analyse(chess.Board(), Limit(nodes=nodes))
+    assert analysis.best_move is not None and analysis.best.move == analysis.best_move
+
+
+# --- streaming -----------------------------------------------------------------------------------------------------
+
+
+def test_stream_gives_each_depth_and_ends(engine: Engine) -> None:
+    with engine.stream(chess.Board(), Limit(depth=6)) as stream:
+        lines = list(stream)
+    assert {line.depth for line in lines} == {1, 2, 3, 4, 5, 6}
+    assert [line.nodes for line in lines] == sorted(line.nodes for line in lines)
+    assert stream.done and stream.result().best == lines[-1]
+    assert list(stream) == []
+
+
+def test_a_stream_without_a_limit_goes_on_until_it_is_left(engine: Engine) -> None:
+    with engine.stream(chess.Board()) as stream:
+        for line in stream:
+            if line.depth >= 5:
+                break
+        assert not stream.done
+    assert stream.done
+    assert stream.result().best.depth >= 5
+
+
+def test_stop_ends_a_search_of_another_thread(engine: Engine) -> None:
+    stream = engine.stream(chess.Board())
+    next(stream)
+    with ThreadPoolExecutor(1) as pool:
+        result = pool.submit(stream.result)
+        engine.stop()
+        assert result.result(60).best_move is not None
+
+
+def test_one_search_at_a_time(engine: Engine) -> None:
+    with engine.stream(chess.Board()):
+        for call in (
+            lambda: engine.play(chess.Board(), Limit(depth=1)),
+            lambda: engine.configure({"Hash": 2}),
+            engine.new_game,
+        ):
+            with pytest.raises(EngineError, match="the engine is searching"):
+                call()
+
+
+def test_engines_search_side_by_side(engine: Engine) -> None:
+    board = chess.Board()
+    expected = engine.analyse(board, Limit(depth=8))
+    with Engine() as first, Engine() as second, ThreadPoolExecutor(2) as pool:
+        both = list(pool.map(lambda one: one.analyse(board, Limit(depth=8)), (first, second)))
+    assert [analysis.pv for analysis in both] == [expected.pv] * 2
+    assert [analysis.best.nodes for analysis in both] == [expected.best.nodes] * 2
+
+
+# --- coroutines ----------------------------------------------------------------------------------------------------
+
+
+def test_async_twins_answer_as_the_others_do(engine: Engine) -> None:
+    board = chess.Board()
+
+    async def both() -> tuple[knightadder.PlayResult, knightadder.Analysis]:
+        played = await engine.play_async(board, Limit(depth=7))
+        engine.new_game()
+        return played, await engine.analyse_async(board, Limit(depth=7))
+
+    played, analysis = asyncio.run(both())
+    engine.new_game()
+    again = engine.play(board, Limit(depth=7))
+    assert played.move == analysis.best_move == again.move
+    assert played.line.pv == analysis.pv == again.line.pv
+
+
+def test_the_event_loop_goes_on_meanwhile(engine: Engine) -> None:
+    async def main() -> int:
+        turns = 0
+        async with engine.stream(chess.Board()) as stream:
+            async for line in stream:
+                await asyncio.sleep(0)
+                turns += 1
+                if line.depth >= 6:
+                    break
+        return turns
+
+    assert asyncio.run(main()) >= 6
+
+
+def test_to_cancel_a_task_ends_its_search(engine: Engine) -> None:
+    async def main() -> None:
+        task = asyncio.create_task(engine.play_async(chess.Board(), Limit(time=1000)))
+        await asyncio.sleep(0.05)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    # The search's own end comes a moment later, and what follows waits for it.
+    stream = engine._stream
+    assert stream is not None
+    stream.result()
+    assert engine.play(chess.Board(), Limit(depth=1)).move
+
+
+def test_several_engines_under_one_event_loop() -> None:
+    async def main() -> list[knightadder.Analysis]:
+        with Engine() as first, Engine() as second:
+            searches = [one.analyse_async(chess.Board(), Limit(depth=6)) for one in (first, second)]
+            return await asyncio.gather(*searches)
+
+    first, second = asyncio.run(main())
+    assert first.pv == second.pv
+
+
+# --- settings and errors -------------------------------------------------------------------------------------------
+
+
+def test_settings_are_applied() -> None:
+    with Engine(hash_mb=2, threads=2, evaluation="pesto", options={"Skill Level": 3, "Move Overhead": 50}) as engine:
+        options = engine._core.options
+        assert (options.hash_mb, options.threads, options.evaluation) == (2, 2, "pesto")
+        assert (options.skill_level, options.move_overhead) == (3, 50)
+        assert engine.play(chess.Board(), Limit(nodes=2000)).move
+
+
+@pytest.mark.parametrize(
+    "settings", [{"hash_mb": 0}, {"threads": 1000}, {"evaluation": "guess"}, {"options": {"Colour": "red"}}]
+)
+def test_bad_settings_are_refused(settings: dict[str, object]) -> None:
+    with pytest.raises(OptionError):
+        Engine(**settings)  # type: ignore[arg-type]
+
+
+def test_illegal_positions_are_refused_and_the_engine_lives_on(engine: Engine) -> None:
+    no_king = chess.Board("8/8/8/8/8/8/8/K7 w - - 0 1")
+    with pytest.raises(PositionError, match="illegal position"):
+        engine.play(no_king, Limit(depth=1))
+    assert engine.play(chess.Board(), Limit(depth=1)).move
+
+
+def test_a_closed_engine_says_so() -> None:
+    engine = Engine()
+    engine.close()
+    engine.close()
+    with pytest.raises(EngineError, match="has been closed"):
+        engine.play(chess.Board(), Limit(depth=1))
+
+
+def test_closing_ends_a_search() -> None:
+    engine = Engine()
+    stream = engine.stream(chess.Board())
+    closer = threading.Thread(target=engine.close)
+    closer.start()
+    assert stream.result().best_move is not None
+    closer.join()
+
+
+def test_tablebases_can_be_several_folders(tmp_path_factory: pytest.TempPathFactory) -> None:
+    folders = [tmp_path_factory.mktemp("a"), tmp_path_factory.mktemp("b")]
+    with Engine(syzygy_path=folders) as engine:
+        assert all(str(folder) in engine._core.options.syzygy_path for folder in folders)
+
+
+def test_names_are_imported_when_asked_for() -> None:
+    assert "Engine" in dir(knightadder)
+    with pytest.raises(AttributeError, match="no attribute 'Motor'"):
+        knightadder.Motor  # noqa: B018
+    for name in knightadder.__all__:
+        assert getattr(knightadder, name) is not None
