@@ -8,20 +8,17 @@ import random
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 
 import chess
 import chess.pgn
 
 from knightadder.engine.errors import OptionError, PositionError
+from knightadder.openings import named_lines
 from knightadder.workshop.epd import split_epd
 
 FORMATS = ("epd", "pgn")
 ORDERS = ("random", "sequential")
-
-# The lines that come with the package: name, and moves in algebraic notation.
-BUILT_IN = "openings.tsv"
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,9 +196,9 @@ def load_book(
         entries = [chess.Board.from_chess960_pos(number).fen() for number in range(960)]
         form, name = "epd", "chess960"
     else:
-        text = resources.files(__package__).joinpath(BUILT_IN).read_text("utf-8")
-        form, name = "tsv", "built-in"
-        entries = _split(text, form)
+        lines = [f"{line.opening.name}\t{line.moves}" for line in named_lines() if line.in_book]
+        # In the order of the names, by which the logs of matches know the book.
+        entries, form, name = sorted(lines), "tsv", "built-in"
     if not entries:
         raise OptionError(f"there is no opening in {file}")
     if order == "random":

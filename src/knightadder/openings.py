@@ -1,0 +1,117 @@
+"""Names of openings: what a game's opening is called, with its code in the Encyclopaedia of Chess Openings (ECO).
+
+A name belongs to a position, so a line that gets there by another order of moves has it too.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from importlib import resources
+from typing import TypeAlias
+
+import chess
+
+# What tells positions apart, but for the counters of moves: as an EPD, and faster than writing one.
+_Key: TypeAlias = tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """An opening.
+
+    Attributes
+    ----------
+    eco : str
+        Its code, ``A00`` to ``E99``.
+    name : str
+        Its name, such as ``Sicilian Defense: Najdorf Variation``.
+    """
+
+    eco: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class NamedLine:
+    """A line of the package's table.
+
+    Attributes
+    ----------
+    opening : Opening
+        What the position at its end is called.
+    moves : str
+        Moves from the start position, in algebraic notation, with a space between them.
+    in_book : bool
+        Whether matches begin with it, see `knightadder.workshop.openings`: a short search found it balanced.
+    """
+
+    opening: Opening
+    moves: str
+    in_book: bool
+
+
+def named_lines() -> list[NamedLine]:
+    """Read the table of the package, in its order: by code, name and moves."""
+    text = resources.files("knightadder").joinpath("data", "openings.tsv").read_text("utf-8")
+    rows = [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
+    return [NamedLine(Opening(eco, name), moves, "book" in rest) for eco, name, moves, *rest in rows]
+
+
+def find_opening(board: chess.Board) -> Opening | None:
+    """Tell how the opening of a game is called.
+
+    Parameters
+    ----------
+    board : chess.Board
+        A position with the moves that led to it.
+
+    Returns
+    -------
+    Opening or None
+        The name of the last position of the game that has one. A game from another position than the usual one, or
+        of Chess960, has a name only if it comes to a position of the table.
+    """
+    names = _names()
+    past = board.copy()
+    while True:
+        opening = names.get(_key(past))
+        if opening is not None or not past.move_stack:
+            return opening
+        past.pop()
+
+
+@functools.cache
+def _names() -> dict[_Key, Opening]:
+    """Give the name of each position that has one."""
+    names = {}
+    board = chess.Board()
+    played: list[str] = []
+    for line in sorted(named_lines(), key=lambda line: line.moves):
+        # Neighbours in this order share their first moves, and to read moves is what takes the time.
+        moves = line.moves.split()
+        shared = 0
+        while shared < min(len(played), len(moves)) and played[shared] == moves[shared]:
+            shared += 1
+        for _ in played[shared:]:
+            board.pop()
+        for move in moves[shared:]:
+            board.push_san(move)
+        played = moves
+        names[_key(board)] = line.opening
+    return names
+
+
+def _key(board: chess.Board) -> _Key:
+    return (
+        board.pawns,
+        board.knights,
+        board.bishops,
+        board.rooks,
+        board.queens,
+        board.kings,
+        board.occupied_co[chess.WHITE],
+        board.turn,
+        board.clean_castling_rights(),
+        board.ep_square if board.has_legal_en_passant() else None,
+    )

@@ -1,0 +1,94 @@
+"""Names of openings: the whole table, games that transpose, games that have no name."""
+
+import chess
+import pytest
+
+from knightadder.openings import Opening, find_opening, named_lines
+
+
+@pytest.fixture(scope="module")
+def boards():
+    """Give the position of each line of the table."""
+    boards = []
+    for line in named_lines():
+        board = chess.Board()
+        for move in line.moves.split():
+            board.push_san(move)
+        boards.append((line.opening, board))
+    return boards
+
+
+def after(moves, board=None):
+    board = board or chess.Board()
+    for move in moves.split():
+        board.push_san(move)
+    return board
+
+
+def test_every_code_has_a_name_and_every_position_one_only(boards):
+    codes = {opening.eco for opening, _ in boards}
+    assert codes == {f"{volume}{number:02}" for volume in "ABCDE" for number in range(100)}
+    assert len({board.epd() for _, board in boards}) == len(boards) > 2500
+    assert all(opening.name == opening.name.strip() != "" for opening, _ in boards)
+
+
+def test_every_position_of_the_table_is_found(boards):
+    assert all(find_opening(board) == opening for opening, board in boards)
+
+
+def test_the_table_is_in_order():
+    lines = [(line.opening.eco, line.opening.name, line.moves) for line in named_lines()]
+    assert lines == sorted(lines)
+
+
+@pytest.mark.parametrize(
+    ("moves", "eco", "name"),
+    [
+        ("e4", "B00", "King's Pawn Game"),
+        ("e4 e5 Nf3 Nc6 Bb5", "C60", "Ruy Lopez"),
+        ("e4 e5 Nf3 Nc6 Bb5 Nf6 O-O Nxe4", "C67", "Ruy Lopez: Berlin Defense, Rio Gambit Accepted"),
+        ("e4 c5 Nf3 d6 d4 cxd4 Nxd4 Nf6 Nc3 a6", "B90", "Sicilian Defense: Najdorf Variation"),
+        ("d4 d5 c4 c6", "D10", "Slav Defense"),
+        ("d4 Nf6 c4 g6 Nc3 d5", "D80", "Grünfeld Defense"),
+        ("f3 e5 g4 Qh4", "A00", "Barnes Opening: Fool's Mate"),
+        # The last named position counts, however long ago it was.
+        ("e4 e5 Ke2 Ke7 Ke1 Ke8 a3 a6 h3 h6", "C20", "Bongcloud Attack"),
+        # Other orders of moves, the last of them with a tempo lost by each side.
+        ("Nf3 Nc6 e4 e5 Bb5", "C60", "Ruy Lopez"),
+        ("c4 c6 d4 d5", "D10", "Slav Defense"),
+        ("e3 e6 e4 e5 Nf3 Nc6 Bb5", "C60", "Ruy Lopez"),
+    ],
+)
+def test_games(moves, eco, name):
+    assert find_opening(after(moves)) == Opening(eco, name)
+
+
+def test_the_board_is_left_alone():
+    board = after("e4 e5 a3 a6")
+    before = board.copy()
+    find_opening(board)
+    assert board == before
+    assert board.move_stack == before.move_stack
+
+
+def test_what_has_no_name():
+    assert find_opening(chess.Board()) is None
+    assert find_opening(chess.Board("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1")) is None
+    assert find_opening(after("e4 e5", chess.Board.from_chess960_pos(0))) is None
+
+
+def test_a_game_from_a_set_up_position_has_the_name_of_the_position_it_reaches():
+    board = chess.Board("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2")
+    assert find_opening(board) == Opening("C20", "King's Pawn Game")
+    assert find_opening(after("Nf3 Nc6 Bc4", board)) == Opening("C50", "Italian Game")
+    # The usual start position is one of Chess960's.
+    assert find_opening(after("e4 c5", chess.Board.from_chess960_pos(518))) == Opening("B20", "Sicilian Defense")
+
+
+def test_null_moves_and_castling_rights():
+    board = after("e4 e5 Nf3 Nc6 Bb5")
+    board.push(chess.Move.null())
+    assert find_opening(board) == Opening("C60", "Ruy Lopez")
+    # After the king has been out the pieces stand as before, but the position is another.
+    moved = after("e4 e5 Ke2 Ke7 Ke1 Ke8 Nf3 Nc6 Bb5")
+    assert find_opening(moved) == Opening("C20", "Bongcloud Attack")
