@@ -1,5 +1,6 @@
 """The project as a whole: its version, its documents, its files."""
 
+import argparse
 import re
 import subprocess
 import tomllib
@@ -8,10 +9,13 @@ from pathlib import Path
 import pytest
 
 import knightadder
+from knightadder.cli import build_parser
+from knightadder.engine.options import OPTIONS, Button, Check, Combo, Spin, Text
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+GUIDES = sorted(file for file in ROOT.glob("docs/**/*.md") if "_build" not in file.parts)
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *GUIDES])
 
 
 def _tracked():
@@ -19,7 +23,7 @@ def _tracked():
     folders = ("src", "tests", "benchmarks", "tools", "docs", ".ci", ".github")
     files = [file for folder in folders for file in (ROOT / folder).rglob("*")] + list(ROOT.glob("*"))
     suffixes = {"", ".py", ".md", ".toml", ".yml", ".epd", ".txt"}
-    left = {"__pycache__", ".coverage"}
+    left = {"__pycache__", ".coverage", "_build"}
     return [file for file in files if file.is_file() and file.suffix in suffixes and left.isdisjoint(file.parts)]
 
 
@@ -55,6 +59,35 @@ def test_links_lead_somewhere(document):
             assert anchor in [
                 re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings
             ]
+
+
+def test_the_options_are_documented_as_they_are():
+    table, _, _ = (ROOT / "docs/options.md").read_text("utf-8").partition("## Under XBoard")
+    rows = re.findall(r"^\| `(.+?)` \| (.*?) ?\| (.*?) ?\|", table, re.MULTILINE)
+    assert rows == [(option.name, *_default_and_range(option)) for option in OPTIONS]
+
+
+def _default_and_range(option):
+    match option:
+        case Spin():
+            return str(option.default), f"{option.minimum} to {option.maximum}"
+        case Check():
+            return str(option.default).lower(), ""
+        case Combo():
+            return option.default, ", ".join(option.choices)
+        case Text():
+            return option.default or "empty", ""
+        case Button():
+            return "", ""
+
+
+def test_every_command_is_documented():
+    (commands,) = [
+        action.choices for action in build_parser()._actions if isinstance(action, argparse._SubParsersAction)
+    ]
+    guides = "\n".join(guide.read_text("utf-8") for guide in GUIDES)
+    documented = [command for name, command in commands.items() if f"knightadder {name}" in guides]
+    assert [name for name, command in commands.items() if command not in documented] == []
 
 
 @pytest.mark.parametrize("script", [".ci/run"])
