@@ -67,15 +67,16 @@ fmt: $(VENV)/.installed-dev ## format the code
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-docs: $(VENV)/.installed-dev ## check the links between the documents
+docs: $(VENV)/.installed-dev ## build the documents as a site in docs/_build, and check their links
+	@$(BIN)/python -m sphinx --fresh-env --fail-on-warning --keep-going --nitpicky --quiet docs docs/_build
 	@$(BIN)/python -m pytest --quiet tests/test_project.py -k links
 
 ci: ## everything that has to pass before a change goes in
 	@PYTHON="$(PYTHON)" .ci/run
 
 clean: ## remove the environment and all caches in this folder
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
-	find src tests benchmarks tools -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf $(VENV) build dist docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+	find src tests benchmarks tools docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # OpenBench calls `make EXE=name` (with EVALFILE= and CC=, which this engine has no use for), keeps the file `name` and
 # deletes the folder it was made in. So what the launcher runs is put elsewhere: an environment for each pyproject.toml,

@@ -1,0 +1,51 @@
+"""The site of the documents: ``make docs`` builds it into ``docs/_build``, and needs no network for it."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
+
+import knightadder
+
+project = "Knightadder"
+author = "The Knightadder developers"
+version = release = knightadder.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "source_pages"]
+exclude_patterns = ["_build"]
+source_pages_documents = {"CHANGELOG.md": "changelog", "README.md": "index"}
+
+# Headings are link targets, as they are where the repository is read.
+myst_heading_anchors = 4
+
+# Names in the library's docstrings stand in single backticks.
+default_role = "py:obj"
+# Parameters are described in words as much as in types, which nothing can link to.
+napoleon_use_param = False
+napoleon_use_rtype = False
+autodoc_typehints_format = "short"
+python_maximum_signature_line_length = 100
+# Other projects' references are on the network.
+nitpick_ignore_regex = [("py:.*", r"(chess|collections|os)\..*")]
+
+html_theme = "furo"
+html_title = f"Knightadder {version}"
+html_copy_source = False
+html_show_sourcelink = False
+html_show_copyright = False
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+
+
+def _without_missing_pages(app, document, source):
+    """Leave out of the front page's contents what is not there in this state of the sources."""
+    if document == "index":
+        guides = {"board", "python", "annotate", "lichess"}
+        missing = {guide for guide in guides if not (Path(app.srcdir) / f"{guide}.md").exists()}
+        source[0] = "\n".join(line for line in source[0].split("\n") if line not in missing)
+
+
+def setup(app):
+    """Register what is done here with Sphinx."""
+    app.connect("source-read", _without_missing_pages)
