@@ -22,9 +22,9 @@ from enum import IntEnum
 from functools import partial
 from typing import TextIO, TypeAlias
 
+from knightadder.engine import settlement
 from knightadder.engine.errors import EngineError
 from knightadder.engine.loader import Loader
-from knightadder.protocols import settlement
 from knightadder.protocols.castling import looks_like_move
 from knightadder.protocols.conversation import Conversation, Session, speak
 from knightadder.protocols.lines import one_line

@@ -14,10 +14,10 @@ from knightadder.engine.errors import EngineError, PositionError
 from knightadder.engine.info import CurrentMove, Info, Message, Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import OPTIONS, Spin
+from knightadder.engine.settlement import Settlement
 from knightadder.protocols.castling import write_moves
 from knightadder.protocols.game_record import GameRecord
 from knightadder.protocols.lines import Output, one_line
-from knightadder.protocols.settlement import Settlement
 from knightadder.protocols.xboard_clock import Clock, still_good
 from knightadder.protocols.xboard_search import Aim, Search, SearchDone
 from knightadder.protocols.xboard_text import OFFERED, format_ending, format_thinking, option_value, parse_option

@@ -4,7 +4,7 @@ import pytest
 
 from knightadder.engine.errors import OptionError
 from knightadder.engine.info import Score
-from knightadder.protocols.settlement import Settlement
+from knightadder.engine.settlement import Settlement
 
 
 def after(*scores: int, move_number: int = 60, **options: int) -> Settlement:
