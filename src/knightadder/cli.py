@@ -48,6 +48,7 @@ examples:
   knightadder suite wac.epd --time 1       solve the positions of a test suite
   knightadder match --engine name=new --engine name=old dir=../old/src --each nodes=20000 --sprt elo0=0 elo1=5
   knightadder tablebases download syzygy   fetch the endgame tablebases with up to five men, about 1 GB
+  knightadder lichess --token-file token   play on Lichess with a bot account
   knightadder warmup                       compile now what the first start would compile
 """
 
@@ -91,6 +92,7 @@ def build_parser() -> "argparse.ArgumentParser":
     """Declare the subcommands and their arguments."""
     import argparse
 
+    from knightadder.lichess import command as lichess
     from knightadder.workshop import book_make, datagen, match, suite, tablebases_command, tune
 
     parser = argparse.ArgumentParser(
@@ -145,6 +147,7 @@ def build_parser() -> "argparse.ArgumentParser":
     datagen.add_command(commands)
     book_make.add_command(commands)
     tablebases_command.add_command(commands)
+    lichess.add_command(commands)
     return parser
 
 

@@ -1,0 +1,1 @@
+"""A bot for Lichess: answers challenges and plays, by Lichess's bot API."""

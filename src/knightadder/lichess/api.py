@@ -1,0 +1,233 @@
+"""Lichess's bot API by the library berserk: requests, and what may be done after one that failed."""
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any, TypeAlias, TypeVar
+
+import berserk
+import requests
+from berserk.exceptions import BerserkError, ResponseError
+from requests.adapters import HTTPAdapter
+from requests.auth import AuthBase
+
+from knightadder import __version__
+from knightadder.lichess.errors import Refused, Unreachable
+from knightadder.lichess.event_stream import EVENTS, EventStream
+from knightadder.lichess.waiting import Backoff, Clock
+
+Json: TypeAlias = dict[str, Any]
+T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+# Seconds to connect, and between two pieces of an answer. A stream has an empty line every six seconds or so, which
+# tells that it is still there.
+_TIMEOUTS = 10.0, 20.0
+
+_TOO_MANY_REQUESTS = 429
+_PAUSE = 60.0  # "wait a full minute before resuming API usage"
+_ATTEMPTS = 6
+_MOST_CONNECTIONS = 64  # two for each game, since its stream holds one
+_LONGEST_CHAT = 140
+
+
+class Lichess:
+    """The requests that a bot makes, for all its threads.
+
+    Parameters
+    ----------
+    url : str
+        The server.
+    token : str
+        The access token, which needs the scope ``bot:play``.
+    clock : Clock
+        To wait by.
+    ending : threading.Event
+        When set, waits are cut short.
+    timeouts : tuple of float
+        Seconds to connect, and between two pieces of an answer.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        clock: Clock,
+        ending: threading.Event,
+        timeouts: tuple[float, float] = _TIMEOUTS,
+    ) -> None:
+        self._clock, self._ending = clock, ending
+        self._session = _Session(token, timeouts)
+        self._client = berserk.Client(self._session, base_url=url)
+        self._bot = berserk.Requestor(self._session, url, default_fmt=berserk.JSON)  # for what Client has not
+        self._resume_at = clock.now()
+
+    def close(self) -> None:
+        """Close the connections that are not in use."""
+        self._session.close()
+
+    # --- the account -----------------------------------------------------------------------------------------------
+
+    def account(self) -> Json:
+        """Give the account's data: ``id``, ``username``, ``title`` and more."""
+        return self._repeat(lambda: dict(self._client.account.get()))
+
+    def upgrade(self) -> None:
+        """Make the account a bot account, for good."""
+        self._once(self._client.account.upgrade_to_bot)
+
+    def introduce(self, name: str) -> None:
+        """Say in each request from now on who is playing, as Lichess asks of bots."""
+        self._session.headers["User-Agent"] = f"knightadder/{__version__} user:{name}"
+
+    # --- streams ---------------------------------------------------------------------------------------------------
+
+    def events(self) -> EventStream:
+        """Open the stream of challenges and games; on opening it tells those that there are."""
+        return self._open("/api/stream/event")
+
+    def game(self, game_id: str) -> EventStream:
+        """Open the stream of a game, whose first line tells all of it."""
+        return self._open(f"/api/bot/game/stream/{game_id}")
+
+    # --- challenges ------------------------------------------------------------------------------------------------
+
+    def accept(self, challenge_id: str) -> None:
+        """Accept a challenge."""
+        self._repeat(lambda: self._client.bots.accept_challenge(challenge_id))
+
+    def decline(self, challenge_id: str, reason: str) -> None:
+        """Decline a challenge for one of Lichess's reasons."""
+        path = f"/api/challenge/{challenge_id}/decline"
+        self._repeat(lambda: self._bot.post(path, json={"reason": reason}))
+
+    # --- games -----------------------------------------------------------------------------------------------------
+
+    def move(self, game_id: str, move: str, offer_draw: bool = False) -> float:
+        """Make a move, once.
+
+        Returns
+        -------
+        float
+            The seconds that it took.
+
+        Raises
+        ------
+        Refused
+            If it is not the bot's turn, the move is illegal or the game is over.
+        Unreachable
+            If nobody knows whether the move was made; the game's stream tells.
+        """
+        path = f"/api/bot/game/{game_id}/move/{move}"
+        self._pause()
+        began = self._clock.now()
+        self._once(lambda: self._bot.post(path, params={"offeringDraw": "true"} if offer_draw else None))
+        return self._clock.now() - began
+
+    def chat(self, game_id: str, text: str) -> None:
+        """Say something to the opponent, once; at most 140 characters of it."""
+        self._once(lambda: self._client.bots.post_message(game_id, text[:_LONGEST_CHAT]))
+
+    def abort(self, game_id: str) -> None:
+        """End a game that has hardly begun, without a result."""
+        self._repeat(lambda: self._client.bots.abort_game(game_id))
+
+    def resign(self, game_id: str) -> None:
+        """Resign a game; one that could be aborted is."""
+        self._repeat(lambda: self._client.bots.resign_game(game_id))
+
+    def accept_draw(self, game_id: str) -> None:
+        """Accept a draw, or claim one."""
+        self._repeat(lambda: self._bot.post(f"/api/bot/game/{game_id}/draw/yes"))
+
+    def decline_takeback(self, game_id: str) -> None:
+        """Decline to take back moves."""
+        self._repeat(lambda: self._bot.post(f"/api/bot/game/{game_id}/takeback/no"))
+
+    def claim_victory(self, game_id: str) -> None:
+        """Claim the game, which the opponent has left."""
+        self._repeat(lambda: self._bot.post(f"/api/bot/game/{game_id}/claim-victory"))
+
+    # --- how requests are made -------------------------------------------------------------------------------------
+
+    def _open(self, path: str) -> EventStream:
+        stream: EventStream = self._once(lambda: self._bot.get(path, stream=True, fmt=EVENTS))  # type: ignore[assignment]
+        return stream
+
+    def _once(self, request: Callable[[], T]) -> T:
+        """Make a request; Refused or Unreachable if it fails."""
+        self._pause()
+        try:
+            return request()
+        except ResponseError as error:
+            status = int(error.status_code)
+            if status == _TOO_MANY_REQUESTS:
+                self._resume_at = self._clock.now() + _PAUSE
+                logger.warning("too many requests: no other for a minute")
+                raise Unreachable("Lichess asks for a pause") from None
+            if status >= 500:
+                raise Unreachable(f"Lichess fails with status {status}") from None
+            raise Refused(status, _explanation(error)) from None
+        except (BerserkError, requests.RequestException, ValueError) as error:
+            raise Unreachable(f"no answer from Lichess ({_kind(error)})") from None
+
+    def _pause(self) -> None:
+        """Wait until requests may be made."""
+        seconds = self._resume_at - self._clock.now()
+        if seconds > 0:
+            self._clock.wait(self._ending, seconds)
+
+    def _repeat(self, request: Callable[[], T]) -> T:
+        """Make a request that does no harm if it is made twice, until there is an answer or patience is at its end."""
+        backoff = Backoff()
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                return self._once(request)
+            except Unreachable as error:
+                seconds = backoff.next()
+                logger.info("%s; again in %.1f s", error, seconds)
+                if self._clock.wait(self._ending, seconds):
+                    break
+        return self._once(request)
+
+
+class _Session(requests.Session):
+    """A session with timeouts, whose token cannot be replaced by one from a .netrc file."""
+
+    def __init__(self, token: str, timeouts: tuple[float, float]) -> None:
+        super().__init__()
+        self.auth = _Bearer(token)
+        self._timeouts = timeouts
+        self.headers["User-Agent"] = f"knightadder/{__version__}"
+        for scheme in ("http://", "https://"):
+            self.mount(scheme, HTTPAdapter(pool_maxsize=_MOST_CONNECTIONS))
+
+    def send(self, request: requests.PreparedRequest, **kwargs: Any) -> requests.Response:
+        """Send a request."""
+        if kwargs.get("timeout") is None:
+            kwargs["timeout"] = self._timeouts
+        return super().send(request, **kwargs)
+
+
+class _Bearer(AuthBase):
+    """The token in each request, and in no text that could be printed."""
+
+    def __init__(self, token: str) -> None:
+        self._token = token
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        request.headers["Authorization"] = f"Bearer {self._token}"
+        return request
+
+
+def _explanation(error: ResponseError) -> str:
+    """Give what the server says about the error."""
+    cause = error.cause
+    text = cause.get("error") if isinstance(cause, dict) else None
+    return str(text or error.reason or "no reason given")
+
+
+def _kind(error: Exception) -> str:
+    """Name the error at the root, as berserk wraps that of requests."""
+    return type(getattr(error, "error", error)).__name__

@@ -1,0 +1,228 @@
+"""The bot: takes challenges, starts a thread for each game, and ends when it is told to or has played enough."""
+
+import logging
+import threading
+from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import Any, TypeAlias
+
+from knightadder.engine.errors import EngineError
+from knightadder.lichess.api import Lichess
+from knightadder.lichess.challenges import Reason
+from knightadder.lichess.engines import EnginePool, Player
+from knightadder.lichess.errors import Refused, Unreachable
+from knightadder.lichess.event_stream import Follower
+from knightadder.lichess.game_play import GamePlay
+from knightadder.lichess.settings import Settings
+from knightadder.lichess.timing import Lag
+from knightadder.lichess.waiting import Clock
+
+Json: TypeAlias = dict[str, Any]
+
+logger = logging.getLogger(__name__)
+
+_LOOK_UP = 1.0  # seconds between two looks at what is overdue
+_START_WITHIN = 60.0  # seconds between accepting a challenge and its game; then it counts as cancelled
+_START_AFTER_DOUBT = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class _GameDone:
+    """A game's thread has ended."""
+
+    game_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Interrupt:
+    """Somebody wants the bot to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """A game that is being played."""
+
+    play: GamePlay
+    thread: threading.Thread
+
+
+class Bot:
+    """Plays on Lichess.
+
+    Parameters
+    ----------
+    lichess : Lichess
+        The server.
+    account : dict
+        The bot's account: ``id`` and ``username``.
+    engines : EnginePool
+        The engines.
+    settings : Settings
+        What to play and how.
+    clock : Clock
+        The time.
+    """
+
+    def __init__(self, lichess: Lichess, account: Json, engines: EnginePool, settings: Settings, clock: Clock) -> None:
+        self._lichess, self._engines, self._settings, self._clock = lichess, engines, settings, clock
+        self._account_id, self._account_name = str(account["id"]), str(account["username"])
+        self._policy = settings.policy()
+        self._lag = Lag(settings.move_overhead)
+        # A queue whose put() may be called while the same thread is in its get(), as a signal's handler does.
+        self._inbox: SimpleQueue[Json | Refused | _GameDone | _Interrupt] = SimpleQueue()
+        self._follower = Follower("events", lichess.events, lambda event, _: self._inbox.put(event), clock)
+        self._games: dict[str, _Running] = {}
+        self._expected: dict[str, float] = {}  # games that will start, and until when they should have
+        self._seen: set[str] = set()  # all games that were started
+        self._declined: set[str] = set()
+        self._interrupts = 0
+        self._failure: Refused | None = None
+
+    @property
+    def games_played(self) -> int:
+        """How many games were started."""
+        return len(self._seen)
+
+    def interrupt(self) -> None:
+        """Take no more challenges, and end when all games are over; the second time they are resigned.
+
+        May be called from any thread and from a signal's handler.
+        """
+        self._inbox.put(_Interrupt())
+
+    def run(self) -> None:
+        """Play until the number of games is reached, or `interrupt`.
+
+        Raises
+        ------
+        Refused
+            If the server no longer admits the bot; the games have been played to their end.
+        """
+        self._follower.start()
+        try:
+            while self._games or self._expected or not self._ending():
+                item = self._clock.get(self._inbox, _LOOK_UP)
+                if isinstance(item, _GameDone):
+                    self._games.pop(item.game_id).thread.join()
+                elif isinstance(item, _Interrupt):
+                    self._interrupts += 1
+                    logger.info("interrupted: %s", "leaving the games" if self._leaves() else "no more challenges")
+                elif isinstance(item, Refused):
+                    self._failure = item
+                elif item is not None:
+                    self._handle(item)
+                self._look_up()
+        finally:
+            self._follower.close()
+            for game in self._games.values():  # only after an exception
+                game.play.leave()
+            self._follower.join()
+        if self._failure:
+            raise self._failure
+
+    # --- ending ----------------------------------------------------------------------------------------------------
+
+    def _ending(self) -> bool:
+        """Say whether no more games are begun."""
+        limit = self._settings.games
+        return bool(self._interrupts or self._failure or (limit and self._begun() >= limit))
+
+    def _leaves(self) -> bool:
+        """Say whether running games are given up."""
+        return self._interrupts > 1 or bool(self._interrupts and self._settings.on_interrupt == "resign")
+
+    def _begun(self) -> int:
+        """Count the games that were started or will be."""
+        return len(self._seen) + len(self._expected)
+
+    def _look_up(self) -> None:
+        """See to what no event tells."""
+        now = self._clock.now()
+        for game_id in [game_id for game_id, until in self._expected.items() if until < now or self._leaves()]:
+            logger.info("game %s: has not started", game_id)
+            del self._expected[game_id]
+        if self._leaves():
+            for game in self._games.values():
+                game.play.leave()
+
+    # --- events ----------------------------------------------------------------------------------------------------
+
+    def _handle(self, event: Json) -> None:
+        kind = event.get("type")
+        try:
+            if kind == "challenge":
+                self._on_challenge(event["challenge"])
+            elif kind in ("challengeCanceled", "challengeDeclined"):
+                self._expected.pop(event["challenge"]["id"], None)
+            elif kind == "gameStart":
+                self._on_game(event["game"])
+        except (AttributeError, KeyError, TypeError) as error:
+            logger.warning("event %s is not as expected (%s: %s)", kind, type(error).__name__, error)
+
+    def _on_challenge(self, challenge: Json) -> None:
+        challenge_id = challenge["id"]
+        known = challenge_id in self._expected or challenge_id in self._seen or challenge_id in self._declined
+        challenger = challenge.get("challenger") or {}
+        if known or challenger.get("id") == self._account_id or challenge.get("status", "created") != "created":
+            return
+        name = challenger.get("name") or "somebody"
+        objection = self._policy.objection(challenge)
+        if objection is None and (self._ending() or self._occupied() >= self._settings.concurrency):
+            objection = Reason.LATER
+        try:
+            if objection is None:
+                self._expected[challenge_id] = self._clock.now() + _START_WITHIN
+                self._lichess.accept(challenge_id)
+                logger.info("challenge %s: accepted, from %s", challenge_id, name)
+            else:
+                self._declined.add(challenge_id)
+                self._lichess.decline(challenge_id, objection)
+                logger.info("challenge %s: declined, from %s: %s", challenge_id, name, objection)
+        except (Refused, Unreachable) as error:
+            # It was withdrawn, or an attempt was successful whose answer was lost: then its game is about to start.
+            logger.info("challenge %s: %s", challenge_id, error)
+            if objection is None:
+                self._expected[challenge_id] = self._clock.now() + _START_AFTER_DOUBT
+
+    def _occupied(self) -> int:
+        return len(self._games) + len(self._expected)
+
+    def _on_game(self, game: Json) -> None:
+        game_id = game.get("gameId") or game["id"]
+        self._expected.pop(game_id, None)
+        if game_id in self._seen:
+            return
+        if not game.get("compat", {}).get("bot", True):
+            logger.info("game %s: is not for bots", game_id)
+            return
+        self._seen.add(game_id)
+        try:
+            engine = self._engines.take()
+        except EngineError as error:
+            logger.error("game %s: %s", game_id, error)
+            return
+        play = GamePlay(
+            game_id,
+            self._account_id,
+            self._account_name,
+            self._lichess,
+            engine,
+            self._settings,
+            self._lag,
+            self._clock,
+        )
+        thread = threading.Thread(
+            target=self._play, args=(game_id, play, engine), name=f"player of {game_id}", daemon=True
+        )
+        self._games[game_id] = _Running(play, thread)
+        thread.start()
+
+    def _play(self, game_id: str, play: GamePlay, engine: Player) -> None:
+        """Play a game, in its thread."""
+        try:
+            play.run()
+        except Exception:  # one game must not end the others
+            logger.exception("game %s: failed", game_id)
+        finally:
+            self._engines.give_back(engine)
+            self._inbox.put(_GameDone(game_id))

@@ -1,0 +1,113 @@
+"""Which challenges to accept, and why the others are declined."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from knightadder.lichess.game_state import starting_board
+
+VARIANTS = ("standard", "fromPosition", "chess960")
+SPEEDS = ("ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence")  # the fastest first
+MODES = ("rated", "casual")
+OPPONENTS = ("all", "humans", "bots")
+
+
+class Reason(StrEnum):
+    """Lichess's keys for why a challenge is declined; it shows a sentence for each."""
+
+    GENERIC = "generic"
+    LATER = "later"
+    TOO_FAST = "tooFast"
+    TOO_SLOW = "tooSlow"
+    TIME_CONTROL = "timeControl"
+    RATED = "rated"  # send a rated one instead
+    CASUAL = "casual"  # send a casual one instead
+    STANDARD = "standard"  # only standard games
+    VARIANT = "variant"  # not this variant
+    NO_BOT = "noBot"
+    ONLY_BOT = "onlyBot"
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What is played.
+
+    Attributes
+    ----------
+    variants, speeds, modes : tuple of str
+        Those accepted, of `VARIANTS`, `SPEEDS` and `MODES`.
+    opponents : str
+        One of `OPPONENTS`.
+    min_rating, max_rating : int or None
+        Bounds of the challenger's rating in what is to be played; a challenger without one is outside of any.
+    """
+
+    variants: tuple[str, ...] = VARIANTS
+    speeds: tuple[str, ...] = ("bullet", "blitz", "rapid", "classical")
+    modes: tuple[str, ...] = MODES
+    opponents: str = "all"
+    min_rating: int | None = None
+    max_rating: int | None = None
+
+    def objection(self, challenge: Mapping[str, Any]) -> Reason | None:
+        """Say why a challenge is declined.
+
+        Parameters
+        ----------
+        challenge : mapping
+            As Lichess describes it.
+
+        Returns
+        -------
+        Reason or None
+            ``None`` to accept it.
+        """
+        challenger = challenge.get("challenger") or {}
+        is_bot = challenger.get("title") == "BOT"
+        if is_bot and self.opponents == "humans":
+            return Reason.NO_BOT
+        if not is_bot and self.opponents == "bots":
+            return Reason.ONLY_BOT
+        return (
+            self._about_variant(challenge)
+            or self._about_speed(str(challenge.get("speed")))
+            or self._about_mode(bool(challenge.get("rated")))
+            or self._about_rating(challenger.get("rating"))
+        )
+
+    def _about_variant(self, challenge: Mapping[str, Any]) -> Reason | None:
+        variant = (challenge.get("variant") or {}).get("key")
+        if variant not in self.variants:
+            return Reason.STANDARD if self.variants == ("standard",) else Reason.VARIANT
+        fen = challenge.get("initialFen")
+        if fen and fen != "startpos":
+            try:
+                playable = starting_board(fen, variant == "chess960").is_valid()
+            except ValueError:
+                playable = False
+            if not playable:
+                return Reason.GENERIC
+        return None
+
+    def _about_speed(self, speed: str) -> Reason | None:
+        if speed in self.speeds:
+            return None
+        if speed not in SPEEDS or not self.speeds:
+            return Reason.TIME_CONTROL
+        places = [SPEEDS.index(accepted) for accepted in self.speeds]
+        if SPEEDS.index(speed) < min(places):
+            return Reason.TOO_FAST
+        return Reason.TOO_SLOW if SPEEDS.index(speed) > max(places) else Reason.TIME_CONTROL
+
+    def _about_mode(self, rated: bool) -> Reason | None:
+        if ("rated" if rated else "casual") in self.modes:
+            return None
+        return Reason.CASUAL if rated else Reason.RATED
+
+    def _about_rating(self, rating: float | None) -> Reason | None:
+        if self.min_rating is None and self.max_rating is None:
+            return None
+        if rating is None or rating < (self.min_rating or 0):
+            return Reason.GENERIC
+        return Reason.GENERIC if self.max_rating is not None and rating > self.max_rating else None

@@ -1,0 +1,227 @@
+"""The subcommand `lichess`: its arguments, the account, logging, and Ctrl-C."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import logging
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from knightadder.engine.errors import OptionError
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from knightadder.lichess.api import Lichess
+    from knightadder.lichess.bot import Bot
+    from knightadder.lichess.settings import Settings
+
+_UNAUTHORIZED = 401
+
+_EPILOG = """\
+Every option but --config, --log, --verbose and --upgrade can also stand in a file in TOML, with underscores for
+hyphens, and the UCI options in a table [options]. What is given here comes first. The token is read from the
+environment variable LICHESS_TOKEN, unless --token-file names a file. Ctrl-C: no more challenges, and the end when all
+games are over; a second time: the games are resigned. docs/lichess.md tells how to make a bot account.
+"""
+
+
+def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the subcommand ``lichess``."""
+    command = commands.add_parser(
+        "lichess",
+        help="play on Lichess as a bot",
+        description="Play on Lichess with a bot account: accepts challenges, until Ctrl-C.",
+        epilog=_EPILOG,
+        argument_default=argparse.SUPPRESS,  # only what is given overrides the file
+    )
+    command.set_defaults(run=run)
+    command.add_argument("--config", type=Path, default=None, metavar="FILE.toml", help="settings")
+    command.add_argument("--log", default=None, metavar="FILE", help="add the log to this file, besides stderr")
+    command.add_argument("--verbose", action="store_true", default=False, help="log every move and chat message")
+    command.add_argument(
+        "--upgrade", action="store_true", default=False, help="make the account a bot account, and end"
+    )
+    command.add_argument("--token-file", metavar="FILE", help="a file that contains the access token")
+    command.add_argument("--url", help="another server than https://lichess.org")
+
+    group = command.add_argument_group("challenges")
+    group.add_argument("--variants", type=_words, metavar="LIST", help="standard,fromPosition,chess960 by default")
+    group.add_argument("--speeds", type=_words, metavar="LIST", help="bullet,blitz,rapid,classical by default")
+    group.add_argument("--modes", type=_words, metavar="LIST", help="rated,casual by default")
+    group.add_argument("--opponents", metavar="WHO", help="all, humans or bots")
+    group.add_argument("--min-rating", type=int, metavar="N", help="of the challenger")
+    group.add_argument("--max-rating", type=int, metavar="N", help="of the challenger")
+    group.add_argument("--concurrency", type=int, metavar="N", help="games at once; 1 by default")
+    group.add_argument("--games", type=int, metavar="N", help="end after so many games")
+    group.add_argument("--on-interrupt", metavar="WHAT", help="finish games on Ctrl-C, or resign; finish by default")
+
+    group = command.add_argument_group("engine")
+    group.add_argument("--hash", type=int, metavar="MB", help="hash table of each game's engine; 64 by default")
+    group.add_argument("--threads", type=int, metavar="N", help="search threads of each game's engine")
+    group.add_argument("--syzygy", metavar="FOLDERS", help="endgame tablebases, as in the option SyzygyPath")
+    group.add_argument("--option", action="append", dest="options", metavar="NAME=VALUE", help="UCI option; repeatable")
+    group.add_argument("--nodes", type=int, metavar="N", help="nodes a move, besides the clock")
+    group.add_argument("--ponder", action=argparse.BooleanOptionalAction, help="think on the opponent's time")
+    group.add_argument("--move-overhead", type=int, metavar="MS", help="the least that a move costs beyond thinking")
+    group.add_argument("--correspondence-seconds", type=float, metavar="S", help="for a move where there are days")
+
+    group = command.add_argument_group("manners")
+    group.add_argument("--draw-score", type=int, metavar="CP", help="a score as level as this is a draw; 0 for never")
+    group.add_argument("--resign-score", type=int, metavar="CP", help="resign when so far down; 0 for never")
+    group.add_argument("--resign-moves", type=int, metavar="N", help="... for so many moves; 0 for never")
+    group.add_argument(
+        "--abort-after", type=float, metavar="S", help="abort if the opponent does not start; 30 seconds"
+    )
+    group.add_argument("--greeting", metavar="TEXT", help="said at the start; {me} and {opponent} are replaced")
+    group.add_argument("--goodbye", metavar="TEXT", help="said at the end")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the subcommand; returns the exit status.
+
+    Raises
+    ------
+    OptionError
+        If a setting is not possible, or the token is not accepted.
+    EngineError
+        If the server cannot be reached or refuses the bot, or the engine cannot be loaded.
+    """
+    if find_spec("berserk") is None:
+        raise OptionError("playing on Lichess needs the library berserk: pip install 'knightadder[lichess]'")
+    from knightadder.lichess.api import Lichess
+    from knightadder.lichess.errors import Refused
+    from knightadder.lichess.settings import read_settings
+    from knightadder.lichess.token import read_token
+    from knightadder.lichess.waiting import Clock
+
+    given = {
+        name: value
+        for name, value in vars(arguments).items()
+        if name not in ("run", "config", "log", "verbose", "upgrade", "options")
+    }
+    settings = read_settings(arguments.config, {**given, "options": _options(getattr(arguments, "options", []))})
+    clock, ending = Clock(), threading.Event()
+    token = read_token(settings.token_file)
+    with (
+        _logging(arguments.log, arguments.verbose),
+        contextlib.closing(Lichess(settings.url, token, clock, ending)) as lichess,
+    ):
+        try:
+            account = lichess.account()
+        except Refused as error:
+            if error.status == _UNAUTHORIZED:
+                raise OptionError("Lichess does not accept the token; it needs the scope bot:play") from None
+            raise
+        lichess.introduce(str(account["username"]))
+        if arguments.upgrade:
+            return _upgrade(lichess, account)
+        if account.get("title") != "BOT":
+            raise OptionError(
+                f"{account['username']} is not a bot account; --upgrade makes it one, if it has never played"
+            )
+        return _play(lichess, account, settings, clock, ending)
+
+
+def _play(lichess: Lichess, account: dict[str, Any], settings: Settings, clock: Any, ending: threading.Event) -> int:
+    """Load the engine and play."""
+    from knightadder.library.engine import Engine
+    from knightadder.lichess.bot import Bot
+    from knightadder.lichess.engines import EnginePool
+
+    engines = EnginePool(lambda: Engine(options=settings.engine_options()))
+    with contextlib.closing(engines):
+        engines.prepare()
+        bot = Bot(lichess, account, engines, settings, clock)
+        logging.getLogger(__name__).info("playing as %s on %s", account["username"], settings.url)
+        with _interrupts(bot, ending):
+            bot.run()
+    logging.getLogger(__name__).info("ended after %d games", bot.games_played)
+    return 0
+
+
+def _upgrade(lichess: Lichess, account: dict[str, Any]) -> int:
+    """Make the account a bot account, if the user types its name."""
+    name = str(account["username"])
+    if account.get("title") == "BOT":
+        print(f"{name} is a bot account already")
+        return 0
+    print(f"This makes {name} a bot account for good: it can then only play by programs, and never go back.")
+    print("Lichess refuses it to an account that has played a game.")
+    try:
+        answer = input(f"To go on, type the name of the account: {name}\n> ")
+    except EOFError:
+        answer = ""
+    if answer.strip() != name:
+        print("Nothing was changed")
+        return 1
+    lichess.upgrade()
+    print(f"{name} is a bot account now")
+    return 0
+
+
+@contextlib.contextmanager
+def _interrupts(bot: Bot, ending: threading.Event) -> Iterator[None]:
+    """Let Ctrl-C, or a request to terminate, end the bot; the third time at once."""
+    count = 0
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal count
+        count += 1
+        if count > 2:
+            raise KeyboardInterrupt
+        if count == 2:
+            ending.set()
+        bot.interrupt()
+
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _logging(file: str | None, verbose: bool) -> Iterator[None]:
+    """Log to stderr, and to a file if wanted; a line an event."""
+    handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
+    if file is not None:
+        try:
+            handlers.append(logging.FileHandler(file, encoding="utf-8"))
+        except OSError as error:
+            raise OptionError(f"cannot write {file}: {error.strerror}") from None
+    logger = logging.getLogger("knightadder")
+    level = logger.level
+    for handler in handlers:
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+        logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG if verbose else logging.INFO)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+        for handler in handlers:
+            logger.removeHandler(handler)
+            handler.close()
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def _options(texts: list[str]) -> dict[str, str]:
+    """Read options given as NAME=VALUE."""
+    options = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise OptionError(f"--option {text}: expected NAME=VALUE")
+        options[name.strip()] = value.strip()
+    return options

@@ -1,0 +1,179 @@
+"""Streams of events, an object of JSON a line: one connection, and one that is made anew whenever it drops."""
+
+import contextlib
+import json
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+import requests
+import urllib3
+from berserk.formats import FormatHandler
+
+from knightadder.lichess.errors import Refused, Unreachable
+from knightadder.lichess.waiting import Backoff, Clock
+
+Json: TypeAlias = dict[str, Any]
+
+logger = logging.getLogger(__name__)
+
+# A connection that has held for so many seconds was a good one, and so was one that has told more than its beginning:
+# the next attempt need not wait for long.
+_GOOD = 10.0
+_MOST_WAIT = 15.0  # clocks may be running
+
+
+class EventStream:
+    """One connection: an iterator over its events, which ends with the connection."""
+
+    def __init__(self, response: requests.Response) -> None:
+        self._response = response
+
+    def __iter__(self) -> Iterator[Json]:
+        """Give the events as they come.
+
+        Raises
+        ------
+        Unreachable
+            If the connection fails, or a line is not an object of JSON.
+        """
+        try:
+            for line in self._response.iter_lines():
+                if line:  # others show that the connection is alive
+                    event = json.loads(line)
+                    if not isinstance(event, dict):
+                        raise ValueError("no object")
+                    yield event
+        except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, AttributeError) as error:
+            raise Unreachable(f"the stream has dropped ({type(error).__name__})") from None
+        except ValueError:  # of JSON, or of its encoding
+            raise Unreachable("the stream has a line that is no event") from None
+        finally:
+            self._response.close()
+
+    def close(self) -> None:
+        """End the stream, which nobody reads."""
+        self._response.close()
+
+    def interrupt(self) -> None:
+        """End the stream from another thread than the one that reads it."""
+        # urllib3 before 2.3 cannot; then it ends with the next line, if only an empty one.
+        with contextlib.suppress(AttributeError, OSError, RuntimeError, ValueError):
+            self._response.raw.shutdown()
+
+
+class _Events(FormatHandler[Json]):
+    """How berserk makes a stream of an answer."""
+
+    def __init__(self) -> None:
+        super().__init__("application/x-ndjson")
+
+    def handle(self, response: requests.Response, is_stream: bool, converter: Any = None) -> Any:
+        """Give the answer as a stream."""
+        return EventStream(response)
+
+
+EVENTS = _Events()
+
+
+class Follower:
+    """Keeps a stream of events open, in a thread of its own, until the server refuses it or it is closed.
+
+    Parameters
+    ----------
+    name : str
+        What to call it.
+    connect : callable
+        Opens the stream.
+    deliver : callable
+        Takes each event with the number of its connection, from 1. A `Refused` instead tells that there is no more.
+    clock : Clock
+        To wait by.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        connect: Callable[[], EventStream],
+        deliver: Callable[[Json | Refused, int], object],
+        clock: Clock,
+    ) -> None:
+        self._name, self._connect, self._deliver, self._clock = name, connect, deliver, clock
+        self._closed = threading.Event()
+        self._lock = threading.Lock()
+        self._stream: EventStream | None = None
+        self._attempt = 0
+        self._events = 0  # that this attempt has brought
+        self._dropped = 0  # the last attempt that is not wanted any more
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    def start(self) -> None:
+        """Start to read."""
+        self._thread.start()
+
+    def reconnect(self) -> int:
+        """Drop the connection, even one that is just being made, and make another.
+
+        Returns
+        -------
+        int
+            The number of the one that is dropped. What those with higher numbers tell is as of now or later.
+        """
+        with self._lock:
+            self._dropped = self._attempt
+            if self._stream:
+                self._stream.interrupt()
+            return self._dropped
+
+    def close(self) -> None:
+        """End; no event is delivered any more."""
+        with self._lock:
+            self._closed.set()
+            if self._stream:
+                self._stream.interrupt()
+
+    def join(self) -> None:
+        """Wait for the end of the thread, after `close`."""
+        self._thread.join()
+
+    def _run(self) -> None:
+        backoff = Backoff(most=_MOST_WAIT)
+        while not self._closed.is_set():
+            opened, self._events = self._clock.now(), 0
+            try:
+                self._read()
+                reason = "the stream has ended"
+            except Unreachable as error:
+                reason = str(error)
+            except Refused as error:
+                if not self._closed.is_set():
+                    self._deliver(error, self._attempt)
+                return
+            if self._events > 1 or self._clock.now() - opened > _GOOD:
+                backoff.reset()
+            if not self._closed.is_set():
+                seconds = backoff.next()
+                logger.info("%s: %s; again in %.1f s", self._name, reason, seconds)
+                self._clock.wait(self._closed, seconds)
+
+    def _read(self) -> None:
+        """Read one connection to its end."""
+        with self._lock:
+            self._attempt += 1
+            number = self._attempt
+        stream = self._connect()
+        with self._lock:
+            if number <= self._dropped or self._closed.is_set():
+                stream.close()
+                return
+            self._stream = stream
+        try:
+            for event in stream:
+                if self._closed.is_set():
+                    break
+                self._events += 1
+                self._deliver(event, number)
+        finally:
+            with self._lock:
+                self._stream = None

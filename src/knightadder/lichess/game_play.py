@@ -1,0 +1,361 @@
+"""One game: what its stream tells comes in, moves go out.
+
+A move is sent once. If nobody knows whether it has arrived, because the answer was lost, the stream is opened anew: its
+first event lists the moves that stand, and the move is sent again only if it is not among them. Should the first copy
+arrive after all, it is refused: it finds the other side to move, and when it is the bot's turn again its piece has left
+the square.
+"""
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from queue import SimpleQueue
+from typing import Any, TypeAlias
+
+import chess
+import chess.engine
+
+from knightadder.engine.errors import EngineError
+from knightadder.engine.info import Score
+from knightadder.engine.settlement import Settlement
+from knightadder.library.results import PlayResult
+from knightadder.lichess.api import Lichess
+from knightadder.lichess.engines import Player
+from knightadder.lichess.errors import Refused, Unreachable
+from knightadder.lichess.event_stream import Follower
+from knightadder.lichess.game_state import GameInfo, GameState, read_info, read_state
+from knightadder.lichess.settings import Settings
+from knightadder.lichess.timing import Lag, limit_of
+from knightadder.lichess.waiting import Clock
+
+Json: TypeAlias = dict[str, Any]
+
+logger = logging.getLogger(__name__)
+
+_MOST_REFUSALS = 3  # of one move, before the game is given up
+_CLAIM_AGAIN = 30.0  # seconds after a claim was refused
+_OVERHEAD_CHANGE = 1.25  # by which factor the lag must have grown to tell the engine, which then forgets to ponder
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrival:
+    """An event of the stream, or its refusal, with the number of its connection and when it came."""
+
+    event: Json | Refused
+    connection: int
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """A move, and the moves before it."""
+
+    moves: tuple[str, ...]
+    move: str
+    offer_draw: bool
+    refusals: int = 0
+
+
+class GamePlay:
+    """Plays a game to its end.
+
+    Parameters
+    ----------
+    game_id : str
+        The game.
+    account_id : str
+        The bot's id, which tells its side.
+    account_name : str
+        Its name, for the greeting.
+    lichess : Lichess
+        The server.
+    engine : Player
+        Chooses the moves.
+    settings : Settings
+        How to play and behave.
+    lag : Lag
+        Of all games together.
+    clock : Clock
+        The time.
+    """
+
+    def __init__(
+        self,
+        game_id: str,
+        account_id: str,
+        account_name: str,
+        lichess: Lichess,
+        engine: Player,
+        settings: Settings,
+        lag: Lag,
+        clock: Clock,
+    ) -> None:
+        self._id, self._account_id, self._account_name = game_id, account_id, account_name
+        self._lichess, self._engine, self._settings, self._lag, self._clock = lichess, engine, settings, lag, clock
+        self._inbox: SimpleQueue[_Arrival | None] = SimpleQueue()
+        self._follower = Follower(f"game {game_id}", lambda: lichess.game(game_id), self._deliver, clock)
+        self._leaving = threading.Event()
+        self._ended = threading.Event()  # the stream has told the end
+        self._done = False
+
+        self._info: GameInfo | None = None
+        self._state: GameState | None = None
+        self._distrusted = 0  # what connections up to this one tell is out of date
+        self._answered: tuple[str, ...] | None = None  # the moves before the bot's last
+        self._unsure: _Answer | None = None  # a move of which nobody knows whether it stands
+        self._missed: tuple[str, ...] | None = None  # the same, where the bot's last move was not to be seen
+        self._abort_at: float | None = None
+        self._claim_at: float | None = None
+        self._replied: tuple[str, ...] | None = None  # the moves at which an offer was answered
+        self._overhead_ms = 0
+        self._settlement = Settlement()
+        for name, value in settings.settlement().items():
+            self._settlement.set(name, str(value))
+
+    def run(self) -> None:
+        """Play until the game is over, or left."""
+        self._follower.start()
+        try:
+            self._engine.new_game()
+            self._tell_overhead()
+            while not self._done:
+                arrival = self._clock.get(self._inbox, self._patience())
+                if self._leaving.is_set():
+                    self._give_up("left")
+                elif arrival is None:
+                    self._act_on_deadlines()
+                else:
+                    self._take(arrival)
+        except EngineError as error:
+            logger.error("game %s: %s", self._id, error)
+            self._give_up("the engine has failed")
+        finally:
+            self._follower.close()
+            self._engine.stop()
+            self._follower.join()
+
+    def leave(self) -> None:
+        """Resign, or abort if no move has been made; callable from any thread, also again if it takes long."""
+        self._leaving.set()
+        self._engine.stop()
+        self._inbox.put(None)
+
+    # --- what comes in ---------------------------------------------------------------------------------------------
+
+    def _deliver(self, event: Json | Refused, connection: int) -> None:
+        """Take an event, in the stream's thread; the end of the game ends the search for a move."""
+        if not isinstance(event, Refused):
+            state = event.get("state", event)
+            if isinstance(state, dict) and "status" in state and state["status"] not in ("created", "started"):
+                self._ended.set()
+                self._engine.stop()
+        self._inbox.put(_Arrival(event, connection, self._clock.now()))
+
+    def _take(self, arrival: _Arrival) -> None:
+        event = arrival.event
+        if isinstance(event, Refused):
+            logger.warning("game %s: %s", self._id, event)
+            self._done = True
+            return
+        if arrival.connection <= self._distrusted:
+            return
+        try:
+            kind = event.get("type")
+            if kind == "gameFull":
+                self._begin(read_info(event, self._account_id), event, arrival.time)
+            elif kind == "gameState" and self._info:
+                self._on_state(self._info, read_state(event), arrival.time)
+            elif kind == "opponentGone":
+                self._on_absence(event)
+            elif kind == "chatLine":
+                logger.debug("game %s: %s says %r", self._id, event.get("username"), event.get("text"))
+        except Unreachable as error:
+            logger.warning("game %s: %s", self._id, error)
+            self._resynchronise()
+
+    def _begin(self, info: GameInfo, event: Json, arrived: float) -> None:
+        """Take the whole game: at its beginning, or after a connection was made anew."""
+        state = read_state(event.get("state") or {})
+        first, self._info = self._info is None, info
+        if first:
+            colour = "White" if info.colour == chess.WHITE else "Black"
+            logger.info("game %s: %s against %s, %s %s", self._id, colour, info.opponent, info.speed, info.variant)
+            if not state.over and len(state.moves) < 2:
+                self._say(self._settings.greeting, info)
+        if info.my_turn(state) and state.moves == self._answered:
+            if self._missed != state.moves:  # this may have been on its way before the move was made
+                self._missed = state.moves
+                self._resynchronise()
+                return
+            logger.warning("game %s: the server has forgotten the last move", self._id)
+            self._answered = None
+        self._on_state(info, state, arrived)
+
+    def _on_state(self, info: GameInfo, state: GameState, arrived: float) -> None:
+        before, self._state = self._state, state
+        if before and len(state.moves) < len(before.moves):
+            self._answered = None  # moves were taken back
+        if not before or state.moves != before.moves:
+            self._abort_at = self._claim_at = None
+        if state.over:
+            self._finish(info, state)
+            return
+        unsure, self._unsure = self._unsure, None
+        if unsure and unsure.moves == state.moves:
+            self._send(unsure)
+            return
+        if unsure:
+            logger.info("game %s: the move %s had arrived", self._id, unsure.move)
+        self._answer_offers(info, state)
+        if not info.my_turn(state):
+            if len(state.moves) < 2 and self._abort_at is None:
+                self._abort_at = self._clock.now() + self._settings.abort_after
+        elif state.moves != self._answered:
+            self._think(info, state, arrived)
+
+    def _answer_offers(self, info: GameInfo, state: GameState) -> None:
+        """Answer what the opponent asks while it is not the bot's turn; otherwise the move is the answer to a draw."""
+        if self._replied == state.moves:
+            return
+        opponent = not info.colour
+        if opponent in state.takeback_offers:
+            self._replied = state.moves
+            self._try("declined to take back", lambda: self._lichess.decline_takeback(self._id))
+        if opponent in state.draw_offers and not info.my_turn(state) and self._settlement.accepts_draw():
+            self._replied = state.moves
+            self._try("accepted a draw", lambda: self._lichess.accept_draw(self._id))
+
+    def _on_absence(self, event: Json) -> None:
+        seconds = event.get("claimWinInSeconds")
+        if event.get("gone") and isinstance(seconds, int | float):
+            self._claim_at = self._clock.now() + seconds
+        else:
+            self._claim_at = None
+
+    def _finish(self, info: GameInfo, state: GameState) -> None:
+        result = "drawn" if state.winner is None else "won" if state.winner == info.colour else "lost"
+        if state.status in ("aborted", "noStart"):
+            result = "without result"
+        logger.info(
+            "game %s: over, %s (%s) against %s after %d plies",
+            self._id,
+            result,
+            state.status,
+            info.opponent,
+            len(state.moves),
+        )
+        self._done = True
+        if state.moves:
+            self._say(self._settings.goodbye, info)
+
+    # --- deadlines -------------------------------------------------------------------------------------------------
+
+    def _patience(self) -> float | None:
+        """Give the seconds until something has to be done even if no event comes."""
+        deadlines = [time for time in (self._abort_at, self._claim_at) if time is not None]
+        return max(min(deadlines) - self._clock.now(), 0) if deadlines else None
+
+    def _act_on_deadlines(self) -> None:
+        now = self._clock.now()
+        if self._abort_at is not None and now >= self._abort_at:
+            self._abort_at = None
+            self._try("aborted, as the opponent did not start", lambda: self._lichess.abort(self._id))
+            self._resynchronise()
+        if self._claim_at is not None and now >= self._claim_at:
+            self._claim_at = now + _CLAIM_AGAIN
+            self._try("claimed victory, as the opponent has left", lambda: self._lichess.claim_victory(self._id))
+
+    # --- moves -----------------------------------------------------------------------------------------------------
+
+    def _think(self, info: GameInfo, state: GameState, arrived: float) -> None:
+        settings = self._settings
+        board = info.board(state)
+        if self._lag.overhead_ms() > self._overhead_ms * _OVERHEAD_CHANGE:
+            self._tell_overhead()
+        limit = limit_of(
+            info, state, self._clock.now() - arrived, settings.correspondence_seconds, settings.nodes or None
+        )
+        ponder = settings.ponder and info.speed != "correspondence" and len(state.moves) >= 2
+        result = self._engine.play(board, limit, ponder=ponder)
+        if self._leaving.is_set() or self._ended.is_set():
+            return
+        if result.move is None:
+            logger.warning("game %s: there is no move, but the game goes on", self._id)
+            return
+        self._note_score(result, board, info.colour)
+        if self._settlement.resigns():
+            self._try("resigned", lambda: self._lichess.resign(self._id))
+            self._resynchronise()  # should the game go on nevertheless, it is the bot's turn again
+            return
+        answer = _Answer(state.moves, board.uci(result.move), self._settlement.offers_draw())
+        offered = (not info.colour) in state.draw_offers and self._settlement.accepts_draw()
+        if offered or self._claims_repetition(board, result):
+            self._try("took a draw", lambda: self._lichess.accept_draw(self._id))
+            self._unsure = answer  # the stream tells whether that was the end
+            self._resynchronise()
+        else:
+            self._send(answer)
+
+    def _send(self, answer: _Answer) -> None:
+        """Send a move to a position of which is known that it is on the board."""
+        try:
+            seconds = self._lichess.move(self._id, answer.move, answer.offer_draw)
+        except Unreachable as error:
+            logger.info("game %s: %s; the stream will tell whether %s stands", self._id, error, answer.move)
+            self._unsure = answer
+            self._resynchronise()
+        except Refused as error:
+            if self._ended.is_set():
+                return
+            logger.warning("game %s: move %s: %s", self._id, answer.move, error)
+            if answer.refusals + 1 == _MOST_REFUSALS:
+                self._give_up("the server takes no move")
+                return
+            self._unsure = replace(answer, refusals=answer.refusals + 1)
+            self._resynchronise()
+        else:
+            self._lag.note(seconds)
+            self._answered = answer.moves
+            logger.debug("game %s: %s, in %.0f ms", self._id, answer.move, seconds * 1000)
+
+    def _note_score(self, result: PlayResult, board: chess.Board, colour: chess.Color) -> None:
+        score = result.line.score.pov(colour)
+        mate = score.mate()
+        noted = Score(cp=score.score()) if mate is None else Score(mate=mate)
+        self._settlement.note(noted, board.fullmove_number)
+
+    def _claims_repetition(self, board: chess.Board, result: PlayResult) -> bool:
+        """Say whether the position is there for the third time, which is a draw for who asks, and nothing is better."""
+        score = result.line.score.pov(board.turn)
+        return board.is_repetition(3) and score <= chess.engine.Cp(0)
+
+    # --- small helpers ---------------------------------------------------------------------------------------------
+
+    def _resynchronise(self) -> None:
+        """Have the whole game told anew, and believe nothing that was told before."""
+        self._distrusted = self._follower.reconnect()
+
+    def _tell_overhead(self) -> None:
+        self._overhead_ms = self._lag.overhead_ms()
+        self._engine.configure({"Move Overhead": self._overhead_ms})
+
+    def _give_up(self, reason: str) -> None:
+        self._done = True
+        self._try(f"given up: {reason}", lambda: self._lichess.resign(self._id))
+
+    def _say(self, text: str, info: GameInfo) -> None:
+        if text:
+            said = text.replace("{opponent}", info.opponent).replace("{me}", self._account_name)
+            try:
+                self._lichess.chat(self._id, said)
+            except EngineError as error:
+                logger.debug("game %s: chat: %s", self._id, error)
+
+    def _try(self, what: str, request: Callable[[], None]) -> None:
+        """Make a request that may be refused, and log what came of it."""
+        try:
+            request()
+            logger.info("game %s: %s", self._id, what)
+        except (Refused, Unreachable) as error:
+            logger.warning("game %s: %s: %s", self._id, what, error)

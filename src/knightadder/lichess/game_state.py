@@ -1,0 +1,159 @@
+"""A game as its stream tells it: what never changes, and what does."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import chess
+
+from knightadder.lichess.errors import Unreachable
+
+_RUNNING = {"created", "started"}
+_NAMES = {"white": chess.WHITE, "black": chess.BLACK}
+
+
+@dataclass(frozen=True, slots=True)
+class GameState:
+    """A game at one moment.
+
+    Attributes
+    ----------
+    moves : tuple of str
+        All moves so far, in UCI notation.
+    clocks, increments : tuple of float
+        Seconds of White and of Black.
+    status : str
+        ``started``, ``mate``, ``resign`` and so on.
+    winner : chess.Color or None
+        Who has won.
+    draw_offers, takeback_offers : frozenset of chess.Color
+        Who offers a draw, or asks to take back moves.
+    """
+
+    moves: tuple[str, ...]
+    clocks: tuple[float, float]
+    increments: tuple[float, float]
+    status: str
+    winner: chess.Color | None
+    draw_offers: frozenset[chess.Color]
+    takeback_offers: frozenset[chess.Color]
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended."""
+        return self.status not in _RUNNING
+
+
+@dataclass(frozen=True, slots=True)
+class GameInfo:
+    """What does not change in a game.
+
+    Attributes
+    ----------
+    colour : chess.Color
+        The bot's side.
+    variant, speed : str
+        Their keys, such as ``fromPosition`` and ``blitz``.
+    opponent : str
+        The opponent's name.
+    start : chess.Board
+        The board at the beginning.
+    """
+
+    colour: chess.Color
+    variant: str
+    speed: str
+    opponent: str
+    start: chess.Board
+
+    def board(self, state: GameState) -> chess.Board:
+        """Set up the position of a state, with the moves that led there.
+
+        Raises
+        ------
+        Unreachable
+            If a move is not legal: then this is not what the server meant.
+        """
+        board = self.start.copy()
+        try:
+            for move in state.moves:
+                board.push_uci(move)
+        except ValueError:
+            raise Unreachable(f"the game has a move that is not legal: {move}") from None
+        return board
+
+    def my_turn(self, state: GameState) -> bool:
+        """Say whether the bot is to move."""
+        return not state.over and (self.start.turn == self.colour) == (len(state.moves) % 2 == 0)
+
+
+def read_info(event: Mapping[str, Any], account_id: str) -> GameInfo:
+    """Read the event ``gameFull``, but for its state.
+
+    Parameters
+    ----------
+    event : mapping
+        As the stream gave it.
+    account_id : str
+        The bot's id.
+
+    Raises
+    ------
+    Unreachable
+        If it is not as documented.
+    """
+    try:
+        colour = event["black"].get("id") != account_id  # chess.WHITE is True
+        opponent = event["black" if colour else "white"]
+        fen = event["initialFen"]
+        return GameInfo(
+            colour=colour,
+            variant=event["variant"]["key"],
+            speed=event["speed"],
+            opponent=str(opponent.get("name") or f"Lichess AI level {opponent.get('aiLevel')}"),
+            start=starting_board(None if fen == "startpos" else fen, event["variant"]["key"] == "chess960"),
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise Unreachable(f"the game is not described as expected ({type(error).__name__}: {error})") from None
+
+
+def read_state(event: Mapping[str, Any]) -> GameState:
+    """Read the event ``gameState``, or the state within ``gameFull``.
+
+    Raises
+    ------
+    Unreachable
+        If it is not as documented.
+    """
+    try:
+        return GameState(
+            moves=tuple(event["moves"].split()),
+            clocks=(event["wtime"] / 1000, event["btime"] / 1000),
+            increments=(event["winc"] / 1000, event["binc"] / 1000),
+            status=event["status"],
+            winner=_NAMES.get(event.get("winner", "")),
+            draw_offers=frozenset(_NAMES[name] for name in _NAMES if event.get(f"{name[0]}draw")),
+            takeback_offers=frozenset(_NAMES[name] for name in _NAMES if event.get(f"{name[0]}takeback")),
+        )
+    except (AttributeError, KeyError, TypeError) as error:
+        raise Unreachable(f"the state is not described as expected ({type(error).__name__}: {error})") from None
+
+
+def starting_board(fen: str | None, chess960: bool = False) -> chess.Board:
+    """Set up the board of a game's beginning.
+
+    Parameters
+    ----------
+    fen : str or None
+        The position; ``None`` for the usual one.
+    chess960 : bool
+        Whether the game is one of Chess960. A position given by hand can also allow castling from unusual squares.
+
+    Raises
+    ------
+    ValueError
+        If the text is no FEN.
+    """
+    board = chess.Board(fen or chess.STARTING_FEN, chess960=True)
+    board.chess960 = chess960 or board.has_chess960_castling_rights()
+    return board

@@ -1,0 +1,213 @@
+"""How the bot plays and behaves: from a file in TOML, and from the command line, which comes first."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from knightadder.engine.errors import OptionError
+from knightadder.engine.options import Options
+from knightadder.engine.settlement import Settlement
+from knightadder.lichess.challenges import MODES, OPPONENTS, SPEEDS, VARIANTS, Policy
+
+_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+_ON_INTERRUPT = ("finish", "resign")
+_DEFAULT_POLICY = Policy()
+
+# What the bot sets by itself, for each game or each move.
+_OWN_OPTIONS = {"move overhead", "ponder", "uci_chess960", "multipv"}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings; the names are those of the file, and with hyphens those of the command line.
+
+    Attributes
+    ----------
+    url : str
+        The server.
+    token_file : str
+        A file with the access token; empty for the environment variable.
+    variants, speeds, modes, opponents, min_rating, max_rating
+        Which challenges to accept, see `Policy`.
+    concurrency : int
+        Games at once.
+    games : int
+        After how many games to end; 0 for never.
+    on_interrupt : str
+        What Ctrl-C does to running games: ``finish`` or ``resign``.
+    hash, threads : int
+        Options of each game's engine, in MiB and in threads.
+    syzygy : str
+        Folders of endgame tablebases, as in the option SyzygyPath.
+    options : mapping
+        Other UCI options by name.
+    nodes : int
+        Nodes a move, besides the clock; 0 for no limit.
+    ponder : bool
+        Whether to think on the opponent's time.
+    move_overhead : int
+        Milliseconds that a move costs beyond thinking; more is reckoned with when more is measured.
+    correspondence_seconds : float
+        To think about a move where there are days.
+    draw_score, resign_score, resign_moves : int
+        When to agree to a draw and when to resign, see `Settlement`.
+    abort_after : float
+        Seconds to wait for the opponent's first move.
+    greeting, goodbye : str
+        What to say at the beginning and the end; ``{me}`` and ``{opponent}`` are replaced.
+
+    Raises
+    ------
+    OptionError
+        If a value is not possible.
+    """
+
+    url: str = "https://lichess.org"
+    token_file: str = ""
+    variants: tuple[str, ...] = _DEFAULT_POLICY.variants
+    speeds: tuple[str, ...] = _DEFAULT_POLICY.speeds
+    modes: tuple[str, ...] = _DEFAULT_POLICY.modes
+    opponents: str = _DEFAULT_POLICY.opponents
+    min_rating: int = 0
+    max_rating: int = 0
+    concurrency: int = 1
+    games: int = 0
+    on_interrupt: str = "finish"
+    hash: int = 64
+    threads: int = 1
+    syzygy: str = ""
+    options: Mapping[str, str | int | bool] = field(default_factory=dict)
+    nodes: int = 0
+    ponder: bool = False
+    move_overhead: int = 100
+    correspondence_seconds: float = 30.0
+    draw_score: int = 10
+    resign_score: int = 900
+    resign_moves: int = 4
+    abort_after: float = 30.0
+    greeting: str = "Hello {opponent}! I am Knightadder, a chess engine in Python. Good luck!"
+    goodbye: str = "Good game, {opponent}!"
+
+    def __post_init__(self) -> None:
+        address = urlsplit(self.url)
+        if address.scheme not in ("http", "https") or not address.hostname:
+            raise OptionError(f"url: {self.url} is no address of a server, such as https://lichess.org")
+        if address.scheme == "http" and address.hostname not in _LOOPBACK:
+            raise OptionError(f"url: {self.url} would send the token unencrypted; use https")
+        for name, known in (("variants", VARIANTS), ("speeds", SPEEDS), ("modes", MODES)):
+            chosen = getattr(self, name)
+            if not chosen:
+                raise OptionError(f"{name}: expected at least one of {', '.join(known)}")
+            for word in chosen:
+                _one_of(name, word, known)
+        _one_of("opponents", self.opponents, OPPONENTS)
+        _one_of("on_interrupt", self.on_interrupt, _ON_INTERRUPT)
+        for name, least, most in (
+            ("min_rating", 0, 10_000),
+            ("max_rating", 0, 10_000),
+            ("concurrency", 1, 32),
+            ("games", 0, 1_000_000),
+            ("nodes", 0, 10**15),
+            ("move_overhead", 0, 5000),
+            ("correspondence_seconds", 0.1, 86_400),
+            ("abort_after", 1, 86_400),
+        ):
+            if not least <= getattr(self, name) <= most:
+                raise OptionError(f"{name}: {getattr(self, name)} is not between {least} and {most}")
+        for option in self.options:
+            if option.lower() in _OWN_OPTIONS:
+                raise OptionError(f"options: the bot sets {option} by itself")
+        checked = Options()
+        for option, value in self.engine_options().items():
+            checked.set(option, str(value).lower() if isinstance(value, bool) else str(value))
+        for option, number in self.settlement().items():
+            Settlement().set(option, str(number))
+
+    def policy(self) -> Policy:
+        """Give what is played."""
+        return Policy(
+            self.variants,
+            self.speeds,
+            self.modes,
+            self.opponents,
+            self.min_rating or None,
+            self.max_rating or None,
+        )
+
+    def engine_options(self) -> dict[str, str | int | bool]:
+        """Give the UCI options of an engine."""
+        options: dict[str, str | int | bool] = {"Hash": self.hash, "Threads": self.threads}
+        if self.syzygy:
+            options["SyzygyPath"] = self.syzygy
+        return {**options, **self.options}
+
+    def settlement(self) -> dict[str, int]:
+        """Give the options of a `Settlement`."""
+        return {"Draw Score": self.draw_score, "Resign Score": self.resign_score, "Resign Moves": self.resign_moves}
+
+
+def read_settings(file: Path | None, arguments: Mapping[str, Any]) -> Settings:
+    """Put the settings together.
+
+    Parameters
+    ----------
+    file : Path or None
+        A file in TOML, whose keys are the names of `Settings`.
+    arguments : mapping
+        Values from the command line by name.
+
+    Raises
+    ------
+    OptionError
+        If the file cannot be read, or a name or value is not possible.
+    """
+    values: dict[str, Any] = {}
+    if file:
+        try:
+            values = tomllib.loads(file.read_text("utf-8"))
+        except OSError as error:
+            raise OptionError(f"cannot read {file}: {error.strerror}") from None
+        except ValueError as error:  # of TOML, or of its encoding
+            raise OptionError(f"{file}: {error}") from None
+        values = {_checked_name(name, file): value for name, value in values.items()}
+    merged = {**values, **arguments}
+    if "options" in values:
+        table = _checked("options", values["options"])
+        merged["options"] = {**table, **arguments.get("options", {})}
+    return Settings(**{name: _checked(name, value) for name, value in merged.items()})
+
+
+def _checked_name(name: str, file: Path) -> str:
+    """Give a setting's name with underscores."""
+    plain = name.replace("-", "_")
+    if plain not in {setting.name for setting in fields(Settings)}:
+        raise OptionError(f"{file}: unknown setting: {name}")
+    return plain
+
+
+def _checked(name: str, value: Any) -> Any:
+    """Give a value in the type of its setting."""
+    default = getattr(_DEFAULTS, name)
+    if isinstance(default, tuple):
+        if isinstance(value, list | tuple) and all(isinstance(word, str) for word in value):
+            return tuple(value)
+    elif isinstance(default, float):
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return float(value)
+    elif type(value) is type(default):
+        if name == "options" and not all(isinstance(entry, str | int | bool) for entry in value.values()):
+            raise OptionError("options: expected texts, whole numbers, true and false")
+        return value
+    kinds = {tuple: "a list of words", float: "a number", int: "a whole number", bool: "true or false", str: "a text"}
+    raise OptionError(f"{name}: expected {kinds.get(type(default), 'a table')}")
+
+
+def _one_of(name: str, word: str, known: tuple[str, ...]) -> None:
+    if word not in known:
+        raise OptionError(f"{name}: expected {' or '.join(known)}, not {word}")
+
+
+_DEFAULTS = Settings()

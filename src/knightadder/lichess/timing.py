@@ -1,0 +1,75 @@
+"""What a move costs beyond thinking, and how long to think."""
+
+import chess.engine
+
+from knightadder.lichess.game_state import GameInfo, GameState
+
+_MOST_OVERHEAD_MS = 5000  # the most that the option Move Overhead takes
+_LEAST_CLOCK = 0.01
+
+# Until both have moved no clock runs, but the opponent waits, and after half a minute the game is off.
+_FIRST_MOVE_SHARE = 1 / 20
+_LONGEST_FIRST_MOVE = 5.0
+
+
+class Lag:
+    """How long it takes to bring a move to the server, estimated as TCP estimates round trips (RFC 6298).
+
+    The time of a request covers both ways: that of the opponent's move to here and that of the answer.
+
+    Parameters
+    ----------
+    least_ms : int
+        What to reckon with at least.
+    """
+
+    def __init__(self, least_ms: int) -> None:
+        self._least_ms = least_ms
+        self._mean: float | None = None
+        self._deviation = 0.0
+
+    def note(self, seconds: float) -> None:
+        """Note how long a request took."""
+        if self._mean is None:
+            self._mean, self._deviation = seconds, seconds / 2
+        else:
+            self._deviation += (abs(self._mean - seconds) - self._deviation) / 4
+            self._mean += (seconds - self._mean) / 8
+
+    def overhead_ms(self) -> int:
+        """Give the milliseconds that hardly any move exceeds: the mean and four mean deviations."""
+        measured = 0.0 if self._mean is None else (self._mean + 4 * self._deviation) * 1000
+        return round(min(max(measured, self._least_ms), _MOST_OVERHEAD_MS))
+
+
+def limit_of(
+    info: GameInfo, state: GameState, late: float, correspondence_seconds: float, nodes: int | None
+) -> chess.engine.Limit:
+    """Say how long to think about a move.
+
+    Parameters
+    ----------
+    info, state : GameInfo, GameState
+        The game, with the bot to move.
+    late : float
+        Seconds since the state came in, which are gone from the bot's clock.
+    correspondence_seconds : float
+        For a move where there are days.
+    nodes : int or None
+        A limit besides the clock.
+    """
+    if info.speed == "correspondence":
+        return chess.engine.Limit(time=correspondence_seconds, nodes=nodes)
+    white, black = state.clocks
+    own = white if info.colour == chess.WHITE else black
+    if len(state.moves) < 2:
+        return chess.engine.Limit(time=min(own * _FIRST_MOVE_SHARE, _LONGEST_FIRST_MOVE), nodes=nodes)
+    own = max(own - late, _LEAST_CLOCK)
+    white, black = (own, black) if info.colour == chess.WHITE else (white, own)
+    return chess.engine.Limit(
+        white_clock=white,
+        black_clock=black,
+        white_inc=state.increments[0],
+        black_inc=state.increments[1],
+        nodes=nodes,
+    )

@@ -1,0 +1,135 @@
+"""Requests to the server, and those that fail."""
+
+import threading
+
+import pytest
+from fake_lichess import TOKEN, FakeLichess, Faults
+from lichess_players import HurriedClock
+
+from knightadder.lichess.api import Lichess
+from knightadder.lichess.errors import Refused, Unreachable
+
+
+@pytest.fixture
+def connect():
+    made = []
+
+    def make(server, token=TOKEN, timeouts=(10.0, 20.0)):
+        clock = HurriedClock()
+        made.append(Lichess(server.url, token, clock, threading.Event(), timeouts))
+        return made[-1], clock
+
+    yield make
+    for lichess in made:
+        lichess.close()
+
+
+def test_each_request_says_who_asks(connect):
+    with FakeLichess() as server:
+        lichess, _ = connect(server)
+        lichess.introduce(lichess.account()["username"])
+        lichess.account()
+    assert server.authorizations == {f"Bearer {TOKEN}"}
+    assert any(agent.startswith("knightadder/") and agent.endswith(" user:Adder") for agent in server.agents)
+
+
+def test_a_netrc_file_does_not_replace_the_token(connect, tmp_path, monkeypatch):
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login somebody password else\n", "utf-8")
+    monkeypatch.setenv("NETRC", str(netrc))
+    with FakeLichess() as server:
+        connect(server)[0].account()
+    assert server.authorizations == {f"Bearer {TOKEN}"}
+
+
+def test_a_wrong_token_is_refused_and_not_told(connect):
+    with FakeLichess() as server, pytest.raises(Refused, match="No such token") as caught:
+        connect(server, token="lip_wrong")[0].account()
+    assert caught.value.status == 401
+    assert "lip_wrong" not in repr(caught.value)
+
+
+def test_after_429_no_request_is_made_for_a_minute(connect):
+    with FakeLichess(Faults(too_many=1.0)) as server:
+        server.challenge()
+        lichess, clock = connect(server)
+        server.start("game0001")
+        with pytest.raises(Unreachable, match="pause"):
+            lichess.move("game0001", "e2e4")
+        assert clock.waits == []
+        server.faults = Faults()
+        lichess.resign("game0001")
+    assert [round(seconds) for seconds in clock.waits] == [60]
+
+
+def test_what_may_be_repeated_is_with_longer_and_longer_waits(connect):
+    with FakeLichess(Faults(error=1.0)) as server:  # strikes the first three times
+        lichess, clock = connect(server)
+        assert lichess.account()["id"] == "adder"
+    assert server.requests == ["GET /api/account"] * 4
+    assert len(clock.waits) == 3
+    assert clock.waits == sorted(clock.waits)
+
+
+def test_patience_has_an_end(connect):
+    with FakeLichess() as server:
+        url = server.url
+    lichess, clock = connect(type("Gone", (), {"url": url}))
+    with pytest.raises(Unreachable, match="no answer from Lichess"):
+        lichess.account()
+    assert len(clock.waits) == 5
+
+
+@pytest.mark.parametrize("fault", ["error", "refuse", "too_many"])
+def test_a_move_is_never_repeated_by_itself(connect, fault):
+    with FakeLichess(Faults(**{fault: 1.0})) as server:
+        server.challenge()
+        game = server.start("game0001")
+        with pytest.raises(Unreachable):
+            connect(server)[0].move("game0001", "e2e4")
+    assert game.moves == []
+    assert server.requests == ["POST /api/bot/game/game0001/move/e2e4"]
+
+
+@pytest.mark.parametrize("fault", ["lost", "bad_gateway"])
+def test_a_move_may_have_been_made_though_nobody_says_so(connect, fault):
+    with FakeLichess(Faults(**{fault: 1.0})) as server:
+        server.challenge()
+        game = server.start("game0001")
+        with pytest.raises(Unreachable):
+            connect(server)[0].move("game0001", "e2e4")
+    assert game.moves[0] == "e2e4"
+
+
+def test_an_answer_that_does_not_come_is_not_waited_for(connect):
+    with FakeLichess() as server:
+        server.hold = threading.Event()
+        server.challenge()
+        server.start("game0001")
+        with pytest.raises(Unreachable):
+            connect(server, timeouts=(10.0, 0.05))[0].move("game0001", "e2e4")
+        server.hold.set()
+
+
+def test_a_draw_is_offered_with_the_move(connect):
+    with FakeLichess() as server:
+        server.challenge()
+        server.start("game0001")
+        connect(server)[0].move("game0001", "e2e4", offer_draw=True)
+    assert server.requests == ["POST /api/bot/game/game0001/move/e2e4?offeringDraw=true"]
+
+
+def test_a_refusal_has_the_servers_reason(connect):
+    with FakeLichess() as server:
+        server.challenge()
+        server.start("game0001")
+        with pytest.raises(Refused, match="cannot move to e5"):
+            connect(server)[0].move("game0001", "e2e5")
+
+
+def test_chat_is_cut_to_what_the_server_takes(connect):
+    with FakeLichess() as server:
+        server.challenge()
+        game = server.start("game0001")
+        connect(server)[0].chat("game0001", "x" * 200)
+    assert game.chat == ["x" * 140]

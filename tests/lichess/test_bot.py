@@ -1,0 +1,198 @@
+"""The bot as a whole, on a server that fails."""
+
+import threading
+
+import chess
+from fake_lichess import FakeLichess, Faults, random_mover
+from lichess_players import Thinker, choice
+
+from knightadder.lichess.errors import Refused
+
+
+def test_twenty_games_with_every_fault_lose_no_move_and_send_none_twice(start_bot):
+    faults = Faults(
+        seed=1,
+        # requests that are not carried out, or whose answer is lost
+        too_many=0.02,
+        error=0.03,
+        refuse=0.03,
+        lost=0.05,
+        bad_gateway=0.03,
+        # streams of games
+        drop=0.06,
+        end=0.03,
+        twice=0.05,
+        garbled=0.03,
+        forget=0.02,
+        ends_at_once=0.05,
+        # the stream of events
+        event_twice=0.1,
+        event_lost=0.1,
+        event_garbled=0.1,
+    )
+    with FakeLichess(faults) as server:
+        running = start_bot(server, games=20, concurrency=8)
+
+        def next_challenge(*_):
+            number = len(server.prepared)
+            if number < 20:
+                server.challenge(colour=number % 2 == 0, most_plies=20 + number % 5)
+
+        server.on_finish = next_challenge
+        next_challenge()
+        next_challenge()
+        running.wait()
+
+    assert running.failure is None
+    assert server.violations == []
+    assert len(server.games) == 20
+    for game in server.games.values():
+        assert game.status in ("draw", "mate")
+        board = chess.Board()
+        for uci in game.moves:
+            if board.turn == game.colour:
+                assert uci == choice(board).uci()
+            board.push_uci(uci)
+    kinds = set(faults.happened)
+    assert kinds == {
+        "too_many", "error", "refuse", "lost", "bad_gateway", "drop", "end", "twice", "garbled", "forget",
+        "ends_at_once", "event_twice", "event_lost", "event_garbled",
+    }  # fmt: skip
+
+
+def until(condition):
+    """Wait for something that other threads bring about."""
+    while not condition():
+        threading.Event().wait(0.001)
+
+
+def test_challenges_that_do_not_suit_are_declined_with_the_reason(start_bot):
+    with FakeLichess(Faults(lost=0.5, error=0.3)) as server:
+        running = start_bot(server, speeds=("blitz",), variants=("standard", "chess960"), modes=("casual",))
+        fast = server.challenge(speed="bullet")
+        odd = server.challenge(variant="antichess")
+        serious = server.challenge(rated=True)
+        until(lambda: len(server.declined) == 3)
+        running.bot.interrupt()
+        running.wait()
+    assert server.declined == {fast: "tooFast", odd: "variant", serious: "casual"}
+    assert server.games == {}
+
+
+def test_only_so_many_games_at_once(start_bot):
+    with FakeLichess() as server:
+        first = server.challenge(opponent=lambda *_: None)
+        running = start_bot(server, concurrency=1)
+        until(lambda: first in server.games)
+        second = server.challenge()
+        until(lambda: server.declined)
+        assert server.declined == {second: "later"}
+        server.act(server.games[first], "resign")
+        until(lambda: len(server.games) == 2 or server.challenge(most_plies=4) in server.games)
+        running.bot.interrupt()
+        running.wait()
+
+
+def test_a_challenge_that_is_withdrawn_makes_room(start_bot):
+    with FakeLichess() as server:
+        server.start = lambda game_id: server.offered.pop(game_id)  # accepted, but no game comes of it
+        running = start_bot(server, concurrency=1)
+        first = server.challenge()
+        until(lambda: f"POST /api/challenge/{first}/accept" in server.requests)
+        server.cancel(first)
+        del server.start
+        second = server.challenge(most_plies=4)
+        until(lambda: second in server.games or second in server.declined)
+        running.bot.interrupt()
+        running.wait()
+    assert second in server.games
+
+
+def test_own_challenges_and_games_that_are_not_for_bots_are_left_alone(start_bot):
+    with FakeLichess() as server:
+        running = start_bot(server)
+        until(lambda: server.listeners)
+        challenge = {"id": "own00001", "challenger": {"id": "adder"}, "variant": {"key": "standard"}, "speed": "blitz"}
+        server.announce({"type": "challenge", "challenge": challenge})
+        server.announce({"type": "gameStart", "game": {"id": "human001", "compat": {"bot": False}}})
+        server.announce({"type": "somethingNew"})
+        server.announce({"type": "challenge"})
+        last = server.challenge(speed="correspondence")
+        until(lambda: last in server.declined)
+        running.bot.interrupt()
+        running.wait()
+    assert not any("own00001" in request or "human001" in request for request in server.requests)
+
+
+def test_after_an_interrupt_games_are_finished_and_none_is_begun(start_bot):
+    go_on = threading.Event()
+
+    def opponent(board, random):
+        return random_mover(board, random) if go_on.is_set() else None
+
+    with FakeLichess() as server:
+        first = server.challenge(opponent=opponent, most_plies=12)
+        running = start_bot(server, concurrency=3)
+        until(lambda: first in server.games and server.games[first].moves)
+        running.bot.interrupt()
+        second = server.challenge()
+        until(lambda: second in server.declined)
+        go_on.set()
+        with server.lock:
+            server._reply(server.games[first])
+        running.wait()
+    assert server.declined == {second: "later"}
+    assert len(server.games[first].moves) == 12
+
+
+def test_the_second_interrupt_resigns(start_bot):
+    with FakeLichess() as server:
+        game_id = server.challenge(chess.WHITE, opponent=random_mover, most_plies=1000)
+        running = start_bot(server, Hesitant)
+        until(lambda: running.engines and running.engines[0].thinking.is_set())
+        running.bot.interrupt()
+        running.bot.interrupt()
+        running.wait()
+    game = server.games[game_id]
+    assert (game.status, game.winner) == ("resign", chess.BLACK)
+    assert len(game.moves) == 4
+
+
+def test_an_interrupt_resigns_at_once_if_wanted(start_bot):
+    with FakeLichess() as server:
+        game_id = server.challenge(most_plies=1000)
+        running = start_bot(server, Hesitant, on_interrupt="resign")
+        until(lambda: running.engines and running.engines[0].thinking.is_set())
+        running.bot.interrupt()
+        running.wait()
+    assert server.games[game_id].status == "resign"
+
+
+def test_engines_are_used_again(start_bot):
+    with FakeLichess() as server:
+        left = [server.challenge, server.challenge]
+        server.on_finish = lambda _: left and left.pop()(most_plies=6)
+        server.challenge(most_plies=6)
+        running = start_bot(server, games=3, concurrency=3)
+        running.wait()
+    assert sum(engine.games for engine in running.engines) == 3
+    assert len(running.engines) < 3 + 1
+
+
+def test_a_token_that_is_revoked_ends_the_bot(start_bot, monkeypatch):
+    with FakeLichess() as server:
+        running = start_bot(server)
+        until(lambda: server.listeners)
+        monkeypatch.setattr("fake_lichess.TOKEN", "another")
+        server.announce({"type": "ping"})
+        for queue in list(server.listeners):
+            queue.put(b"nonsense\n")
+        running.wait()
+    assert isinstance(running.failure, Refused) and running.failure.status == 401
+
+
+class Hesitant(Thinker):
+    """Plays two moves at once, and thinks long about the third."""
+
+    def choose(self, board):
+        return choice(board) if len(self.asked) <= 2 else super().choose(board)

@@ -1,0 +1,108 @@
+"""Streams of events, and how they are kept open."""
+
+import threading
+from queue import SimpleQueue
+
+import pytest
+from fake_lichess import TOKEN, FakeLichess, Faults
+from lichess_players import HurriedClock
+
+from knightadder.lichess.api import Lichess
+from knightadder.lichess.errors import Refused, Unreachable
+from knightadder.lichess.event_stream import Follower
+
+
+@pytest.fixture
+def follow():
+    followers, made = [], []
+
+    def start(server, timeouts=(10.0, 20.0)):
+        events, clock = SimpleQueue(), HurriedClock()
+        lichess = Lichess(server.url, TOKEN, clock, threading.Event(), timeouts)
+        follower = Follower("test", lichess.events, lambda *event: events.put(event), clock)
+        followers.append(follower)
+        made.append(lichess)
+        follower.start()
+        return follower, events, clock
+
+    yield start
+    for follower in followers:
+        follower.close()
+        follower.join()
+    for lichess in made:
+        lichess.close()
+
+
+def next_event(events):
+    event, number = events.get(timeout=60)
+    return event["challenge"]["id"], number
+
+
+@pytest.mark.parametrize("fault", ["event_lost", "event_garbled"])
+def test_a_stream_that_drops_or_is_garbled_is_opened_anew(follow, fault):
+    with FakeLichess(Faults(**{fault: 1.0})) as server:
+        _, events, _ = follow(server)
+        while not server.listeners:
+            threading.Event().wait(0.001)
+        server.challenge()  # this announcement is lost
+        event, number = next_event(events)
+        assert event == "game0001"
+        assert number > 1
+
+
+def test_the_connection_is_dropped_on_request(follow):
+    with FakeLichess() as server:
+        server.challenge()
+        follower, events, _ = follow(server)
+        assert next_event(events) == ("game0001", 1)
+        assert follower.reconnect() == 1
+        assert next_event(events) == ("game0001", 2)
+
+
+def test_attempts_that_fail_come_at_longer_and_longer_intervals(follow):
+    with FakeLichess(Faults(ends_at_once=1.0)) as server:  # three times
+        server.challenge()
+        _, events, clock = follow(server)
+        assert next_event(events) == ("game0001", 4)
+    assert clock.waits[:3] == sorted(clock.waits[:3])
+    assert clock.waits[2] > 1
+
+
+def test_a_stream_without_a_sign_of_life_is_given_up(follow):
+    with FakeLichess(keep_alive=3600) as server:
+        server.challenge()
+        _, events, _ = follow(server, timeouts=(10.0, 0.05))
+        assert next_event(events)[1] < next_event(events)[1]
+
+
+def test_empty_lines_keep_a_stream_alive(follow):
+    with FakeLichess(keep_alive=0.01) as server:
+        _, events, _ = follow(server, timeouts=(10.0, 30.0))
+        while not server.listeners:
+            threading.Event().wait(0.001)
+        server.challenge()
+        assert next_event(events) == ("game0001", 1)
+
+
+def test_a_refusal_is_the_end(follow):
+    with FakeLichess() as server:
+        clock, events = HurriedClock(), SimpleQueue()
+        lichess = Lichess(server.url, "lip_wrong", clock, threading.Event())
+        follower = Follower("test", lichess.events, lambda *event: events.put(event), clock)
+        follower.start()
+        error, _ = events.get(timeout=60)
+        follower.join()
+        lichess.close()
+    assert isinstance(error, Refused)
+
+
+def test_a_line_that_is_no_object_ends_the_stream():
+    with FakeLichess() as server:
+        lichess = Lichess(server.url, TOKEN, HurriedClock(), threading.Event())
+        stream = lichess.events()
+        while not server.listeners:
+            threading.Event().wait(0.001)
+        server.listeners[0].put(b"[1, 2]\n")
+        with pytest.raises(Unreachable, match="no event"):
+            list(stream)
+        lichess.close()

@@ -1,0 +1,91 @@
+"""Games as the stream tells them."""
+
+import chess
+import pytest
+
+from knightadder.lichess.errors import Unreachable
+from knightadder.lichess.game_state import read_info, read_state, starting_board
+
+
+def full(colour="white", fen="startpos", variant="standard", **other):
+    me, rival = {"id": "adder", "name": "Adder"}, {"id": "rival", "name": "Rival"}
+    return {
+        "variant": {"key": variant},
+        "speed": "blitz",
+        "white": me if colour == "white" else rival,
+        "black": rival if colour == "white" else me,
+        "initialFen": fen,
+        **other,
+    }
+
+
+def state(moves="", **other):
+    return {"moves": moves, "wtime": 61500, "btime": 2000, "winc": 1000, "binc": 0, "status": "started", **other}
+
+
+def test_sides_and_clocks():
+    info = read_info(full("black"), "adder")
+    assert (info.colour, info.opponent) == (chess.BLACK, "Rival")
+    assert read_info(full("white"), "adder").colour == chess.WHITE
+    now = read_state(state("e2e4"))
+    assert (now.clocks, now.increments, now.over) == ((61.5, 2.0), (1.0, 0.0), False)
+    assert info.my_turn(now)
+    assert not info.my_turn(read_state(state("e2e4 e7e5")))
+    assert not info.my_turn(read_state(state("e2e4", status="resign", winner="white")))
+
+
+def test_an_opponent_without_an_account_is_the_servers_own_engine():
+    event = full("black", white={"aiLevel": 3})
+    info = read_info(event, "adder")
+    assert (info.colour, info.opponent) == (chess.BLACK, "Lichess AI level 3")
+
+
+def test_offers_and_the_winner():
+    now = read_state(state(wdraw=True, btakeback=True, status="mate", winner="black"))
+    assert now.draw_offers == {chess.WHITE}
+    assert now.takeback_offers == {chess.BLACK}
+    assert now.over and now.winner == chess.BLACK
+
+
+def test_whose_turn_it_is_depends_on_the_first_to_move():
+    info = read_info(full("white", "4k3/8/8/8/8/8/4P3/4K3 b - - 0 1", "fromPosition"), "adder")
+    assert not info.my_turn(read_state(state()))
+    assert info.my_turn(read_state(state("e8e7")))
+
+
+@pytest.mark.parametrize(
+    ("fen", "chess960", "castling"),
+    [
+        (None, False, "e1g1"),
+        (None, True, "e1h1"),
+        ("4k3/8/8/8/8/8/8/1R2K1R1 w GB - 0 1", False, "e1g1"),  # such castling can only be written as in Chess960
+    ],
+)
+def test_castling_is_understood_in_both_notations(fen, chess960, castling):
+    board = starting_board(fen, chess960)
+    if fen is None:
+        for move in ("g1f3", "g8f6", "g2g3", "g7g6", "f1g2", "f8g7"):
+            board.push_uci(move)
+    else:
+        assert board.chess960
+    short = board.parse_san("O-O")
+    assert board.parse_uci(castling) == short or board.chess960
+    assert board.is_castling(board.parse_uci(board.uci(short)))
+
+
+def test_the_board_has_the_moves():
+    info = read_info(full(), "adder")
+    board = info.board(read_state(state("g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8")))
+    assert board.is_repetition(3)
+    assert info.start.move_stack == []
+
+
+def test_what_cannot_be_understood_counts_as_not_said():
+    with pytest.raises(Unreachable, match="not legal: e2e5"):
+        read_info(full(), "adder").board(read_state(state("e2e5")))
+    for broken in ({}, {**full(), "variant": None}, full(fen="nonsense"), full(black="nobody")):
+        with pytest.raises(Unreachable):
+            read_info(broken, "adder")
+    for broken in ({}, state(wtime=None), state(moves=3)):
+        with pytest.raises(Unreachable):
+            read_state(broken)

@@ -1,0 +1,67 @@
+"""Settings from a file and the command line."""
+
+import pytest
+
+from knightadder.engine.errors import OptionError
+from knightadder.lichess.settings import Settings, read_settings
+
+
+def test_the_command_line_comes_before_the_file(tmp_path):
+    file = tmp_path / "bot.toml"
+    file.write_text(
+        'speeds = ["blitz"]\nmove-overhead = 300\nabort_after = 20\nponder = true\n'
+        "[options]\nOwnBook = true\nUCI_Elo = 1500\n",
+        "utf-8",
+    )
+    settings = read_settings(file, {"move_overhead": 200, "options": {"UCI_Elo": "1800"}})
+    assert settings.speeds == ("blitz",)
+    assert (settings.move_overhead, settings.abort_after, settings.ponder) == (200, 20.0, True)
+    assert settings.engine_options() == {"Hash": 64, "Threads": 1, "OwnBook": True, "UCI_Elo": "1800"}
+
+
+def test_without_anything_there_are_the_defaults():
+    assert read_settings(None, {}) == Settings()
+    assert Settings().policy().min_rating is None
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("speeds = 'blitz'", "speeds: expected a list of words"),
+        ("speeds = []", "speeds: expected at least one"),
+        ("speeds = ['hyper']", "not hyper"),
+        ("opponents = 'cats'", "opponents: expected all or humans or bots, not cats"),
+        ("on_interrupt = 'explode'", "expected finish or resign"),
+        ("ponder = 1", "ponder: expected true or false"),
+        ("hash = true", "hash: expected a whole number"),
+        ("hash = 0", "option Hash: 0 is not between"),
+        ("concurrency = 0", "concurrency: 0 is not between 1 and 32"),
+        ("move_overhead = 6000", "move_overhead: 6000 is not between"),
+        ("resign_score = -1", "option Resign Score: -1 is not between"),
+        ("abort_after = 'soon'", "abort_after: expected a number"),
+        ("greeting = 3", "greeting: expected a text"),
+        ("token = 'secret'", "unknown setting: token"),
+        ("options = 3", "options: expected a table"),
+        ("[options]\nNonsense = 1", "unknown option: Nonsense"),
+        ("[options]\nHash = 1.5", "options: expected texts"),
+        ("[options]\nPonder = true", "the bot sets Ponder by itself"),
+        ("url = 'lichess.org'", "is no address of a server"),
+        ("url = 'http://lichess.org'", "unencrypted"),
+        ("speeds = [", "bot.toml"),
+    ],
+)
+def test_bad_settings_are_one_clear_line(tmp_path, text, complaint):
+    file = tmp_path / "bot.toml"
+    file.write_text(text, "utf-8")
+    with pytest.raises(OptionError) as caught:
+        read_settings(file, {})
+    assert complaint in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_cannot_be_read(tmp_path):
+    with pytest.raises(OptionError, match="cannot read"):
+        read_settings(tmp_path / "missing.toml", {})
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(OptionError, match="binary"):
+        read_settings(tmp_path / "binary.toml", {})
