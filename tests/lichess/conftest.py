@@ -40,7 +40,7 @@ def start_bot():
     """Start bots, which are ended after the test."""
     with contextlib.ExitStack() as stack:
 
-        def start(server, make_engine=Chooser, clock=None, timeouts=(10.0, 20.0), **settings):
+        def start(server, make_engine=Chooser, clock=None, timeouts=(10.0, 20.0, 20.0), **settings):
             clock = clock or HurriedClock()
             made = []
 

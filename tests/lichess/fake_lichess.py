@@ -165,6 +165,7 @@ class FakeLichess:
         self.agents: set[str | None] = set()
         self.listeners: list[SimpleQueue] = []
         self.hold: threading.Event | None = None  # answers to moves wait for it
+        self.gate: threading.Event | None = None  # streams that are opened wait for it
         self.on_finish: Callable[[Game], None] = lambda game: None
         self._numbers = itertools.count(1)
         self._visits = Counter()
@@ -308,7 +309,8 @@ class FakeLichess:
                     game.publish(game.state())
             elif action is not None:
                 game.push(action)
-                game.publish(game.state())
+                fault = self.faults.strike(f"reply {game.id} {len(game.moves)}", "twice")
+                game.publish(game.state(), twice=bool(fault))
         if game.over:
             game.hang_up(_END)
             self.on_finish(game)
@@ -496,6 +498,8 @@ def _handler(lichess: FakeLichess):
         def _stream(self, queue, place):
             self._stream_start()
             self.close_connection = True
+            if lichess.gate:
+                lichess.gate.wait()
             try:
                 while True:
                     try:

@@ -14,7 +14,7 @@ from knightadder.lichess.errors import Refused, Unreachable
 def connect():
     made = []
 
-    def make(server, token=TOKEN, timeouts=(10.0, 20.0)):
+    def make(server, token=TOKEN, timeouts=(10.0, 20.0, 20.0)):
         clock = HurriedClock()
         made.append(Lichess(server.url, token, clock, threading.Event(), timeouts))
         return made[-1], clock
@@ -107,7 +107,7 @@ def test_an_answer_that_does_not_come_is_not_waited_for(connect):
         server.challenge()
         server.start("game0001")
         with pytest.raises(Unreachable):
-            connect(server, timeouts=(10.0, 0.05))[0].move("game0001", "e2e4")
+            connect(server, timeouts=(10.0, 0.05, 0.05))[0].move("game0001", "e2e4")
         server.hold.set()
 
 

@@ -16,7 +16,7 @@ from knightadder.lichess.event_stream import Follower
 def follow():
     followers, made = [], []
 
-    def start(server, timeouts=(10.0, 20.0)):
+    def start(server, timeouts=(10.0, 20.0, 20.0)):
         events, clock = SimpleQueue(), HurriedClock()
         lichess = Lichess(server.url, TOKEN, clock, threading.Event(), timeouts)
         follower = Follower("test", lichess.events, lambda *event: events.put(event), clock)
@@ -71,13 +71,13 @@ def test_attempts_that_fail_come_at_longer_and_longer_intervals(follow):
 def test_a_stream_without_a_sign_of_life_is_given_up(follow):
     with FakeLichess(keep_alive=3600) as server:
         server.challenge()
-        _, events, _ = follow(server, timeouts=(10.0, 0.05))
+        _, events, _ = follow(server, timeouts=(10.0, 0.05, 0.05))
         assert next_event(events)[1] < next_event(events)[1]
 
 
 def test_empty_lines_keep_a_stream_alive(follow):
     with FakeLichess(keep_alive=0.01) as server:
-        _, events, _ = follow(server, timeouts=(10.0, 30.0))
+        _, events, _ = follow(server, timeouts=(10.0, 30.0, 30.0))
         while not server.listeners:
             threading.Event().wait(0.001)
         server.challenge()

@@ -40,6 +40,12 @@ def posted(server, game_id, action):
     return [request for request in server.requests if request.startswith(f"POST /api/bot/game/{game_id}/{action}")]
 
 
+def until(condition):
+    """Wait for something that other threads bring about."""
+    while not condition():
+        threading.Event().wait(0.001)
+
+
 @pytest.mark.parametrize("colour", chess.COLORS)
 def test_a_game_is_played_to_its_end(start_bot, colour):
     with FakeLichess() as server:
@@ -59,6 +65,19 @@ def test_greeting_and_goodbye_are_said_once(start_bot):
         game_id = server.challenge()
         start_bot(server, games=1, greeting="Hi {opponent}, I am {me} {x}", goodbye="Bye").wait()
     assert server.games[game_id].chat == ["Hi Rival, I am Adder {x}", "Bye"]
+
+
+def test_a_connection_made_anew_is_no_reason_to_greet_again(start_bot):
+    with FakeLichess() as server:
+        game_id = server.challenge(opponent=answers())
+        running = start_bot(server, games=1, greeting="Hi")
+        until(lambda: game_id in server.games and server.games[game_id].moves)
+        game = server.games[game_id]
+        game.hang_up()
+        until(lambda: game.opened == 2)
+        server.act(game, "abort")
+        running.wait()
+    assert game.chat == ["Hi"]
 
 
 def test_silence_can_be_kept(start_bot):
@@ -92,12 +111,13 @@ def test_from_a_position_in_which_black_begins(start_bot, colour):
 def test_the_clock_and_the_overhead_reach_the_engine(start_bot):
     with FakeLichess() as server:
         server.challenge(most_plies=8)
-        running = start_bot(server, games=1, move_overhead=150, ponder=True, nodes=1000)
+        clock = HurriedClock(rate=10_000)  # so that some time passes between news and search
+        running = start_bot(server, games=1, clock=clock, move_overhead=150, ponder=True, nodes=1000)
         running.wait()
     engine = running.engines[0]
     first, *others = [limit for _, limit in engine.asked]
     assert first.time == 5.0 and first.nodes == 1000
-    assert all(0 < limit.white_clock <= 180 and limit.black_clock == 180 and limit.white_inc == 2 for limit in others)
+    assert all(0 < limit.white_clock < 180 and limit.black_clock == 180 and limit.white_inc == 2 for limit in others)
     assert engine.settings[0]["Move Overhead"] >= 150
     assert engine.pondered == [False, True, True, True]
 
@@ -123,7 +143,7 @@ def test_an_answer_that_comes_too_late_is_like_a_lost_one(start_bot):
     with FakeLichess() as server:
         server.hold = threading.Event()
         game_id = server.challenge(opponent=answers("e7e5"))
-        running = start_bot(server, scripted("e2e4", "g1f3"), games=1, timeouts=(10.0, 0.3))
+        running = start_bot(server, scripted("e2e4", "g1f3"), games=1, timeouts=(10.0, 0.3, 20.0))
         game = None
         while not (
             game and game.opened > 1 and len(game.moves) > 2
@@ -144,6 +164,46 @@ def test_a_move_that_the_server_forgets_is_made_again(start_bot):
         start_bot(server, games=1).wait()
     assert server.faults.happened["forget"] > 2
     assert server.violations == [] and len(server.games[game_id].moves) == 20
+
+
+def test_old_news_do_not_count_when_a_moves_fate_is_unknown(start_bot):
+    with FakeLichess() as server:
+        game_id = server.challenge(opponent=answers())
+        make_move = server.move
+
+        def move_and_say_that_it_is_not_made(game, uci):
+            before = game.state()
+            make_move(game, uci)
+            game.publish(before)
+            threading.Event().wait(0.05)  # time to read it
+            return 500, "Something went wrong"
+
+        server.move = move_and_say_that_it_is_not_made
+        running = start_bot(server, games=1)
+        until(lambda: game_id in server.games and server.games[game_id].opened == 2)
+        server.act(server.games[game_id], "abort")
+        running.wait()
+    assert server.violations == []
+    assert len(posted(server, game_id, "move")) == 1
+
+
+def test_news_from_before_a_move_that_come_after_it_do_not_repeat_it(start_bot):
+    with FakeLichess() as server:
+        game_id = server.challenge(opponent=answers())
+        running = start_bot(server, Thinker, games=1)
+        until(lambda: running.engines and running.engines[0].thinking.is_set())
+        game = server.games[game_id]
+        server.gate = threading.Event()
+        game.hang_up()
+        until(lambda: game.opened == 2)  # what it will tell is settled: no move has been made
+        running.engines[0].stopped.set()
+        until(lambda: len(game.moves) == 1)
+        server.gate.set()
+        until(lambda: game.opened == 3)
+        server.act(game, "abort")
+        running.wait()
+    assert server.violations == []
+    assert len(posted(server, game_id, "move")) == 1
 
 
 def test_a_game_is_given_up_if_no_move_is_taken(start_bot):
@@ -172,8 +232,7 @@ def test_the_opponents_resignation_ends_the_search(start_bot):
     with FakeLichess() as server:
         game_id = server.challenge()
         running = start_bot(server, Thinker, games=1)
-        while not running.engines or not running.engines[0].thinking.wait(0.01):
-            pass
+        until(lambda: running.engines and running.engines[0].thinking.is_set())
         server.games[game_id].end("resign", chess.WHITE)
         running.wait()
     assert posted(server, game_id, "move") == []
@@ -201,15 +260,12 @@ def test_nothing_is_claimed_from_an_opponent_who_is_back(start_bot):
     with FakeLichess() as server:
         game_id = server.challenge(opponent=answers("e7e5", gone))
         running = start_bot(server, games=1, abort_after=80_000.0)
-        game = None
-        while not (game and len(game.moves) == 3):
-            game = server.games.get(game_id)
-            threading.Event().wait(0.001)
+        until(lambda: game_id in server.games and len(server.games[game_id].moves) == 3)
+        game = server.games[game_id]
         game.publish({"type": "opponentGone", "gone": False})
         game.push(game.board.parse_uci("b8c6"))
         game.publish(game.state())
-        while len(game.moves) < 5:
-            threading.Event().wait(0.001)
+        until(lambda: len(game.moves) >= 5)
         server.act(game, "resign")
         running.wait()
     assert posted(server, game_id, "claim-victory") == []
@@ -249,10 +305,8 @@ def test_an_offered_draw_is_taken_when_nothing_is_better(start_bot, score, statu
     with FakeLichess() as server:
         game_id = server.challenge(fen=FORTY.format("w"), variant="fromPosition", opponent=opponent, most_plies=200)
         running = start_bot(server, lambda: Chooser(score=score), games=1)
-        game = None
-        while not (game and offers):
-            game = server.games.get(game_id)
-            threading.Event().wait(0.001)
+        until(lambda: offers)
+        game = server.games[game_id]
         if status == "resign":
             server.act(game, "resign")
         running.wait()
@@ -277,8 +331,7 @@ def test_moves_are_not_taken_back(start_bot):
     with FakeLichess() as server:
         game_id = server.challenge(opponent=answers("e7e5", {"btakeback": True}))
         running = start_bot(server, games=1)
-        while not posted(server, game_id, "takeback/no"):
-            threading.Event().wait(0.001)
+        until(lambda: posted(server, game_id, "takeback/no"))
         server.act(server.games[game_id], "resign")
         running.wait()
     assert len(posted(server, game_id, "takeback")) == 1

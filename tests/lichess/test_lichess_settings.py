@@ -1,5 +1,9 @@
 """Settings from a file and the command line."""
 
+import re
+from dataclasses import fields
+from pathlib import Path
+
 import pytest
 
 from knightadder.engine.errors import OptionError
@@ -17,6 +21,21 @@ def test_the_command_line_comes_before_the_file(tmp_path):
     assert settings.speeds == ("blitz",)
     assert (settings.move_overhead, settings.abort_after, settings.ponder) == (200, 20.0, True)
     assert settings.engine_options() == {"Hash": 64, "Threads": 1, "OwnBook": True, "UCI_Elo": "1800"}
+
+
+def test_the_guide_names_all_settings_and_its_example_is_valid(tmp_path):
+    guide = (Path(__file__).parents[2] / "docs" / "lichess.md").read_text("utf-8")
+    (example,) = re.findall(r"```toml\n(.*?)```", guide, re.DOTALL)
+    (tmp_path / "bot.toml").write_text(example, "utf-8")
+    assert read_settings(tmp_path / "bot.toml", {}).concurrency == 2
+    rows = re.findall(r"^\| (`.+?`) \| (.*?) \|", guide, re.MULTILINE)
+    named = {name for names, _ in rows for name in re.findall(r"`(\w+)`", names)}
+    assert named == {setting.name for setting in fields(Settings)}
+    defaults = Settings()
+    for names, values in rows:
+        for name, value in zip(re.findall(r"`(\w+)`", names), values.split(", "), strict=False):
+            if re.fullmatch(r"\d+", value):
+                assert getattr(defaults, name) == int(value), name
 
 
 def test_without_anything_there_are_the_defaults():

@@ -21,9 +21,8 @@ T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
-# Seconds to connect, and between two pieces of an answer. A stream has an empty line every six seconds or so, which
-# tells that it is still there.
-_TIMEOUTS = 10.0, 20.0
+# Seconds to connect, for an answer, and of silence in a stream, which has an empty line every six seconds or so.
+_TIMEOUTS = 5.0, 6.0, 15.0
 
 _TOO_MANY_REQUESTS = 429
 _PAUSE = 60.0  # "wait a full minute before resuming API usage"
@@ -46,7 +45,7 @@ class Lichess:
     ending : threading.Event
         When set, waits are cut short.
     timeouts : tuple of float
-        Seconds to connect, and between two pieces of an answer.
+        Seconds to connect, for an answer, and of silence in a stream.
     """
 
     def __init__(
@@ -55,7 +54,7 @@ class Lichess:
         token: str,
         clock: Clock,
         ending: threading.Event,
-        timeouts: tuple[float, float] = _TIMEOUTS,
+        timeouts: tuple[float, float, float] = _TIMEOUTS,
     ) -> None:
         self._clock, self._ending = clock, ending
         self._session = _Session(token, timeouts)
@@ -195,18 +194,17 @@ class Lichess:
 class _Session(requests.Session):
     """A session with timeouts, whose token cannot be replaced by one from a .netrc file."""
 
-    def __init__(self, token: str, timeouts: tuple[float, float]) -> None:
+    def __init__(self, token: str, timeouts: tuple[float, float, float]) -> None:
         super().__init__()
         self.auth = _Bearer(token)
-        self._timeouts = timeouts
+        self._connect, self._answer, self._silence = timeouts
         self.headers["User-Agent"] = f"knightadder/{__version__}"
         for scheme in ("http://", "https://"):
             self.mount(scheme, HTTPAdapter(pool_maxsize=_MOST_CONNECTIONS))
 
     def send(self, request: requests.PreparedRequest, **kwargs: Any) -> requests.Response:
         """Send a request."""
-        if kwargs.get("timeout") is None:
-            kwargs["timeout"] = self._timeouts
+        kwargs["timeout"] = self._connect, self._silence if kwargs.get("stream") else self._answer
         return super().send(request, **kwargs)
 
 

@@ -203,9 +203,11 @@ def _logging(file: str | None, verbose: bool) -> Iterator[None]:
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
         logger.addHandler(handler)
     logger.setLevel(logging.DEBUG if verbose else logging.INFO)
+    complain, logging.raiseExceptions = logging.raiseExceptions, False  # a full disk is no reason to stop
     try:
         yield
     finally:
+        logging.raiseExceptions = complain
         logger.setLevel(level)
         for handler in handlers:
             logger.removeHandler(handler)

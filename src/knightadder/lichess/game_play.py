@@ -246,7 +246,7 @@ class GamePlay:
             len(state.moves),
         )
         self._done = True
-        if state.moves:
+        if len(state.moves) >= 2:
             self._say(self._settings.goodbye, info)
 
     # --- deadlines -------------------------------------------------------------------------------------------------
