@@ -84,6 +84,27 @@ def test_empty_lines_keep_a_stream_alive(follow):
         assert next_event(events) == ("game0001", 1)
 
 
+def test_an_error_in_the_program_does_not_deafen_it(caplog):
+    events = SimpleQueue()
+
+    def deliver(event, number):
+        if number == 1:
+            raise RuntimeError("unforeseen")
+        events.put((event, number))
+
+    with FakeLichess() as server:
+        server.challenge()
+        clock = HurriedClock()
+        lichess = Lichess(server.url, TOKEN, clock, threading.Event())
+        follower = Follower("test", lichess.events, deliver, clock)
+        follower.start()
+        assert next_event(events) == ("game0001", 2)
+        follower.close()
+        follower.join()
+        lichess.close()
+    assert "unforeseen" in caplog.text
+
+
 def test_a_refusal_is_the_end(follow):
     with FakeLichess() as server:
         clock, events = HurriedClock(), SimpleQueue()

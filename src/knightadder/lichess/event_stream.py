@@ -150,6 +150,9 @@ class Follower:
                 if not self._closed.is_set():
                     self._deliver(error, self._attempt)
                 return
+            except Exception:  # to stop listening would be worse
+                logger.exception("%s: failed", self._name)
+                reason = "an error in the program"
             if self._events > 1 or self._clock.now() - opened > _GOOD:
                 backoff.reset()
             if not self._closed.is_set():
