@@ -41,6 +41,7 @@ _EXAMPLES = """\
 examples:
   knightadder                              speak UCI on standard input and output, for a chess program
   knightadder xboard                       the same for XBoard and WinBoard
+  knightadder play                         play and analyse on a board in the browser
   knightadder analyse startpos --depth 16
   knightadder analyse "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1" --time 5 --multipv 3
   knightadder perft 5 --divide
@@ -93,6 +94,7 @@ def build_parser() -> "argparse.ArgumentParser":
     import argparse
 
     from knightadder.lichess import command as lichess
+    from knightadder.web import command as play
     from knightadder.workshop import book_make, datagen, match, suite, tablebases_command, tune
 
     parser = argparse.ArgumentParser(
@@ -141,6 +143,7 @@ def build_parser() -> "argparse.ArgumentParser":
     command.add_argument("--clear", action="store_true", help="remove all of it")
     command.set_defaults(run=_cache)
 
+    play.add_command(commands)
     suite.add_command(commands)
     match.add_command(commands)
     tune.add_command(commands)

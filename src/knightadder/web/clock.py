@@ -1,0 +1,63 @@
+"""The chess clock of a game: time for each side, and an increment after each move (Fischer's clock)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import chess
+
+
+class ChessClock:
+    """Two clocks, of which at most one runs.
+
+    Parameters
+    ----------
+    initial, increment : float
+        Seconds at the start, and seconds added after each move.
+    now : callable
+        Gives the present in seconds; a test may put in its own.
+    """
+
+    def __init__(self, initial: float, increment: float, now: Callable[[], float] = time.monotonic) -> None:
+        self.initial = initial
+        self.increment = increment
+        self.running: chess.Color | None = None
+        self._now = now
+        self._seconds = {chess.WHITE: initial, chess.BLACK: initial}
+        self._since = 0.0
+
+    def __str__(self) -> str:
+        """Write it as PGN's tag TimeControl has it."""
+        return f"{self.initial:g}+{self.increment:g}"
+
+    def remaining(self, color: chess.Color) -> float:
+        """Give the seconds this side has left; never less than zero."""
+        used = self._now() - self._since if self.running == color else 0.0
+        return max(self._seconds[color] - used, 0.0)
+
+    def start(self, color: chess.Color) -> None:
+        """Let this side's clock run, and the other's stand."""
+        self.stop()
+        self.running = color
+        self._since = self._now()
+
+    def stop(self) -> None:
+        """Let both stand."""
+        if self.running is not None:
+            self._seconds[self.running] = self.remaining(self.running)
+            self.running = None
+
+    def press(self) -> None:
+        """End the move of the side whose clock runs: it gets the increment, and the other's clock runs."""
+        if self.running is not None:
+            color = self.running
+            self.stop()
+            self._seconds[color] += self.increment
+            self.start(not color)
+
+    def set(self, color: chess.Color, seconds: float) -> None:
+        """Put this side's clock right, as after a move is taken back."""
+        self._seconds[color] = seconds
+        if self.running == color:
+            self._since = self._now()

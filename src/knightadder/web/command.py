@@ -1,0 +1,134 @@
+"""The subcommand ``play``: serves the web board and opens it in the browser."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import socket
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+from knightadder.arguments import positive
+from knightadder.engine.errors import OptionError
+
+if TYPE_CHECKING:
+    from knightadder.library.engine import Engine
+
+_PORT = 8642
+
+
+def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the subcommand ``play``."""
+    command = commands.add_parser(
+        "play",
+        help="play and analyse on a board in the browser",
+        description="Serve a board to play against the engine and to analyse on, and open it in the browser.",
+    )
+    command.add_argument(
+        "--host",
+        default="127.0.0.1",
+        help="address to listen on; 127.0.0.1 by default, which no other machine can reach",
+    )
+    command.add_argument(
+        "--port", type=_port, default=_PORT, help=f"port to listen on; {_PORT} by default, 0 for any that is free"
+    )
+    command.add_argument("--no-browser", action="store_true", help="only print the address")
+    command.add_argument("--threads", type=positive, default=1, metavar="N", help="search threads of each tab")
+    command.add_argument("--hash", type=positive, default=64, metavar="MB", help="hash table of each tab")
+    command.add_argument("--syzygy", metavar="FOLDERS", help="endgame tablebases, as in the option SyzygyPath")
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the subcommand until Ctrl-C; returns the exit status.
+
+    Raises
+    ------
+    OptionError
+        If the host cannot be listened on, or the engine does not take an option.
+    """
+    import uvicorn
+
+    from knightadder.engine.options import Options
+    from knightadder.web.messages import MAX_CHARACTERS
+    from knightadder.web.server import is_loopback, make_app
+    from knightadder.web.session import LOADING_THREAD
+
+    options = Options()  # refuses a value out of bounds now, instead of when the first tab is opened
+    options.set("Threads", str(arguments.threads))
+    options.set("Hash", str(arguments.hash))
+
+    def make_engine() -> Engine:
+        from knightadder.library.engine import Engine
+
+        return Engine(hash_mb=arguments.hash, threads=arguments.threads, syzygy_path=arguments.syzygy)
+
+    listening = _listen(arguments.host, arguments.port)
+    with contextlib.closing(listening):
+        address = _address(arguments.host, listening.getsockname()[1])
+        print(f"The board is at {address} (Ctrl-C ends it)", flush=True)
+        if not is_loopback(arguments.host):
+            print("Whoever can reach this machine can use it, too: there is no password.", file=sys.stderr)
+        if not arguments.no_browser:
+            _open_browser(address)  # the socket listens, so the browser waits until it is served
+        app = make_app(make_engine, arguments.host)
+        server = uvicorn.Server(
+            uvicorn.Config(
+                app,
+                log_level="warning",
+                lifespan="off",
+                ws_max_size=4 * MAX_CHARACTERS,  # bytes, of which UTF-8 takes up to four a character
+                timeout_graceful_shutdown=3,
+            )
+        )
+        with contextlib.suppress(KeyboardInterrupt):
+            server.run(sockets=[listening])
+    if any(thread.name == LOADING_THREAD for thread in threading.enumerate()):
+        # Nothing can interrupt the compiler, and to end the interpreter beneath it would crash.
+        sys.stdout.flush()
+        os._exit(0)
+    return 0
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Open the socket; OptionError, with what to do, if that fails."""
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listening = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise OptionError(f"cannot listen on {host}: {error.strerror}") from None
+    try:
+        if os.name == "posix":  # on Windows it would let two servers share the port
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(place)
+        listening.listen(128)
+    except OSError as error:
+        listening.close()
+        raise OptionError(
+            f"cannot listen on {host}, port {port}: {error.strerror}; --port 0 takes one that is free"
+        ) from None
+    return listening
+
+
+def _address(host: str, port: int) -> str:
+    """Give the address of the board for a browser on this machine."""
+    name = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{name}:{port}/"
+
+
+def _open_browser(address: str) -> None:
+    import webbrowser
+
+    # In a thread, because a browser of the terminal would not come back.
+    threading.Thread(target=webbrowser.open, args=(address,), name="browser", daemon=True).start()
+
+
+def _port(text: str) -> int:
+    port = int(text)
+    if not 0 <= port <= 65535:
+        raise ValueError(text)
+    return port

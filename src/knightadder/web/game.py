@@ -1,0 +1,150 @@
+"""A game against the engine: who plays what, the clock, how it stands and how it ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import chess
+import chess.engine
+import chess.pgn
+
+from knightadder.web.clock import ChessClock
+
+_DRAW_FROM_MOVE = 20  # before, the engine takes no draw: a game should be played first
+_LEVEL = 10  # centipawns by which the engine may think itself ahead and still take a draw
+
+
+@dataclass(slots=True)
+class PlayedGame:
+    """A game of the user against the engine.
+
+    Attributes
+    ----------
+    user : chess.Color
+        The side that the user plays.
+    elo : int or None
+        The engine's strength; None for all it has.
+    clock : ChessClock or None
+        The clock; None if there is none.
+    move_time : float
+        Seconds the engine takes for a move if there is no clock.
+    start_ply : int
+        Ply of the position that the game began with; no move before it can be taken back.
+    result : str
+        As PGN has it: ``*`` while the game runs.
+    reason : str
+        How it ended.
+    score : chess.engine.PovScore or None
+        What the engine thought of its last move.
+    """
+
+    user: chess.Color
+    elo: int | None
+    clock: ChessClock | None
+    move_time: float
+    start_ply: int
+    result: str = "*"
+    reason: str = ""
+    score: chess.engine.PovScore | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether the game has not ended."""
+        return self.result == "*"
+
+    @property
+    def opponent(self) -> str:
+        """The engine's name, with its strength if that is limited."""
+        return "Knightadder" if self.elo is None else f"Knightadder ({self.elo})"
+
+    def limit(self) -> chess.engine.Limit:
+        """Give what the engine may spend on its move."""
+        if self.clock is None:
+            return chess.engine.Limit(time=self.move_time)
+        return chess.engine.Limit(
+            white_clock=self.clock.remaining(chess.WHITE),
+            black_clock=self.clock.remaining(chess.BLACK),
+            white_inc=self.clock.increment,
+            black_inc=self.clock.increment,
+        )
+
+    def finish(self, result: str, reason: str) -> None:
+        """End the game with this result."""
+        self.result = result
+        self.reason = reason
+        if self.clock is not None:
+            self.clock.stop()
+
+    def resume_from(self, node: chess.pgn.GameNode) -> None:
+        """Let the game go on from this node of it, with the clocks as they were there."""
+        self.result, self.reason, self.score = "*", "", None
+        if self.clock is None:
+            return
+        self.clock.stop()
+        seconds = dict.fromkeys(chess.COLORS, self.clock.initial)
+        last: chess.pgn.GameNode | None = node
+        known: set[chess.Color] = set()
+        while last is not None and last.ply() > self.start_ply:
+            mover = not last.turn()
+            if mover not in known:
+                known.add(mover)
+                seconds[mover] = last.clock() or seconds[mover]
+            last = last.parent
+        for color in chess.COLORS:
+            self.clock.set(color, seconds[color])
+
+    def resign(self) -> None:
+        """Let the user resign."""
+        self.finish(win_of(not self.user), f"{color_name(self.user)} resigned")
+
+    def settle(self, board: chess.Board) -> None:
+        """End the game if the position on the board ends it: by mate, or as a draw by the rules.
+
+        A position that has come up three times, and fifty moves without a capture or a pawn's move, end it as well,
+        without being claimed.
+        """
+        outcome = outcome_of(board)
+        if outcome is not None:
+            self.finish(*outcome)
+
+    def out_of_time(self, board: chess.Board) -> bool:
+        """See whether the side to move has run out of time; if so, that ends the game, and True is given."""
+        loser = board.turn
+        if not self.running or self.clock is None or self.clock.remaining(loser) > 0:
+            return False
+        if board.has_insufficient_material(not loser):
+            self.finish("1/2-1/2", f"{color_name(loser)} ran out of time, but {color_name(not loser)} cannot mate")
+        else:
+            self.finish(win_of(not loser), f"{color_name(loser)} ran out of time")
+        return True
+
+    def accepts_draw(self, board: chess.Board) -> bool:
+        """Say whether the engine takes the user's offer of a draw: once it no longer thinks itself ahead."""
+        if self.score is None or board.fullmove_number < _DRAW_FROM_MOVE:
+            return False
+        return self.score.pov(not self.user).score(mate_score=100_000) <= _LEVEL
+
+
+def outcome_of(board: chess.Board) -> tuple[str, str] | None:
+    """Give the result of a position that ends a game, and what it is called; None where the game goes on."""
+    if board.is_checkmate():
+        return win_of(not board.turn), "Checkmate"
+    if board.is_stalemate():
+        return "1/2-1/2", "Stalemate"
+    if board.is_insufficient_material():
+        return "1/2-1/2", "Neither side can mate"
+    if board.is_repetition(3):
+        return "1/2-1/2", "Threefold repetition"
+    if board.halfmove_clock >= 100:
+        return "1/2-1/2", "Fifty moves without a capture or a pawn's move"
+    return None
+
+
+def color_name(color: chess.Color) -> str:
+    """Give the side's name, to begin a sentence with."""
+    return "White" if color else "Black"
+
+
+def win_of(color: chess.Color) -> str:
+    """Give the result of a game that this side wins."""
+    return "1-0" if color else "0-1"

@@ -1,0 +1,188 @@
+"""The server of the web board: the page, its pieces, and a WebSocket for each tab.
+
+The board is for the one who runs it. So requests are answered only if they name this server in ``Host``, which a page
+that points its own name at this machine cannot do (DNS rebinding), and a WebSocket is opened only for a page that came
+from here, by its ``Origin``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import json
+import socket
+from collections.abc import Callable
+from functools import partial
+from importlib import resources
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import chess
+import chess.svg
+from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.staticfiles import StaticFiles
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from knightadder.web.session import Session
+from knightadder.web.views import View
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from knightadder.library.engine import Engine
+
+MAX_TABS = 12  # each has an engine of its own
+
+_STATIC = resources.files("knightadder.web") / "static"
+_PIECES = {f"{'w' if s.isupper() else 'b'}{s.upper()}": chess.Piece.from_symbol(s) for s in "KQRBNPkqrbnp"}
+_POLICY_VIOLATION, _TRY_AGAIN_LATER = 1008, 1013  # WebSocket's close codes
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-cache",  # after an upgrade no old half of the page is used
+}
+
+
+def make_app(make_engine: Callable[[], Engine], host: str = "127.0.0.1") -> Starlette:
+    """Make the application.
+
+    Parameters
+    ----------
+    make_engine : callable
+        Loads an engine for a tab; called in a thread.
+    host : str
+        The name or address that the server listens on.
+    """
+    return Starlette(
+        routes=[
+            Route("/", _page),
+            Route("/pieces/{name}.svg", _piece),
+            WebSocketRoute("/socket", partial(_serve_tab, make_engine=make_engine)),
+            Mount("/", StaticFiles(directory=str(_STATIC))),
+        ],
+        middleware=[Middleware(_Guard, host=host)],
+    )
+
+
+async def _page(_: Request) -> Response:
+    return FileResponse(str(_STATIC / "index.html"))
+
+
+async def _piece(request: Request) -> Response:
+    piece = _PIECES.get(request.path_params["name"])
+    if piece is None:
+        return PlainTextResponse("no such piece", status_code=404)
+    return Response(chess.svg.piece(piece), media_type="image/svg+xml")
+
+
+async def _serve_tab(websocket: WebSocket, make_engine: Callable[[], Engine]) -> None:
+    """Serve a tab until it is closed."""
+    state = websocket.app.state
+    tabs = getattr(state, "tabs", 0)
+    await websocket.accept()
+    if tabs >= MAX_TABS:
+        await websocket.close(_TRY_AGAIN_LATER, f"there are {tabs} tabs already; close one")
+        return
+    state.tabs = tabs + 1
+    outbox: asyncio.Queue[View] = asyncio.Queue()
+    session = Session(make_engine, outbox.put_nowait)
+    sending = asyncio.create_task(_send_all(websocket, outbox))
+    try:
+        session.start()
+        while True:
+            await session.handle(await websocket.receive_text())
+    except (WebSocketDisconnect, KeyError):  # KeyError: a binary message, which no page of ours sends
+        pass
+    finally:
+        state.tabs -= 1
+        sending.cancel()
+        await session.close()
+
+
+async def _send_all(websocket: WebSocket, outbox: asyncio.Queue[View]) -> None:
+    """Send what is in the queue; of lines of analysis that have piled up, only the newest."""
+    while True:
+        view = await outbox.get()
+        if view["type"] == "lines" and not outbox.empty():
+            continue
+        try:
+            await websocket.send_text(json.dumps(view, separators=(",", ":")))
+        except (WebSocketDisconnect, RuntimeError):  # the tab is gone; whoever receives will notice
+            return
+
+
+# --- who may ask ---------------------------------------------------------------------------------------------------
+
+
+class _Guard:
+    """Refuses requests for other hosts and WebSockets of foreign pages, and adds the headers that browsers heed."""
+
+    def __init__(self, app: ASGIApp, host: str) -> None:
+        self._app = app
+        self._host = host
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        own = is_own_host(host, self._host)
+        if scope["type"] == "websocket":
+            if own and urlsplit(headers.get("origin", "")).netloc == host:
+                await self._app(scope, receive, send)
+            else:  # before it is accepted, so the browser gets a plain 403
+                await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": "foreign origin"})
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(_HEADERS)
+            await send(message)
+
+        app = self._app if own else PlainTextResponse("this server has another name", status_code=421)
+        await app(scope, receive, send_with_headers)
+
+
+def is_own_host(header: str, listening: str) -> bool:
+    """Say whether a request's ``Host`` names this server.
+
+    Parameters
+    ----------
+    header : str
+        The header, with or without a port.
+    listening : str
+        The name or address the server listens on. If that is no loopback, addresses in figures and this machine's name
+        are its own, too: other names are what a DNS rebinding attack would use.
+    """
+    try:
+        name = (urlsplit(f"//{header}").hostname or "").lower()
+    except ValueError:
+        return False
+    if name in ("localhost", listening.lower().strip("[]")):
+        return True
+    if is_loopback(listening):
+        return is_loopback(name)
+    return _is_address(name) or name == socket.gethostname().lower()
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether this name or address is reached from this machine alone."""
+    return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,485 @@
+"""One tab of the board: its game, its engine, and what the two are doing.
+
+Everything here happens in the event loop, one message after the other, and what is sent goes into a queue without
+waiting; so the state never changes in the middle of an action. The engine loads and searches in threads of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import random
+import threading
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import TYPE_CHECKING, Any
+
+import chess
+import chess.engine
+import chess.pgn
+
+from knightadder.engine.errors import EngineError
+from knightadder.engine.strength import DEFAULT_ELO
+from knightadder.web import messages
+from knightadder.web.clock import ChessClock
+from knightadder.web.game import PlayedGame, outcome_of
+from knightadder.web.gametree import GameTree, board_from_fen, load_pgn, parse_line, parse_move, tree_of, tree_of_line
+from knightadder.web.messages import Message, MessageError
+from knightadder.web.views import View, board_view, game_view, lines_view, position_view
+
+if TYPE_CHECKING:
+    from knightadder.library.engine import Engine
+    from knightadder.library.results import Line
+
+LOADING_THREAD = "engine of a tab"
+
+_LINES_EVERY = 0.1  # seconds between two updates of the lines of analysis
+_EVALUATE_NODES = 200_000  # a position, for the graph
+_USER = "You"
+
+
+class Session:
+    """The state of a tab.
+
+    Parameters
+    ----------
+    make_engine : callable
+        Loads an engine; called once, in a thread.
+    send : callable
+        Takes what the page is to be told; must not block.
+    """
+
+    def __init__(self, make_engine: Callable[[], Engine], send: Callable[[View], None]) -> None:
+        self._make_engine = make_engine
+        self._send = send
+        self._tree = GameTree()
+        self._tip: chess.pgn.GameNode = self._tree.game  # the last move of the game against the engine
+        self._game: PlayedGame | None = None
+        self._analysing = False
+        self._lines = 1
+        self._engine: asyncio.Future[Engine] | None = None
+        self._work: asyncio.Task[None] | None = None
+        self._fresh = True  # the engine has yet to hear that a new game begins
+        self._flag: asyncio.TimerHandle | None = None
+        self._handlers: dict[type[Message], Callable[[Any], Awaitable[None]]] = {
+            messages.NewGame: self._new_game,
+            messages.Play: self._play,
+            messages.PlayLine: self._play_line,
+            messages.Preview: self._preview,
+            messages.TakeBack: self._take_back,
+            messages.Resign: self._resign,
+            messages.OfferDraw: self._offer_draw,
+            messages.GoTo: self._go_to,
+            messages.Delete: self._delete,
+            messages.Promote: self._promote,
+            messages.Analyse: self._analyse,
+            messages.Evaluate: self._evaluate,
+            messages.LoadFen: self._load_fen,
+            messages.CheckFen: self._check_fen,
+            messages.LoadPgn: self._load_pgn,
+        }
+
+    # --- from beginning to end -------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Tell the page how things stand, and begin to load the engine."""
+        self._send({"type": "engine", "state": "loading"})
+        self._show_tree()
+        self._go_on()
+        self._engine = _load_in_thread(self._make_engine)
+        self._engine.add_done_callback(self._on_engine)
+
+    def _on_engine(self, loading: asyncio.Future[Engine]) -> None:
+        if loading.cancelled():
+            return
+        error = loading.exception()
+        if error is None:
+            self._send({"type": "engine", "state": "ready"})
+        else:
+            self._send({"type": "engine", "state": "failed", "text": str(error)})
+
+    async def handle(self, text: str) -> None:
+        """Do what a message asks; one that is refused is answered by an error, and changes nothing."""
+        try:
+            message = messages.parse(text)
+            await self._handlers[type(message)](message)
+        except EngineError as error:
+            self._send({"type": "error", "text": str(error)})
+
+    async def close(self) -> None:
+        """Stop the search and end the engine."""
+        await self._stop_work()
+        if self._flag is not None:
+            self._flag.cancel()
+        engine, self._engine = self._engine, None
+        if engine is None:
+            return
+        if engine.done():
+            if not engine.cancelled() and engine.exception() is None:
+                await asyncio.to_thread(engine.result().close)
+        else:  # the thread that loads it sees this, and closes what it has loaded
+            engine.cancel()
+
+    # --- playing ---------------------------------------------------------------------------------------------------
+
+    async def _new_game(self, message: messages.NewGame) -> None:
+        if message.start == "here":
+            board = self._tree.cursor.board()
+            if outcome_of(board) is not None:
+                raise MessageError("the game is over in this position")
+            tree = tree_of_line(self._tree)
+        else:
+            number = random.randrange(960) if message.number is None else message.number
+            board = chess.Board() if message.start == "standard" else chess.Board.from_chess960_pos(number)
+            tree = tree_of(board)
+        await self._stop_work()
+        user = {"white": chess.WHITE, "black": chess.BLACK, "random": random.choice(chess.COLORS)}[message.color]
+        clock = None if message.initial is None else ChessClock(message.initial, message.increment)
+        game = PlayedGame(user, message.elo, clock, message.move_time, start_ply=board.ply())
+        headers = tree.game.headers
+        headers["Event"] = "Game on the web board"
+        headers["Date"] = f"{datetime.date.today():%Y.%m.%d}"
+        headers["White"], headers["Black"] = (_USER, game.opponent) if user else (game.opponent, _USER)
+        headers["TimeControl"] = "-" if clock is None else str(clock)
+        self._tree, self._tip, self._game = tree, tree.cursor, game
+        self._analysing = False
+        self._fresh = True
+        self._show_tree()
+        self._go_on()
+
+    async def _play(self, message: messages.Play) -> None:
+        node = self._tree.node(message.node)
+        board = node.board()
+        move = parse_move(board, message.move)
+        game = self._game
+        if game is None or not game.running:
+            await self._stop_work()
+            self._tree.play(move, node)
+            self._show_tree()
+        elif node is not self._tip or board.turn != game.user:
+            raise MessageError("it is not your move")
+        else:
+            await self._stop_work()
+            if not game.out_of_time(board):
+                self._make_move(game, move)
+        self._go_on()
+
+    def _make_move(self, game: PlayedGame, move: chess.Move) -> None:
+        """Play a move in the game against the engine, press the clock, and see whether that ends it."""
+        before, shown = self._tip, self._tree.cursor
+        mover = before.turn()
+        self._tip = self._tree.play(move, before)
+        if shown is not before and mover != game.user:
+            self._tree.cursor = shown  # the user is looking at an earlier position
+        if game.clock is not None:
+            game.clock.press()
+            self._tip.set_clock(game.clock.remaining(mover))
+        game.settle(self._tip.board())
+        self._show_tree()
+
+    async def _go_on_playing(self, game: PlayedGame) -> None:
+        """Start the clock once the engine is there, and let the engine move if it is its turn."""
+        engine = await self._ready_engine()
+        board = self._tip.board()
+        if game.clock is not None and game.clock.running is None:
+            game.clock.start(board.turn)
+            self._watch_flag()
+            self._show_game()
+        if board.turn == game.user:
+            return
+        # Leaving the block waits for the search to end, so that one that is cancelled leaves an idle engine behind.
+        async with engine.stream(board, game.limit()) as stream:
+            analysis = await stream.result_async()
+        if analysis.best_move is not None and not game.out_of_time(board):
+            self._make_move(game, analysis.best_move)
+            game.score = analysis.score
+            self._tip.set_eval(analysis.score, analysis.best.depth)
+        self._work = None  # this is done: what comes now must not wait for it
+        self._go_on()
+
+    async def _take_back(self, _: messages.TakeBack) -> None:
+        game = self._game
+        if game is None:
+            raise MessageError("there is no game")
+        node = self._tip
+        while node.parent is not None and node.turn() == game.user:  # the engine's answer
+            node = node.parent
+        before = node.parent
+        if before is None or node.ply() <= game.start_ply:
+            raise MessageError("there is no move of yours to take back")
+        await self._stop_work()
+        self._tree.delete(node)
+        self._tree.cursor = self._tip = before
+        game.resume_from(before)
+        self._show_tree()
+        self._go_on()
+
+    async def _resign(self, _: messages.Resign) -> None:
+        game = self._running()
+        await self._stop_work()
+        game.resign()
+        self._show_tree()
+        self._go_on()
+
+    async def _offer_draw(self, _: messages.OfferDraw) -> None:
+        game = self._running()
+        if not game.accepts_draw(self._tip.board()):
+            self._send({"type": "notice", "text": "Knightadder declines the draw"})
+            return
+        await self._stop_work()
+        game.finish("1/2-1/2", "Draw agreed")
+        self._show_tree()
+        self._go_on()
+
+    def _running(self) -> PlayedGame:
+        if self._game is None or not self._game.running:
+            raise MessageError("no game is being played")
+        return self._game
+
+    # --- moving about the tree -------------------------------------------------------------------------------------
+
+    def _refuse_in_game(self, what: str) -> None:
+        if self._game is not None and self._game.running:
+            raise MessageError(f"{what} while the game is running: finish it or resign")
+
+    async def _go_to(self, message: messages.GoTo) -> None:
+        self._tree.cursor = self._tree.node(message.node)
+        if self._analysing:
+            await self._stop_work()
+            self._go_on()
+        else:  # whatever the engine does, it does not depend on what is shown
+            self._show_position()
+
+    async def _play_line(self, message: messages.PlayLine) -> None:
+        self._refuse_in_game("no variations")
+        node = self._tree.node(message.node)
+        moves = parse_line(node.board(), message.moves)
+        await self._stop_work()
+        for move in moves:
+            node = self._tree.play(move, node)
+        self._show_tree()
+        self._go_on()
+
+    async def _preview(self, message: messages.Preview) -> None:
+        board = self._tree.node(message.node).board()
+        for move in parse_line(board, message.moves):
+            board.push(move)
+        self._send({"type": "preview", "node": message.node, "moves": message.moves, **board_view(board)})
+
+    async def _delete(self, message: messages.Delete) -> None:
+        self._refuse_in_game("no move can be deleted")
+        node = self._tree.node(message.node)
+        await self._stop_work()
+        self._tree.delete(node)
+        if self._tip not in self._tree:
+            self._game = None  # its moves are gone
+        self._show_tree()
+        self._go_on()
+
+    async def _promote(self, message: messages.Promote) -> None:
+        self._refuse_in_game("no variation can be moved")
+        self._tree.promote(self._tree.node(message.node))
+        self._show_tree()
+
+    # --- positions and games in ------------------------------------------------------------------------------------
+
+    async def _load_fen(self, message: messages.LoadFen) -> None:
+        self._refuse_in_game("no position can be set up")
+        await self._set_tree(tree_of(board_from_fen(message.fen)))
+
+    async def _check_fen(self, message: messages.CheckFen) -> None:
+        problem = None
+        try:
+            board_from_fen(message.fen)
+        except MessageError as error:
+            problem = str(error)
+        self._send({"type": "fen_checked", "fen": message.fen, "problem": problem})
+
+    async def _load_pgn(self, message: messages.LoadPgn) -> None:
+        self._refuse_in_game("no game can be loaded")
+        # In a thread, because a long game takes a while and other tabs should not wait for it.
+        loaded = await asyncio.to_thread(load_pgn, message.pgn, message.index)
+        await self._set_tree(loaded.tree)
+        self._send({"type": "games", "titles": loaded.titles, "index": loaded.index})
+        if loaded.problem is not None:
+            self._send({"type": "notice", "text": f"Read up to an error in the PGN: {loaded.problem}"})
+
+    async def _set_tree(self, tree: GameTree) -> None:
+        await self._stop_work()
+        self._tree = tree
+        self._game = None
+        self._show_tree()
+        self._go_on()
+
+    # --- analysing -------------------------------------------------------------------------------------------------
+
+    async def _analyse(self, message: messages.Analyse) -> None:
+        if message.on:
+            self._refuse_in_game("no analysis")
+        await self._stop_work()
+        self._analysing = message.on
+        self._lines = message.lines
+        self._show_tree()  # the evaluations found since it was last shown
+        self._go_on()
+
+    async def _analyse_position(self) -> None:
+        """Analyse the position on the board, until this task is cancelled."""
+        engine = await self._ready_engine()
+        node, board = self._tree.cursor, self._tree.cursor.board()
+        number = self._tree.id(node)
+        lines: dict[int, Line] = {}
+        news = asyncio.Event()
+
+        async def tell() -> None:
+            while True:
+                await news.wait()
+                news.clear()
+                self._send(lines_view(number, board, lines))
+                await asyncio.sleep(_LINES_EVERY)
+
+        telling = asyncio.create_task(tell())
+        try:
+            async with engine.stream(board, None, multipv=self._lines) as stream:
+                async for line in stream:
+                    if line.pv:
+                        lines[line.rank] = line
+                        if line.rank == 1:
+                            node.set_eval(line.score, line.depth)
+                        news.set()
+            if news.is_set():
+                self._send(lines_view(number, board, lines))
+        finally:
+            telling.cancel()
+
+    async def _evaluate(self, _: messages.Evaluate) -> None:
+        self._refuse_in_game("no evaluation")
+        await self._stop_work()
+        self._analysing = False
+        self._go_on()
+        self._work = asyncio.create_task(self._guarded(self._evaluate_line(self._tree.line())))
+
+    async def _evaluate_line(self, nodes: list[chess.pgn.GameNode]) -> None:
+        """Evaluate what is not evaluated of a line, from its end on: what is known there helps before it."""
+        done, todo = 0, [node for node in nodes if node.eval() is None]
+        try:
+            engine = await self._ready_engine()
+            while done < len(todo):
+                self._send({"type": "progress", "done": done, "all": len(todo)})
+                node = todo[-1 - done]
+                board = node.board()
+                if outcome_of(board) is not None:
+                    node.set_eval(chess.engine.PovScore(chess.engine.Cp(0), chess.WHITE))  # for mate it does not count
+                else:
+                    async with engine.stream(board, chess.engine.Limit(nodes=_EVALUATE_NODES)) as stream:
+                        analysis = await stream.result_async()
+                    node.set_eval(analysis.score, analysis.best.depth)
+                done += 1
+        finally:
+            self._send({"type": "progress", "done": done, "all": done})
+            self._show_tree()
+
+    # --- the engine's work -----------------------------------------------------------------------------------------
+
+    def _go_on(self) -> None:
+        """Show how things stand, and set the engine to what there is for it to do; it must be idle."""
+        self._show_position()
+        self._show_game()
+        self._watch_flag()
+        game = self._game
+        if game is not None and game.running:
+            self._work = asyncio.create_task(self._guarded(self._go_on_playing(game)))
+        elif self._analysing and outcome_of(self._tree.cursor.board()) is None:
+            self._work = asyncio.create_task(self._guarded(self._analyse_position()))
+
+    async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
+        """Tell the page where the engine cannot do its work."""
+        try:
+            await work
+        except EngineError as error:
+            self._send({"type": "error", "text": str(error)})
+
+    async def _stop_work(self) -> None:
+        """Stop what the engine does, and wait until it has."""
+        work, self._work = self._work, None
+        if work is not None:
+            work.cancel()
+            await asyncio.wait([work])
+
+    async def _ready_engine(self) -> Engine:
+        """Wait until the engine is loaded, and give it the strength that is wanted now."""
+        assert self._engine is not None  # nothing is done before the start
+        engine = await asyncio.shield(self._engine)
+        elo = self._game.elo if self._game is not None and self._game.running else None
+        engine.configure({"UCI_LimitStrength": elo is not None, "UCI_Elo": DEFAULT_ELO if elo is None else elo})
+        if self._fresh:
+            self._fresh = False
+            await asyncio.to_thread(engine.new_game)
+        return engine
+
+    def _watch_flag(self) -> None:
+        """Look again when the clock that runs will have run out."""
+        if self._flag is not None:
+            self._flag.cancel()
+            self._flag = None
+        game = self._game
+        if game is not None and game.clock is not None and game.clock.running is not None:
+            left = game.clock.remaining(game.clock.running)
+            self._flag = asyncio.get_running_loop().call_later(left, self._look_at_flag, game)
+
+    def _look_at_flag(self, game: PlayedGame) -> None:
+        if game.out_of_time(self._tip.board()):
+            if self._work is not None:
+                self._work.cancel()
+            self._show_tree()
+        self._show_position()
+        self._show_game()
+        self._watch_flag()
+
+    # --- telling the page ------------------------------------------------------------------------------------------
+
+    def _show_position(self) -> None:
+        game, shown = self._game, self._tree.cursor
+        movable = game is None or not game.running or (shown is self._tip and shown.turn() == game.user)
+        self._send({**position_view(self._tree, movable), "analysing": self._analysing})
+
+    def _show_tree(self) -> None:
+        headers = self._tree.game.headers
+        if self._game is not None:
+            headers["Result"] = self._game.result
+        nodes = self._tree.describe()
+        self._send({"type": "tree", "nodes": nodes, "headers": dict(headers), "pgn": self._tree.pgn()})
+
+    def _show_game(self) -> None:
+        self._send(game_view(self._game))
+
+
+def _load_in_thread(make: Callable[[], Engine]) -> asyncio.Future[Engine]:
+    """Load an engine in a thread that ends with the program, since nothing can interrupt the compiler.
+
+    An engine that nobody waits for any more is closed.
+    """
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Engine] = loop.create_future()
+
+    def deliver(engine: Engine | None, error: BaseException | None) -> None:
+        if not future.done():
+            if error is not None:
+                future.set_exception(error)
+            elif engine is not None:
+                future.set_result(engine)
+        elif engine is not None:
+            engine.close()
+
+    def load() -> None:
+        engine = error = None
+        try:
+            engine = make()
+        except BaseException as caught:  # whatever it is, the page must hear of it
+            error = caught
+        try:
+            loop.call_soon_threadsafe(deliver, engine, error)
+        except RuntimeError:  # the server has ended meanwhile
+            if engine is not None:
+                engine.close()
+
+    threading.Thread(target=load, name=LOADING_THREAD, daemon=True).start()
+    return future

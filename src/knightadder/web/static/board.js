@@ -1,0 +1,287 @@
+// The board: squares and pieces, moved by drag, by two clicks, or from the keyboard. It knows no rules of chess:
+// which moves there are, the server says.
+
+import { drawArrows } from "./arrows.js";
+import { askPromotion } from "./promotion.js";
+
+export const NAMES = { K: "king", Q: "queen", R: "rook", B: "bishop", N: "knight", P: "pawn" };
+const FILES = "abcdefgh";
+const DRAG_FROM = 4; // pixels that the pointer has to move before a click becomes a drag
+
+export function pieceName(code) {
+  return `${code[0] === "w" ? "white" : "black"} ${NAMES[code[1]]}`;
+}
+
+export class Board {
+  /**
+   * @param {HTMLElement} element where to put it
+   * @param {{onMove?: (move: string) => void, label?: string}} options `onMove` gets a legal move in UCI's notation
+   */
+  constructor(element, { onMove = null, label = "Chess board" } = {}) {
+    this.element = element;
+    this.onMove = onMove;
+    this.editing = null; // while the board is edited: {onSquare(square), onDrag(from, to or null)}
+    this.flipped = false;
+    this.position = { pieces: {}, legal: {}, promotions: [], last: null, check: null };
+    this.arrows = [];
+    this.shown = new Map(); // square -> {code, element} of the pieces as drawn
+    this.selected = null;
+    this.focused = "e2";
+    element.setAttribute("role", "grid");
+    element.setAttribute("aria-label", label);
+    this.squares = element.appendChild(document.createElement("div"));
+    this.squares.className = "squares";
+    this.layer = element.appendChild(document.createElement("div"));
+    this.svg = element.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "svg"));
+    this.svg.setAttribute("class", "arrows");
+    this.svg.setAttribute("viewBox", "0 0 8 8");
+    this.svg.setAttribute("aria-hidden", "true");
+    this.buildSquares();
+    if (onMove) {
+      element.addEventListener("pointerdown", (event) => this.pointerDown(event));
+      element.addEventListener("keydown", (event) => this.keyDown(event));
+    }
+  }
+
+  // --- drawing ---
+
+  /** Show a position as the server describes it; the pieces glide to where they go. */
+  set(position) {
+    this.position = { legal: {}, promotions: [], last: null, check: null, ...position };
+    this.cancelPromotion?.();
+    this.selected = null;
+    this.refresh();
+  }
+
+  refresh() {
+    this.placePieces();
+    this.markSquares();
+  }
+
+  setArrows(arrows) {
+    this.arrows = arrows;
+    drawArrows(this.svg, arrows, (square) => this.place(square));
+  }
+
+  flip(flipped = !this.flipped) {
+    this.flipped = flipped;
+    this.buildSquares();
+    for (const [square, piece] of this.shown) this.move(piece.element, square);
+    this.refresh();
+    this.setArrows(this.arrows);
+  }
+
+  /** Column and row of a square on the screen, from the top left. */
+  place(square) {
+    const file = FILES.indexOf(square[0]);
+    const rank = Number(square[1]) - 1;
+    return this.flipped ? [7 - file, rank] : [file, 7 - rank];
+  }
+
+  buildSquares() {
+    this.squares.replaceChildren();
+    this.cells = new Map();
+    for (let row = 0; row < 8; row++) {
+      const line = this.squares.appendChild(document.createElement("div"));
+      line.className = "row";
+      line.setAttribute("role", "row");
+      for (let column = 0; column < 8; column++) {
+        const file = this.flipped ? 7 - column : column;
+        const rank = this.flipped ? row : 7 - row;
+        const cell = line.appendChild(document.createElement("div"));
+        cell.dataset.square = FILES[file] + (rank + 1);
+        cell.setAttribute("role", "gridcell");
+        if (row === 7) cell.append(coordinate("file", FILES[file]));
+        if (column === 0) cell.append(coordinate("rank", String(rank + 1)));
+        this.cells.set(cell.dataset.square, cell);
+      }
+    }
+  }
+
+  placePieces() {
+    const wanted = this.position.pieces;
+    const free = [];
+    for (const [square, piece] of this.shown) {
+      if (wanted[square] !== piece.code) {
+        free.push({ square, ...piece });
+        this.shown.delete(square);
+      }
+    }
+    for (const [square, code] of Object.entries(wanted)) {
+      const there = this.shown.get(square);
+      if (there) {
+        this.move(there.element, square); // it may have been dragged
+        continue;
+      }
+      const index = free.findIndex((piece) => piece.code === code);
+      const element = index >= 0 ? free.splice(index, 1)[0].element : document.createElement("div");
+      if (!element.parentNode) {
+        element.className = `piece ${code}`;
+        this.layer.append(element);
+      }
+      this.move(element, square);
+      this.shown.set(square, { code, element });
+    }
+    for (const piece of free) piece.element.remove();
+  }
+
+  move(element, square) {
+    const [column, row] = this.place(square);
+    element.classList.remove("dragged");
+    element.style.transform = `translate(${column * 100}%, ${row * 100}%)`;
+  }
+
+  markSquares() {
+    const { pieces, last, check, turn } = this.position;
+    const targets = this.selected ? this.position.legal[this.selected] ?? {} : {};
+    for (const [square, cell] of this.cells) {
+      const piece = pieces[square];
+      const [column, row] = this.place(square);
+      const classes = ["square", (column + row) % 2 ? "dark" : "light"];
+      if (piece) classes.push("occupied");
+      if (this.editing ? piece : this.position.legal[square]) classes.push("mine");
+      if (last?.includes(square)) classes.push("last");
+      if (check === square) classes.push("check");
+      if (square === this.selected) classes.push("selected");
+      if (square in targets) classes.push("target");
+      cell.className = classes.join(" ");
+      if (!this.onMove) continue;
+      const parts = [square, piece ? pieceName(piece) : "empty"];
+      if (check === square) parts.push("in check");
+      if (square === this.selected) parts.push("selected");
+      if (square in targets) parts.push("can be moved to");
+      cell.setAttribute("aria-label", parts.join(", "));
+      cell.setAttribute("aria-selected", String(square === this.selected));
+      cell.tabIndex = square === this.focused ? 0 : -1;
+    }
+    this.element.dataset.turn = turn ?? "";
+  }
+
+  // --- moving ---
+
+  select(square) {
+    this.selected = square && this.position.legal[square] ? square : null;
+    this.markSquares();
+  }
+
+  /** Take a click, or Enter, on a square: select a piece, or move the selected one there. */
+  press(square) {
+    if (this.editing) this.editing.onSquare(square);
+    else if (this.selected && this.isLegal(this.selected, square)) this.play(this.selected, square);
+    else this.select(square === this.selected ? null : square);
+  }
+
+  isLegal(from, to) {
+    return Boolean(this.position.legal[from]?.[to]);
+  }
+
+  async play(from, to, dropped = false) {
+    let move = this.position.legal[from][to];
+    this.select(null);
+    if (this.position.promotions.includes(move)) {
+      const letter = await askPromotion(this, to, this.position.turn === "white" ? "w" : "b");
+      if (!letter) {
+        this.refresh();
+        return;
+      }
+      move += letter;
+    }
+    const piece = this.shown.get(from);
+    if (dropped && piece && this.shown.get(to)?.code[0] !== piece.code[0]) {
+      // The piece stays where it was dropped; what the server says next will agree.
+      this.shown.get(to)?.element.remove();
+      this.shown.delete(from);
+      this.shown.set(to, piece);
+      this.move(piece.element, to);
+    }
+    this.onMove(move);
+  }
+
+  squareAt(x, y) {
+    const box = this.element.getBoundingClientRect();
+    const column = Math.floor(((x - box.left) / box.width) * 8);
+    const row = Math.floor(((y - box.top) / box.height) * 8);
+    if (column < 0 || column > 7 || row < 0 || row > 7) return null;
+    return this.flipped ? FILES[7 - column] + (row + 1) : FILES[column] + (8 - row);
+  }
+
+  pointerDown(event) {
+    if (event.button !== 0 || event.target.closest(".promotion")) return;
+    event.preventDefault(); // no focus: the arrow keys go through the moves after a click
+    const from = this.squareAt(event.clientX, event.clientY);
+    const piece = this.shown.get(from);
+    const movable = piece && (this.editing || this.position.legal[from]);
+    const wasSelected = this.selected === from;
+    const isMove = this.selected && this.isLegal(this.selected, from);
+    if (!movable || isMove) {
+      if (!this.editing || !piece) this.press(from);
+      return;
+    }
+    if (!this.editing) this.select(from);
+    const start = [event.clientX, event.clientY];
+    let dragging = false;
+    const onMove = (moved) => {
+      if (moved.pointerId !== event.pointerId) return;
+      if (!dragging && Math.hypot(moved.clientX - start[0], moved.clientY - start[1]) < DRAG_FROM) return;
+      dragging = true;
+      const box = this.element.getBoundingClientRect();
+      const size = box.width / 8;
+      piece.element.classList.add("dragged");
+      piece.element.style.transform = `translate(${moved.clientX - box.left - size / 2}px, ${moved.clientY - box.top - size / 2}px)`;
+    };
+    const onEnd = (ended) => {
+      if (ended.pointerId !== event.pointerId) return;
+      window.removeEventListener("pointermove", onMove);
+      window.removeEventListener("pointerup", onEnd);
+      window.removeEventListener("pointercancel", onEnd);
+      const to = ended.type === "pointerup" ? this.squareAt(ended.clientX, ended.clientY) : from;
+      this.drop(from, to, dragging, wasSelected);
+    };
+    window.addEventListener("pointermove", onMove);
+    window.addEventListener("pointerup", onEnd);
+    window.addEventListener("pointercancel", onEnd);
+  }
+
+  drop(from, to, dragging, wasSelected) {
+    if (this.editing) {
+      if (!dragging) this.editing.onSquare(from);
+      else if (to !== from) this.editing.onDrag(from, to);
+      this.refresh();
+    } else if (dragging && to && this.isLegal(from, to)) {
+      this.play(from, to, true);
+    } else {
+      if (wasSelected && !dragging) this.select(null);
+      this.refresh();
+    }
+  }
+
+  keyDown(event) {
+    const square = event.target.dataset?.square;
+    const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+    if (!square) return;
+    if (event.key === "Enter" || event.key === " ") {
+      this.press(square);
+    } else if (event.key === "Escape" && this.selected) {
+      this.select(null);
+    } else if (step) {
+      const [column, row] = this.place(square).map((value, axis) => Math.min(Math.max(value + step[axis], 0), 7));
+      const next = this.flipped ? FILES[7 - column] + (row + 1) : FILES[column] + (8 - row);
+      this.cells.get(square).tabIndex = -1;
+      this.focused = next;
+      this.cells.get(next).tabIndex = 0;
+      this.cells.get(next).focus();
+    } else {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation(); // else the arrow keys would go through the moves as well
+  }
+}
+
+function coordinate(kind, text) {
+  const span = document.createElement("span");
+  span.className = `coordinate ${kind}`;
+  span.setAttribute("aria-hidden", "true");
+  span.textContent = text;
+  return span;
+}

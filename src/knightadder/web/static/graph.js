@@ -1,0 +1,61 @@
+// The graph of White's chances over the line on the board. A click, or a drag along it, goes to the position there.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export class Graph {
+  /**
+   * @param {HTMLElement} element
+   * @param {(node: number) => void} onSeek gets the node at the place that is pointed at
+   */
+  constructor(element, onSeek) {
+    this.element = element;
+    this.onSeek = onSeek;
+    this.line = [];
+    element.addEventListener("pointerdown", (event) => {
+      element.setPointerCapture(event.pointerId);
+      this.seek(event);
+    });
+    element.addEventListener("pointermove", (event) => {
+      if (element.hasPointerCapture(event.pointerId)) this.seek(event);
+    });
+  }
+
+  /** Draw the line of nodes, with a mark at the one shown. */
+  render(line, current) {
+    this.line = line;
+    this.current = current;
+    const end = Math.max(line.length - 1, 1);
+    const svg = document.createElementNS(SVG, "svg");
+    svg.setAttribute("viewBox", `0 0 ${end} 1`);
+    svg.setAttribute("preserveAspectRatio", "none");
+    const known = line.map((node, x) => [x, node.score?.chances]).filter(([, chances]) => chances !== undefined);
+    if (known.length) {
+      const points = known.map(([x, chances]) => `L${x} ${1 - chances}`).join(" ");
+      svg.append(shape("path", { class: "area", d: `M${known[0][0]} 1 ${points} L${known.at(-1)[0]} 1 Z` }));
+    }
+    svg.append(shape("line", { class: "middle", x1: 0, x2: end, y1: 0.5, y2: 0.5 }));
+    const here = line.findIndex((node) => node.id === current);
+    if (here >= 0) svg.append(shape("line", { class: "here", x1: here, x2: here, y1: 0, y2: 1 }));
+    this.element.replaceChildren(svg);
+    this.element.setAttribute("aria-valuemax", String(line.length - 1));
+    this.element.setAttribute("aria-valuenow", String(Math.max(here, 0)));
+    const node = line[here];
+    this.element.setAttribute("aria-valuetext", `${node?.san || "start"}${node?.score ? `, ${node.score.text}` : ""}`);
+  }
+
+  seek(event) {
+    const box = this.element.getBoundingClientRect();
+    const share = Math.min(Math.max((event.clientX - box.left) / box.width, 0), 1);
+    const node = this.line[Math.round(share * (this.line.length - 1))];
+    if (node && node.id !== this.current) {
+      this.current = node.id;
+      this.onSeek(node.id);
+    }
+  }
+}
+
+function shape(name, attributes) {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+}

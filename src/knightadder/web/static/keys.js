@@ -1,0 +1,20 @@
+// The keyboard: arrows through the moves, space for the engine, f to flip.
+
+/** @param {Object<string, () => void>} actions by the key that does them */
+export function startKeys(actions) {
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+    if (event.target.closest("input:not([type=checkbox], [type=radio]), select, textarea")) return;
+    if (event.key === " " && event.target.closest("button, summary, input")) return; // it presses what has the focus
+    if (event.key.startsWith("Arrow") && event.target.closest("input")) return; // it goes through the choices
+    const action = actions[event.key];
+    if (action) {
+      event.preventDefault();
+      action();
+    }
+  });
+  // A button that was clicked by the pointer would keep the focus, and take the next press of the space bar.
+  addEventListener("click", (event) => {
+    if (event.detail > 0) event.target.closest("button")?.blur();
+  });
+}

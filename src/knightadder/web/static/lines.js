@@ -1,0 +1,113 @@
+// The engine's lines: score and moves, each of which can be looked at and played; and what the search has done so far.
+
+import { Board } from "./board.js";
+import { moveNumber } from "./tree.js";
+
+export class Lines {
+  /**
+   * @param {{lines: HTMLElement, readouts: HTMLElement, score: HTMLElement, preview: HTMLElement}} elements
+   * @param {{onPlay: (node: number, moves: string[]) => void, onPreview: (node: number, moves: string[]) => void}} actions
+   */
+  constructor(elements, actions) {
+    Object.assign(this, elements);
+    this.actions = actions;
+    this.board = new Board(elements.preview.querySelector(".board"), { label: "Preview of the line" });
+    this.message = null; // as it is shown
+    this.held = null; // what has come while the user is at the lines, which must not change under the pointer
+    this.lines.addEventListener("click", (event) => this.withMove(event, (moves) => actions.onPlay(this.message.node, moves)));
+    for (const kind of ["pointerover", "focusin"]) {
+      this.lines.addEventListener(kind, (event) => this.look(event));
+    }
+    for (const kind of ["pointerleave", "focusout"]) {
+      this.lines.addEventListener(kind, () => this.leave());
+    }
+  }
+
+  show(message) {
+    this.score.textContent = message.lines[0]?.score.text ?? "";
+    this.readouts.textContent = [
+      `depth ${message.depth}/${message.seldepth}`,
+      `${short(message.nodes)} nodes`,
+      `${short(message.nps)} nodes/s`,
+      `hash ${(message.hashfull / 10).toFixed(0)} %`,
+      message.tbhits ? `${short(message.tbhits)} tablebase hits` : null,
+    ].filter(Boolean).join(" · ");
+    if (this.looking && this.message?.node === message.node) this.held = message;
+    else this.render(message);
+  }
+
+  clear() {
+    this.message = this.held = null;
+    this.looking = false;
+    this.preview.hidden = true;
+    this.lines.replaceChildren();
+    this.readouts.textContent = this.score.textContent = "";
+  }
+
+  render(message) {
+    this.message = message;
+    const rows = message.lines.map((line, index) => {
+      const row = document.createElement("li");
+      const score = document.createElement("span");
+      score.className = "score";
+      score.textContent = line.score.text;
+      const moves = document.createElement("span");
+      moves.className = "moves-of-line";
+      line.sans.forEach((san, i) => {
+        const ply = message.ply + i + 1;
+        if (i === 0 || ply % 2) {
+          const number = moves.appendChild(document.createElement("span"));
+          number.className = "number";
+          number.textContent = moveNumber(ply);
+        }
+        const button = moves.appendChild(document.createElement("button"));
+        button.textContent = san;
+        button.dataset.line = index;
+        button.dataset.move = i;
+      });
+      row.append(score, moves);
+      return row;
+    });
+    this.lines.replaceChildren(...rows);
+  }
+
+  withMove(event, action) {
+    const button = event.target.closest?.("[data-move]");
+    if (button) action(this.message.lines[button.dataset.line].moves.slice(0, Number(button.dataset.move) + 1), button);
+  }
+
+  look(event) {
+    this.looking = true;
+    this.withMove(event, (moves, button) => {
+      this.previewed = moves.join(" ");
+      this.beside = button.getBoundingClientRect();
+      this.actions.onPreview(this.message.node, moves);
+    });
+  }
+
+  leave() {
+    this.looking = false;
+    this.previewed = null;
+    this.preview.hidden = true;
+    if (this.held) this.render(this.held);
+    this.held = null;
+  }
+
+  /** Show the position that the server gave for a line, beside the move, if the user still looks at it. */
+  showPreview(message, flipped) {
+    if (message.moves.join(" ") !== this.previewed) return;
+    this.preview.hidden = false;
+    if (this.board.flipped !== flipped) this.board.flip(flipped);
+    this.board.set(message);
+    const { width, height } = this.preview.getBoundingClientRect();
+    const below = this.beside.bottom + 8 + height < innerHeight;
+    this.preview.style.left = `${Math.max(4, Math.min(this.beside.left, innerWidth - width - 12))}px`;
+    this.preview.style.top = `${below ? this.beside.bottom + 8 : this.beside.top - height - 8}px`;
+  }
+}
+
+function short(number) {
+  if (number >= 1e9) return `${(number / 1e9).toFixed(2)} G`;
+  if (number >= 1e6) return `${(number / 1e6).toFixed(2)} M`;
+  return number >= 1e3 ? `${(number / 1e3).toFixed(0)} k` : String(number);
+}

@@ -1,0 +1,346 @@
+// The page: puts the parts together, and keeps what the server said last.
+
+import { Board } from "./board.js";
+import { Editor } from "./editor.js";
+import { Graph } from "./graph.js";
+import { startKeys } from "./keys.js";
+import { Lines } from "./lines.js";
+import { MoveList } from "./moves.js";
+import { Players } from "./players.js";
+import { Setup } from "./setup.js";
+import { Socket } from "./socket.js";
+import { Sound } from "./sound.js";
+import { startTheme } from "./theme.js";
+import { Transfer } from "./transfer.js";
+import { Tree } from "./tree.js";
+
+const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+const byId = (id) => document.getElementById(id);
+
+const socket = new Socket();
+const tree = new Tree();
+let position = null;
+let game = null;
+let mode = "play";
+let heading = null; // the node that the page has asked for and the server has yet to show
+let restoring = sessionStorage.getItem("pgn"); // the game of this tab, before it was loaded anew
+let restored = false;
+
+startTheme(byId("theme"));
+const sound = new Sound(byId("sound"));
+const players = new Players(byId("player-top"), byId("player-bottom"));
+const board = new Board(byId("board"), { onMove: playMove });
+const moves = new MoveList(byId("moves"), goTo);
+const graph = new Graph(byId("graph"), goTo);
+const lines = new Lines(
+  { lines: byId("lines"), readouts: byId("readouts"), score: byId("score"), preview: byId("preview") },
+  {
+    onPlay: (node, line) => socket.send("play_line", { node, moves: line }),
+    onPreview: (node, line) => socket.send("preview", { node, moves: line }),
+  },
+);
+const setup = new Setup(byId("setup"), startGame);
+const editor = new Editor(byId("editor"), board, {
+  onUse: (fen) => {
+    closeEditor();
+    socket.send("load_fen", { fen });
+  },
+  onCheck: (fen) => socket.send("check_fen", { fen }),
+  onClose: closeEditor,
+});
+const transfer = new Transfer({
+  onFen: (fen) => socket.send("load_fen", { fen }),
+  onPgn: (pgn, index) => socket.send("load_pgn", { pgn, index }),
+  tell,
+});
+
+// --- what the server says ---
+
+socket.on("open", () => setEngineState("loading"));
+socket.on("closed", ({ reason }) => setEngineState("failed", reason || "No connection to the server; trying again…"));
+socket.on("engine", ({ state, text }) => setEngineState(state, text));
+socket.on("error", ({ text }) => {
+  heading = null;
+  tell(text);
+  board.refresh(); // a piece that was dropped goes back
+});
+socket.on("notice", ({ text }) => tell(text));
+
+socket.on("tree", (message) => {
+  tree.set(message.nodes);
+  transfer.pgn = message.pgn;
+  const { White, Black } = message.headers;
+  players.setNames(White && White !== "?" ? White : "White", Black && Black !== "?" ? Black : "Black");
+  moves.render(tree);
+  if (restoring) {
+    socket.send("load_pgn", { pgn: restoring });
+    restoring = null;
+    restored = true;
+  } else {
+    sessionStorage.setItem("pgn", tree.root.children.length || message.headers.FEN ? message.pgn : "");
+  }
+  showLine();
+});
+
+socket.on("position", (message) => {
+  const before = position;
+  position = message;
+  if (message.node === heading) heading = null;
+  if (editor.isOpen) return;
+  board.set(message);
+  if (before?.node !== message.node) {
+    lines.clear();
+    announce(before, message);
+  }
+  byId("analysis").setAttribute("aria-checked", String(message.analysing));
+  byId("fen").value = message.fen;
+  byId("opening").querySelector(".eco").textContent = message.opening?.eco ?? "";
+  byId("opening").querySelector(".name").textContent = message.opening?.name ?? "Moves";
+  board.setArrows([]);
+  showLine();
+  showEvaluation(message.score);
+  showStatus();
+});
+
+socket.on("game", (message) => {
+  const started = !game?.running && message.game?.running;
+  const ended = game?.running && message.game && !message.game.running;
+  game = message.game;
+  players.setClock(game?.clock ?? null);
+  if (started) {
+    transfer.hideGames();
+    flip(game.user === "black");
+    byId("setup").hidden = true;
+  }
+  if (ended) sound.play("end");
+  if (!game) byId("setup").hidden = false;
+  showStatus();
+  showPanels();
+});
+
+socket.on("lines", (message) => {
+  if (message.node !== position?.node || !position.analysing || editor.isOpen) return;
+  lines.show(message);
+  board.setArrows(message.lines.map((line) => line.arrow).filter(Boolean));
+  showEvaluation(message.lines[0].score);
+  tree.get(message.node).score = message.lines[0].score;
+  showLine();
+});
+
+socket.on("preview", (message) => lines.showPreview(message, board.flipped));
+socket.on("fen_checked", (message) => editor.checked(message));
+socket.on("games", (message) => {
+  transfer.showGames(message);
+  if (restored) goTo(tree.line(tree.root.id).at(-1).id);
+  restored = false;
+});
+socket.on("progress", ({ done, all }) => {
+  byId("progress").hidden = done >= all;
+  byId("evaluate").disabled = done < all;
+  byId("progress").max = Math.max(all, 1);
+  byId("progress").value = done;
+});
+
+// --- what the user does ---
+
+function playMove(move) {
+  socket.send("play", { node: position.node, move });
+}
+
+function startGame(fields) {
+  sound.play("move"); // browsers let a page make sounds only after a click
+  socket.send("new_game", fields);
+}
+
+function goTo(node) {
+  if (editor.isOpen) closeEditor();
+  heading = node;
+  socket.send("go_to", { node });
+}
+
+function step(to) {
+  const from = heading ?? position.node;
+  const line = tree.line(from);
+  const here = line.findIndex((node) => node.id === from);
+  const node = line[Math.min(Math.max(to(here, line.length - 1), 0), line.length - 1)];
+  if (node && node.id !== from) goTo(node.id);
+}
+
+const actions = {
+  ArrowLeft: () => step((here) => here - 1),
+  ArrowRight: () => step((here) => here + 1),
+  Home: () => step(() => 0),
+  End: () => step((_, end) => end),
+  f: () => flip(!board.flipped),
+  " ": () => {
+    if (mode === "analyse") analyse(!position.analysing);
+  },
+};
+startKeys(actions);
+byId("first").addEventListener("click", actions.Home);
+byId("previous").addEventListener("click", actions.ArrowLeft);
+byId("next").addEventListener("click", actions.ArrowRight);
+byId("last").addEventListener("click", actions.End);
+byId("flip").addEventListener("click", actions.f);
+
+function flip(flipped) {
+  board.flip(flipped);
+  players.flip(flipped);
+  byId("evaluation").classList.toggle("flipped", flipped);
+}
+
+function analyse(on) {
+  socket.send("analyse", { on, lines: Number(byId("line-count").value) });
+}
+
+byId("analysis").addEventListener("click", () => analyse(!position.analysing));
+byId("line-count").addEventListener("change", () => position.analysing && analyse(true));
+byId("evaluate").addEventListener("click", () => socket.send("evaluate"));
+byId("promote").addEventListener("click", () => socket.send("promote", { node: position.node }));
+byId("delete").addEventListener("click", () => socket.send("delete", { node: position.node }));
+byId("take-back").addEventListener("click", () => socket.send("take_back"));
+byId("undo-end").addEventListener("click", () => socket.send("take_back"));
+byId("offer-draw").addEventListener("click", () => socket.send("offer_draw"));
+byId("new-game").addEventListener("click", () => {
+  byId("game").hidden = true;
+  byId("setup").hidden = false;
+});
+byId("analyse-game").addEventListener("click", () => choose("analyse"));
+byId("reset").addEventListener("click", () => socket.send("load_fen", { fen: START }));
+byId("play-here").addEventListener("click", () => {
+  setup.chooseHere();
+  byId("setup").hidden = false;
+  byId("game").hidden = true;
+  choose("play");
+});
+byId("edit").addEventListener("click", () => {
+  editor.open(position.fen);
+  showPanels();
+});
+
+function closeEditor() {
+  editor.close();
+  board.set(position);
+  showPanels();
+}
+
+byId("resign").addEventListener("click", (event) => {
+  const button = event.currentTarget;
+  if (button.classList.contains("sure")) socket.send("resign");
+  setResign(!button.classList.contains("sure"));
+});
+addEventListener("pointerdown", (event) => event.target.id !== "resign" && setResign(false));
+
+function setResign(sure) {
+  byId("resign").classList.toggle("sure", sure);
+  byId("resign").textContent = sure ? "Really resign?" : "Resign";
+}
+
+byId("type-move").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const input = event.target.elements.move;
+  if (input.value.trim()) playMove(input.value.trim());
+  input.value = "";
+});
+
+for (const name of ["play", "analyse"]) {
+  byId(`tab-${name}`).addEventListener("click", () => choose(name));
+  byId(`tab-${name}`).addEventListener("keydown", (event) => {
+    if (!event.key.startsWith("Arrow")) return;
+    event.stopPropagation();
+    choose(name === "play" ? "analyse" : "play");
+    byId(`tab-${mode}`).focus();
+  });
+}
+
+function choose(name) {
+  mode = name;
+  if (mode === "play" && position?.analysing) analyse(false);
+  showPanels();
+}
+
+// --- what is shown ---
+
+function showPanels() {
+  const running = Boolean(game?.running);
+  for (const name of ["play", "analyse"]) {
+    byId(`tab-${name}`).setAttribute("aria-selected", String(mode === name));
+    byId(`tab-${name}`).tabIndex = mode === name ? 0 : -1;
+    byId(`panel-${name}`).hidden = mode !== name || editor.isOpen;
+  }
+  byId("evaluation").hidden = mode === "play";
+  byId("graph-card").hidden = mode === "play" || running || editor.isOpen;
+  byId("transfer").hidden = mode === "play" || editor.isOpen;
+  byId("tree-tools").hidden = mode === "play" || running;
+  byId("moves-card").hidden = editor.isOpen;
+  showLine();
+}
+
+function showLine() {
+  if (!position) return;
+  moves.mark(position.node);
+  if (!byId("graph-card").hidden) graph.render(tree.line(position.node), position.node);
+  byId("promote").disabled = tree.isMain(position.node);
+  byId("delete").disabled = position.node === tree.root.id;
+}
+
+function showEvaluation(score) {
+  const bar = byId("evaluation");
+  const chances = score?.chances ?? 0.5;
+  bar.querySelector(".white").style.height = `${chances * 100}%`;
+  const text = bar.querySelector("span");
+  text.textContent = score ? score.text.replace(/^[+-]/, "").replace(/\.(\d)\d$/, ".$1") : "";
+  text.classList.toggle("above", chances < 0.5);
+  bar.setAttribute("aria-label", score ? `Evaluation ${score.text}, from White's view` : "Evaluation");
+}
+
+function showStatus() {
+  const card = byId("game");
+  card.hidden = !game || !byId("setup").hidden;
+  if (!game || !position) return;
+  const status = card.querySelector(".status");
+  const [title, detail] = game.running ? runningStatus() : [resultTitle(), `${game.reason}, ${game.result}`];
+  status.replaceChildren(title, Object.assign(document.createElement("small"), { textContent: detail }));
+  card.querySelector(".running").hidden = !game.running;
+  card.querySelector(".over").hidden = game.running;
+  if (!game.running) setResign(false);
+}
+
+function runningStatus() {
+  const atEnd = !tree.get(position.node)?.children.length;
+  const yours = position.turn === game.user;
+  if (!atEnd) return ["An earlier position", "→ goes back to the game"];
+  return yours ? ["Your move", position.check ? "You are in check" : `You have ${game.user}`] : ["Knightadder thinks…", game.opponent];
+}
+
+function resultTitle() {
+  if (game.result === "½-½") return "Draw";
+  return (game.result === "1-0") === (game.user === "white") ? "You won" : "You lost";
+}
+
+function setEngineState(state, text = "") {
+  const texts = { loading: "The engine is loading; its first start takes half a minute…", ready: "", failed: text };
+  byId("engine-state").textContent = texts[state];
+  byId("engine-state").classList.toggle("bad", state === "failed");
+  document.body.dataset.engine = state;
+}
+
+/** Tell by ear, and by sound, the move that led to a position that is new. */
+function announce(before, now) {
+  byId("announcer").textContent = [now.san, now.outcome].filter(Boolean).join(", ");
+  if (!before || tree.get(now.node)?.parent !== before.node) return;
+  const captured = Object.keys(now.pieces).length < Object.keys(before.pieces).length;
+  sound.play(now.check ? "check" : captured ? "capture" : "move");
+}
+
+let toastTimer = 0;
+function tell(text) {
+  const toast = byId("toast");
+  toast.textContent = text[0].toUpperCase() + text.slice(1);
+  toast.hidden = false;
+  clearTimeout(toastTimer);
+  toastTimer = setTimeout(() => (toast.hidden = true), 5000);
+}
+
+showPanels();
+socket.connect();

@@ -1,0 +1,109 @@
+// The list of moves: the main line in two columns, variations and comments between its rows.
+
+import { moveNumber } from "./tree.js";
+
+const GLYPHS = { 1: "!", 2: "?", 3: "!!", 4: "??", 5: "!?", 6: "?!" };
+
+export class MoveList {
+  /**
+   * @param {HTMLElement} element
+   * @param {(node: number) => void} onChoose gets the number of the node whose move is clicked
+   */
+  constructor(element, onChoose) {
+    this.element = element;
+    element.addEventListener("click", (event) => {
+      const button = event.target.closest("[data-node]");
+      if (button) onChoose(Number(button.dataset.node));
+    });
+  }
+
+  render(tree) {
+    const rows = [];
+    let previous = tree.root;
+    if (tree.root.comment) rows.push(aside([comment(tree.root.comment)]));
+    while (previous.children.length) {
+      const [node, ...others] = previous.children;
+      const white = node.ply % 2 === 1;
+      if (white || previous === tree.root) rows.push(text("span", "number", `${Math.ceil(node.ply / 2)}`));
+      if (!white && previous === tree.root) rows.push(text("span", "gap", "…"));
+      rows.push(moveButton(node));
+      const between = [];
+      if (node.comment) between.push(comment(node.comment));
+      for (const other of others) between.push(variation(other));
+      if (between.length) {
+        const goesOn = white && node.children.length;
+        if (white) rows.push(text("span", "gap", goesOn ? "…" : ""));
+        rows.push(aside(between));
+        if (goesOn) rows.push(text("span", "number", `${Math.ceil(node.ply / 2)}`), text("span", "gap", "…"));
+      }
+      previous = node;
+    }
+    if (!rows.length) rows.push(text("p", "empty", "No moves yet"));
+    this.element.replaceChildren(...rows);
+  }
+
+  /** Mark the move that led to the position shown, and bring it into view. */
+  mark(id) {
+    this.element.querySelector("[aria-current]")?.removeAttribute("aria-current");
+    const button = this.element.querySelector(`[data-node="${id}"]`);
+    if (!button) {
+      this.element.scrollTop = 0;
+      return;
+    }
+    button.setAttribute("aria-current", "true");
+    // Not scrollIntoView: that would also scroll the page, away from the board of a phone.
+    const [top, box] = [button.offsetTop, this.element];
+    if (top < box.scrollTop || top + button.offsetHeight > box.scrollTop + box.clientHeight) {
+      box.scrollTop = top - box.clientHeight / 2;
+    }
+  }
+}
+
+/** A variation, with what varies from it in turn, as text that flows. */
+function variation(first) {
+  const box = document.createElement("div");
+  box.className = "variation";
+  let numbered = true; // whether the next move needs its number
+  let others = [];
+  for (let node = first; node; node = node.children[0]) {
+    box.append(...moveWithNumber(node, numbered));
+    numbered = Boolean(node.comment) || others.length > 0;
+    if (node.comment) box.append(comment(node.comment));
+    box.append(...others.map(variation));
+    others = node.children.slice(1); // they vary from the next move, so they stand behind it
+  }
+  return box;
+}
+
+function moveWithNumber(node, numbered) {
+  const parts = [];
+  if (numbered || node.ply % 2) parts.push(text("span", "number", moveNumber(node.ply)));
+  parts.push(moveButton(node));
+  return parts;
+}
+
+function moveButton(node) {
+  const glyphs = node.nags.map((nag) => GLYPHS[nag] ?? "").join("");
+  const button = text("button", "move", node.san + glyphs);
+  button.dataset.node = node.id;
+  if (node.score) button.title = node.score.text;
+  return button;
+}
+
+function aside(children) {
+  const box = document.createElement("div");
+  box.className = "aside";
+  box.append(...children);
+  return box;
+}
+
+function comment(words) {
+  return text("span", "comment", words);
+}
+
+function text(name, className, content) {
+  const made = document.createElement(name);
+  made.className = className;
+  made.textContent = content;
+  return made;
+}

@@ -1,0 +1,81 @@
+// Positions and games in and out: FEN, and PGN by text, file, clipboard and drop.
+
+export class Transfer {
+  /**
+   * @param {{onFen: (fen: string) => void, onPgn: (pgn: string, index: number) => void, tell: (text: string) => void}} actions
+   */
+  constructor(actions) {
+    this.actions = actions;
+    this.pgn = ""; // of the game on the board
+    this.loaded = ""; // the text that the game was chosen from
+    this.dialog = byId("pgn-dialog");
+    this.text = byId("pgn-text");
+    this.games = byId("games");
+    byId("fen-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      actions.onFen(byId("fen").value);
+    });
+    byId("load-pgn").addEventListener("click", () => {
+      this.dialog.returnValue = "";
+      this.dialog.showModal();
+    });
+    this.dialog.addEventListener("close", () => {
+      if (this.dialog.returnValue === "load") this.load(this.text.value);
+    });
+    byId("pgn-file").addEventListener("change", (event) => this.read(event.target.files[0]));
+    this.games.addEventListener("change", () => actions.onPgn(this.loaded, Number(this.games.value)));
+    byId("copy-pgn").addEventListener("click", () => this.copy());
+    byId("save-pgn").addEventListener("click", () => this.save());
+    addEventListener("dragover", (event) => event.preventDefault());
+    addEventListener("drop", (event) => {
+      event.preventDefault();
+      if (event.dataTransfer.files.length) this.read(event.dataTransfer.files[0]);
+    });
+  }
+
+  async read(file) {
+    if (!file) return;
+    this.dialog.close("");
+    this.load(await file.text());
+  }
+
+  load(text) {
+    this.loaded = text;
+    this.text.value = "";
+    this.actions.onPgn(text, 0);
+  }
+
+  /** Let the user choose among the games of the text. */
+  showGames({ titles, index }) {
+    this.games.replaceChildren(...titles.map((title, number) => new Option(`${number + 1}. ${title}`, String(number))));
+    this.games.value = String(index);
+    byId("games-field").hidden = titles.length < 2;
+  }
+
+  hideGames() {
+    byId("games-field").hidden = true;
+  }
+
+  async copy() {
+    try {
+      await navigator.clipboard.writeText(this.pgn);
+      this.actions.tell("The PGN is in the clipboard");
+    } catch {
+      // Browsers let only pages of this machine, or with https, write there: show it to be copied by hand.
+      this.text.value = this.pgn;
+      this.dialog.showModal();
+      this.text.select();
+    }
+  }
+
+  save() {
+    const link = document.createElement("a");
+    link.href = `data:application/x-chess-pgn;charset=utf-8,${encodeURIComponent(this.pgn + "\n")}`;
+    link.download = "game.pgn";
+    link.click();
+  }
+}
+
+function byId(id) {
+  return document.getElementById(id);
+}

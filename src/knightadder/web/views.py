@@ -1,0 +1,188 @@
+"""What the page is told: positions, games and lines of analysis as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import chess
+
+from knightadder.web.game import outcome_of
+from knightadder.web.gametree import GameTree, score_view
+
+if TYPE_CHECKING:
+    from knightadder.library.results import Line
+    from knightadder.web.game import PlayedGame
+
+View: TypeAlias = dict[str, Any]
+
+_MAX_PLIES_SHOWN = 24  # of a line of analysis
+
+
+def position_view(tree: GameTree, movable: bool) -> View:
+    """Describe the position of the tree's cursor.
+
+    Parameters
+    ----------
+    tree : GameTree
+        The tree.
+    movable : bool
+        Whether the user may move there; if not, no legal moves are told.
+    """
+    board = tree.cursor.board()
+    outcome = outcome_of(board)
+    return {
+        "type": "position",
+        "node": tree.id(tree.cursor),
+        **board_view(board),
+        "san": tree.san(tree.cursor),
+        "fen": board.fen(),
+        "ply": board.ply(),
+        "legal": legal_view(board) if movable else {},
+        "promotions": _promotions(board) if movable else [],
+        "outcome": None if outcome is None else f"{outcome[1]}, {outcome[0].replace('1/2', '½')}",
+        "opening": opening_view(board),
+        "score": tree.score(tree.cursor),
+    }
+
+
+def board_view(board: chess.Board) -> View:
+    """Describe what stands on the board, whose move it is, the last move, and the king that is in check."""
+    king = board.king(board.turn)
+    return {
+        "pieces": {chess.square_name(square): _piece_name(piece) for square, piece in board.piece_map().items()},
+        "turn": "white" if board.turn else "black",
+        "last": _last_move(board),
+        "check": chess.square_name(king) if king is not None and board.is_check() else None,
+    }
+
+
+def legal_view(board: chess.Board) -> dict[str, dict[str, str]]:
+    """Give the legal moves: for each square with some, the squares it can go to and the move in UCI's notation.
+
+    Castling can be played by the king's goal and by its rook's square, where the king has no other move there. A move
+    of a promotion lacks the letter of the new piece.
+    """
+    legal: dict[str, dict[str, str]] = {}
+    castlings = []
+    for move in board.legal_moves:
+        if board.is_castling(move):
+            castlings.append(move)
+        else:
+            targets = legal.setdefault(chess.square_name(move.from_square), {})
+            targets[chess.square_name(move.to_square)] = move.uci()[:4]
+    for move in castlings:
+        targets = legal.setdefault(chess.square_name(move.from_square), {})
+        for square in (_king_goal(move), _castling_rook(board, move)):
+            if square != move.from_square:
+                targets.setdefault(chess.square_name(square), board.uci(move))
+    return legal
+
+
+def opening_view(board: chess.Board) -> View | None:
+    """Name the opening, by its ECO code and name; None if it has none."""
+    from knightadder.openings import find_opening
+
+    opening = find_opening(board)
+    return None if opening is None else {"eco": opening.eco, "name": opening.name}
+
+
+def game_view(game: PlayedGame | None) -> View:
+    """Describe the game against the engine, if there is one."""
+    if game is None:
+        return {"type": "game", "game": None}
+    clock = game.clock
+    return {
+        "type": "game",
+        "game": {
+            "user": "white" if game.user else "black",
+            "opponent": game.opponent,
+            "running": game.running,
+            "result": game.result.replace("1/2", "½"),
+            "reason": game.reason,
+            "clock": None
+            if clock is None
+            else {
+                "white": round(clock.remaining(chess.WHITE), 2),
+                "black": round(clock.remaining(chess.BLACK), 2),
+                "running": None if clock.running is None else "white" if clock.running else "black",
+            },
+        },
+    }
+
+
+def lines_view(node: int, board: chess.Board, lines: Mapping[int, Line]) -> View:
+    """Describe lines of analysis.
+
+    Parameters
+    ----------
+    node : int
+        Number of the node that is analysed.
+    board : chess.Board
+        Its position.
+    lines : mapping of int to Line
+        The lines by their rank, from 1; at least one.
+    """
+    newest = max(lines.values(), key=lambda line: line.nodes)
+    return {
+        "type": "lines",
+        "node": node,
+        "turn": "white" if board.turn else "black",
+        "ply": board.ply(),
+        "depth": newest.depth,
+        "seldepth": newest.seldepth,
+        "nodes": newest.nodes,
+        "nps": newest.nps,
+        "hashfull": newest.hashfull,
+        "tbhits": newest.tbhits,
+        "time": round(newest.time, 1),
+        "lines": [
+            {"score": score_view(line.score), "depth": line.depth, **_moves_view(board, line.pv[:_MAX_PLIES_SHOWN])}
+            for _, line in sorted(lines.items())
+        ],
+    }
+
+
+def _moves_view(board: chess.Board, moves: Sequence[chess.Move]) -> View:
+    """Describe a line of moves: in both notations, and the squares of its first move as an arrow."""
+    arrow = _squares(board, moves[0]) if moves else None
+    board = board.copy(stack=False)
+    sans, ucis = [], []
+    for move in moves:
+        ucis.append(board.uci(move))
+        sans.append(board.san_and_push(move))
+    return {"moves": ucis, "sans": sans, "arrow": arrow}
+
+
+def _last_move(board: chess.Board) -> list[str] | None:
+    if not board.move_stack:
+        return None
+    before = board.copy(stack=1)
+    return _squares(before, before.pop())
+
+
+def _squares(board: chess.Board, move: chess.Move) -> list[str]:
+    """Name where a move's piece comes from and goes to; for castling, the king's squares."""
+    goal = _king_goal(move) if board.is_castling(move) else move.to_square
+    return [chess.square_name(move.from_square), chess.square_name(goal)]
+
+
+def _king_goal(castling: chess.Move) -> chess.Square:
+    kingside = chess.square_file(castling.to_square) > chess.square_file(castling.from_square)
+    return chess.square(6 if kingside else 2, chess.square_rank(castling.from_square))
+
+
+def _castling_rook(board: chess.Board, castling: chess.Move) -> chess.Square:
+    """Give the square of the rook."""
+    if board.chess960:
+        return castling.to_square
+    kingside = chess.square_file(castling.to_square) > chess.square_file(castling.from_square)
+    return chess.square(7 if kingside else 0, chess.square_rank(castling.from_square))
+
+
+def _promotions(board: chess.Board) -> list[str]:
+    return sorted({move.uci()[:4] for move in board.legal_moves if move.promotion is not None})
+
+
+def _piece_name(piece: chess.Piece) -> str:
+    return ("w" if piece.color else "b") + piece.symbol().upper()

@@ -1,0 +1,35 @@
+"""The server of the web board in a thread, with the engines that a test wants."""
+
+import contextlib
+import socket
+import threading
+
+import uvicorn
+
+from knightadder.web.messages import MAX_CHARACTERS
+from knightadder.web.server import make_app
+
+
+class BoardServer:
+    """A server on a free port; `make_engine` is called for each tab."""
+
+    def __init__(self):
+        self.make_engine = None
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.host = f"127.0.0.1:{self._socket.getsockname()[1]}"
+        self.address = f"http://{self.host}"
+        app = make_app(lambda: self.make_engine())
+        self._server = uvicorn.Server(
+            uvicorn.Config(app, log_level="warning", lifespan="off", ws_max_size=4 * MAX_CHARACTERS)
+        )
+        self._thread = threading.Thread(target=self._server.run, args=([self._socket],))
+
+    @contextlib.contextmanager
+    def running(self):
+        self._thread.start()
+        try:
+            yield self
+        finally:
+            self._server.should_exit = True
+            self._thread.join()
+            self._socket.close()

@@ -1,0 +1,70 @@
+"""A tab without a browser: talks to the server over the WebSocket, and keeps the newest message of each type."""
+
+import contextlib
+import json
+
+from websockets.sync.client import connect
+
+_PATIENCE = 120  # seconds to wait for a message before the test fails; long, since machines are slow at times
+
+
+class Tab:
+    """A tab; `position`, `tree`, `game` and so on are what the server said last."""
+
+    def __init__(self, socket):
+        self._socket = socket
+        self.newest = {}
+
+    def __getattr__(self, kind):
+        return self.newest[kind]
+
+    def send(self, kind, **fields):
+        self.send_text(json.dumps({"type": kind, **fields}))
+
+    def send_text(self, text):
+        self._socket.send(text)
+
+    def until(self, kind, holds=lambda message: True):
+        """Read until a message of this type comes that fulfils the condition, and give it."""
+        while True:
+            message = json.loads(self._socket.recv(_PATIENCE))
+            self.newest[message["type"]] = message
+            if message["type"] == kind and holds(message):
+                return message
+
+    def ask(self, kind, **fields):
+        """Send a message, and read until it is handled."""
+        self.send(kind, **fields)
+        return self.settle()
+
+    def settle(self):
+        """Read until all that was sent is handled."""
+        self.send("check_fen", fen="settled")
+        self.until("fen_checked")
+        return self
+
+    def play(self, move, answer=None):
+        """Play a move from the position shown; wait for the engine's answer, if there is to be one."""
+        ply = self.position["ply"] + 2
+        self.ask("play", node=self.position["node"], move=move)
+        if answer is not None:
+            if self.position["ply"] < ply:
+                self.until("position", lambda message: message["ply"] == ply)
+            self.settle()
+            assert self.position["san"] == answer
+        return self
+
+    @property
+    def sans(self):
+        """The moves of the tree, in the order of the tree."""
+        return [node["san"] for node in self.tree["nodes"] if node["san"]]
+
+
+@contextlib.contextmanager
+def open_tab(server, wait=True):
+    """Open a tab, and wait for its engine."""
+    with connect(f"ws://{server.host}/socket", origin=server.address, max_size=None) as socket:
+        tab = Tab(socket)
+        if wait:
+            tab.until("engine", lambda message: message["state"] != "loading")
+        yield tab.settle()

@@ -1,0 +1,78 @@
+"""A stand-in for the library's engine: it plays prepared moves, and analyses without a search."""
+
+import threading
+
+import chess
+
+from knightadder.engine.info import Bound, Info, Result, Score
+from knightadder.library.stream import Stream
+
+
+class StandInEngine:
+    """Plays the moves of a script, then the first legal ones by name; an analysis ranks legal moves by name.
+
+    If `endless`, a search for a move goes on until it is stopped, as an analysis always does.
+    """
+
+    def __init__(self, script=(), cp=20, endless=False):
+        self.script = list(script)
+        self.cp = cp
+        self.endless = endless
+        self.options = {}
+        self.searches = []  # the FEN of each
+        self.running = 0
+        self.games = 0
+        self.closed = threading.Event()
+
+    def configure(self, options):
+        assert not self.running, "configured in a search"
+        self.options.update(options)
+        return []
+
+    def new_game(self):
+        self.games += 1
+
+    def close(self):
+        self.closed.set()
+
+    def stream(self, board, limit=None, *, multipv=1):
+        assert not self.running, "two searches at once"
+        assert board.is_valid()
+        self.running += 1
+        self.searches.append(board.fen())
+        moves = sorted(board.legal_moves, key=chess.Move.uci)
+        if limit is not None and self.script and not self.endless:
+            moves = [board.parse_san(self.script.pop(0))]
+        infos = [_info(board, move, rank, self.cp) for rank, move in enumerate(moves[:multipv], 1)]
+        result = Result(moves[0].uci(), None, infos[0])
+        stream = Stream(board.turn, lambda: self._end(stream, result))
+        for info in infos:
+            stream.report(info)
+        if limit is not None and not self.endless:
+            self._end(stream, result)
+        return stream
+
+    def _end(self, stream, result):
+        if not stream.done:
+            self.running -= 1
+            stream.finish(result)
+
+
+def _info(board, move, rank, cp):
+    after = board.copy(stack=False)
+    after.push(move)
+    reply = min(after.legal_moves, key=chess.Move.uci, default=None)
+    return Info(
+        depth=12,
+        seldepth=20,
+        multipv=rank,
+        score=Score(mate=1) if after.is_checkmate() else Score(cp=cp - 10 * rank),
+        bound=Bound.EXACT,
+        wdl=(400, 300, 300),
+        nodes=123_456,
+        nps=1_000_000,
+        hashfull=42,
+        tbhits=0,
+        time_ms=500,
+        pv=(move.uci(),) if reply is None else (move.uci(), reply.uci()),
+    )

@@ -1,0 +1,74 @@
+"""The subcommand ``play``: the board as a process of its own, on a free port."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+
+import pytest
+
+from knightadder import cli
+
+
+def _start(*arguments):
+    # BROWSER is what the standard library opens pages with; %s stands for the address.
+    environment = {**os.environ, "BROWSER": "echo opened %s"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "knightadder", "play", "--port", "0", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is sent as POSIX has it")
+def test_the_board_is_served_until_ctrl_c():
+    with _start("--no-browser") as process:
+        address = re.search(r"http://127\.0\.0\.1:\d+/", process.stdout.readline())[0]
+        with urllib.request.urlopen(address, timeout=120) as page:
+            assert "<title>Knightadder" in page.read().decode()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+    assert (process.returncode, out, err) == (0, "", "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is sent as POSIX has it")
+def test_the_browser_is_opened():
+    with _start() as process:
+        address = re.search(r"http://127\.0\.0\.1:\d+/", process.stdout.readline())[0]
+        assert process.stdout.readline() == f"opened {address}\n"
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=120)
+
+
+def test_a_port_that_is_taken_is_one_line(capsys):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        assert cli.main(["play", "--no-browser", "--port", str(port)]) == 2
+    assert re.fullmatch(
+        rf"knightadder: cannot listen on 127\.0\.0\.1, port {port}: .*; --port 0 .*\n", capsys.readouterr().err
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--host", "no such host"], "cannot listen on no such host"),
+        (["--threads", "100000"], "Threads"),
+        (["--hash", "1000000000"], "Hash"),
+    ],
+)
+def test_bad_arguments_are_one_line(arguments, complaint, capsys):
+    assert cli.main(["play", "--no-browser", "--port", "0", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert complaint in error and error.count("\n") == 1
+
+
+def test_no_port_beyond_65535(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["play", "--port", "65536"])
+    assert "--port" in capsys.readouterr().err

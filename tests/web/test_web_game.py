@@ -1,0 +1,68 @@
+"""Ends of games, and clocks of moves taken back."""
+
+import chess
+import chess.pgn
+import pytest
+
+from knightadder.web.clock import ChessClock
+from knightadder.web.game import PlayedGame, outcome_of
+
+
+@pytest.mark.parametrize(
+    ("fen", "result"),
+    [
+        ("R5k1/5ppp/8/8/8/8/8/6K1 b - - 0 1", "1-0"),
+        ("6k1/8/8/8/8/8/5PPP/r5K1 w - - 0 1", "0-1"),
+        ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "1/2-1/2"),
+        ("7k/8/6K1/8/8/8/8/6N1 b - - 0 1", "1/2-1/2"),
+        ("7k/8/6K1/8/8/8/8/6R1 b - - 100 99", "1/2-1/2"),
+        ("R5k1/5ppp/8/8/8/8/8/6K1 b - - 100 99", "1-0"),  # mate goes before the fifty moves
+        (chess.STARTING_FEN, None),
+    ],
+)
+def test_ends_of_games(fen, result):
+    board = chess.Board(fen)
+    outcome = outcome_of(board)
+    assert (outcome and outcome[0]) == result
+    judge = board.outcome(claim_draw=True)  # python-chess's word on it
+    assert (judge and judge.result()) == result
+
+
+class _Time:
+    seconds = 0.0
+
+    def __call__(self):
+        return self.seconds
+
+
+@pytest.mark.parametrize(
+    ("fen", "result"),
+    [(chess.STARTING_FEN, "0-1"), ("7k/8/8/8/8/8/8/6RK w - - 0 1", "1/2-1/2")],  # a bare king cannot win on time
+)
+def test_time_runs_out(fen, result):
+    time = _Time()
+    game = PlayedGame(chess.WHITE, None, ChessClock(60, 0, time), 1.0, 0)
+    board = chess.Board(fen)
+    game.clock.start(chess.WHITE)
+    time.seconds = 59
+    assert not game.out_of_time(board) and game.running
+    time.seconds = 60
+    assert game.out_of_time(board) and game.result == result and game.clock.running is None
+
+
+def test_clocks_go_back_with_the_moves():
+    game = PlayedGame(chess.WHITE, None, ChessClock(60, 0), 1.0, start_ply=2)
+    node = chess.pgn.Game()
+    for move, clock in (("e2e4", 11), ("e7e5", 12), ("g1f3", 50), ("b8c6", 55), ("f1c4", 40)):
+        node = node.add_variation(chess.Move.from_uci(move))
+        node.set_clock(clock)
+    game.resume_from(node.parent)
+    assert (game.clock.remaining(chess.WHITE), game.clock.remaining(chess.BLACK)) == (50, 55)
+    game.resume_from(node.parent.parent.parent)  # before the game: those clocks are of another
+    assert (game.clock.remaining(chess.WHITE), game.clock.remaining(chess.BLACK)) == (60, 60)
+
+
+def test_the_engine_is_given_the_clocks_or_a_time():
+    clocked = PlayedGame(chess.WHITE, None, ChessClock(60, 2), 1.0, 0).limit()
+    assert (clocked.white_clock, clocked.black_inc, clocked.time) == (60, 2, None)
+    assert PlayedGame(chess.WHITE, None, None, 1.5, 0).limit().time == 1.5

@@ -1,0 +1,425 @@
+"""What a tab can do, told over its WebSocket, with a stand-in for the engine."""
+
+import io
+import threading
+
+import chess
+import chess.pgn
+import pytest
+from board_tab import open_tab
+from stand_in_engine import StandInEngine
+
+from knightadder.engine.errors import EngineError
+
+# --- the position --------------------------------------------------------------------------------------------------
+
+
+def test_the_start_position_is_shown_with_its_legal_moves(tab):
+    shown = tab.position
+    assert shown["fen"] == chess.STARTING_FEN
+    assert shown["pieces"]["e1"] == "wK" and shown["pieces"]["d8"] == "bQ"
+    moves = {uci for targets in shown["legal"].values() for uci in targets.values()}
+    assert moves == {move.uci() for move in chess.Board().legal_moves}
+
+
+def test_a_move_is_played_by_san_or_uci_and_can_be_visited_again(tab):
+    tab.play("e4").play("e7e5")
+    assert tab.sans == ["e4", "e5"]
+    assert tab.position["last"] == ["e7", "e5"]
+    assert tab.position["opening"] == {"eco": "C20", "name": "King's Pawn Game"}
+    tab.ask("go_to", node=tab.tree["nodes"][1]["id"])
+    assert tab.position["san"] == "e4"
+
+
+def test_castling_is_offered_on_the_goal_and_on_the_rook(tab):
+    tab.ask("load_fen", fen="r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1")
+    targets = tab.position["legal"]["e1"]
+    assert targets["g1"] == targets["h1"] == "e1g1"
+    assert targets["c1"] == targets["a1"] == "e1c1"
+    tab.play("e1g1")
+    assert tab.position["last"] == ["e1", "g1"] and tab.sans == ["O-O"]
+
+
+def test_chess960_castles_onto_the_rook_and_keeps_the_kings_own_moves(tab):
+    tab.ask("load_fen", fen="4k3/8/8/8/8/8/8/5K1R w H - 0 1")
+    targets = tab.position["legal"]["f1"]
+    assert targets["g1"] == "f1g1" and targets["h1"] == "f1h1"
+    tab.play("f1h1")
+    assert tab.sans == ["O-O"] and tab.position["pieces"]["g1"] == "wK" and tab.position["last"] == ["f1", "g1"]
+
+
+def test_promotions_are_told(tab):
+    tab.ask("load_fen", fen="3n4/4P2k/8/8/8/8/8/4K3 w - - 0 1")
+    assert tab.position["promotions"] == ["e7d8", "e7e8"]
+    assert tab.position["legal"]["e7"] == {"e8": "e7e8", "d8": "e7d8"}
+    tab.play("e7d8n")
+    assert tab.sans == ["exd8=N"]
+
+
+def test_mate_is_called(tab):
+    tab.ask("load_fen", fen="6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1").play("Ra8")
+    assert tab.position["outcome"] == "Checkmate, 1-0"
+    assert tab.position["check"] == "g8" and tab.position["legal"] == {}
+
+
+# --- the game ------------------------------------------------------------------------------------------------------
+
+
+def test_a_game_to_mate(engine, tab):
+    engine.script = ["e5", "Nc6", "Nf6"]
+    tab.ask("new_game", color="white", elo=1400)
+    tab.play("e4", "e5").play("Bc4", "Nc6").play("Qh5", "Nf6")
+    assert engine.options == {"UCI_LimitStrength": True, "UCI_Elo": 1400} and engine.games == 1
+    tab.play("Qxf7#")
+    game = tab.game["game"]
+    assert (game["running"], game["result"], game["reason"]) == (False, "1-0", "Checkmate")
+    read = chess.pgn.read_game(io.StringIO(tab.tree["pgn"]))
+    assert read.headers["Result"] == "1-0" and read.headers["Black"] == "Knightadder (1400)"
+    assert [move.uci() for move in read.mainline_moves()][-1] == "h5f7"
+
+
+def test_the_engine_begins_where_it_has_white(engine, tab):
+    engine.script = ["d4"]
+    tab.send("new_game", color="black")
+    tab.until("position", lambda message: message["san"] == "d4")
+    tab.settle()
+    assert tab.sans == ["d4"] and tab.position["legal"]["d7"]
+    assert engine.options["UCI_LimitStrength"] is False
+
+
+def test_a_move_is_taken_back_with_its_answer(engine, tab):
+    engine.script = ["e5", "Nc6"]
+    tab.ask("new_game", color="white").play("e4", "e5").play("Nf3", "Nc6")
+    tab.ask("take_back")
+    assert tab.sans == ["e4", "e5"] and tab.position["legal"]["g1"]
+    tab.ask("take_back")
+    assert tab.sans == []
+    tab.ask("take_back")
+    assert "no move of yours" in tab.error["text"]
+
+
+def test_a_move_is_taken_back_while_the_engine_thinks(engine, tab):
+    engine.endless = True
+    tab.ask("new_game", color="white").play("e4")
+    assert tab.position["legal"] == {}
+    tab.ask("take_back")
+    assert tab.sans == [] and tab.position["legal"]["e2"] and not engine.running
+
+
+def test_a_lost_game_goes_on_from_the_move_taken_back(engine, tab):
+    engine.script = ["e5", "Qh4#"]
+    tab.ask("new_game", color="white").play("f3", "e5").play("g4", "Qh4#")
+    assert tab.game["game"]["result"] == "0-1"
+    tab.ask("take_back")
+    assert tab.game["game"]["running"] and tab.sans == ["f3", "e5"] and '[Result "*"]' in tab.tree["pgn"]
+
+
+def test_the_user_moves_only_on_his_turn_and_at_the_end(engine, tab):
+    engine.endless = True
+    tab.ask("new_game", color="white").play("e4").play("e5")
+    assert tab.error["text"] == "it is not your move"
+    tab.newest.pop("error")
+    tab.ask("play", node=tab.tree["nodes"][0]["id"], move="d4")
+    assert tab.error["text"] == "it is not your move" and tab.sans == ["e4"]
+
+
+def test_earlier_positions_can_be_looked_at_while_the_engine_thinks(engine, tab):
+    engine.endless = True
+    tab.ask("new_game", color="white").play("e4")
+    if not engine.running:
+        tab.settle()
+    tab.ask("go_to", node=tab.tree["nodes"][0]["id"])
+    assert tab.position["fen"] == chess.STARTING_FEN and tab.position["legal"] == {}
+    assert engine.running == 1
+
+
+def test_resigning(engine, tab):
+    engine.endless = True
+    tab.ask("new_game", color="white").play("e4").ask("resign")
+    assert (tab.game["game"]["result"], tab.game["game"]["reason"]) == ("0-1", "White resigned")
+    assert not engine.running and '[Result "0-1"]' in tab.tree["pgn"]
+    tab.ask("resign")
+    assert tab.error["text"] == "no game is being played"
+
+
+@pytest.mark.parametrize(("cp", "number", "accepted"), [(-50, 30, True), (300, 30, False), (-50, 3, False)])
+def test_a_draw_is_agreed_with_an_engine_that_is_not_ahead_once_a_game_has_been_played(server, cp, number, accepted):
+    server.make_engine = lambda: StandInEngine(["a6"], cp=cp)
+    with open_tab(server) as tab:
+        tab.ask("load_fen", fen=f"r3k2r/pppppppp/8/8/8/8/PPPPPPPP/R3K2R w KQkq - 0 {number}")
+        tab.ask("new_game", color="white", start="here").play("a3", "a6").ask("offer_draw")
+        assert (tab.game["game"]["reason"] == "Draw agreed") is accepted
+        assert tab.game["game"]["running"] is not accepted
+        assert accepted or "declines" in tab.notice["text"]
+
+
+def test_a_third_repetition_ends_the_game(engine, tab):
+    engine.script = ["Nf6", "Ng8", "Nf6", "Ng8"]
+    tab.ask("new_game", color="white")
+    tab.play("Nf3", "Nf6").play("Ng1", "Ng8").play("Nf3", "Nf6").play("Ng1", "Ng8")
+    assert (tab.game["game"]["result"], tab.game["game"]["reason"]) == ("½-½", "Threefold repetition")
+
+
+def test_a_game_from_the_position_on_the_board_keeps_its_moves(engine, tab):
+    engine.script = ["Nf6"]
+    tab.play("e4").play("e5").ask("new_game", color="white", start="here").play("Nf3", "Nf6")
+    assert tab.sans == ["e4", "e5", "Nf3", "Nf6"]
+    tab.ask("take_back").ask("take_back")
+    assert tab.sans == ["e4", "e5"] and "no move of yours" in tab.error["text"]
+
+
+def test_chess960_games_start_from_the_numbered_position(tab):
+    tab.ask("new_game", color="white", start="chess960", number=0)
+    assert tab.position["fen"].split()[0] == chess.Board.from_chess960_pos(0).board_fen()
+    assert tab.tree["headers"]["Variant"] == "Chess960"
+
+
+def test_a_clock_runs_and_is_kept_in_the_game(engine, tab):
+    engine.script = ["e5"]
+    tab.send("new_game", color="white", initial=300, increment=2)
+    tab.until("game", lambda message: message["game"] and message["game"]["clock"]["running"] == "white")
+    tab.play("e4", "e5")
+    assert tab.game["game"]["clock"]["running"] == "white"
+    assert tab.tree["pgn"].count("[%clk") == 2 and '[TimeControl "300+2"]' in tab.tree["pgn"]
+
+
+def test_a_clock_that_runs_out_ends_the_game(engine, tab):
+    engine.endless = True
+    tab.send("new_game", color="black", initial=1)
+    over = tab.until("game", lambda message: message["game"] and not message["game"]["running"])
+    assert (over["game"]["result"], over["game"]["reason"]) == ("0-1", "White ran out of time")
+    assert '[Result "0-1"]' in tab.tree["pgn"]
+    tab.settle()
+    assert not engine.running
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"kind": "analyse", "on": True},
+        {"kind": "evaluate"},
+        {"kind": "load_fen", "fen": chess.STARTING_FEN},
+        {"kind": "load_pgn", "pgn": "1. e4"},
+        {"kind": "delete", "node": 0},
+        {"kind": "promote", "node": 0},
+        {"kind": "play_line", "node": 0, "moves": ["e2e4"]},
+    ],
+    ids=lambda message: message["kind"],
+)
+def test_a_running_game_is_neither_analysed_nor_lost(tab, message):
+    tab.ask("new_game", color="white").ask(**message)
+    assert "while the game is running" in tab.error["text"]
+    assert tab.game["game"]["running"] and tab.sans == []
+
+
+# --- analysing -----------------------------------------------------------------------------------------------------
+
+
+def test_lines_of_analysis(engine, tab):
+    tab.play("e4")
+    tab.send("analyse", on=True, lines=2)
+    message = tab.until("lines", lambda message: len(message["lines"]) == 2)
+    first, second = message["lines"]
+    assert first["moves"] == ["a7a5", "a2a3"] and first["sans"] == ["a5", "a3"] and first["arrow"] == ["a7", "a5"]
+    assert first["score"]["text"] == "-0.10" and second["score"]["text"] == "+0.00"  # White's view, Black to move
+    assert 0 < first["score"]["chances"] < 0.5
+    assert [message[key] for key in ("depth", "seldepth", "nodes", "nps", "hashfull")] == [12, 20, 123456, 1000000, 42]
+    tab.ask("analyse", on=False)
+    assert not engine.running
+    assert tab.tree["nodes"][1]["score"]["text"] == "-0.10"  # kept for the graph
+
+
+def test_the_analysis_follows_the_board(engine, tab):
+    tab.send("analyse", on=True)
+    tab.until("lines")
+    tab.send("play", node=tab.position["node"], move="d4")
+    message = tab.until("lines", lambda message: message["node"] != 0)
+    assert message["turn"] == "black" and engine.searches[-1].startswith("rnbqkbnr/pppppppp/8/8/3P4")
+
+
+def test_a_line_is_previewed_and_played(tab):
+    tab.send("preview", node=0, moves=["e2e4", "c7c5"])
+    preview = tab.until("preview")
+    assert preview["pieces"]["c5"] == "bP" and preview["last"] == ["c7", "c5"]
+    assert tab.sans == []
+    tab.ask("play_line", node=0, moves=["e2e4", "c7c5"])
+    assert tab.sans == ["e4", "c5"] and tab.position["san"] == "c5"
+
+
+def test_the_line_is_evaluated_for_the_graph(engine, tab):
+    tab.play("e4").play("e5").ask("go_to", node=0)
+    tab.send("evaluate")
+    tab.until("progress", lambda message: message["done"] == message["all"])
+    tab.until("tree")
+    assert all(node["score"] for node in tab.tree["nodes"])
+    assert tab.tree["pgn"].count("[%eval") == 3
+    searches = len(engine.searches)
+    tab.send("evaluate")
+    tab.until("tree")
+    assert len(engine.searches) == searches  # nothing is evaluated twice
+
+
+def test_ends_of_games_are_in_the_graph_as_well(tab):
+    tab.ask("load_pgn", pgn="1. f3 e5 2. g4 Qh4# 0-1").send("evaluate")
+    tab.until("progress", lambda message: message["done"] == message["all"])
+    tab.until("tree")
+    assert tab.tree["nodes"][-1]["score"] == {"text": "#", "chances": 0.0}
+
+
+def test_no_search_where_the_game_is_over(engine, tab):
+    tab.ask("load_fen", fen="R5k1/5ppp/8/8/8/8/8/6K1 b - - 0 1").ask("analyse", on=True)
+    assert engine.searches == [] and tab.position["outcome"]
+
+
+# --- the tree ------------------------------------------------------------------------------------------------------
+
+
+def test_variations_are_made_promoted_and_deleted(tab):
+    tab.play("e4").play("e5").ask("go_to", node=0)
+    tab.play("d4").play("d5")
+    assert tab.sans == ["e4", "e5", "d4", "d5"]
+    d4 = next(node["id"] for node in tab.tree["nodes"] if node["san"] == "d4")
+    tab.ask("promote", node=d4)
+    assert tab.sans == ["d4", "d5", "e4", "e5"]
+    tab.ask("delete", node=d4)
+    assert tab.sans == ["e4", "e5"] and tab.position["node"] == 0
+    tab.ask("go_to", node=d4)
+    assert tab.error["text"] == "that move is no longer in the game"
+    tab.ask("delete", node=0)
+    assert tab.error["text"] == "the start position cannot be deleted"
+
+
+def test_a_pgn_goes_in_and_out(tab):
+    pgn = "1. e4 {[%eval 0.3] best} e5 (1... c5 2. Nf3) 2. Nf3! Nc6 *"
+    tab.ask("load_pgn", pgn=pgn)
+    assert sorted(tab.sans) == sorted(["e4", "e5", "Nf3", "Nc6", "c5", "Nf3"])
+    e4 = tab.tree["nodes"][1]
+    assert e4["comment"] == "best" and e4["score"]["text"] == "+0.30"
+    assert next(node for node in tab.tree["nodes"] if node["san"] == "Nf3")["nags"] == [1]
+    assert _moves(tab.tree["pgn"]) == _moves(pgn)
+
+
+def _moves(pgn):
+    """Write a PGN without its tags in one form."""
+    return chess.pgn.read_game(io.StringIO(pgn)).accept(chess.pgn.StringExporter(headers=False, columns=None))
+
+
+def test_a_game_of_several_is_chosen(tab):
+    pgn = '[White "A"]\n[Black "B"]\n\n1. e4 *\n\n[White "C"]\n[Black "D"]\n\n1. d4 d5 *\n'
+    tab.ask("load_pgn", pgn=pgn)
+    assert tab.sans == ["e4"] and tab.games["titles"] == ["A - B", "C - D"]
+    tab.ask("load_pgn", pgn=pgn, index=1)
+    assert tab.sans == ["d4", "d5"] and tab.games["index"] == 1
+
+
+def test_the_sound_part_of_a_broken_pgn_is_loaded(tab, caplog):
+    tab.ask("load_pgn", pgn="1. e4 e5 2. Qh6 Nc6 *")
+    assert tab.sans == ["e4", "e5"] and "Qh6" in tab.notice["text"]
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize(
+    ("pgn", "complaint"),
+    [
+        ("", "no game"),
+        ("some words", "not PGN"),
+        ('[Variant "Atomic"]\n\n1. e4 *', "another variant"),
+        ('[Variant "Nonsense"]\n\n1. e4 *', "cannot be read"),
+        ('[FEN "8/8/8/8/8/8/8/8 w - - 0 1"]\n[SetUp "1"]\n\n*', "illegal position"),
+        ('[FEN "nonsense"]\n[SetUp "1"]\n\n*', "cannot be read"),
+    ],
+)
+def test_what_is_no_game_is_refused(tab, pgn, complaint):
+    tab.play("e4").ask("load_pgn", pgn=pgn)
+    assert complaint in tab.error["text"] and tab.sans == ["e4"]
+
+
+def test_null_moves_of_commentators_are_left_out(tab):
+    tab.ask("load_pgn", pgn="1. e4 e5 (1... -- 2. d4) 2. Nf3 *")
+    assert tab.sans == ["e4", "e5", "Nf3"]
+
+
+@pytest.mark.parametrize(
+    ("fen", "complaint"),
+    [("nonsense", "no FEN"), ("8/8/8/8/8/8/8/K7 w - - 0 1", "no black king"), ("", "no FEN")],
+)
+def test_positions_that_are_none_are_refused(tab, fen, complaint):
+    tab.send("check_fen", fen=fen)
+    assert complaint in tab.until("fen_checked")["problem"]
+    tab.ask("load_fen", fen=fen)
+    assert complaint in tab.error["text"] and tab.position["fen"] == chess.STARTING_FEN
+
+
+def test_a_legal_position_has_no_problem(tab):
+    tab.send("check_fen", fen=chess.STARTING_FEN)
+    assert tab.until("fen_checked")["problem"] is None
+
+
+# --- tabs and engines ----------------------------------------------------------------------------------------------
+
+
+def test_tabs_do_not_disturb_each_other(server):
+    engines = [StandInEngine(), StandInEngine()]
+    server.make_engine = iter(engines).__next__
+    with open_tab(server) as one, open_tab(server) as other:
+        one.send("analyse", on=True)
+        one.until("lines")
+        other.play("d4").ask("new_game", color="white")
+        one.play("e4")
+        one.until("lines", lambda message: message["node"] != 0)
+        assert one.sans == ["e4"] and other.sans == []
+        assert engines[0].running and not engines[1].running
+    assert all(engine.closed.wait(30) for engine in engines)
+
+
+def test_a_closed_tab_stops_its_search(server, engine):
+    with open_tab(server) as tab:
+        tab.send("analyse", on=True)
+        tab.until("lines")
+        assert engine.running
+    assert engine.closed.wait(30) and not engine.running
+
+
+def test_an_engine_that_comes_too_late_is_closed(server, engine):
+    wanted, arrives = threading.Event(), threading.Event()
+
+    def make():
+        wanted.set()
+        arrives.wait(30)
+        return engine
+
+    server.make_engine = make
+    with open_tab(server, wait=False):
+        assert wanted.wait(30)
+    arrives.set()
+    assert engine.closed.wait(30)
+
+
+def test_a_game_can_begin_before_the_engine_is_there(server, engine):
+    engine.script = ["e5"]
+    arrives = threading.Event()
+
+    def make():
+        arrives.wait(30)
+        return engine
+
+    server.make_engine = make
+    with open_tab(server, wait=False) as tab:
+        tab.ask("new_game", color="white", initial=60).play("e4")
+        assert tab.sans == ["e4"] and tab.game["game"]["clock"]["running"] is None
+        arrives.set()
+        tab.until("position", lambda message: message["san"] == "e5")
+        assert tab.until("game")["game"]["clock"]["running"] == "white"
+
+
+def test_an_engine_that_fails_is_told(server):
+    def make():
+        raise EngineError("no engine today")
+
+    server.make_engine = make
+    with open_tab(server) as tab:
+        assert tab.engine == {"type": "engine", "state": "failed", "text": "no engine today"}
+        tab.play("e4")
+        assert tab.sans == ["e4"]
+        tab.send("analyse", on=True)
+        assert tab.until("error")["text"] == "no engine today"
