@@ -3,6 +3,7 @@
 import pytest
 from board_server import BoardServer
 from board_tab import open_tab
+from chromium import find_chromium
 from stand_in_engine import StandInEngine
 
 
@@ -31,3 +32,49 @@ def engine(server):
 def tab(server, engine):
     with open_tab(server) as tab:
         yield tab
+
+
+# --- the page in a browser -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")  # not longer: while Playwright runs, no other test could run an event loop
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    path, problem = find_chromium()
+    if path is None:
+        pytest.skip(problem)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser, server):
+    """Give the function that opens the board in a window of its own; what its page complains of fails the test."""
+    contexts, complaints = [], []
+
+    def open_page(width=1280, height=800, sockets=None, **options):
+        context = browser.new_context(viewport={"width": width, "height": height}, **options)
+        context.set_default_timeout(60_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
+        if sockets is not None:  # takes the page's connections
+            page.route_web_socket("**/socket", sockets)
+        page.goto(server.address)
+        page.wait_for_selector("body[data-engine=ready] .piece")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+@pytest.fixture
+def page(engine, open_page):
+    """Give the board in a window, with `engine` behind it."""
+    return open_page()

@@ -14,7 +14,10 @@ export class Lines {
     this.board = new Board(elements.preview.querySelector(".board"), { label: "Preview of the line" });
     this.message = null; // as it is shown
     this.held = null; // what has come while the user is at the lines, which must not change under the pointer
-    this.lines.addEventListener("click", (event) => this.withMove(event, (moves) => actions.onPlay(this.message.node, moves)));
+    this.lines.addEventListener("click", (event) => {
+      this.clicked = [event.clientX, event.clientY];
+      this.withMove(event, (moves) => actions.onPlay(this.message.node, moves));
+    });
     for (const kind of ["pointerover", "focusin"]) {
       this.lines.addEventListener(kind, (event) => this.look(event));
     }
@@ -37,7 +40,7 @@ export class Lines {
   }
 
   clear() {
-    this.message = this.held = null;
+    this.message = this.held = this.previewed = null;
     this.looking = false;
     this.preview.hidden = true;
     this.lines.replaceChildren();
@@ -77,6 +80,10 @@ export class Lines {
   }
 
   look(event) {
+    // The lines that come after a click slip under a pointer that rests: they were not looked for.
+    const [x, y] = this.clicked ?? [];
+    if (Math.hypot(event.clientX - x, event.clientY - y) < 2) return;
+    this.clicked = null;
     this.looking = true;
     this.withMove(event, (moves, button) => {
       this.previewed = moves.join(" ");

@@ -23,7 +23,7 @@ let position = null;
 let game = null;
 let mode = "play";
 let heading = null; // the node that the page has asked for and the server has yet to show
-let restoring = sessionStorage.getItem("pgn"); // the game of this tab, before it was loaded anew
+let restoring = sessionStorage.getItem("pgn"); // the game of this tab, after the page or the server is new
 let restored = false;
 
 startTheme(byId("theme"));
@@ -57,7 +57,10 @@ const transfer = new Transfer({
 // --- what the server says ---
 
 socket.on("open", () => setEngineState("loading"));
-socket.on("closed", ({ reason }) => setEngineState("failed", reason || "No connection to the server; trying again…"));
+socket.on("closed", ({ reason }) => {
+  setEngineState("failed", reason || "No connection to the server; trying again…");
+  restoring = sessionStorage.getItem("pgn"); // the server will know nothing of it
+});
 socket.on("engine", ({ state, text }) => setEngineState(state, text));
 socket.on("error", ({ text }) => {
   heading = null;

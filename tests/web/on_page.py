@@ -1,0 +1,65 @@
+"""What tests do on the page, and what they expect to see, in words of the board."""
+
+import re
+
+from playwright.sync_api import expect
+
+expect.set_options(timeout=60_000)
+
+PIECES = {"K": "king", "Q": "queen", "R": "rook", "B": "bishop", "N": "knight", "P": "pawn"}
+
+
+def square(page, name):
+    return page.locator(f"#board [data-square={name}]")
+
+
+def click_move(page, start, end):
+    square(page, start).click()
+    square(page, end).click()
+
+
+def drag_move(page, start, end):
+    square(page, start).hover()
+    page.mouse.down()
+    square(page, end).hover()
+    page.mouse.up()
+
+
+def expect_piece(page, name, piece):
+    """Expect a piece, such as ``P`` for a white pawn and ``p`` for a black one, or None, on a square."""
+    what = "empty" if piece is None else f"{'white' if piece.isupper() else 'black'} {PIECES[piece.upper()]}"
+    expect(square(page, name)).to_have_attribute("aria-label", re.compile(f"^{name}, {what}"))
+
+
+def expect_moves(page, *sans):
+    expect(page.locator("#moves [data-node]")).to_have_text(list(sans))
+
+
+def expect_shown(page, san):
+    expect(page.locator("#moves [aria-current]")).to_have_text(san)
+
+
+def start_game(page, side="White"):
+    page.locator(".segments").get_by_text(side, exact=True).click()
+    page.get_by_role("button", name="Start the game").click()
+    expect(page.locator("#game .running")).to_be_visible()
+
+
+def analyse_tab(page):
+    page.get_by_role("tab", name="Analyse").click()
+    expect(page.locator("#transfer")).to_be_visible()
+
+
+def set_up(page, fen):
+    analyse_tab(page)
+    page.get_by_label("FEN").fill(fen)
+    page.get_by_role("button", name="Set up").click()
+    expect(page.locator("#moves")).to_contain_text("No moves yet")
+
+
+def load_pgn(page, pgn):
+    analyse_tab(page)
+    page.get_by_role("button", name="Load PGN").click()
+    page.get_by_label("PGN", exact=True).fill(pgn)
+    page.get_by_role("button", name="Load", exact=True).click()
+    expect(page.locator("dialog")).to_be_hidden()

@@ -1,0 +1,241 @@
+"""Analysing on the page, in a browser, with a stand-in for the engine and once with the real one."""
+
+import re
+
+import chess
+from on_page import (
+    analyse_tab,
+    click_move,
+    drag_move,
+    expect_moves,
+    expect_piece,
+    expect_shown,
+    load_pgn,
+    set_up,
+    square,
+)
+from playwright.sync_api import expect
+
+PGN = "1. e4 e5 {open} 2. Nf3 (2. f4 exf4 (2... d5) 3. Nf3) 2... Nc6! 3. Bb5 a6 *"
+
+
+def _analyse(page):
+    analyse_tab(page)
+    page.get_by_role("switch", name="Engine").click()
+    expect(page.locator("#lines li")).to_have_count(3)
+
+
+def test_lines_arrows_and_figures(page):
+    click_move(page, "e2", "e4")
+    _analyse(page)
+    lines = page.locator("#lines li")
+    expect(lines.first.locator(".score")).to_have_text("-0.10")
+    expect(lines.first).to_contain_text("1…a5")
+    expect(page.locator("#readouts")).to_have_text(
+        re.compile(r"depth 12/20 · 123 k nodes · 1\.00 M nodes/s · hash 4 %")
+    )
+    expect(page.locator("#score")).to_have_text("-0.10")
+    expect(page.locator("[data-arrow]")).to_have_count(3)
+    expect(page.locator("[data-arrow=a7a5]")).to_have_count(1)
+    bar = page.locator("#evaluation")
+    expect(bar).to_have_attribute("aria-label", "Evaluation -0.10, from White's view")
+    page.get_by_label("Lines", exact=True).select_option("5")
+    expect(lines).to_have_count(5)
+    page.get_by_role("switch", name="Engine").click()
+    expect(page.locator("[data-arrow]")).to_have_count(0)
+
+
+def test_a_line_is_previewed_and_played(page):
+    _analyse(page)
+    move = page.locator("#lines li").first.get_by_role("button").nth(1)
+    move.hover()
+    expect(page.locator("#preview")).to_be_visible()
+    expect(page.locator("#preview .piece")).to_have_count(32)
+    expect_moves(page)
+    move.click()
+    expect_moves(page, "a3", "a5")
+    expect(page.locator("#preview")).to_be_hidden()
+
+
+def test_space_turns_the_engine_on_and_off(page):
+    analyse_tab(page)
+    engine = page.get_by_role("switch", name="Engine")
+    page.keyboard.press(" ")
+    expect(engine).to_have_attribute("aria-checked", "true")
+    expect(page.locator("#lines li")).to_have_count(3)
+    page.keyboard.press(" ")
+    expect(engine).to_have_attribute("aria-checked", "false")
+
+
+def test_a_game_is_loaded_and_gone_through(page):
+    load_pgn(page, PGN)
+    expect_moves(page, "e4", "e5", "Nf3", "f4", "exf4", "d5", "Nf3", "Nc6!", "Bb5", "a6")
+    expect(page.locator("#moves .comment")).to_have_text("open")
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    expect_shown(page, "Nc6!")
+    expect(page.locator("#opening")).to_contain_text("C44")
+    page.keyboard.press("ArrowLeft")
+    expect_shown(page, "Nf3")
+    page.get_by_role("button", name="Last position").click()
+    expect_shown(page, "a6")
+    page.keyboard.press("Home")
+    expect_piece(page, "e2", "P")
+    page.get_by_role("button", name="d5", exact=True).click()
+    expect_piece(page, "f4", "P")
+    expect_piece(page, "d5", "p")
+
+
+def test_variations_are_made_promoted_and_deleted(page):
+    analyse_tab(page)
+    click_move(page, "e2", "e4")
+    click_move(page, "e7", "e5")
+    expect_moves(page, "e4", "e5")
+    page.keyboard.press("ArrowLeft")
+    expect_shown(page, "e4")
+    click_move(page, "c7", "c5")
+    expect_moves(page, "e4", "e5", "c5")
+    expect(page.locator("#moves .variation")).to_have_text("1…c5")
+    page.get_by_role("button", name="Main line").click()
+    expect_moves(page, "e4", "c5", "e5")
+    page.get_by_role("button", name="Delete").click()
+    expect_moves(page, "e4", "e5")
+    expect_shown(page, "e4")
+
+
+def test_the_graph_is_drawn_and_seeks(engine, page):
+    load_pgn(page, "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 *")
+    page.get_by_role("button", name="Evaluate the game").click()
+    expect(page.locator("#graph .area")).to_have_count(1)
+    expect(page.locator("#progress")).to_be_hidden()
+    assert len(engine.searches) == 9
+    graph = page.locator("#graph")
+    box = graph.bounding_box()
+    graph.click(position={"x": box["width"] / 2, "y": box["height"] / 2})
+    expect_shown(page, "Nc6")  # ply 4 of 8
+    expect(graph).to_have_attribute("aria-valuetext", re.compile(r"^Nc6, [+-]0\.\d\d$"))
+    page.mouse.move(box["x"] + 3, box["y"] + 3)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] - 2, box["y"] + 3)
+    page.mouse.up()
+    expect_shown(page, "Nf6")
+
+
+def test_a_game_is_chosen_from_a_file_of_several(page):
+    pgn = '[White "Anna"]\n[Black "Ben"]\n\n1. e4 *\n\n[White "Carl"]\n[Black "Dora"]\n\n1. d4 d5 *\n'
+    analyse_tab(page)
+    page.get_by_role("button", name="Load PGN").click()
+    page.locator("#pgn-file").set_input_files({"name": "two.pgn", "mimeType": "text/plain", "buffer": pgn.encode()})
+    expect_moves(page, "e4")
+    page.get_by_label("Game", exact=True).select_option("2. Carl - Dora")
+    expect_moves(page, "d4", "d5")
+    expect(page.locator("#player-top .name")).to_have_text("Dora")
+
+
+def test_the_game_goes_out_as_pgn(page):
+    load_pgn(page, PGN)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save PGN").click()
+    assert download.value.suggested_filename == "game.pgn"
+    with open(download.value.path(), encoding="utf-8") as file:
+        assert "2. Nf3 ( 2. f4 exf4" in file.read()
+
+
+def test_positions_in_and_out(page):
+    fen = "8/8/8/4k3/8/8/4P3/4K3 w - - 0 1"
+    set_up(page, fen)
+    expect_piece(page, "e5", "k")
+    expect(page.get_by_label("FEN")).to_have_value(fen)
+    page.get_by_label("FEN").fill("no position")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("This is no FEN")
+    expect_piece(page, "e5", "k")
+    page.get_by_role("button", name="New board").click()
+    expect(page.get_by_label("FEN")).to_have_value(chess.STARTING_FEN)
+
+
+def test_the_board_is_edited(page):
+    analyse_tab(page)
+    page.get_by_role("button", name="Edit board").click()
+    editor = page.get_by_label("Board editor")
+    use = editor.get_by_role("button", name="Use this position")
+    editor.get_by_role("button", name="Clear").click()
+    expect(use).to_be_disabled()
+    expect(page.locator("#editor-problem")).to_contain_text("no white king")
+    for label, places in (("white king", ["g1"]), ("black king", ["g8"]), ("white rook", ["a1", "b2"])):
+        editor.locator(f"[title='{label}']").click()
+        for place in places:
+            square(page, place).click()
+    editor.locator("[title='Remove pieces']").click()
+    square(page, "b2").click()
+    expect_piece(page, "b2", None)
+    editor.locator("[title='Move pieces']").click()
+    drag_move(page, "a1", "a8")
+    expect(page.locator("#editor-problem")).to_contain_text("opposite check")
+    page.get_by_label("To move").select_option("Black")
+    expect(use).to_be_enabled()
+    use.click()
+    expect(page.get_by_label("FEN")).to_have_value("R5k1/8/8/8/8/8/8/6K1 b - - 0 1")
+    expect(square(page, "g8")).to_have_class(re.compile(r"\bcheck\b"))
+
+
+def test_the_board_is_flipped(page):
+    first = page.locator("#board [data-square]").first
+    expect(first).to_have_attribute("data-square", "a8")
+    page.keyboard.press("f")
+    expect(first).to_have_attribute("data-square", "h1")
+    drag_move(page, "e2", "e4")
+    expect_moves(page, "e4")
+    page.get_by_role("button", name="Flip the board").click()
+    expect(first).to_have_attribute("data-square", "a8")
+
+
+def test_dark_mode_is_what_the_system_prefers_until_it_is_chosen(open_page):
+    page = open_page(color_scheme="dark")
+    root = page.locator("html")
+    expect(root).to_have_attribute("data-theme", "dark")
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.get_by_role("button", name="Dark mode").click()
+    expect(root).to_have_attribute("data-theme", "light")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != dark
+    page.reload()
+    expect(root).to_have_attribute("data-theme", "light")
+
+
+def test_everything_is_in_reach_on_a_phone(open_page):
+    page = open_page(375, 700, has_touch=True, is_mobile=True)
+    square(page, "e2").tap()
+    square(page, "e4").tap()
+    expect_moves(page, "e4")
+    _analyse(page)
+    page.get_by_role("button", name="Evaluate the game").tap()
+    for name in ("Load PGN", "Edit board", "Play from here", "Next move", "Flip the board"):
+        button = page.get_by_role("button", name=name)
+        button.scroll_into_view_if_needed()
+        box = button.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 375, name
+    page.get_by_role("button", name="Edit board").tap()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    assert page.locator("#board").bounding_box()["width"] >= 320
+
+
+def test_all_controls_have_names(page):
+    analyse_tab(page)
+    nameless = """() => [...document.querySelectorAll('button, input, select, textarea, [role=slider], [role=grid]')]
+        .filter((e) => !(e.getAttribute('aria-label') || e.textContent.trim() || e.labels?.length))
+        .map((e) => e.outerHTML)"""
+    assert page.evaluate(nameless) == []
+    labels = page.locator("#board [role=gridcell]").evaluate_all("(all) => all.map((e) => e.ariaLabel)")
+    assert len(labels) == 64 and "e1, white king" in labels and "e4, empty" in labels
+
+
+def test_the_real_engine_analyses(server, open_page):
+    from knightadder.library.engine import Engine
+
+    server.make_engine = lambda: Engine(hash_mb=1)
+    page = open_page()
+    set_up(page, "6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1")
+    page.get_by_role("switch", name="Engine").click()
+    expect(page.locator("#lines li").first.locator(".score")).to_have_text("#1")
+    expect(page.locator("#lines li").first).to_contain_text("Ra8#")
+    expect(page.locator("[data-arrow=a1a8]")).to_have_count(1)

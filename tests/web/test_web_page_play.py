@@ -1,0 +1,209 @@
+"""Playing on the page, in a browser, against a stand-in for the engine and once against the real one."""
+
+import re
+
+from on_page import click_move, drag_move, expect_moves, expect_piece, set_up, square, start_game
+from playwright.sync_api import expect
+
+
+def test_a_game_to_mate_by_clicks_and_drags(engine, page):
+    engine.script = ["e5", "Nc6", "Nf6"]
+    start_game(page)
+    click_move(page, "e2", "e4")
+    expect_piece(page, "e5", "p")
+    drag_move(page, "f1", "c4")
+    expect_piece(page, "c6", "n")
+    drag_move(page, "d1", "h5")
+    expect_piece(page, "f6", "n")
+    click_move(page, "h5", "f7")
+    expect(page.locator("#game .status")).to_contain_text("You won")
+    expect(page.locator("#game .status")).to_contain_text("Checkmate, 1-0")
+    expect(square(page, "e8")).to_have_class(re.compile(r"\bcheck\b"))
+    expect_moves(page, "e4", "e5", "Bc4", "Nc6", "Qh5", "Nf6", "Qxf7#")
+    page.get_by_role("button", name="Analyse the game").click()
+    expect(page.get_by_role("switch", name="Engine")).to_be_visible()
+    page.get_by_role("tab", name="Play").click()
+    page.get_by_role("button", name="New game").click()
+    expect(page.get_by_role("button", name="Start the game")).to_be_visible()
+
+
+def test_marks_of_moves(engine, page):
+    engine.script = ["e5"]
+    start_game(page)
+    square(page, "g1").click()
+    targets = page.locator("#board .target")
+    expect(targets).to_have_count(2)
+    assert {target.get_attribute("data-square") for target in targets.all()} == {"f3", "h3"}
+    square(page, "g1").click()
+    expect(targets).to_have_count(0)
+    drag_move(page, "g1", "e4")  # no legal move: the piece goes back
+    expect_piece(page, "g1", "N")
+    click_move(page, "e2", "e4")
+    expect_piece(page, "e5", "p")
+    marked = page.locator("#board .last")
+    expect(marked).to_have_count(2)
+    assert {mark.get_attribute("data-square") for mark in marked.all()} == {"e5", "e7"}
+    square(page, "e5").click()  # a piece of the engine is not taken up
+    expect(page.locator("#board .selected")).to_have_count(0)
+
+
+def test_taking_back_and_resigning(engine, page):
+    engine.script = ["e5"]
+    start_game(page)
+    click_move(page, "e2", "e4")
+    expect_moves(page, "e4", "e5")
+    page.get_by_role("button", name="Take back").click()
+    expect_moves(page)
+    expect_piece(page, "e2", "P")
+    page.get_by_role("button", name="Offer draw").click()
+    expect(page.get_by_role("alert")).to_have_text("Knightadder declines the draw")
+    page.get_by_role("button", name="Resign").click()
+    expect(page.locator("#game .running")).to_be_visible()  # it is asked again
+    page.get_by_role("button", name="Really resign?").click()
+    expect(page.locator("#game .status")).to_contain_text("You lost")
+
+
+def test_black_sees_the_board_from_his_side_and_the_clocks_run(engine, page):
+    engine.script = ["d4"]
+    page.get_by_label("Clock").select_option("5 minutes")
+    start_game(page, "Black")
+    expect_piece(page, "d4", "P")
+    first = page.locator("#board [data-square]").first
+    expect(first).to_have_attribute("data-square", "h1")
+    clocks = page.locator(".player .clock")
+    expect(clocks).to_have_count(2)
+    expect(clocks.last).to_have_class(re.compile("running"))
+    expect(clocks.first).to_have_text(re.compile(r"^[45]:\d\d$"))
+    expect(page.locator("#player-top .name")).to_have_text("Knightadder (1600)")
+    expect(page.locator("#player-bottom .name")).to_have_text("You")
+
+
+def test_the_strength_is_chosen(engine, page):
+    page.get_by_label("Strength").fill("2000")
+    expect(page.locator("output")).to_have_text("2000 Elo")
+    start_game(page)
+    click_move(page, "e2", "e4")
+    expect(page.locator("#moves [data-node]")).to_have_count(2)
+    assert engine.options == {"UCI_LimitStrength": True, "UCI_Elo": 2000}
+
+
+def test_promotion_is_asked_for(page):
+    set_up(page, "3n4/4P2k/8/8/8/8/8/4K3 w - - 0 1")
+    click_move(page, "e7", "e8")
+    choices = page.get_by_role("dialog", name="Promote to").get_by_role("button")
+    expect(choices).to_have_count(4)
+    page.keyboard.press("Escape")
+    expect(choices).to_have_count(0)
+    expect_moves(page)
+    drag_move(page, "e7", "d8")
+    page.get_by_role("button", name="knight").click()
+    expect_moves(page, "exd8=N")
+    expect_piece(page, "d8", "N")
+
+
+def test_chess960_castles_by_the_rook(page):
+    page.get_by_label("Start from").select_option("Chess960")
+    page.get_by_label("Number").fill("0")
+    start_game(page)
+    expect(page.locator("#board .piece")).to_have_count(32)
+    expect_piece(page, "a1", "B")  # position 0: BBQNNRKR
+    expect_piece(page, "g1", "K")
+    page.get_by_role("button", name="Resign").click()
+    page.get_by_role("button", name="Really resign?").click()
+    set_up(page, "4k3/8/8/8/8/8/8/5K1R w H - 0 1")
+    drag_move(page, "f1", "h1")
+    expect_moves(page, "O-O")
+    expect_piece(page, "g1", "K")
+    expect_piece(page, "f1", "R")
+
+
+def test_a_move_is_typed(engine, page):
+    page.get_by_label("Type a move").fill("Nf3")
+    page.keyboard.press("Enter")
+    expect_moves(page, "Nf3")
+    page.get_by_label("Type a move").fill("Ke4")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_have_text("Ke4 is not a legal move here")
+
+
+def test_the_board_is_played_from_the_keyboard(page):
+    square(page, "e2").focus()
+    page.keyboard.press("Enter")
+    expect(square(page, "e4")).to_have_attribute("aria-label", "e4, empty, can be moved to")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    expect_moves(page, "e4")
+    expect(page.locator("#announcer")).to_have_text("e4")
+
+
+def test_earlier_positions_are_looked_at_during_a_game(engine, page):
+    engine.script = ["e5"]
+    start_game(page)
+    click_move(page, "e2", "e4")
+    expect_moves(page, "e4", "e5")
+    page.keyboard.press("Home")
+    expect_piece(page, "e2", "P")
+    expect(page.locator("#game .status")).to_contain_text("An earlier position")
+    expect(page.locator("#board .mine")).to_have_count(0)
+    page.keyboard.press("End")
+    expect(page.locator("#game .status")).to_contain_text("Your move")
+
+
+def test_sounds_are_off_until_they_are_wanted(page):
+    sounds = page.get_by_role("button", name="Sounds")
+    expect(sounds).to_have_attribute("aria-pressed", "false")
+    sounds.click()
+    expect(sounds).to_have_attribute("aria-pressed", "true")
+    page.reload()
+    expect(sounds).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_page_that_is_loaded_anew_keeps_its_moves(page):
+    click_move(page, "e2", "e4")
+    click_move(page, "e7", "e5")
+    expect_moves(page, "e4", "e5")
+    page.reload()
+    expect_moves(page, "e4", "e5")
+    expect_piece(page, "e5", "p")
+
+
+def test_a_connection_that_breaks_comes_back_with_the_moves(server, open_page):
+    sockets = []
+
+    def connect(socket):
+        socket.connect_to_server()
+        sockets.append(socket)
+
+    page = open_page(sockets=connect)
+    click_move(page, "e2", "e4")
+    expect_moves(page, "e4")
+    sockets[0].close()
+    expect(page.locator("#engine-state")).to_contain_text("No connection")
+    expect(page.locator("#engine-state")).to_be_empty()
+    expect_moves(page, "e4")
+    click_move(page, "e7", "e5")
+    expect_moves(page, "e4", "e5")
+
+
+def test_two_tabs_have_games_of_their_own(server, open_page):
+    one, other = open_page(), open_page()
+    click_move(one, "e2", "e4")
+    click_move(other, "d2", "d4")
+    expect_moves(one, "e4")
+    expect_moves(other, "d4")
+
+
+def test_a_game_against_the_real_engine(server, open_page):
+    from knightadder.library.engine import Engine
+
+    server.make_engine = lambda: Engine(hash_mb=1)
+    page = open_page()
+    set_up(page, "7k/8/6K1/8/8/8/8/R7 w - - 0 1")
+    page.get_by_role("button", name="Play from here").click()
+    start_game(page)
+    click_move(page, "a1", "b1")
+    expect_moves(page, "Rb1", "Kg8")  # its only move
+    click_move(page, "b1", "b8")
+    expect_moves(page, "Rb1", "Kg8", "Rb8#")
+    expect(page.locator("#game .status")).to_contain_text("You won")
