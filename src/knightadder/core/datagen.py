@@ -8,14 +8,13 @@ import numpy as np
 from numba import int64
 
 from .bitboard import ZERO
+from .deepening import MAX_DEPTH, deepen, prepare
 from .game import draw_reason, play
 from .jit import entry, kernel
-from .layout import MAX_PLY, WHITE, Tables, Worker
-from .movegen import ALL, generate
+from .layout import WHITE, Tables, Worker
 from .moves import is_noisy
 from .packed import DRAW, Packed, pack
-from .root import ASPIRATION_FROM, ASPIRATION_WINDOW, search_root
-from .transposition import DECISIVE, EXACT, GENERATIONS, INFINITE
+from .transposition import EXACT, INFINITE
 
 # What has become of the position: a move was played in it that is (not) fit to be kept, or the game was over.
 PASSED, KEPT, CHECKMATE, DRAWN = 0, 1, 2, 3
@@ -23,75 +22,13 @@ PASSED, KEPT, CHECKMATE, DRAWN = 0, 1, 2, 3
 MOST_SCORE = 2000  # centipawns; beyond, the game is decided and its positions teach nothing
 
 _MOST_NODES = 8  # times the nodes wanted: where an iteration that explodes is broken off
-_MAX_DEPTH = MAX_PLY - 64
 
 
 @kernel
-def _prepare(tables, worker, nodes):
-    """Set the thread's state up for a search of ``worker.stack[0]``; returns the number of legal moves."""
-    frame = worker.frames[0]
-    count = generate(tables, worker.stack[0], frame, np.int64(0), ALL)
-    for i in range(count):
-        root_move = worker.root_moves[np.uint64(i)]
-        move = frame.moves[np.uint64(i)]
-        root_move.move = move
-        root_move.score = -INFINITE
-        root_move.nodes = ZERO
-        root_move.bound = EXACT
-        root_move.rank = 0
-        root_move.pv[0] = move
-        root_move.pv_length = 1
-    worker.root_count = count
-    worker.root_index = 0
-    worker.pv_index = 0
-    worker.nodes = ZERO
-    worker.node_limit = np.uint64(nodes * _MOST_NODES)
-    worker.stopped = 0
-    worker.null_from_ply = 0
-    worker.tt_generation = (worker.tt_generation + 1) & (GENERATIONS - 1)
-    return count
-
-
-@kernel
-def _iterate(tables, worker, depth):
-    """Search one depth, in aspiration windows."""
+def _score(tables, worker, nodes):
+    """Search depth after depth until so many nodes are reached, and return the best move's score; it is the first."""
+    deepen(tables, worker, np.int64(MAX_DEPTH), np.int64(1), nodes, np.int64(0))
     best = worker.root_moves[0]
-    worker.seldepth = 0
-    alpha, beta, window = -INFINITE, INFINITE, np.int64(ASPIRATION_WINDOW)
-    center = best.score
-    if depth >= ASPIRATION_FROM and abs(center) < DECISIVE:
-        alpha, beta = center - window, center + window
-    while True:
-        score = search_root(tables, worker, depth, alpha, beta)
-        if worker.stopped or (alpha < score and score < beta):
-            return
-        window = INFINITE if abs(score) >= DECISIVE else window * 2
-        if score <= alpha:
-            beta = (alpha + beta) // 2
-            alpha = max(score - window, -INFINITE)
-        else:
-            beta = min(score + window, INFINITE)
-
-
-@kernel
-def _deepen(tables, worker, nodes):
-    """Search ``worker.stack[0]`` depth after depth until so many nodes are reached; the best move is the first then.
-
-    Returns
-    -------
-    int
-        Its score, from the side to move's view.
-    """
-    best = worker.root_moves[0]
-    depth = np.int64(1)
-    while True:
-        for i in range(worker.root_count):
-            root_move = worker.root_moves[np.uint64(i)]
-            root_move.previous_score = root_move.score
-        _iterate(tables, worker, depth)
-        depth += 1
-        if worker.stopped or np.int64(worker.nodes) >= nodes or depth > _MAX_DEPTH:
-            break
     if best.score == -INFINITE:  # broken off before this iteration got to it
         best.score = best.previous_score
         best.bound = EXACT
@@ -124,11 +61,11 @@ def play_move(tables, worker, nodes, ply, records, index):
         is exact and below `MOST_SCORE`; else `PASSED`.
     """
     pos = worker.stack[0]
-    if _prepare(tables, worker, nodes) == 0:
+    if prepare(tables, worker, nodes * _MOST_NODES) == 0:
         return np.int64(DRAWN) if pos.checkers == ZERO else np.int64(CHECKMATE)
     if draw_reason(tables, worker) != 0:
         return np.int64(DRAWN)
-    score = _deepen(tables, worker, nodes)
+    score = _score(tables, worker, nodes)
     best = worker.root_moves[0]
     move = best.move
     white_score = score if pos.stm == WHITE else -score

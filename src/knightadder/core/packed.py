@@ -29,7 +29,7 @@ from .bitboard import ZERO, bit, without_lsb
 from .game import set_up_position
 from .jit import entry, kernel, lsb, popcount
 from .layout import BLACK, KING, NO_SQUARE, PAWN, ROOK, WHITE, WORKER, Tables, Worker, new_record
-from .position import set_up
+from .position import add_piece, clear, complete
 
 PACKED = np.dtype(
     (
@@ -135,9 +135,8 @@ def unpack(tables, record, pos):
     squares = record.occupied
     if popcount(squares) > MOST_MEN:
         return False
+    clear(pos)
     pos.board[:] = 0
-    pos.by_type[:] = ZERO
-    pos.by_color[:] = ZERO
     pos.castling = ZERO
     index = np.int64(0)
     while squares:
@@ -149,9 +148,7 @@ def unpack(tables, record, pos):
             pos.castling |= bit(square)
         if piece_type > KING:
             return False
-        pos.board[np.uint64(square)] = piece_type | code & 8
-        pos.by_type[np.uint64(piece_type)] |= bit(square)
-        pos.by_color[np.uint64(code >> 3)] |= bit(square)
+        add_piece(tables, pos, piece_type | code & 8, square)
         index += 1
         squares = without_lsb(squares)
     pos.stm = np.int64(record.stm_ep) >> 7
@@ -161,7 +158,7 @@ def unpack(tables, record, pos):
     pos.ep = ep
     if not _is_sound(pos) or (ep != NO_SQUARE and not _is_passed_over(pos, ep)):
         return False
-    set_up(tables, pos)
+    complete(tables, pos)
     us = np.int64(pos.stm)
     return not is_attacked(tables, pos, king_square(pos, us ^ 1), pos.by_type[0], us)
 

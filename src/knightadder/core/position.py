@@ -141,20 +141,23 @@ def make_null(tables, old, new):
     set_checks(tables, new)
 
 
-@kernel
-def set_up(tables, pos):
-    """Derive everything else from `board`, `stm`, `castling` and `ep` (a square still to be examined, or NO_SQUARE).
-
-    The en passant square is kept only when a capture there is legal.
-    """
+@inlined
+def clear(pos):
+    """Forget all pieces but those on `board`, before `add_piece` and `complete`."""
     pos.by_type[:] = ZERO
     pos.by_color[:] = ZERO
-    pos.key = tables.zobrist_stm if pos.stm else ZERO
+    pos.key = ZERO
     pos.psq = 0
-    for square in range(64):
-        piece = np.int64(pos.board[square])
-        if piece:
-            add_piece(tables, pos, piece, square)
+
+
+@kernel
+def complete(tables, pos):
+    """Derive everything else once the pieces stand, from `stm`, `castling` and `ep` (a square still to be examined).
+
+    The en passant square is kept only when a capture there is legal; else, and if there is none, it is `NO_SQUARE`.
+    """
+    if pos.stm:
+        pos.key ^= tables.zobrist_stm
     pos.key ^= _castling_key(tables, pos.castling)
     ep = np.int64(pos.ep)
     if ep != NO_SQUARE:
@@ -163,6 +166,17 @@ def set_up(tables, pos):
         else:
             pos.ep = NO_SQUARE
     set_checks(tables, pos)
+
+
+@kernel
+def set_up(tables, pos):
+    """Derive everything else from `board`, `stm`, `castling` and `ep`; see `complete`."""
+    clear(pos)
+    for square in range(64):
+        piece = np.int64(pos.board[square])
+        if piece:
+            add_piece(tables, pos, piece, square)
+    complete(tables, pos)
 
 
 @inlined

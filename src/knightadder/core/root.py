@@ -22,7 +22,7 @@ _SPARE = np.uint64(MAX_MOVES - 1)  # no position has so many moves: a place to s
 
 
 @inlined
-def _move_to_front(worker, index):
+def move_to_front(worker, index):
     """Bring a root move to ``pv_index``, the others keeping their order."""
     moves = worker.root_moves
     copy_record(moves[_SPARE], moves[np.uint64(index)])
@@ -121,7 +121,7 @@ def search_root(tables, worker, depth, alpha, beta):
             alpha = max(alpha, score)
             if score >= beta:
                 break
-    _move_to_front(worker, best_index)
+    move_to_front(worker, best_index)
     if not worker.stopped:
         bound = UPPER if best <= first_alpha else (LOWER if best >= beta else EXACT)
         best_move = worker.root_moves[np.uint64(worker.pv_index)].move if bound != UPPER else NO_MOVE

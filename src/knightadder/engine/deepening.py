@@ -1,7 +1,7 @@
 """Iterative deepening: one thread's searches of a position, depth after depth, in aspiration windows."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 import numpy as np
@@ -13,7 +13,7 @@ from knightadder.core.root import ASPIRATION_FROM, ASPIRATION_WINDOW, search_roo
 from knightadder.engine.game import Game, copy_game
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Bound
-from knightadder.engine.tablebase_play import Ranking
+from knightadder.engine.tablebase_play import Probing, Ranking
 
 EXACT, INFINITE = int(transposition.EXACT), int(transposition.INFINITE)
 MATE_FOUND, DECISIVE = int(transposition.MATE_FOUND), int(transposition.DECISIVE)
@@ -25,28 +25,6 @@ _BOUNDS = {
     int(transposition.LOWER): Bound.LOWER,
     int(transposition.UPPER): Bound.UPPER,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Probing:
-    """When search asks endgame tablebases; by default never.
-
-    Attributes
-    ----------
-    address : int
-        Of the TABLEBASES record.
-    men : int
-        Most men, kings included, of a position to ask about.
-    depth : int
-        Plies that are at least left to search where a position has just so many.
-    fifty_moves : bool
-        Whether the fifty-move rule counts.
-    """
-
-    address: int = 0
-    men: int = 0
-    depth: int = 1
-    fifty_moves: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,20 +214,35 @@ class Deepening:
 
     def line(self, index: int = 0) -> Line:
         """Return one of the best lines, 0 being the best."""
-        moves, depth = self._moves, self.depth
-        score, bound = int(moves["score"][index]), int(moves["bound"][index])
-        if score == -INFINITE:  # stopped before this iteration got to it
-            score, bound, depth = int(moves["previous_score"][index]), EXACT, max(depth - 1, 1)
-        if score == -INFINITE:  # stopped before any did
-            score = 0
+        line = read_line(self._moves, index, self.depth)
         ranking = self._root.ranking
-        if ranking and abs(score) < MATE_FOUND:
+        if ranking and abs(line.score) < MATE_FOUND:
             # Search, which was told what to choose from and not why, can better this by a mate only.
-            score, bound = ranking.scores[ranking.moves.index(int(moves["move"][index]))], EXACT
-        pv = moves["pv"][index, : moves["pv_length"][index]]
-        return Line(depth, int(moves["seldepth"][index]), score, _BOUNDS[bound], tuple(pv.tolist()))
+            line = replace(line, score=ranking.scores[ranking.moves.index(line.moves[0])], bound=Bound.EXACT)
+        return line
 
     def expected_reply(self, line: Line) -> int:
         """Return the move to expect after a line's first, 0 for none; the last thing to ask, for it plays them."""
         reply = line.moves[1] if len(line.moves) > 1 else 0
         return int(play_expected(self._root.tables, self._worker, line.moves[0], reply))
+
+
+def read_line(moves: np.ndarray, index: int, depth: int) -> Line:
+    """Read one of the best lines from a search's root moves.
+
+    Parameters
+    ----------
+    moves : array of ROOT_MOVE
+        The root moves, best lines first.
+    index : int
+        Which line, 0 being the best.
+    depth : int
+        The iteration that was searched last, in plies.
+    """
+    score, bound = int(moves["score"][index]), int(moves["bound"][index])
+    if score == -INFINITE:  # stopped before this iteration got to it
+        score, bound, depth = int(moves["previous_score"][index]), EXACT, max(depth - 1, 1)
+    if score == -INFINITE:  # stopped before any did
+        score = 0
+    pv = moves["pv"][index, : moves["pv_length"][index]]
+    return Line(depth, int(moves["seldepth"][index]), score, _BOUNDS[bound], tuple(pv.tolist()))

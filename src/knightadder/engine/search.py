@@ -16,7 +16,7 @@ import numpy as np
 
 from knightadder.core import transposition
 from knightadder.core.layout import MAX_PLY
-from knightadder.engine.deepening import DECISIVE, MATE_FOUND, MAX_DEPTH, Deepening, Line, Probing, Root
+from knightadder.engine.deepening import DECISIVE, MATE_FOUND, MAX_DEPTH, Deepening, Line, Root
 from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Bound, Message, Result
@@ -24,7 +24,7 @@ from knightadder.engine.limits import Limits
 from knightadder.engine.options import Options
 from knightadder.engine.reporting import Report, Reporter, to_score
 from knightadder.engine.strength import CANDIDATES, handicap
-from knightadder.engine.tablebase_play import Ranking, play_out, rank_moves
+from knightadder.engine.tablebase_play import Probing, Ranking, consult, play_out
 from knightadder.engine.tablebases import Tablebases
 from knightadder.engine.timeman import Progress, allot, scale
 from knightadder.engine.voting import vote
@@ -155,20 +155,14 @@ class Search:
 
         A weakened engine plays its endings itself, and who asks for a mate is not helped by a win.
         """
-        men = min(self._tablebases.largest, options.syzygy_probe_limit)
         if self._handicap is not None or self._limits.mate or not self._root_moves:
             return Probing(), None
-        fifty_moves = options.syzygy_50_move_rule
-        ranking = None
-        if self._game.men <= men:
-            ranking = rank_moves(self._tablebases, self._game, self._root_moves, fifty_moves)
+        men = min(self._tablebases.largest, options.syzygy_probe_limit)
+        wanted = Probing(self._tablebases.address, men, options.syzygy_probe_depth, options.syzygy_50_move_rule)
+        probing, ranking = consult(self._tablebases, self._game, self._root_moves, options.multipv, wanted)
         if ranking:
-            ranking = ranking.first(options.multipv)
             self._root_moves = list(ranking.moves)
-            # All that is left to do is to make progress, and for that search must not take all wins for equal.
-            if ranking.by_distance or ranking.scores[0] <= 0:
-                return Probing(), ranking
-        return Probing(self._tablebases.address, men, options.syzygy_probe_depth, fifty_moves), ranking
+        return probing, ranking
 
     # --- the main thread -------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Play by endgame tablebases: the moves of a position ranked, and a line played out to mate."""
+"""Play by endgame tablebases: when search asks them, the moves of a position ranked, a line played out to mate."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +15,28 @@ TABLEBASE_WIN = int(transposition.TABLEBASE_WIN)
 _FIFTY_MOVES = 100  # plies
 _BEST = 1 << 18  # the rank of a sure win; beyond any distance
 _CURSED = 2  # centipawns for what only the fifty-move rule makes a draw: the better side may hope
+
+
+@dataclass(frozen=True, slots=True)
+class Probing:
+    """When search asks endgame tablebases; by default never.
+
+    Attributes
+    ----------
+    address : int
+        Of the TABLEBASES record.
+    men : int
+        Most men, kings included, of a position to ask about.
+    depth : int
+        Plies that are at least left to search where a position has just so many.
+    fifty_moves : bool
+        Whether the fifty-move rule counts.
+    """
+
+    address: int = 0
+    men: int = 0
+    depth: int = 1
+    fifty_moves: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +66,42 @@ class Ranking:
         last = self.ranks[min(count, len(self.ranks)) - 1]
         kept = sum(rank >= last for rank in self.ranks)
         return Ranking(self.moves[:kept], self.ranks[:kept], self.scores[:kept], self.by_distance)
+
+
+def consult(
+    tablebases: Tablebases,
+    game: Game,
+    moves: Sequence[int],
+    lines: int,
+    probing: Probing,
+) -> tuple[Probing, Ranking | None]:
+    """Rank the root moves by what the tables know, and say when search is to ask again.
+
+    Parameters
+    ----------
+    tablebases : Tablebases
+        The tables.
+    game : Game
+        The position.
+    moves : sequence of int
+        The moves to choose from, at least one.
+    lines : int
+        How many best lines are wanted; moves of a rank that none of them has are left out.
+    probing : Probing
+        When to ask, if the tables do not settle it already.
+
+    Returns
+    -------
+    tuple
+        When to ask, and the ranking; that is None if the tables do not know the position.
+    """
+    ranking = rank_moves(tablebases, game, moves, probing.fifty_moves) if game.men <= probing.men else None
+    if ranking:
+        ranking = ranking.first(lines)
+        # All that is left to do is to make progress, and for that search must not take all wins for equal.
+        if ranking.by_distance or ranking.scores[0] <= 0:
+            return Probing(), ranking
+    return probing, ranking
 
 
 def rank_moves(tablebases: Tablebases, game: Game, moves: Sequence[int], fifty_moves: bool = True) -> Ranking | None:
