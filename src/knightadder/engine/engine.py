@@ -13,6 +13,7 @@ from knightadder.engine.book import Book
 from knightadder.engine.ending import Ending
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.evaluation_table import evaluation_table
+from knightadder.engine.evaluation_terms import break_down
 from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Message, Result
@@ -133,7 +134,7 @@ class Engine:
         total = f"Evaluation: {value / 100:+.2f} (white side, {self.options.evaluation})"
         if self._tables.evaluation != CLASSICAL:
             return total
-        return evaluation_table(self._game.trace(), self._tables.terms) + "\n" + total
+        return evaluation_table(break_down(self._game.trace(), self._tables.terms)) + "\n" + total
 
     def legal_moves(self) -> list[str]:
         """Return the legal moves in UCI notation."""
