@@ -11,8 +11,23 @@ if TYPE_CHECKING:
     from knightadder.engine.errors import EngineError as EngineError
     from knightadder.engine.errors import OptionError as OptionError
     from knightadder.engine.errors import PositionError as PositionError
+    from knightadder.engine.evaluation_terms import Breakdown as Breakdown
+    from knightadder.engine.evaluation_terms import Tapered as Tapered
+    from knightadder.engine.evaluation_terms import Term as Term
     from knightadder.engine.info import Bound as Bound
+    from knightadder.library.arrays import PACKED as PACKED
+    from knightadder.library.arrays import evaluate_many as evaluate_many
+    from knightadder.library.arrays import pack as pack
+    from knightadder.library.arrays import unpack as unpack
+    from knightadder.library.arrays import unpack_fens as unpack_fens
     from knightadder.library.engine import Engine as Engine
+    from knightadder.library.many import analyse_many as analyse_many
+    from knightadder.library.positions import Evaluation as Evaluation
+    from knightadder.library.positions import divide as divide
+    from knightadder.library.positions import evaluate as evaluate
+    from knightadder.library.positions import legal_moves as legal_moves
+    from knightadder.library.positions import perft as perft
+    from knightadder.library.positions import see as see
     from knightadder.library.results import Analysis as Analysis
     from knightadder.library.results import Line as Line
     from knightadder.library.results import PlayResult as PlayResult
@@ -24,6 +39,21 @@ _MODULES = {  # by the names that they give
     "PositionError": "engine.errors",
     "Bound": "engine.info",
     "Engine": "library.engine",
+    "analyse_many": "library.many",
+    "evaluate": "library.positions",
+    "Evaluation": "library.positions",
+    "Breakdown": "engine.evaluation_terms",
+    "Term": "engine.evaluation_terms",
+    "Tapered": "engine.evaluation_terms",
+    "legal_moves": "library.positions",
+    "see": "library.positions",
+    "perft": "library.positions",
+    "divide": "library.positions",
+    "evaluate_many": "library.arrays",
+    "pack": "library.arrays",
+    "unpack": "library.arrays",
+    "unpack_fens": "library.arrays",
+    "PACKED": "library.arrays",
     "Analysis": "library.results",
     "Line": "library.results",
     "PlayResult": "library.results",

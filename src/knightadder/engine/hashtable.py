@@ -52,6 +52,9 @@ class HashTable:
         """Forget everything, in parallel."""
         self.generation = 0
         parts = np.array_split(self._words, max(1, min(threads, len(self._words) // _CLEAR_AT_ONCE)))
+        if len(parts) == 1:  # to start a thread takes longer than to clear a small table
+            self._words.fill(0)
+            return
         with ThreadPoolExecutor(len(parts)) as pool:
             # NumPy releases the GIL while it fills.
             list(pool.map(lambda part: part.fill(0), parts))

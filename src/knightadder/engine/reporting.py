@@ -92,8 +92,7 @@ class Reporter:
 
     def no_moves(self, in_check: bool) -> None:
         """Report a position that is checkmate or stalemate."""
-        score = Score(mate=0) if in_check else Score(cp=0)
-        self.tell(Info(0, 0, 1, score, Bound.EXACT, None, 0, 0, 0, 0, 0, ()))
+        self.tell(no_moves(in_check))
 
     def current_move(self, depth: int, move: int, index: int) -> None:
         """Report the root move being searched and its place among them, from 0."""
@@ -105,6 +104,12 @@ class Reporter:
         elapsed = time.perf_counter() - self._started
         nodes = sum(thread.nodes for thread in self._threads)
         return nodes, int(nodes / max(elapsed, 1e-6)), self._table.permille_full(), int(elapsed * 1000)
+
+
+def no_moves(in_check: bool) -> Info:
+    """Return the report on a position that is checkmate or stalemate."""
+    score = Score(mate=0) if in_check else Score(cp=0)
+    return Info(0, 0, 1, score, Bound.EXACT, None, 0, 0, 0, 0, 0, ())
 
 
 def to_score(value: int) -> Score:

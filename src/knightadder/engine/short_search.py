@@ -1,0 +1,190 @@
+"""Short searches of many positions, one after the other and each from a fresh state.
+
+They have no threads, no clock and no reports on the way, all of which cost a search of a few milliseconds too much.
+What they find is what `Search` would find with one thread.
+"""
+
+import time
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from knightadder.core.analysis import analyse_position
+from knightadder.core.compiling import compile_entry
+from knightadder.core.game import play_all, play_expected
+from knightadder.core.layout import WORKER
+from knightadder.core.memory import zeroed_bytes
+from knightadder.core.packed import unpack_position
+from knightadder.engine.deepening import DECISIVE, MATE_FOUND, MAX_DEPTH, Deepening, Line, Root, read_line
+from knightadder.engine.game import Game, copy_game
+from knightadder.engine.hashtable import HashTable
+from knightadder.engine.info import Bound, Info, Result
+from knightadder.engine.limits import Limits
+from knightadder.engine.notation import to_uci
+from knightadder.engine.reporting import no_moves, to_score
+from knightadder.engine.tablebase_play import Probing, Ranking, consult, play_out
+from knightadder.engine.tablebases import Tablebases
+from knightadder.engine.wdl import material, win_draw_loss
+
+_NO_NODE_LIMIT = (1 << 63) - 1
+_LETTERS = "pnbrq"  # by piece type, from 1 on
+
+
+class ShortSearch:
+    """Searches positions; what one thread needs for it.
+
+    Parameters
+    ----------
+    tables : record
+        The core's read-only tables.
+    tablebases : Tablebases
+        Endgame tables, which others may use at the same time.
+    megabytes : int
+        Size of the hash table, which is cleared for every position.
+
+    Raises
+    ------
+    OptionError
+        If the machine has not that much memory.
+    """
+
+    def __init__(self, tables: np.record, tablebases: Tablebases, megabytes: int) -> None:
+        for function in (analyse_position, unpack_position, play_all, play_expected):
+            compile_entry(function)
+        self._tables, self._tablebases = tables, tablebases
+        self._table = HashTable(megabytes)
+        self._memory = zeroed_bytes(WORKER.itemsize)
+        self._state = self._memory.view(WORKER)
+        self._worker = self._state[0]
+        self._game = Game(tables)  # for what is seldom asked
+
+    def set_up(self, records: NDArray[np.void], index: int, moves: NDArray[np.int64]) -> int:
+        """Forget the last position, set up another and play moves from it.
+
+        Parameters
+        ----------
+        records : array of PACKED
+            Positions, of which this one is legal.
+        index : int
+            Which of them.
+        moves : array of int
+            The moves, as ``core/game.py``'s `play_all` understands them.
+
+        Returns
+        -------
+        int
+            How many moves were played; fewer than there are if the next one is illegal.
+        """
+        self._memory.fill(0)
+        unpack_position(self._tables, self._worker, records, index)
+        return int(play_all(self._tables, self._worker, moves)) if len(moves) else 0
+
+    def search(
+        self, limits: Limits, lines: int, stop: NDArray[np.uint64], chess960: bool
+    ) -> tuple[tuple[Info, ...], Result]:
+        """Search the position that was set up, once.
+
+        Parameters
+        ----------
+        limits : Limits
+            Depth, nodes and mate; all else is for others to look after.
+        lines : int
+            Number of best lines to find.
+        stop : array
+            One word of 64 bits; the search ends soon after it is set.
+        chess960 : bool
+            Whether castling is written as king takes rook.
+
+        Returns
+        -------
+        tuple
+            The lines, the best first; and the result, with the first of them.
+        """
+        began = time.perf_counter()
+        self._table.clear(threads=1)
+        self._table.age()
+        worker = self._worker
+        position = worker.stack[0]
+        in_check = bool(position.checkers)
+        men = zip(_LETTERS, position.by_type[1:6], strict=True)
+        pieces = material("".join(letter * int(squares).bit_count() for letter, squares in men))
+        probing, ranking = self._consult_tablebases(lines, int(position.by_type[0]).bit_count(), limits)
+        if ranking:
+            found = self._search_ranked(ranking, probing, limits, lines, stop)
+        else:
+            found = self._search(probing, limits, lines, stop)
+        if not found:
+            info = no_moves(in_check)
+            return (info,), Result(None, None, info)
+        seconds = time.perf_counter() - began
+        nodes, hashfull = int(self._state["nodes"][0]), self._table.permille_full()
+        tb_hits = int(self._state["tb_hits"][0]) + (len(ranking.moves) if ranking else 0)
+        infos = tuple(
+            Info(
+                depth=line.depth,
+                seldepth=line.seldepth,
+                multipv=rank,
+                score=to_score(line.score),
+                bound=Bound.EXACT,  # as the last word of any search
+                wdl=win_draw_loss(line.score, pieces),
+                nodes=nodes,
+                nps=int(nodes / max(seconds, 1e-6)),
+                hashfull=hashfull,
+                tbhits=tb_hits,
+                time_ms=int(seconds * 1000),
+                pv=tuple(to_uci(move, chess960) for move in line.moves),
+            )
+            for rank, line in enumerate(map(self._played_out, found), 1)
+        )
+        best = found[0].moves
+        reply = int(play_expected(self._tables, worker, best[0], best[1] if len(best) > 1 else 0))
+        return infos, Result(to_uci(best[0], chess960), to_uci(reply, chess960) if reply else None, infos[0])
+
+    def _consult_tablebases(self, lines: int, men: int, limits: Limits) -> tuple[Probing, Ranking | None]:
+        largest = self._tablebases.largest
+        if limits.mate:  # who asks for a mate is not helped by a win
+            return Probing(), None
+        probing = Probing(self._tablebases.address, largest)
+        if men > largest:
+            return probing, None
+        copy_game(self._worker, self._game.record)
+        moves = self._game.legal_moves()
+        return consult(self._tablebases, self._game, moves, lines, probing) if moves else (probing, None)
+
+    def _search(self, probing: Probing, limits: Limits, lines: int, stop: NDArray[np.uint64]) -> list[Line]:
+        """Search in one call."""
+        state = self._state
+        state["stop_address"] = stop.ctypes.data
+        state["tt_address"], state["tt_buckets"] = self._table.address, self._table.buckets
+        state["tablebases_address"], state["probe_men"] = probing.address, probing.men
+        state["probe_depth"], state["fifty_moves"] = probing.depth, probing.fifty_moves
+        depth = analyse_position(
+            self._tables,
+            self._worker,
+            min(limits.depth or MAX_DEPTH, MAX_DEPTH),
+            limits.nodes or _NO_NODE_LIMIT,
+            lines,
+            2 * (limits.mate or 0),
+        )
+        moves = self._worker.root_moves
+        return [read_line(moves, index, depth) for index in range(min(lines, int(state["root_count"][0])))]
+
+    def _search_ranked(
+        self, ranking: Ranking, probing: Probing, limits: Limits, lines: int, stop: NDArray[np.uint64]
+    ) -> list[Line]:
+        """Search among moves that tablebases rank, which is not what the one call is made for."""
+        root = Root(self._tables, self._game, ranking.moves, self._table, stop, probing, ranking)
+        deepening = Deepening(root, self._worker)
+        deepening.prepare(limits.nodes or _NO_NODE_LIMIT)
+        lines = min(lines, len(ranking.moves))
+        for _ in deepening.iterations(min(limits.depth or MAX_DEPTH, MAX_DEPTH), lines):
+            pass
+        return [deepening.line(index) for index in range(lines)]
+
+    def _played_out(self, line: Line) -> Line:
+        """Follow a line that tablebases decide to its end."""
+        if not DECISIVE <= abs(line.score) < MATE_FOUND:
+            return line
+        copy_game(self._worker, self._game.record)
+        return replace(line, moves=play_out(self._tablebases, self._game, line.moves))

@@ -1,0 +1,243 @@
+"""Arrays of positions: packed, unpacked, and evaluated by the million."""
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any, TypeAlias
+
+import chess
+import numpy as np
+from numpy.typing import NDArray
+
+from knightadder.core import fen
+from knightadder.core.batch import NO_VALUE, evaluate_records, pack_fens
+from knightadder.core.compiling import compile_entry
+from knightadder.core.layout import WORKER, new_record
+from knightadder.core.packed import PACKED as PACKED
+from knightadder.core.packed import record_fen
+from knightadder.core.second_compiler import processors
+from knightadder.engine.errors import PositionError
+from knightadder.library.shared import Stock, tables_of
+
+Positions: TypeAlias = Iterable[chess.Board | str] | NDArray[Any]
+
+_Block: TypeAlias = Sequence[chess.Board | str] | NDArray[Any]
+
+_BLOCK = 1 << 15  # positions in a call of the core, which Ctrl-C does not interrupt
+_SPACE, _QUESTION_MARK, _LAST_ASCII = ord(" "), ord("?"), 127
+
+
+def pack(positions: Positions) -> NDArray[np.void]:
+    """Pack positions into 32 bytes each.
+
+    Parameters
+    ----------
+    positions : iterable of chess.Board or str, or array
+        Boards or FENs, or an array of FENs (of ``str`` or ``bytes``). The moves that led to a board are not kept, and
+        a counter keeps what fits: 255 plies since the last capture or pawn move, and the number of the move.
+
+    Returns
+    -------
+    array of PACKED
+        A record for each, whose fields are ``occupied``, ``pieces``, ``stm_ep``, ``rule50``, ``fullmove``, ``score``,
+        ``result`` and ``spare``; ``score`` is 0 and ``result`` 1, a draw. The layout is known as Marlinformat.
+
+    Raises
+    ------
+    PositionError
+        If a position is illegal; it says which, counted from 0.
+    """
+    whole = _sliceable(positions)
+    records = np.zeros(len(whole), PACKED)
+    for start in range(0, len(whole), _BLOCK):
+        block = whole[start : start + _BLOCK]
+        part = _packed(block, start, tables_of("classical"))
+        empty = np.flatnonzero(part["occupied"] == 0)
+        if len(empty):
+            raise _illegal(block, int(empty[0]), start)
+        records[start : start + _BLOCK] = part
+    return records
+
+
+def unpack(records: NDArray[np.void], chess960: bool = False) -> list[chess.Board]:
+    """Set up boards from packed positions.
+
+    Parameters
+    ----------
+    records : array of PACKED
+        As `pack` makes them.
+    chess960 : bool
+        Whether the boards are of Chess960.
+
+    Raises
+    ------
+    PositionError
+        If a record is no position; it says which, counted from 0.
+    """
+    return [chess.Board(text, chess960=chess960) for text in unpack_fens(records, chess960)]
+
+
+def unpack_fens(records: NDArray[np.void], chess960: bool = False) -> list[str]:
+    """Write packed positions as FENs.
+
+    Parameters
+    ----------
+    records : array of PACKED
+        As `pack` makes them.
+    chess960 : bool
+        Whether castling rights are written as the files of the rooks.
+
+    Raises
+    ------
+    PositionError
+        If a record is no position; it says which, counted from 0.
+    """
+    if not _is_packed(records):
+        raise TypeError(f"an array of packed positions is wanted, not {type(records).__name__}")
+    texts = []
+    for number, record in enumerate(records):
+        try:
+            texts.append(record_fen(record, chess960))
+        except fen.FenError as error:
+            raise PositionError(f"illegal position {number}: {error}") from None
+    return texts
+
+
+def evaluate_many(
+    positions: Positions, evaluation: str = "classical", *, illegal: int | None = None, workers: int | None = None
+) -> NDArray[np.int16]:
+    """Give the static values of many positions, each as `evaluate` gives it; no GIL is held meanwhile.
+
+    Parameters
+    ----------
+    positions : iterable of chess.Board or str, or array
+        Boards or FENs; an array of FENs (of ``str`` or ``bytes``); or an array of packed positions as `pack` makes it,
+        such as a memory map of a file of them, which is read block by block.
+    evaluation : str
+        ``"classical"`` or ``"pesto"``.
+    illegal : int, optional
+        What to give for positions that are illegal, such as -32768, which is no value; by default they are an error.
+    workers : int, optional
+        Number of threads; one for each processor by default.
+
+    Returns
+    -------
+    array of int16
+        Centipawns from White's view.
+
+    Raises
+    ------
+    PositionError
+        If a position is illegal and there is no value for it; it says which, counted from 0.
+    OptionError
+        If there is no such evaluation.
+    ValueError
+        If there is not one thread at least.
+    """
+    if workers is not None and workers < 1:
+        raise ValueError(f"workers is at least 1, not {workers}")
+    tables = tables_of(evaluation)
+    compile_entry(evaluate_records)
+    whole = _sliceable(positions)
+    values = np.empty(len(whole), np.int16)
+
+    def work(start: int) -> None:
+        block, part = whole[start : start + _BLOCK], values[start : start + _BLOCK]
+        with _workers().lend() as worker:
+            count = evaluate_records(tables, worker, _packed(block, start, tables), part)
+        if count:
+            places = np.flatnonzero(part == NO_VALUE)
+            if illegal is None:
+                raise _illegal(block, int(places[0]), start)
+            part[places] = illegal
+
+    starts = range(0, len(whole), _BLOCK)
+    threads = min(workers or processors(), len(starts))
+    if threads <= 1:
+        for start in starts:
+            work(start)
+        return values
+    pool = ThreadPoolExecutor(threads, "evaluation")
+    try:
+        for _ in pool.map(work, starts):
+            pass
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return values
+
+
+@cache
+def _workers() -> Stock[np.record]:
+    return Stock(lambda: new_record(WORKER))
+
+
+def _is_packed(positions: object) -> bool:
+    if not isinstance(positions, np.ndarray):
+        return False
+    return bool(positions.dtype.names == PACKED.names and positions.dtype.itemsize == PACKED.itemsize)
+
+
+def _sliceable(positions: Positions) -> _Block:
+    """Give positions as something with a length, of which blocks can be taken."""
+    if isinstance(positions, str):
+        raise TypeError("several positions are wanted, not one FEN")
+    if isinstance(positions, np.ndarray):
+        if positions.ndim != 1:
+            raise ValueError(f"an array of positions has one dimension, not {positions.ndim}")
+        if positions.dtype.kind in "SU" or _is_packed(positions):
+            return positions
+        if positions.dtype.kind not in "OT":
+            raise TypeError(f"an array of FENs or of packed positions is wanted, not of {positions.dtype}")
+    return positions if isinstance(positions, list | tuple) else list(positions)
+
+
+def _packed(block: _Block, start: int, tables: np.record) -> NDArray[np.void]:
+    """Give a block as records that the core may read; zeros stand for FENs that are no position."""
+    if _is_packed(block):
+        return np.array(block).view(PACKED)
+    text, ends = _characters(block, start)
+    records = np.zeros(len(block), PACKED)
+    compile_entry(pack_fens)
+    with _workers().lend() as worker:
+        pack_fens(tables, worker, text, ends, records)
+    return records
+
+
+def _characters(block: _Block, start: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Give the characters of a block of FENs, one after the other, and where each of them ends.
+
+    What is not ASCII becomes a question mark, which no FEN has.
+    """
+    if isinstance(block, np.ndarray):
+        rows = np.array(block, block.dtype.newbyteorder("="))
+        codes: NDArray[np.unsignedinteger] = rows.view(np.uint8 if rows.dtype.kind == "S" else np.uint32)
+        codes[codes == 0] = _SPACE  # NumPy fills up with zeros, which a FEN would not end with
+        codes[codes > _LAST_ASCII] = _QUESTION_MARK
+        return codes.astype(np.uint8), len(codes) // len(block) * np.arange(1, len(block) + 1, dtype=np.int64)
+    texts = [_fen(position, number) for number, position in enumerate(block, start)]
+    ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
+    return np.frombuffer(bytearray("".join(texts).encode("ascii", "replace")), np.uint8), ends
+
+
+def _fen(position: chess.Board | str, number: int) -> str:
+    if isinstance(position, str):
+        return position
+    if not isinstance(position, chess.Board):
+        raise TypeError(f"position {number} is neither a board nor a FEN: {position!r}")
+    if position.uci_variant != "chess":
+        raise PositionError(f"illegal position {number}: {position.uci_variant} is not played here")
+    return position.fen()
+
+
+def _illegal(block: _Block, place: int, start: int) -> PositionError:
+    """Make the error that says which position is illegal, and why as far as that is known."""
+    position, number = block[place], start + place
+    if isinstance(position, np.void):
+        return PositionError(f"illegal position {number}: the record describes none")
+    text = position.decode("ascii", "replace") if isinstance(position, bytes) else _fen(position, number)
+    try:
+        fen.parse_fen(text)
+    except fen.FenError as error:
+        return PositionError(f"illegal position {number}: {error}")
+    reason = "the side that is not to move is in check" if text.isascii() else "a FEN is written in ASCII"
+    return PositionError(f"illegal position {number}: {reason}")

@@ -1,0 +1,252 @@
+"""The analysis of many positions, by several threads within the process."""
+
+import os
+import queue
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import chess
+import chess.engine
+import numpy as np
+from numpy.typing import NDArray
+
+from knightadder.core.second_compiler import processors
+from knightadder.engine.errors import PositionError
+from knightadder.engine.limits import Limits
+from knightadder.engine.notation import parse_uci
+from knightadder.engine.short_search import ShortSearch
+from knightadder.engine.tablebases import SHIPPED, Tablebases
+from knightadder.library.arrays import pack
+from knightadder.library.boards import limits_of, position_of
+from knightadder.library.engine import Folders
+from knightadder.library.results import Analysis, line_of
+from knightadder.library.shared import tables_of
+from knightadder.library.stream import logger
+
+_Item = TypeVar("_Item")
+
+_MOST_MEGABYTES = 16  # that the hash table gets unless told otherwise
+_NODES_A_MEGABYTE = 1 << 15  # half as many as it has entries
+_LOOK_UP = 0.5  # where the system does not interrupt a waiting thread, Ctrl-C is seen this often, in seconds
+
+
+def analyse_many(
+    boards: Iterable[chess.Board | str],
+    limit: chess.engine.Limit,
+    *,
+    workers: int | None = None,
+    multipv: int = 1,
+    hash_mb: int | None = None,
+    evaluation: str = "classical",
+    syzygy_path: Folders | None = None,
+    on_result: Callable[[int, Analysis], object] | None = None,
+) -> list[Analysis]:
+    """Analyse many positions, several at a time.
+
+    Each is searched by one thread, as a new `Engine` with the same hash table would search it: nothing is kept from one
+    to the next. So with limits other than time the analyses depend on nothing else, nor on the number of threads.
+    An exception, such as Ctrl-C, ends all searches.
+
+    Parameters
+    ----------
+    boards : iterable of chess.Board or str
+        Boards, whose moves since the last capture or pawn move count for repetitions; or FENs.
+    limit : chess.engine.Limit
+        For each position: a depth, a number of nodes, a mate, or a time.
+    workers : int, optional
+        Number of threads; one for each processor by default.
+    multipv : int
+        Number of best lines to find.
+    hash_mb : int, optional
+        Size of each thread's hash table in MiB. By default it suits a limit of nodes, and is 16 at most.
+    evaluation : str
+        ``"classical"`` or ``"pesto"``.
+    syzygy_path : path or several, optional
+        Folders of Syzygy tablebases.
+    on_result : callable, optional
+        Called with the index and the analysis of each position as it is done, in the thread of the caller.
+
+    Returns
+    -------
+    list of Analysis
+        In the order of the boards.
+
+    Raises
+    ------
+    PositionError
+        If a position or a move on its board is illegal; it says which, counted from 0.
+    OptionError
+        If there is no such evaluation, or not enough memory.
+    ValueError
+        If the limit sets none of these, or a number is not positive.
+    """
+    limits = limits_of(chess.Board(), limit)
+    if limits.wtime is not None or limits.btime is not None:
+        raise ValueError("positions that are analysed have no clock: limit their time instead")
+    numbers = {"workers": workers, "multipv": multipv, "hash_mb": hash_mb}
+    for name, number in (numbers | {name: getattr(limit, name) for name in ("depth", "nodes", "mate")}).items():
+        if number is not None and number < 1:
+            raise ValueError(f"{name} is at least 1, not {number}")
+    tasks, records = _tasks(boards)
+    tables = tables_of(evaluation)
+    megabytes = hash_mb or _megabytes(limits)
+    threads = min(workers or processors(), len(tasks))
+    tablebases = _open_tablebases(tables, syzygy_path)
+    analysts = [_Analyst(ShortSearch(tables, tablebases, megabytes), limits, multipv) for _ in range(threads)]
+    results: dict[int, Analysis] = {}
+
+    def take(index: int, result: Analysis) -> None:
+        results[index] = result
+        if on_result is not None:
+            on_result(index, result)
+
+    _share_out(analysts, tasks, records, take)
+    return [results[index] for index in range(len(tasks))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What there is to know besides a position's record: the moves played from it, and how moves are written."""
+
+    moves: NDArray[np.int64]
+    chess960: bool
+
+
+class _Analyst:
+    """Analyses one position after the other, in a thread of its own."""
+
+    def __init__(self, search: ShortSearch, limits: Limits, lines: int) -> None:
+        self._search, self._limits, self._lines = search, limits, lines
+        self._stop = np.zeros(1, np.uint64)
+        self._cancelled = False
+
+    def analyse(self, task: _Task, records: NDArray[np.void], index: int) -> Analysis:
+        played = self._search.set_up(records, index, task.moves)
+        if played < len(task.moves):
+            move = int(task.moves[played])
+            name = chess.Move(move & 63, move >> 6 & 63, move >> 12 or None).uci()
+            raise PositionError(f"illegal move on the board of position {index}: {name}")
+        # A stop flag for each search: a timer that comes too late must not end the next one.
+        stop = self._stop = np.zeros(1, np.uint64)
+        if self._cancelled:
+            stop[0] = 1
+        with _ends_after(self._limits.movetime, stop):
+            infos, result = self._search.search(self._limits, self._lines, stop, task.chess960)
+        black_to_move = (int(records["stm_ep"][index]) >> 7) ^ (len(task.moves) & 1)
+        lines = tuple(line_of(info, not black_to_move) for info in infos)
+        best, reply = [chess.Move.from_uci(name) if name else None for name in (result.best_move, result.ponder)]
+        return Analysis(lines, best, reply)
+
+    def cancel(self) -> None:
+        """End the search that is running, or the next one, soon; callable from any thread."""
+        self._cancelled = True
+        self._stop[0] = 1
+
+
+def _open_tablebases(tables: np.record, folders: Folders | None) -> Tablebases:
+    """Open the tablebases in these folders, and those that come with the engine."""
+    if folders is None:
+        folders = ()
+    elif isinstance(folders, str | os.PathLike):
+        folders = os.fspath(folders).split(os.pathsep)
+    tablebases = Tablebases(tables, [*map(Path, folders), SHIPPED])
+    for problem in tablebases.problems:
+        logger.info("%s", problem)
+    return tablebases
+
+
+def _megabytes(limits: Limits) -> int:
+    """Size the hash table: to clear a large one takes as long as to search thousands of nodes."""
+    if not limits.nodes:
+        return _MOST_MEGABYTES
+    return max(1, min(-(-limits.nodes // _NODES_A_MEGABYTE), _MOST_MEGABYTES))
+
+
+def _tasks(boards: Iterable[chess.Board | str]) -> tuple[list[_Task], NDArray[np.void]]:
+    """Take boards apart: into packed positions, and the moves from there."""
+    roots: list[chess.Board | str] = []
+    tasks = []
+    if isinstance(boards, str):
+        raise TypeError("several positions are wanted, not one FEN")
+    for board in boards:
+        # Of the boards of variants, `pack` says what is wrong with them.
+        if isinstance(board, chess.Board) and board.uci_variant == "chess":
+            root, moves = position_of(board)
+            roots.append(root)
+            tasks.append(_Task(_encoded(moves), board.chess960))
+        else:
+            roots.append(board)
+            tasks.append(_Task(_encoded(()), False))
+    return tasks, pack(roots)
+
+
+def _encoded(names: Iterable[str]) -> NDArray[np.int64]:
+    # What is no move at all becomes a1a1, which is never legal.
+    squares = [parse_uci(name) or (0, 0, 0) for name in names]
+    return np.array([source | target << 6 | promotion << 12 for source, target, promotion in squares], np.int64)
+
+
+@contextmanager
+def _ends_after(milliseconds: int | None, stop: NDArray[np.uint64]) -> Iterator[None]:
+    """Set a stop flag when the time is up, if there is a limit to it."""
+    if milliseconds is None:
+        yield
+        return
+    timer = threading.Timer(milliseconds / 1000, stop.fill, (1,))
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _share_out(
+    analysts: Sequence[_Analyst],
+    tasks: Sequence[_Task],
+    records: NDArray[np.void],
+    take: Callable[[int, Analysis], None],
+) -> None:
+    """Let a thread for each analyst do the tasks, and take their results in this one."""
+    waiting = deque(range(len(tasks)))
+    done: queue.SimpleQueue[tuple[int, Analysis] | BaseException] = queue.SimpleQueue()
+
+    def work(analyst: _Analyst) -> None:
+        try:
+            while True:
+                try:
+                    index = waiting.popleft()
+                except IndexError:
+                    return
+                done.put((index, analyst.analyse(tasks[index], records, index)))
+        except BaseException as error:  # for the caller's thread to raise
+            done.put(error)
+
+    threads = [threading.Thread(target=work, args=(analyst,), name="analysis", daemon=True) for analyst in analysts]
+    try:
+        for thread in threads:
+            thread.start()
+        for _ in tasks:
+            outcome = _wait_for(done)
+            if isinstance(outcome, BaseException):
+                raise outcome
+            take(*outcome)
+    finally:
+        waiting.clear()
+        for analyst in analysts:
+            analyst.cancel()
+        for thread in threads:
+            if thread.ident is not None:
+                thread.join()
+
+
+def _wait_for(done: "queue.SimpleQueue[_Item]") -> _Item:
+    while True:
+        try:
+            return done.get(timeout=_LOOK_UP)
+        except queue.Empty:
+            continue

@@ -1,0 +1,208 @@
+"""What can be asked about one position: its value, its moves, its exchanges, and how many games there are from it.
+
+All of it may be called from any thread; what takes long holds no GIL.
+"""
+
+import threading
+from bisect import bisect_left
+from dataclasses import dataclass
+from functools import cache
+
+import chess
+from chess.engine import Cp, PovScore
+
+from knightadder.engine.errors import PositionError
+from knightadder.engine.evaluation_terms import Breakdown, Term, break_down
+from knightadder.engine.game import Game
+from knightadder.library.shared import Stock, tables_of
+
+# All that an exchange can be worth lies between these: to give a queen for nothing, and to win one and become one.
+_LEAST, _MOST = -900, 1700
+_STEP = 100  # and is so many centipawns, or a multiple
+
+_DEEPEST = 60  # plies of perft; there is no room for more than three times as many
+_LOOK_UP = 0.1  # where the system does not interrupt a waiting thread, Ctrl-C is seen this often, in seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The static value of a position.
+
+    Attributes
+    ----------
+    centipawns : int
+        The value from White's view, as search sees it: with what is known of endings, and shrinking as the fifty-move
+        rule comes nearer.
+    turn : chess.Color
+        The side to move.
+    in_check : bool
+        Whether that side is in check; a static value means little then, and search does without.
+    breakdown : Breakdown or None
+        The terms that it is made of; ``None`` for an evaluation other than the classical one.
+    """
+
+    centipawns: int
+    turn: chess.Color
+    in_check: bool
+    breakdown: Breakdown | None
+
+    @property
+    def score(self) -> PovScore:
+        """The value as a score with the side to move as its view."""
+        return PovScore(Cp(self.centipawns if self.turn else -self.centipawns), self.turn)
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The terms that count in the position; none for an evaluation other than the classical one."""
+        return self.breakdown.terms if self.breakdown else ()
+
+
+def evaluate(board: chess.Board, evaluation: str = "classical") -> Evaluation:
+    """Give the static value of a position: without search, what the engine thinks of it at a glance.
+
+    Parameters
+    ----------
+    board : chess.Board
+        The position.
+    evaluation : str
+        ``"classical"``, which gives its terms too, or ``"pesto"``.
+
+    Raises
+    ------
+    PositionError
+        If the position is illegal.
+    OptionError
+        If there is no such evaluation.
+    """
+    with _games(evaluation).lend() as game:
+        _set_up(game, board)
+        value = game.evaluate()
+        tables = tables_of(evaluation)
+        breakdown = break_down(game.trace(), tables.terms) if evaluation == "classical" else None
+        return Evaluation(value if board.turn else -value, board.turn, game.in_check, breakdown)
+
+
+def legal_moves(board: chess.Board) -> list[chess.Move]:
+    """Give the legal moves of a position, by the engine's move generator.
+
+    Parameters
+    ----------
+    board : chess.Board
+        The position. If it is one of Chess960, castling is king takes rook, as in python-chess.
+
+    Raises
+    ------
+    PositionError
+        If the position is illegal.
+    """
+    with _games().lend() as game:
+        _set_up(game, board)
+        return [chess.Move.from_uci(name) for name in game.legal_moves_uci(board.chess960)]
+
+
+def see(board: chess.Board, move: chess.Move) -> int:
+    """Give what the exchange that a move starts is worth to the side that moves, by static exchange evaluation.
+
+    After the move both sides may capture on its target square in turn, each with its least valuable piece and only as
+    long as that pays. Pieces behind others join in; pins are ignored; a king captures only what is not defended. The
+    value is what the mover wins so, less what it loses: pawn 100, knight and bishop 300, rook 500, queen 900. If the
+    move promotes, that counts as well; later promotions do not. Castling is worth 0.
+
+    Parameters
+    ----------
+    board : chess.Board
+        The position.
+    move : chess.Move
+        A legal move; a quiet one is worth 0, or less if it puts a piece where it is lost.
+
+    Returns
+    -------
+    int
+        In centipawns.
+
+    Raises
+    ------
+    PositionError
+        If the position or the move is illegal.
+    """
+    with _games().lend() as game:
+        _set_up(game, board)
+        name = board.uci(move)
+        # The core says whether a value is reached; the first step that is not lies just above it.
+        steps = range(_LEAST + _STEP, _MOST + _STEP, _STEP)
+        return _LEAST + _STEP * bisect_left(steps, True, key=lambda value: not game.exchange_wins(name, value))
+
+
+def perft(board: chess.Board, depth: int) -> int:
+    """Count the games from a position: the leaves of the tree of legal moves.
+
+    Ctrl-C ends it.
+
+    Parameters
+    ----------
+    board : chess.Board
+        The position.
+    depth : int
+        Plies, at least 0.
+
+    Raises
+    ------
+    PositionError
+        If the position is illegal.
+    ValueError
+        If the depth is negative, or greater than 60.
+    """
+    if depth == 0:
+        legal_moves(board)  # an illegal position has no games
+        return 1
+    return sum(divide(board, depth).values())
+
+
+def divide(board: chess.Board, depth: int) -> dict[chess.Move, int]:
+    """Count the games from a position as `perft` does, by their first move.
+
+    Parameters
+    ----------
+    board : chess.Board
+        The position.
+    depth : int
+        Plies, at least 1.
+
+    Raises
+    ------
+    PositionError
+        If the position is illegal.
+    ValueError
+        If the depth is less than 1, or greater than 60.
+    """
+    if not 1 <= depth <= _DEEPEST:
+        raise ValueError(f"the depth is a number from 1 to {_DEEPEST}, not {depth}")
+    counts: dict[str, int] = {}
+    with _games().lend() as game:
+        _set_up(game, board)
+        thread = threading.Thread(
+            target=lambda: counts.update(game.perft(depth, chess960=board.chess960)), name="perft"
+        )
+        thread.start()
+        try:
+            while thread.is_alive():
+                thread.join(_LOOK_UP)
+        except BaseException:
+            while thread.is_alive():  # it may only just be about to begin
+                game.interrupt()
+                thread.join(_LOOK_UP)
+            raise
+    return {chess.Move.from_uci(name): count for name, count in counts.items()}
+
+
+@cache
+def _games(evaluation: str = "classical") -> Stock[Game]:
+    tables = tables_of(evaluation)
+    return Stock(lambda: Game(tables))
+
+
+def _set_up(game: Game, board: chess.Board) -> None:
+    """Set a position up; how it came about is of no interest here."""
+    if board.uci_variant != "chess":
+        raise PositionError(f"illegal position: {board.uci_variant} is not played here")
+    game.set_up(board.fen())

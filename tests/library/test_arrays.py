@@ -1,0 +1,167 @@
+"""Arrays of positions: what goes in comes out, and values are those of one position at a time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import chess
+import chess.variant
+import numpy as np
+import pytest
+from random_boards import random_boards
+
+from knightadder.core.packed import PACKED, pack_fen
+from knightadder.engine.errors import OptionError, PositionError
+from knightadder.library import arrays
+from knightadder.library.arrays import evaluate_many, pack, unpack, unpack_fens
+from knightadder.library.positions import evaluate
+from knightadder.library.shared import tables_of
+
+BOARDS = random_boards(11, 80)
+FENS = [board.fen() for board in BOARDS]
+IN_CHECK = "4k3/8/8/8/8/8/4R3/4K3 w - - 0 1"
+
+
+@pytest.mark.parametrize("chess960", [False, True])
+def test_what_is_packed_can_be_unpacked(chess960: bool) -> None:
+    boards = random_boards(12, 60, chess960)
+    records = pack(boards)
+    assert records.shape == (60,) and records.dtype == PACKED
+    for board, again in zip(boards, unpack(records, chess960), strict=True):
+        assert again.chess960 == chess960
+        assert again.fen() == board.fen()
+        assert again.is_valid()
+    assert unpack_fens(records) == [board.fen() for board in boards]
+    assert unpack_fens(records, chess960=True) == [board.shredder_fen() for board in boards]
+
+
+def test_fens_and_boards_give_the_same_records() -> None:
+    one_by_one = np.concatenate([pack_fen(tables_of("classical"), fen) for fen in FENS])
+    for positions in (
+        BOARDS,
+        FENS,
+        tuple(FENS),
+        iter(FENS),
+        [BOARDS[0], *FENS[1:]],
+        np.array(FENS),
+        np.array(FENS, object),
+        np.array(FENS, "S"),
+        np.array(FENS, "S200"),
+        np.array(FENS, ">U100"),
+        np.repeat(np.array(FENS), 2)[::2],
+    ):
+        assert pack(positions).tobytes() == one_by_one.tobytes()
+
+
+def test_no_positions_are_no_error() -> None:
+    for nothing in ([], np.array([], "U"), np.zeros(0, PACKED)):
+        assert len(evaluate_many(nothing)) == 0
+    assert pack([]).dtype == PACKED and unpack(pack([])) == []
+
+
+@pytest.mark.parametrize("evaluation", ["classical", "pesto"])
+def test_values_are_those_of_evaluate(evaluation: str) -> None:
+    expected = [evaluate(board, evaluation).centipawns for board in BOARDS]
+    for positions in (BOARDS, FENS, np.array(FENS), np.array(FENS, "S"), pack(BOARDS)):
+        values = evaluate_many(positions, evaluation)
+        assert values.dtype == np.int16
+        assert values.tolist() == expected
+
+
+def test_packed_positions_may_lie_anywhere(tmp_path: Path) -> None:
+    records, expected = pack(BOARDS), evaluate_many(FENS, "pesto").tolist()
+    file = tmp_path / "positions.bin"
+    records.tofile(file)
+    frozen = records.copy()
+    frozen.setflags(write=False)
+    unaligned = np.frombuffer(b"x" + records.tobytes(), np.uint8)[1:].view(PACKED)
+    plain = np.dtype([(name, *PACKED.fields[name][:1]) for name in PACKED.names])
+    for same in (
+        np.memmap(file, PACKED, "r"),
+        np.fromfile(file, PACKED),
+        np.fromfile(file, plain),
+        frozen,
+        unaligned,
+        np.repeat(records, 2)[::2],
+    ):
+        assert evaluate_many(same, "pesto").tolist() == expected
+        assert unpack_fens(same) == FENS
+
+
+@pytest.mark.parametrize("workers", [1, 3, None])
+@pytest.mark.parametrize("kind", ["fens", "bytes", "packed"])
+def test_blocks_and_threads_make_no_difference(workers: int | None, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    many = FENS * 3
+    positions = {"fens": many, "bytes": np.array(many, "S"), "packed": pack(many)}[kind]
+    expected = evaluate_many(FENS, "pesto").tolist() * 3
+    monkeypatch.setattr(arrays, "_BLOCK", 7)
+    assert evaluate_many(positions, "pesto", workers=workers).tolist() == expected
+    assert pack(many).tobytes() == pack(FENS).tobytes() * 3
+
+
+def bad_ones() -> list[tuple[object, str]]:
+    """Give positions that are illegal from number 9 on, and what there is to say about that."""
+    broken = pack(FENS[:15])
+    broken["pieces"][[9, 12]] = 0xFF
+    good = FENS[:9]
+    return [
+        (broken, "illegal position 9: the record describes none"),
+        ([*good, "nonsense", "more"], "illegal position 9: a FEN has 4 to 6 fields, not 1"),
+        (np.array([*good, "nonsense"]), "illegal position 9: a FEN has 4 to 6 fields, not 1"),
+        (np.array([*good, "nonsense"], "S"), "illegal position 9: a FEN has 4 to 6 fields, not 1"),
+        ([*good, IN_CHECK], "illegal position 9: the side that is not to move is in check"),
+        ([*good, chess.Board(None)], "illegal position 9: White has 0 kings"),
+        ([*good, FENS[0].replace(" ", "\N{NO-BREAK SPACE}", 1)], "illegal position 9: a FEN is written in ASCII"),
+        (np.array([*good, "\N{WHITE CHESS KING}7/8"]), "illegal position 9: a FEN has"),
+        ([*good, ""], "illegal position 9: a FEN has 4 to 6 fields, not 0"),
+        ([*good, chess.variant.AtomicBoard()], "illegal position 9: atomic is not played here"),
+    ]
+
+
+@pytest.mark.parametrize(("positions", "message"), bad_ones())
+@pytest.mark.parametrize("block", [4, 1000])
+def test_illegal_positions_are_named(
+    positions: object, message: str, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arrays, "_BLOCK", block)
+    with pytest.raises(PositionError, match=message):
+        evaluate_many(positions)
+    with pytest.raises(PositionError, match=message):
+        evaluate_many(positions, workers=3)
+    if not (isinstance(positions, np.ndarray) and positions.dtype == PACKED):
+        with pytest.raises(PositionError, match=message):
+            pack(positions)
+
+
+def test_illegal_positions_may_have_a_value() -> None:
+    values = evaluate_many([FENS[0], "nonsense", FENS[1], IN_CHECK], illegal=-32_768)
+    assert values.tolist() == [*evaluate_many(FENS[:1]), -32_768, *evaluate_many(FENS[1:2]), -32_768]
+    assert evaluate_many(np.zeros(3, PACKED), illegal=7).tolist() == [7, 7, 7]
+
+
+def test_records_without_kings_are_not_unpacked() -> None:
+    records = pack(FENS[:3])
+    records["pieces"][1] = 0
+    with pytest.raises(PositionError, match="illegal position 1: a packed position without a king"):
+        unpack(records)
+
+
+@pytest.mark.parametrize("wrong", [FENS[0], np.zeros(3), np.zeros((2, 2), "U9"), [None], [3], 5])
+def test_other_types_are_refused(wrong: object) -> None:
+    for function in (evaluate_many, pack):
+        with pytest.raises((TypeError, ValueError)):
+            function(wrong)
+
+
+def test_only_packed_positions_can_be_unpacked() -> None:
+    with pytest.raises(TypeError, match="packed positions"):
+        unpack(FENS)
+    with pytest.raises(TypeError, match="packed positions"):
+        unpack(np.zeros(32, np.uint8))
+
+
+def test_settings_that_cannot_be() -> None:
+    with pytest.raises(ValueError, match="workers is at least 1, not 0"):
+        evaluate_many(FENS, workers=0)
+    with pytest.raises(OptionError, match="not nnue"):
+        evaluate_many(FENS, "nnue")

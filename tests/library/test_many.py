@@ -1,0 +1,209 @@
+"""The analysis of many positions: the same as that of one engine after the other, whatever the number of threads."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import chess
+import chess.engine
+import chess.variant
+import pytest
+from chess.engine import Cp, Limit, Mate
+from random_boards import random_boards
+
+from knightadder.engine.errors import OptionError, PositionError
+from knightadder.library import many
+from knightadder.library.engine import Engine
+from knightadder.library.many import analyse_many
+from knightadder.library.results import Analysis
+
+MATED = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
+STALEMATED = "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"
+MATE_IN_TWO = "7k/8/8/8/8/8/R7/1R2K3 w - - 0 1"
+IN_TABLEBASES = [
+    "8/8/8/3k4/8/3K4/3P4/8 w - - 0 1",
+    "8/8/8/3k4/8/3K4/3R4/8 b - - 0 1",
+    "8/8/8/3k2p1/8/3K4/3R4/8 w - - 0 1",
+]
+FENS = [chess.STARTING_FEN, MATED, STALEMATED, MATE_IN_TWO, *IN_TABLEBASES]
+BOARDS = random_boards(21, 12) + random_boards(22, 6, chess960=True)
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    with Engine(hash_mb=2) as engine:
+        yield engine
+
+
+def essence(analysis: Analysis) -> tuple[object, ...]:
+    """Give all of an analysis that does not depend on time."""
+    lines = [
+        (line.rank, line.depth, line.seldepth, line.score, line.bound, line.wdl, line.nodes, line.tbhits, line.pv)
+        for line in analysis.lines
+    ]
+    return analysis.best_move, analysis.ponder, lines
+
+
+@pytest.mark.parametrize(
+    ("limit", "multipv"), [(Limit(nodes=3000), 1), (Limit(nodes=1), 1), (Limit(depth=5), 1), (Limit(depth=4), 3)]
+)
+def test_analyses_are_those_of_an_engine(limit: Limit, multipv: int, engine: Engine) -> None:
+    positions = [*FENS, *BOARDS]
+    found = analyse_many(positions, limit, multipv=multipv, hash_mb=2, workers=2)
+    assert len(found) == len(positions)
+    for position, analysis in zip(positions, found, strict=True):
+        engine.new_game()
+        board = chess.Board(position) if isinstance(position, str) else position
+        assert essence(analysis) == essence(engine.analyse(board, limit, multipv=multipv)), position
+
+
+def test_the_history_of_a_board_counts(engine: Engine) -> None:
+    board = chess.Board("6k1/5ppp/8/8/8/8/q4PPP/3Q2K1 b - - 0 1")
+    moves = ["a2a3", "d1d2", "a3a2", "d2d1"]
+    for name in moves * 2:  # White's next move can repeat the position a third time
+        board.push_uci(name)
+    before = board.copy()
+    [analysis] = analyse_many([board], Limit(depth=6))
+    engine.new_game()
+    assert essence(analysis)[:2] == essence(engine.analyse(board, Limit(depth=6)))[:2]
+    [without] = analyse_many([board.fen()], Limit(depth=6))
+    assert analysis.best.nodes != without.best.nodes
+    assert board == before and board.move_stack == before.move_stack
+
+
+def test_the_number_of_threads_makes_no_difference() -> None:
+    alone, together = (
+        [essence(analysis) for analysis in analyse_many(BOARDS, Limit(nodes=2000), workers=workers)]
+        for workers in (1, 5)
+    )
+    assert alone == together
+    order = list(reversed(range(len(BOARDS))))
+    backwards = analyse_many([BOARDS[number] for number in order], Limit(nodes=2000), workers=1)
+    assert [essence(analysis) for analysis in backwards] == [alone[number] for number in order]
+
+
+def test_games_that_are_over() -> None:
+    mated, stalemated = analyse_many([MATED, STALEMATED], Limit(depth=3))
+    for analysis, score in ((mated, Mate(0)), (stalemated, Cp(0))):
+        assert analysis.best_move is None and analysis.ponder is None
+        assert analysis.pv == ()
+        assert analysis.score.relative == score
+
+
+def test_a_mate_ends_the_search_that_looks_for_it() -> None:
+    [analysis] = analyse_many([MATE_IN_TWO], Limit(mate=2, depth=30))
+    assert analysis.score.white() == Mate(2)
+    assert analysis.best.depth < 30
+
+
+def test_time_ends_a_search() -> None:
+    found = analyse_many(BOARDS[:3], Limit(time=0.02, depth=60), workers=2)
+    for board, analysis in zip(BOARDS, found, strict=False):
+        assert analysis.best_move in board.legal_moves
+
+
+def test_moves_are_written_as_the_board_writes_them() -> None:
+    fen = "5k2/8/8/8/8/8/8/4K2R w K - 0 1"
+    standard, chess960 = analyse_many([chess.Board(fen), chess.Board(fen, chess960=True)], Limit(depth=4), multipv=99)
+    assert chess.Move.from_uci("e1g1") in [line.move for line in standard.lines]
+    assert chess.Move.from_uci("e1h1") in [line.move for line in chess960.lines]
+
+
+def test_results_are_told_as_they_come() -> None:
+    told: dict[int, Analysis] = {}
+    threads = set()
+
+    def on_result(index: int, analysis: Analysis) -> None:
+        assert index not in told
+        told[index] = analysis
+        threads.add(threading.current_thread())
+
+    found = analyse_many(BOARDS, Limit(nodes=300), workers=3, on_result=on_result)
+    assert [told[index] for index in range(len(BOARDS))] == found
+    assert threads == {threading.current_thread()}
+
+
+def test_no_positions() -> None:
+    assert analyse_many([], Limit(depth=1)) == []
+
+
+def running() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "analysis"]
+
+
+def test_an_exception_ends_all_searches() -> None:
+    def interrupt(index: int, analysis: Analysis) -> None:
+        raise KeyboardInterrupt
+
+    endless = Limit(time=1e6)
+    with pytest.raises(KeyboardInterrupt):
+        analyse_many([MATED, *BOARDS], endless, workers=3, on_result=interrupt)
+    assert not running()
+
+
+def test_an_interrupt_while_waiting_ends_all_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(done: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(many, "_wait_for", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        analyse_many(BOARDS, Limit(time=1e6), workers=3)
+    assert not running()
+
+
+def test_an_illegal_position_is_named() -> None:
+    for bad, message in (
+        ("nonsense", "illegal position 1: a FEN has 4 to 6 fields, not 1"),
+        (chess.Board(None), "illegal position 1: White has 0 kings"),
+        (chess.variant.AtomicBoard(), "illegal position 1: atomic is not played here"),
+    ):
+        with pytest.raises(PositionError, match=message):
+            analyse_many([chess.STARTING_FEN, bad, "more nonsense"], Limit(depth=1))
+
+
+def test_an_illegal_move_on_a_board_is_named() -> None:
+    board = chess.Board()
+    for name in ("g1f3", "g8f6", "f3f6"):
+        board.push(chess.Move.from_uci(name))
+    board.halfmove_clock = 3  # as if nothing had been captured
+    with pytest.raises(PositionError, match="illegal move on the board of position 1: f3f6"):
+        analyse_many([chess.Board(), board, chess.Board()], Limit(depth=1), workers=1)
+    assert not running()
+
+
+@pytest.mark.parametrize(
+    ("limit", "options", "message"),
+    [
+        (Limit(), {}, "a limit has to set"),
+        (Limit(white_clock=1, black_clock=1), {}, "have no clock"),
+        (Limit(nodes=0), {}, "nodes is at least 1, not 0"),
+        (Limit(nodes=1, depth=0), {}, "depth is at least 1, not 0"),
+        (Limit(mate=-1), {}, "mate is at least 1, not -1"),
+        (Limit(depth=1), {"workers": 0}, "workers is at least 1, not 0"),
+        (Limit(depth=1), {"multipv": 0}, "multipv is at least 1, not 0"),
+        (Limit(depth=1), {"hash_mb": -1}, "hash_mb is at least 1, not -1"),
+        (Limit(depth=1), {"hash_mb": 1 << 40}, "not enough memory"),
+        (Limit(depth=1), {"evaluation": "nnue"}, "evaluation is classical or pesto"),
+    ],
+)
+def test_settings_that_cannot_be(limit: Limit, options: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):  # OptionError is one
+        analyse_many([chess.STARTING_FEN], limit, **options)
+    assert issubclass(OptionError, ValueError)
+
+
+def test_other_types_are_refused() -> None:
+    for wrong in (chess.STARTING_FEN, [3]):
+        with pytest.raises(TypeError):
+            analyse_many(wrong, Limit(depth=1))
+
+
+def test_tablebases_of_a_folder_that_is_not_there_are_no_error() -> None:
+    [analysis] = analyse_many([IN_TABLEBASES[1]], Limit(depth=2), syzygy_path="/nowhere")
+    assert analysis.best.tbhits > 0  # by those that come with the engine
+
+
+@pytest.mark.parametrize(("nodes", "megabytes"), [(1, 1), (32_768, 1), (32_769, 2), (10**9, 16), (None, 16)])
+def test_the_hash_table_suits_the_nodes(nodes: int | None, megabytes: int) -> None:
+    assert many._megabytes(many.Limits(nodes=nodes)) == megabytes

@@ -1,0 +1,239 @@
+"""Questions about one position, answered by python-chess and by slow and plain code as well."""
+
+from __future__ import annotations
+
+import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import chess
+import chess.variant
+import pytest
+from chess.engine import Cp
+from random_boards import random_boards
+
+from knightadder.engine.engine import Engine
+from knightadder.engine.errors import OptionError, PositionError
+from knightadder.library.positions import divide, evaluate, legal_moves, perft, see
+
+KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
+ILLEGAL = chess.Board("4k3/8/8/8/8/8/4R3/4K3 w - - 0 1")
+SEE_SUITE = Path(__file__).parent.parent / "data" / "see.epd"
+
+
+# --- the static value ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("evaluation", ["classical", "pesto"])
+def test_evaluate_agrees_with_what_the_engine_prints(evaluation: str, shared_engine: Engine) -> None:
+    shared_engine.set_option("EvalType", evaluation)
+    try:
+        for board in random_boards(1, 40):
+            value = evaluate(board, evaluation)
+            assert value.turn == board.turn and value.in_check == board.is_check()
+            shared_engine.set_position(board.fen())
+            printed = shared_engine.evaluation().splitlines()[-1]
+            if not board.is_check():
+                assert printed == f"Evaluation: {value.centipawns / 100:+.2f} (white side, {evaluation})"
+    finally:
+        shared_engine.set_option("EvalType", "classical")
+
+
+def test_evaluate_has_no_side() -> None:
+    for board in random_boards(2, 40):
+        value, mirrored = evaluate(board), evaluate(board.mirror())
+        assert mirrored.centipawns == -value.centipawns
+        assert mirrored.score.relative == value.score.relative
+        assert value.score.white() == Cp(value.centipawns)
+
+
+def test_evaluate_names_its_terms() -> None:
+    value = evaluate(chess.Board(KIWIPETE))
+    assert value.breakdown is not None
+    assert abs(value.breakdown.value - value.centipawns) <= 1
+    assert {"piece value", "knight square"} <= {term.name for term in value.terms}
+    total = sum(term.total.middle_game for term in value.terms)
+    assert total == value.breakdown.white.middle_game - value.breakdown.black.middle_game
+    pesto = evaluate(chess.Board(KIWIPETE), "pesto")
+    assert pesto.breakdown is None and pesto.terms == ()
+
+
+def test_evaluate_knows_drawn_endings_and_the_fifty_move_rule() -> None:
+    assert abs(evaluate(chess.Board("4k3/8/8/8/8/8/8/4KN2 w - - 0 1")).centipawns) < 100
+    fresh, stale = (evaluate(chess.Board(f"4k3/pp6/8/8/8/8/PPP5/3QK3 w - - {plies} 90")) for plies in (0, 90))
+    assert fresh.centipawns > stale.centipawns > 0
+    assert fresh.terms == stale.terms
+
+
+# --- moves -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chess960", [False, True])
+def test_legal_moves_are_those_of_python_chess(chess960: bool) -> None:
+    for board in random_boards(3, 150, chess960):
+        moves = legal_moves(board)
+        assert len(moves) == len(set(moves))
+        assert set(moves) == set(board.legal_moves)
+
+
+def test_castling_is_written_as_the_board_writes_it() -> None:
+    fen = "4k3/8/8/8/8/8/8/4K2R w K - 0 1"
+    assert chess.Move.from_uci("e1g1") in legal_moves(chess.Board(fen))
+    assert chess.Move.from_uci("e1h1") in legal_moves(chess.Board(fen, chess960=True))
+
+
+# --- exchanges -------------------------------------------------------------------------------------------------------
+
+VALUES = {chess.PAWN: 100, chess.KNIGHT: 300, chess.BISHOP: 300, chess.ROOK: 500, chess.QUEEN: 900, chess.KING: 0}
+
+
+def swap_off(board: chess.Board, move: chess.Move) -> int:
+    """Play an exchange out on the board, as the documentation says that it goes."""
+    if board.is_castling(move):
+        return 0
+    after = board.copy(stack=False)
+    gain = 0
+    if board.is_en_passant(move):
+        gain = VALUES[chess.PAWN]
+        after.remove_piece_at(chess.square(chess.square_file(move.to_square), chess.square_rank(move.from_square)))
+    elif board.is_capture(move):
+        gain = VALUES[board.piece_type_at(move.to_square)]
+    piece = after.remove_piece_at(move.from_square)
+    if move.promotion:
+        gain += VALUES[move.promotion] - VALUES[chess.PAWN]
+        piece = chess.Piece(move.promotion, board.turn)
+    after.set_piece_at(move.to_square, piece)
+    return gain - best_capture(after, not board.turn, move.to_square)
+
+
+def best_capture(board: chess.Board, side: chess.Color, target: chess.Square) -> int:
+    """Give what a side wins at most by capturing on a square, or by leaving it."""
+    attackers = board.attackers(side, target)
+    if not attackers:
+        return 0
+    source = min(attackers, key=lambda square: board.piece_type_at(square))
+    victim = VALUES[board.piece_type_at(target)]
+    if board.piece_type_at(source) == chess.KING:
+        return 0 if board.attackers(not side, target) else victim
+    board.set_piece_at(target, board.remove_piece_at(source))
+    return max(0, victim - best_capture(board, not side, target))
+
+
+@pytest.mark.parametrize("chess960", [False, True])
+def test_see_of_every_move_of_random_positions(chess960: bool) -> None:
+    values = set()
+    for board in random_boards(4, 60, chess960):
+        for move in board.legal_moves:
+            value = see(board, move)
+            assert value == swap_off(board, move), (board.fen(), move)
+            values.add(value)
+    assert {-900, -500, -300, -100, 0, 100, 300, 500, 900} <= values
+
+
+def test_see_of_the_suite() -> None:
+    agreed = 0
+    for line in SEE_SUITE.read_text(encoding="utf-8").splitlines():
+        fen, san, value = (field.strip() for field in line.split(";")[:3])
+        board = chess.Board(fen)
+        try:
+            move = board.parse_san(san)
+        except chess.AmbiguousMoveError:
+            continue
+        assert see(board, move) == swap_off(board, move)
+        agreed += see(board, move) == int(value)
+    assert agreed >= 69  # the others turn on a later promotion
+
+
+@pytest.mark.parametrize(
+    ("fen", "move", "value"),
+    [
+        ("3r3k/4P3/8/8/8/8/8/K7 w - - 0 1", "e7d8q", 500 + 800),
+        ("3r2k1/4P3/8/8/8/8/8/K7 w - - 0 1", "e7e8q", -100),
+        ("q3k3/1P6/8/8/8/8/8/4K3 w - - 0 1", "b7a8q", 900 + 800),  # the most
+        ("k7/8/8/3p4/8/8/8/K3Q3 w - - 0 1", "e1e4", -900),  # the least
+        ("4k3/8/8/3pP3/8/8/8/K7 w - d6 0 1", "e5d6", 100),
+        ("r3k3/8/8/8/8/8/8/4K2R w K - 0 1", "e1g1", 0),
+    ],
+)
+def test_see_at_its_limits(fen: str, move: str, value: int) -> None:
+    assert see(chess.Board(fen), chess.Move.from_uci(move)) == value
+
+
+# --- perft -----------------------------------------------------------------------------------------------------------
+
+
+def test_perft_counts_what_is_known() -> None:
+    assert [perft(chess.Board(), depth) for depth in range(5)] == [1, 20, 400, 8_902, 197_281]
+    assert perft(chess.Board(KIWIPETE), 3) == 97_862
+    assert perft(chess.Board("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"), 3) == 0
+
+
+@pytest.mark.parametrize("chess960", [False, True])
+def test_divide_agrees_with_python_chess(chess960: bool) -> None:
+    for board in random_boards(5, 10, chess960):
+        counts = {}
+        for move in list(board.legal_moves):
+            board.push(move)
+            counts[move] = board.legal_moves.count()
+            board.pop()
+        assert divide(board, 2) == counts
+        assert perft(board, 2) == sum(counts.values())
+
+
+@pytest.mark.parametrize("depth", [-1, 61])
+def test_perft_refuses_other_depths(depth: int) -> None:
+    with pytest.raises(ValueError, match=f"a number from 1 to 60, not {depth}"):
+        perft(chess.Board(), depth)
+
+
+def test_an_interrupt_ends_perft(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupted(threading.Thread):
+        """A thread whose first join is interrupted."""
+
+        joins = 0
+
+        def join(self, timeout: float | None = None) -> None:
+            self.joins += 1
+            if self.joins == 1:
+                raise KeyboardInterrupt
+            super().join(timeout)
+
+    monkeypatch.setattr(threading, "Thread", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        perft(chess.Board(), 20)  # would take years
+    monkeypatch.undo()
+    assert perft(chess.Board(), 3) == 8_902
+
+
+# --- all of them -----------------------------------------------------------------------------------------------------
+
+
+def test_illegal_positions_moves_and_evaluations_are_refused() -> None:
+    for question in (evaluate, legal_moves, lambda board: perft(board, 1), lambda board: perft(board, 0)):
+        with pytest.raises(PositionError, match="not to move is in check"):
+            question(ILLEGAL)
+        with pytest.raises(PositionError, match="White has 0 kings"):
+            question(chess.Board(None))
+        with pytest.raises(PositionError, match="atomic is not played here"):
+            question(chess.variant.AtomicBoard())
+    for name in ("e2e5", "0000", "e7e5"):
+        with pytest.raises(PositionError, match=f"illegal move: {name}"):
+            see(chess.Board(), chess.Move.from_uci(name))
+    with pytest.raises(OptionError, match="evaluation is classical or pesto, not nnue"):
+        evaluate(chess.Board(), "nnue")
+
+
+def test_threads_do_not_disturb_each_other() -> None:
+    boards = random_boards(6, 60)
+
+    def ask(board: chess.Board) -> tuple[object, ...]:
+        moves = legal_moves(board)
+        return evaluate(board), moves, see(board, moves[0]), divide(board, 2)
+
+    alone = [ask(board) for board in boards]
+    shuffled = list(range(len(boards))) * 3
+    random.Random(7).shuffle(shuffled)
+    with ThreadPoolExecutor(6) as pool:
+        together = list(pool.map(lambda number: ask(boards[number]), shuffled))
+    assert together == [alone[number] for number in shuffled]
