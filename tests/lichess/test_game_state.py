@@ -54,23 +54,25 @@ def test_whose_turn_it_is_depends_on_the_first_to_move():
 
 
 @pytest.mark.parametrize(
-    ("fen", "chess960", "castling"),
+    ("fen", "chess960", "notations"),
     [
-        (None, False, "e1g1"),
-        (None, True, "e1h1"),
-        ("4k3/8/8/8/8/8/8/1R2K1R1 w GB - 0 1", False, "e1g1"),  # such castling can only be written as in Chess960
+        ("4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1", False, ("e1g1", "e1h1")),
+        ("4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1", True, ("e1h1", "e1g1")),
+        ("4k3/8/8/8/8/8/8/1R2K1R1 w GB - 0 1", False, ("e1g1",)),  # can only be written as in Chess960
+        ("4k3/8/8/8/8/8/8/1RK3R1 w GB - 0 1", True, ("c1g1",)),
     ],
 )
-def test_castling_is_understood_in_both_notations(fen, chess960, castling):
+def test_castling_is_written_as_the_game_has_it_and_understood_in_both_notations(fen, chess960, notations):
     board = starting_board(fen, chess960)
-    if fen is None:
-        for move in ("g1f3", "g8f6", "g2g3", "g7g6", "f1g2", "f8g7"):
-            board.push_uci(move)
-    else:
-        assert board.chess960
     short = board.parse_san("O-O")
-    assert board.parse_uci(castling) == short or board.chess960
-    assert board.is_castling(board.parse_uci(board.uci(short)))
+    assert board.uci(short) == notations[0]
+    assert {board.parse_uci(notation) for notation in notations} == {short}
+
+
+def test_castling_rights_and_en_passant_squares_that_mean_nothing_are_left_out():
+    board = starting_board("4k3/8/8/8/8/8/4P3/4K2R w KQkq e3 0 1")
+    assert board.is_valid()
+    assert board.fen() == "4k3/8/8/8/8/8/4P3/4K2R w K - 0 1"
 
 
 def test_the_board_has_the_moves():

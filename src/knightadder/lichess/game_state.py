@@ -142,6 +142,9 @@ def read_state(event: Mapping[str, Any]) -> GameState:
 def starting_board(fen: str | None, chess960: bool = False) -> chess.Board:
     """Set up the board of a game's beginning.
 
+    Positions come from people too, who do not always mind castling rights and en-passant squares: those that mean
+    nothing are left out.
+
     Parameters
     ----------
     fen : str or None
@@ -155,5 +158,8 @@ def starting_board(fen: str | None, chess960: bool = False) -> chess.Board:
         If the text is no FEN.
     """
     board = chess.Board(fen or chess.STARTING_FEN, chess960=True)
+    board.castling_rights = board.clean_castling_rights()
+    if board.status() & chess.STATUS_INVALID_EP_SQUARE:
+        board.ep_square = None
     board.chess960 = chess960 or board.has_chess960_castling_rights()
     return board
