@@ -53,8 +53,8 @@ def test_twenty_games_with_every_fault_lose_no_move_and_send_none_twice(start_bo
             if board.turn == game.colour:
                 assert uci == choice(board).uci()
             board.push_uci(uci)
-    kinds = set(faults.happened)
-    assert kinds == {
+    assert faults.happened.total() > 80
+    assert set(faults.happened) == {
         "too_many", "error", "refuse", "lost", "bad_gateway", "drop", "end", "twice", "garbled", "forget",
         "ends_at_once", "event_twice", "event_lost", "event_garbled",
     }  # fmt: skip
