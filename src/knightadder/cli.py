@@ -44,6 +44,7 @@ examples:
   knightadder play                         play and analyse on a board in the browser
   knightadder analyse startpos --depth 16
   knightadder analyse "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1" --time 5 --multipv 3
+  knightadder annotate games.pgn --nodes 200000
   knightadder perft 5 --divide
   knightadder bench                        search fixed positions: nodes, and nodes per second
   knightadder suite wac.epd --time 1       solve the positions of a test suite
@@ -93,6 +94,7 @@ def build_parser() -> "argparse.ArgumentParser":
     """Declare the subcommands and their arguments."""
     import argparse
 
+    from knightadder.annotate import command as annotate
     from knightadder.lichess import command as lichess
     from knightadder.web import command as play
     from knightadder.workshop import book_make, datagen, match, suite, tablebases_command, tune
@@ -144,6 +146,7 @@ def build_parser() -> "argparse.ArgumentParser":
     command.set_defaults(run=_cache)
 
     play.add_command(commands)
+    annotate.add_command(commands)
     suite.add_command(commands)
     match.add_command(commands)
     tune.add_command(commands)

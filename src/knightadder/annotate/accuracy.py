@@ -1,0 +1,121 @@
+"""How well a game was played: win percentage, accuracy and average centipawn loss, as Lichess computes them.
+
+The formulas of win percentage and of a move's accuracy are those of https://lichess.org/page/accuracy; what makes a
+game's accuracy out of them is in `AccuracyPercent.scala` of https://github.com/lichess-org/lila. So the figures can be
+compared with those that people know, as far as two engines see the same.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import chess.engine
+
+# A score beyond it counts as this, and so does a mate.
+CEILING = 1000
+
+# An analysis is not perfect, so a loss is taken for a little less than it seems.
+_UNCERTAINTY_BONUS = 1.0
+
+# The weight of a move is the standard deviation of the win percentage around it, within these limits.
+_LEAST_WEIGHT, _GREATEST_WEIGHT = 0.5, 12.0
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """How well one side played a game.
+
+    Attributes
+    ----------
+    accuracy : float
+        Between 0 and 100.
+    centipawn_loss : int
+        What a move lost on average.
+    """
+
+    accuracy: float
+    centipawn_loss: int
+
+
+def capped(score: chess.engine.Score) -> int:
+    """Give a score in centipawns, with mates, and what is nearly as good, as the ceiling."""
+    return max(-CEILING, min(CEILING, score.score(mate_score=100 * CEILING)))
+
+
+def winning_chances(score: chess.engine.Score) -> float:
+    """Give the chances of a side with this score, from -1 (it loses) to 1 (it wins)."""
+    return 2 / (1 + math.exp(-0.00368208 * capped(score))) - 1
+
+
+def win_percent(score: chess.engine.Score) -> float:
+    """Give the same chances from 0 to 100."""
+    return 50 + 50 * winning_chances(score)
+
+
+def move_accuracy(before: float, after: float) -> float:
+    """Tell how good a move is.
+
+    Parameters
+    ----------
+    before, after : float
+        Win percentage of the side that moves, with the best move and with the one it played.
+
+    Returns
+    -------
+    float
+        From 0 to 100.
+    """
+    if after >= before:
+        return 100.0
+    raw = 103.1668100711649 * math.exp(-0.04354415386753951 * (before - after)) - 3.166924740191411
+    return min(100.0, max(0.0, raw + _UNCERTAINTY_BONUS))
+
+
+def play(scores: Sequence[chess.engine.Score], white_first: bool = True) -> tuple[Play | None, Play | None]:
+    """Tell how well a game was played.
+
+    Parameters
+    ----------
+    scores : sequence of chess.engine.Score
+        Of the position that it begins with and of those after each move, from White's view.
+    white_first : bool
+        Whether White had the first move.
+
+    Returns
+    -------
+    tuple
+        Of White and of Black; ``None`` for a side that has not moved.
+    """
+    wins = [win_percent(score) for score in scores]
+    cps = [capped(score) for score in scores]
+    weights = _weights(wins)
+    sides: list[Play | None] = []
+    for white in (True, False):
+        sign = 1 if white else -1
+        # The moves of a side are every other one; move n leads from position n to the next.
+        moves = range(0 if white == white_first else 1, len(scores) - 1, 2)
+        if not moves:
+            sides.append(None)
+            continue
+        accuracies = [move_accuracy(*((wins[n], wins[n + 1]) if white else (-wins[n], -wins[n + 1]))) for n in moves]
+        losses = [max(0, sign * (cps[n] - cps[n + 1])) for n in moves]
+        weighted = sum(weights[n] * value for n, value in zip(moves, accuracies, strict=True))
+        weighted /= sum(weights[n] for n in moves)
+        harmonic = len(accuracies) / sum(1 / max(1.0, value) for value in accuracies)
+        # Halves are rounded up, not to even numbers.
+        sides.append(Play((weighted + harmonic) / 2, math.floor(statistics.mean(losses) + 0.5)))
+    white_play, black_play = sides
+    return white_play, black_play
+
+
+def _weights(wins: Sequence[float]) -> list[float]:
+    """Tell for each move how much the win percentage moved in the window of positions that ends with it.
+
+    The windows are a tenth of the game, at least two positions and at most eight. The first moves share the first.
+    """
+    size = max(2, min(8, (len(wins) - 1) // 10))
+    windows = [wins[max(0, end - size) : max(end, size)] for end in range(2, len(wins) + 1)]
+    return [max(_LEAST_WEIGHT, min(_GREATEST_WEIGHT, statistics.pstdev(window))) for window in windows]

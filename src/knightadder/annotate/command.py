@@ -1,0 +1,397 @@
+"""The subcommand `annotate`: evaluations, best lines and marks for whole files of games.
+
+The evaluations gather in a file beside the output, which is written only when there are those of all games. So a run
+that was broken off, in whatever way, goes on with the same command, and ends as if nothing had been.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from knightadder import __version__
+from knightadder.arguments import positive, seconds
+from knightadder.engine.errors import EngineError, OptionError, PositionError
+
+if TYPE_CHECKING:
+    from knightadder.annotate.checkpoint import Checkpoint
+    from knightadder.annotate.evaluation import Analyst, Evaluation
+    from knightadder.annotate.summary import Row
+    from knightadder.annotate.workers import Job
+
+_NODES = 200_000  # a position, unless told otherwise
+_HASH_MB = 16  # of each engine; many times what it visits for a position
+_POLL_SECONDS = 0.1
+_LINE_SECONDS = 10  # between lines of progress, off a terminal
+_EXIT_FAILED = 1  # as in `cli.py`
+_EXIT_INTERRUPTED = 130
+
+_DESCRIPTION = """\
+Let the engine evaluate every position of the games in a PGN file, and write them with evaluations ([%eval ...]), marks
+for bad moves (?!, ? and ??) with the better lines, accuracy, and names of openings. A run that was broken off goes on
+with the same command. Broken games are reported and stay as they are. docs/annotate.md tells more.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """What is read and what is written."""
+
+    games: Path
+    out: Path
+    unfinished: Path
+    summary: Path | None
+    graphs: Path | None
+
+
+def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the subcommand ``annotate``."""
+    command = commands.add_parser(
+        "annotate", help="annotate the games of a PGN file: evaluations, marks, accuracy", description=_DESCRIPTION
+    )
+    command.add_argument("file", type=Path, metavar="FILE.pgn", help="the games; also .pgn.gz, .pgn.bz2, .pgn.xz")
+    limit = command.add_mutually_exclusive_group()
+    limit.add_argument(
+        "--nodes", type=positive, metavar="N", help=f"nodes a position; {_NODES} unless another limit is given"
+    )
+    limit.add_argument("--depth", type=positive, metavar="PLIES", help="depth of each position")
+    limit.add_argument("--time", type=seconds, metavar="SECONDS", help="seconds a position")
+    command.add_argument(
+        "--workers", type=positive, metavar="N", help="games at once; by default one for each processor core"
+    )
+    command.add_argument(
+        "--multipv", type=positive, default=1, metavar="N", help="lines beside each marked move; 1 by default"
+    )
+    command.add_argument("--out", type=Path, metavar="FILE", help="where to write; FILE.annotated.pgn by default")
+    command.add_argument("--summary", type=Path, metavar="FILE", help="write a table of the games, as .csv or .json")
+    command.add_argument("--graph", type=Path, metavar="FOLDER", help="draw the evaluations of each game")
+    command.add_argument("--graph-format", choices=("svg", "png"), default="svg", help="svg by default")
+    command.add_argument(
+        "--hash", type=positive, default=_HASH_MB, metavar="MB", help=f"hash table of a worker; {_HASH_MB} by default"
+    )
+    command.add_argument("--syzygy", metavar="FOLDERS", help="endgame tablebases, as in the option SyzygyPath")
+    command.add_argument("--force", action="store_true", help="overwrite files that are there")
+    command.add_argument("--restart", action="store_true", help="forget what an unfinished run has done")
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the subcommand; returns the exit status.
+
+    Raises
+    ------
+    OptionError
+        If a file cannot be read or written, is there already, or belongs to another run.
+    PositionError
+        If there is no game.
+    EngineError
+        If the engine cannot be loaded.
+    """
+    from knightadder.annotate.checkpoint import Checkpoint
+
+    files = _files(arguments)
+    limit = _limit(arguments)
+    digest, total = _survey(files.games)
+    if not total:
+        raise PositionError(f"there is no game in {files.games}")
+    _check_new(files, arguments.force)
+    same = {
+        "content": digest,
+        "version": __version__,
+        "limit": limit,
+        "multipv": arguments.multipv,
+        "hash": arguments.hash,
+        "syzygy": arguments.syzygy,
+    }
+    with Checkpoint(files.unfinished, same, arguments.restart) as checkpoint:
+        if len(checkpoint):
+            print(f"Going on after {len(checkpoint)} of {total} games", file=sys.stderr)
+        try:
+            _evaluate(files.games, total, checkpoint, limit, arguments)
+        except KeyboardInterrupt:
+            done = f"{len(checkpoint)} of {total} games are in {files.unfinished}"
+            print(f"{done}; the same command goes on from there", file=sys.stderr)
+            raise
+        rows = _write(files, checkpoint, arguments.graph_format)
+        if files.summary:
+            _write_summary(files.summary, rows, {"file": str(files.games), **same})
+        checkpoint.remove()
+    return _report(files, rows)
+
+
+# --- arguments -----------------------------------------------------------------------------------------------------
+
+
+def _files(arguments: argparse.Namespace) -> _Files:
+    """Say what is read and written; OptionError if two of these are one file, or a name will not do."""
+    games: Path = arguments.file
+    if games.is_dir():
+        raise OptionError(f"cannot read {games}: it is a folder")
+    stem = games.with_suffix("") if games.suffix.lower() in (".gz", ".bz2", ".xz") else games
+    out: Path = arguments.out or stem.with_name(f"{stem.stem}.annotated.pgn")
+    if out.is_dir():
+        raise OptionError(f"cannot write {out}: it is a folder")
+    summary: Path | None = arguments.summary
+    if summary and summary.suffix.lower() not in (".csv", ".json"):
+        raise OptionError(f"--summary {summary}: expected a name that ends in .csv or .json")
+    if arguments.graph:
+        try:
+            import matplotlib  # noqa: F401
+        except ImportError:
+            raise OptionError("--graph needs Matplotlib: pip install 'knightadder[annotate]'") from None
+    written = {"--out": out, "--summary": summary, "--graph": arguments.graph}
+    taken = {games.resolve(): "the file of games"}
+    for option, file in written.items():
+        if file is None:
+            continue
+        place = file.resolve()
+        if place in taken or (file.exists() and any(other.exists() and file.samefile(other) for other in taken)):
+            raise OptionError(f"{option} {file}: {taken.get(place, 'the file of games')} is not overwritten")
+        taken[place] = option
+    return _Files(games, out, out.with_name(f"{out.name}.unfinished"), summary, arguments.graph)
+
+
+def _check_new(files: _Files, force: bool) -> None:
+    """Refuse, ahead of hours of work, to overwrite files, and to write where that will not do."""
+    for file in (files.out, files.summary):
+        if file is not None:
+            if file.exists() and not force:
+                raise OptionError(f"{file} is there already: give --force to overwrite it")
+            if not file.parent.is_dir():
+                raise OptionError(f"cannot write {file}: there is no folder {file.parent}")
+    if files.graphs:
+        if files.graphs.exists() and not files.graphs.is_dir():
+            raise OptionError(f"cannot write to {files.graphs}: it is no folder")
+        # Graphs beside an unfinished run are its own.
+        if files.graphs.is_dir() and any(files.graphs.iterdir()) and not force and not files.unfinished.exists():
+            raise OptionError(f"there are files in {files.graphs} already: give --force to overwrite them")
+
+
+def _limit(arguments: argparse.Namespace) -> dict[str, Any]:
+    chosen = {name: getattr(arguments, name) for name in ("nodes", "depth", "time")}
+    return {name: value for name, value in chosen.items() if value is not None} or {"nodes": _NODES}
+
+
+def _survey(file: Path) -> tuple[str, int]:
+    """Give what tells a file from others, and the number of its games."""
+    from knightadder.annotate.games import read_texts
+
+    total = sum(1 for _ in read_texts(file))
+    try:
+        with file.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest(), total
+    except OSError as error:
+        raise OptionError(f"cannot read {file}: {error.strerror}") from None
+
+
+def _cores() -> int:
+    """Return how many processor cores this process may use."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+# --- evaluating ----------------------------------------------------------------------------------------------------
+
+
+def _evaluate(
+    file: Path, total: int, checkpoint: Checkpoint, limit: dict[str, Any], arguments: argparse.Namespace
+) -> None:
+    """Evaluate the games that are not done yet."""
+    import chess.engine
+
+    from knightadder.annotate.evaluation import positions, to_json
+    from knightadder.annotate.games import BrokenGame, parse, read_texts
+    from knightadder.annotate.workers import Job, evaluate_games
+
+    broken = 0
+
+    def jobs() -> Iterator[Job]:
+        nonlocal broken
+        for text in read_texts(file):
+            if text.number in checkpoint:
+                continue
+            try:
+                game = parse(text)
+            except BrokenGame:  # told when the games are written
+                game = None
+                broken += 1
+            if game is None:
+                advance(1)
+            else:
+                yield Job(text.number, positions(game))
+
+    def on_game(number: int, result: list[Evaluation | None] | EngineError) -> None:
+        checkpoint.add(number, str(result) if isinstance(result, EngineError) else to_json(result))
+        show(f"{len(checkpoint) + broken} of {total} games")
+
+    def on_position(job: Job) -> None:
+        advance(1 / len(job.boards))
+
+    todo = jobs()
+    with _progress(total, len(checkpoint)) as (advance, show):
+        first = next(todo, None)
+        if first is None:
+            return
+        with contextlib.ExitStack() as stack:
+            analysts = make_analysts(arguments, stack, show)
+            evaluate_games(
+                _chained(first, todo),
+                analysts,
+                chess.engine.Limit(**limit),
+                arguments.multipv,
+                on_game,
+                on_position,
+            )
+
+
+def _chained(first: Job, rest: Iterator[Job]) -> Iterator[Job]:
+    yield first
+    yield from rest
+
+
+def make_analysts(
+    arguments: argparse.Namespace, stack: contextlib.ExitStack, show: Callable[[str], None]
+) -> Sequence[Analyst]:
+    """Make an engine for each worker, which `stack` closes; the core is compiled first, if it is not yet."""
+    from knightadder.engine.loader import Loader
+    from knightadder.engine.options import Options
+    from knightadder.library.engine import Engine
+
+    loader = Loader(Options())
+    loader.start()
+    try:
+        while not loader.ready.wait(_POLL_SECONDS):
+            if step := loader.progress():
+                show(step)
+    except KeyboardInterrupt:
+        # Nothing can interrupt the compiler, and to end the interpreter beneath it would crash.
+        os._exit(_EXIT_INTERRUPTED)
+    loader.engine().close()
+    return [
+        stack.enter_context(Engine(hash_mb=arguments.hash, syzygy_path=arguments.syzygy))
+        for _ in range(arguments.workers or _cores())
+    ]
+
+
+@contextlib.contextmanager
+def _progress(total: int, done: int) -> Iterator[tuple[Callable[[float], None], Callable[[str], None]]]:
+    """Show how it goes, on standard error: a bar on a terminal, else a line now and then."""
+    if not sys.stderr.isatty():
+        shown = 0.0
+
+        def show_line(text: str) -> None:
+            nonlocal shown
+            if time.monotonic() - shown >= _LINE_SECONDS:
+                shown = time.monotonic()
+                print(text, file=sys.stderr, flush=True)
+
+        yield lambda amount: None, show_line
+        return
+
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(f"{done} of {total} games", total=total, completed=done)
+        yield (
+            lambda amount: progress.advance(task, amount),
+            lambda text: progress.update(task, description=text),
+        )
+
+
+# --- writing -------------------------------------------------------------------------------------------------------
+
+
+def _write(files: _Files, checkpoint: Checkpoint, graph_format: str) -> list[Row]:
+    """Write the games, and their graphs; returns the table of them."""
+    from knightadder.annotate.evaluation import from_json, positions
+    from knightadder.annotate.games import BrokenGame, headers_of, parse, read_texts, remarks
+    from knightadder.annotate.notes import annotate, text_of
+    from knightadder.annotate.review import review
+    from knightadder.annotate.summary import row
+
+    rows = []
+    if files.graphs:
+        try:
+            files.graphs.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OptionError(f"cannot write to {files.graphs}: {error.strerror}") from None
+    with _replacing(files.out) as stream:
+        for text in read_texts(files.games):
+            written = text.text
+            try:
+                game = parse(text)
+                if game is not None:
+                    kept = checkpoint[text.number]
+                    if isinstance(kept, str):
+                        raise BrokenGame(kept)
+                    boards = positions(game)
+                    found = review(boards, from_json(kept, boards[0].turn))
+                    annotate(game, found)
+                    written = remarks(text) + text_of(game)
+                    rows.append(row(text.number, text.line, game.headers, found))
+                    if files.graphs:
+                        from knightadder.annotate.graph import draw
+
+                        picture = files.graphs / f"game-{text.number:04}.{graph_format}"
+                        draw(found, game.headers, boards[0].ply(), picture)
+            except BrokenGame as fault:
+                rows.append(row(text.number, text.line, headers_of(text), fault=str(fault)))
+                _tell(rows[-1])
+            stream.write(f"{written}\n\n")
+    return rows
+
+
+def _tell(row: Row) -> None:
+    """Report a broken game."""
+    players = f" ({row.white or '?'} - {row.black or '?'})" if row.white or row.black else ""
+    print(f"knightadder: game {row.game}, line {row.line}{players} stays as it is: {row.fault}", file=sys.stderr)
+
+
+def _write_summary(file: Path, rows: Sequence[Row], about: dict[str, Any]) -> None:
+    from knightadder.annotate.summary import write_csv, write_json
+
+    with _replacing(file) as stream:
+        if file.suffix.lower() == ".json":
+            write_json(rows, about, stream)
+        else:
+            write_csv(rows, stream)
+
+
+@contextlib.contextmanager
+def _replacing(file: Path) -> Iterator[TextIO]:
+    """Open a file that becomes this one when all of it is written, and else leaves it alone."""
+    part = file.with_name(f"{file.name}.part")
+    try:
+        with part.open("w", encoding="utf-8", newline="\n") as stream:
+            yield stream
+        part.replace(file)
+    except OSError as error:
+        raise OptionError(f"cannot write {file}: {error.strerror}") from None
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def _report(files: _Files, rows: Sequence[Row]) -> int:
+    """Say what was done; returns the exit status."""
+    from knightadder.annotate.summary import players_table
+
+    annotated = [row for row in rows if row.fault is None]
+    broken = len(rows) - len(annotated)
+    if annotated and sys.stdout.isatty():
+        from rich.console import Console
+
+        Console().print(players_table(rows))
+    print(f"{files.out}: {len(annotated)} games annotated" + (f", {broken} left as they are" if broken else ""))
+    return 0 if annotated else _EXIT_FAILED

@@ -1,0 +1,249 @@
+"""Reads files of games in Portable Game Notation, each with its text beside it: a broken one can stay as it is."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import io
+import lzma
+import re
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, TextIO, cast
+
+import chess
+import chess.pgn
+
+from knightadder.engine.errors import OptionError
+
+_HEADER = re.compile(r'\[\s*([A-Za-z0-9][\w+#=:-]*)\s+"')
+_WHOLE_HEADER = re.compile(r'\[([A-Za-z0-9][\w+#=:-]*)\s+".*"\]\s*$')
+
+# What lines before the moves begin with: a header, or a remark that belongs to no move.
+_BEFORE_MOVES = ("[", "%", ";")
+
+# How the mark of UTF-8 at the start of a file looks in Latin-1.
+_BYTE_ORDER_MARK = "ï»¿"
+
+
+class BrokenGame(Exception):
+    """A game that cannot be annotated; the text says why, in a few words."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameText:
+    """A game as it stands in its file.
+
+    Attributes
+    ----------
+    number, line : int
+        The how manieth it is and where it begins, both from 1.
+    text : str
+        All of it, without the empty lines around it.
+    """
+
+    number: int
+    line: int
+    text: str
+
+
+def read_texts(file: Path) -> Iterator[GameText]:
+    """Read a file game by game.
+
+    A game ends with an empty line after its moves, as the standard says; also where another one's headers begin, so
+    that a comment that is never closed costs one game only.
+
+    Parameters
+    ----------
+    file : Path
+        In UTF-8; a game that is not is taken for Latin-1, the encoding of the standard. Also UTF-16 with its mark. A
+        file whose name ends in ``.gz``, ``.bz2`` or ``.xz`` is decompressed.
+
+    Raises
+    ------
+    OptionError
+        If it cannot be read.
+    """
+    try:
+        with _open(file) as stream:
+            for number, (line, text) in enumerate(_split(stream), 1):
+                yield GameText(number, line, text if stream.encoding == "utf-16" else _decoded(text))
+    except (OSError, EOFError, lzma.LZMAError, zlib.error, UnicodeError) as error:
+        raise OptionError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def parse(text: GameText) -> chess.pgn.Game | None:
+    """Read a game.
+
+    Comments to the end of a line become comments in braces.
+
+    Parameters
+    ----------
+    text : GameText
+        As it stands in its file.
+
+    Returns
+    -------
+    chess.pgn.Game or None
+        The game, with a move at least; ``None`` if there are only remarks that belong to none.
+
+    Raises
+    ------
+    BrokenGame
+        If it, or what is written about it, is not in order, or is not chess.
+    """
+    headers, moves = _parts(text.text)
+    for line in headers:
+        if line.startswith("[") and not _WHOLE_HEADER.match(line):
+            raise BrokenGame(f"malformed header: {line.strip()[:60]}")
+    game = chess.pgn.read_game(io.StringIO("\n".join([*headers, "", _with_braces(moves)])), Visitor=_Builder)
+    if game is None:
+        return None
+    if game.errors:
+        raise BrokenGame(str(game.errors[0]))
+    board = game.board()
+    if board.uci_variant != "chess":
+        raise BrokenGame(f"{board.uci_variant} is not played here")
+    if not board.is_valid():
+        raise BrokenGame(f"illegal position: {board.fen()}")
+    if game.next() is None:
+        raise BrokenGame("no moves")
+    return game
+
+
+def remarks(text: GameText) -> str:
+    """Give the lines before a game's headers that belong to none, as they are, each with its end."""
+    lines = text.text.split("\n")
+    count = next((at for at, line in enumerate(lines) if not line.startswith(("%", ";"))), len(lines))
+    return "".join(f"{line}\n" for line in lines[:count])
+
+
+def headers_of(text: GameText) -> Mapping[str, str]:
+    """Read a game's headers, also those of a broken one."""
+    return chess.pgn.read_headers(io.StringIO(text.text)) or {}
+
+
+class _Builder(chess.pgn.GameBuilder[chess.pgn.Game]):
+    """Keeps errors with the game, and logs none."""
+
+    def __init__(self) -> None:
+        super().__init__(Game=chess.pgn.Game)
+
+    def handle_error(self, error: Exception) -> None:
+        self.game.errors.append(error)
+
+
+def _open(file: Path) -> io.TextIOWrapper:
+    stream = _decompressed(file)
+    try:
+        start = stream.read(4)
+        stream.seek(0)
+    except BaseException:
+        stream.close()
+        raise
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return io.TextIOWrapper(stream, encoding="utf-16")
+    # Latin-1 takes any bytes and loses none; each game is decoded for itself, since files are often put together.
+    return io.TextIOWrapper(stream, encoding="latin-1")
+
+
+def _decompressed(file: Path) -> BinaryIO:
+    openers: dict[str, Callable[[Path], object]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+    opener = openers.get(file.suffix.lower())
+    return cast(BinaryIO, opener(file)) if opener else file.open("rb")
+
+
+def _decoded(text: str) -> str:
+    raw = text.encode("latin-1")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
+def _split(stream: TextIO) -> Iterator[tuple[int, str]]:
+    """Split lines into games: the number of the first line of each, and its text."""
+    lines: list[str] = []
+    tags: set[str] = set()
+    first, in_moves, in_comment = 1, False, False
+
+    def game() -> tuple[int, str]:
+        text = "".join(lines).strip("\n")
+        lines.clear()
+        tags.clear()
+        return first, text
+
+    for number, line in enumerate(stream, 1):
+        if not lines:
+            line = line.removeprefix(_BYTE_ORDER_MARK)
+        empty = not line.strip()
+        header = _HEADER.match(line)
+        if lines and ((header and (in_moves or header[1] in tags)) or (empty and in_moves and not in_comment)):
+            yield game()
+            in_moves = in_comment = False
+        if empty and not lines:
+            continue
+        if not lines:
+            first = number
+        lines.append(line)
+        if header and not in_moves:
+            tags.add(header[1])
+        elif not empty and (in_moves or not line.startswith(_BEFORE_MOVES)):
+            in_moves = True
+            in_comment = _comment_is_open(line, in_comment)
+    if lines:
+        yield game()
+
+
+def _comment_is_open(line: str, is_open: bool) -> bool:
+    """Tell whether a comment in braces goes on after a line of moves."""
+    if line.startswith("%") and not is_open:
+        return False
+    for letter in line:
+        if is_open:
+            is_open = letter != "}"
+        elif letter == "{":
+            is_open = True
+        elif letter == ";":
+            break
+    return is_open
+
+
+def _parts(text: str) -> tuple[list[str], list[str]]:
+    """Split a game into the lines of its headers, without the empty ones, and those of its moves."""
+    lines = text.split("\n")
+    moves = next((at for at, line in enumerate(lines) if line.strip() and not line.startswith(_BEFORE_MOVES)), None)
+    return [line for line in lines[:moves] if line.strip()], [] if moves is None else lines[moves:]
+
+
+def _with_braces(lines: list[str]) -> str:
+    """Turn the comments of moves that go to the end of a line, which python-chess drops, into comments in braces."""
+    result = []
+    is_open = False
+    for line in lines:
+        was_open, at = is_open, _remark(line, is_open)
+        is_open = _comment_is_open(line, is_open)
+        if at is not None:
+            remark = line[at + 1 :].strip().replace("}", ")")
+            line = f"{line[:at]}{{ {remark} }}" if remark else line[:at]
+        # An empty line would end the game.
+        if line.strip() or was_open:
+            result.append(line)
+    return "\n".join(result)
+
+
+def _remark(line: str, is_open: bool) -> int | None:
+    """Find where a comment to the end of the line begins."""
+    if line.startswith("%") and not is_open:
+        return None
+    for at, letter in enumerate(line):
+        if is_open:
+            is_open = letter != "}"
+        elif letter == "{":
+            is_open = True
+        elif letter == ";":
+            return at
+    return None

@@ -1,0 +1,172 @@
+"""A table of the games: how well each was played."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, TextIO
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from knightadder.annotate.accuracy import Play
+from knightadder.annotate.judgement import Judgement
+from knightadder.annotate.review import Review
+
+FORMATS = ("csv", "json")
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """How a side played a game: its accuracy, its average centipawn loss, and how many marks of each kind it has.
+
+    Accuracy and loss are ``None`` if they are not known.
+    """
+
+    accuracy: float | None
+    centipawn_loss: int | None
+    inaccuracies: int
+    mistakes: int
+    blunders: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A game.
+
+    Attributes
+    ----------
+    game, line : int
+        Its number, and the line of the file where it begins.
+    event, date, round, white, black, result, eco, opening : str
+        From its headers; empty if they do not tell.
+    plies : int
+        Its length.
+    white_side, black_side : Side or None
+        How they played.
+    fault : str or None
+        Why it was not annotated.
+    """
+
+    game: int
+    line: int
+    event: str
+    date: str
+    round: str
+    white: str
+    black: str
+    result: str
+    eco: str
+    opening: str
+    plies: int
+    white_side: Side | None = None
+    black_side: Side | None = None
+    fault: str | None = None
+
+
+def row(
+    number: int,
+    line: int,
+    headers: Mapping[str, str],
+    review: Review | None = None,
+    fault: str | None = None,
+) -> Row:
+    """Sum up a game.
+
+    Parameters
+    ----------
+    number, line : int
+        Its number and where it begins.
+    headers : mapping of str to str
+        Its headers.
+    review : Review, optional
+        What there is to say of it.
+    fault : str, optional
+        Why nothing is said of it.
+    """
+    told = {
+        name.lower(): "" if headers.get(name, "?").strip("?. ") == "" else headers[name]
+        for name in ("Event", "Date", "Round", "White", "Black", "Result", "ECO", "Opening")
+    }
+    return Row(
+        game=number,
+        line=line,
+        **told,
+        plies=len(review.judgements) if review else 0,
+        white_side=_side(review, True, review.white) if review else None,
+        black_side=_side(review, False, review.black) if review else None,
+        fault=fault,
+    )
+
+
+def _side(review: Review, white: bool, play: Play | None) -> Side:
+    return Side(
+        round(play.accuracy, 1) if play else None,
+        play.centipawn_loss if play else None,
+        *(review.count(white, judgement) for judgement in Judgement),
+    )
+
+
+# --- files ---------------------------------------------------------------------------------------------------------
+
+
+def write_csv(rows: Sequence[Row], stream: TextIO) -> None:
+    """Write the table as comma-separated values, with the names of the columns in the first line."""
+    sides = [field.name for field in fields(Side)]
+    names = [field.name for field in fields(Row) if field.name not in ("white_side", "black_side", "fault")]
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow([*names, *(f"{colour}_{name}" for colour in ("white", "black") for name in sides), "fault"])
+    for each in rows:
+        cells: list[Any] = [getattr(each, name) for name in names]
+        for side in (each.white_side, each.black_side):
+            cells += [getattr(side, name) if side else None for name in sides]
+        writer.writerow([*cells, each.fault])
+
+
+def write_json(rows: Sequence[Row], about: Mapping[str, Any], stream: TextIO) -> None:
+    """Write the table, and what there is to know about all of it, as JSON."""
+    json.dump({**about, "games": [asdict(each) for each in rows]}, stream, indent=1, ensure_ascii=False)
+    stream.write("\n")
+
+
+# --- terminal ------------------------------------------------------------------------------------------------------
+
+
+def players_table(rows: Sequence[Row], most: int = 20) -> Table:
+    """Lay out how each player did on average.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+        The games.
+    most : int
+        How many players to show, those with the most games first.
+    """
+    played: dict[str, list[Side]] = {}
+    for each in rows:
+        for name, side in ((each.white, each.white_side), (each.black, each.black_side)):
+            if side:
+                played.setdefault(name or "?", []).append(side)
+    table = Table(box=box.SIMPLE)
+    for number, column in enumerate(("Player", "Games", "Accuracy", "Centipawn loss", "?!", "?", "??")):
+        table.add_column(column, justify="right" if number else "left")
+    for name, sides in sorted(played.items(), key=lambda item: -len(item[1]))[:most]:
+        accuracies = [side.accuracy for side in sides if side.accuracy is not None]
+        losses = [side.centipawn_loss for side in sides if side.centipawn_loss is not None]
+        cells = [
+            name,
+            str(len(sides)),
+            f"{sum(accuracies) / len(accuracies):.1f}" if accuracies else "-",
+            f"{sum(losses) / len(losses):.1f}" if losses else "-",
+            *(
+                str(sum(counts))
+                for counts in zip(*((s.inaccuracies, s.mistakes, s.blunders) for s in sides), strict=True)
+            ),
+        ]
+        table.add_row(*map(Text, cells))
+    if len(played) > most:
+        table.caption = f"and {len(played) - most} more"
+    return table

@@ -1,0 +1,105 @@
+"""Evaluates games in parallel: in threads of this process, each with an engine of its own."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+
+import chess
+import chess.engine
+
+from knightadder.annotate.evaluation import Analyst, Evaluation, evaluate
+from knightadder.engine.errors import EngineError
+
+# Between two attempts to end searches: one may begin just after it was told.
+_STOP_AGAIN_SECONDS = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A game to evaluate: its number, and its positions."""
+
+    number: int
+    boards: Sequence[chess.Board]
+
+
+class _Stopped(Exception):
+    """There is no more use for the work."""
+
+
+def evaluate_games(
+    jobs: Iterable[Job],
+    analysts: Sequence[Analyst],
+    limit: chess.engine.Limit,
+    multipv: int,
+    on_game: Callable[[int, list[Evaluation | None] | EngineError], None],
+    on_position: Callable[[Job], None] = lambda job: None,
+) -> None:
+    """Evaluate games, as many at once as there are analysts.
+
+    Parameters
+    ----------
+    jobs : iterable of Job
+        The games; a few are taken ahead of the work.
+    analysts : sequence of Analyst
+        Who evaluates.
+    limit : chess.engine.Limit
+        How long, for each position.
+    multipv : int
+        Number of best lines.
+    on_game : callable
+        Told, in this thread and in the order in which they are done, the number of each game with its evaluations, or
+        with the error that it ended with.
+    on_position : callable
+        Told, in any thread, of each position that is done.
+
+    Raises
+    ------
+    BaseException
+        What `jobs` or `on_game` raise, and KeyboardInterrupt, soon after the searches were told to end.
+    """
+    idle: queue.SimpleQueue[Analyst] = queue.SimpleQueue()
+    for analyst in analysts:
+        idle.put(analyst)
+    stopping = threading.Event()
+
+    def work(job: Job) -> list[Evaluation | None]:
+        def after_position() -> None:
+            on_position(job)
+            if stopping.is_set():
+                raise _Stopped
+
+        analyst = idle.get()
+        try:
+            return evaluate(job.boards, analyst, limit, multipv, after_position)
+        finally:
+            idle.put(analyst)
+
+    running: dict[Future[list[Evaluation | None]], int] = {}
+
+    def collect(most: int) -> None:
+        while len(running) > most:
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                number = running.pop(future)
+                try:
+                    result: list[Evaluation | None] | EngineError = future.result()
+                except EngineError as error:
+                    result = error
+                on_game(number, result)
+
+    with ThreadPoolExecutor(len(analysts)) as pool:
+        try:
+            for job in jobs:
+                running[pool.submit(work, job)] = job.number
+                collect(2 * len(analysts))
+            collect(0)
+        except BaseException:
+            stopping.set()
+            begun = [future for future in running if not future.cancel()]
+            while wait(begun, _STOP_AGAIN_SECONDS).not_done:
+                for analyst in analysts:
+                    analyst.stop()
+            raise

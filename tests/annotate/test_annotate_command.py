@@ -1,0 +1,362 @@
+"""The subcommand `annotate`, mostly with an analyst that needs no engine."""
+
+import csv
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import chess.pgn
+import pytest
+from fake_analyst import FakeAnalyst
+
+from knightadder import cli
+from knightadder.annotate import command
+
+SCHOLAR = """\
+[Event "one"]
+[White "Müller"]
+[Black "Meier"]
+[Result "1-0"]
+
+1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 { a comment } 4. Qxf7# 1-0"""
+BROKEN = '[Event "two"]\n[White "Huber"]\n\n1. e4  e5 2. Ke3 {left   as it is} *'
+ENDING = '[Event "three"]\n[FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]\n\n1. e4 Kd7 2. e5 *'
+ATOMIC = '[Event "four"]\n[Variant "Atomic"]\n\n1. e4 *'
+GAMES = "\n\n".join([SCHOLAR, BROKEN, ENDING, ATOMIC]) + "\n"
+
+
+@pytest.fixture
+def analysts(monkeypatch):
+    """Give the analysts that the command makes, as it makes them."""
+    made = []
+
+    def make(arguments, stack, show):
+        made.extend(FakeAnalyst() for _ in range(arguments.workers or 2))
+        return made
+
+    monkeypatch.setattr(command, "make_analysts", make)
+    return made
+
+
+@pytest.fixture
+def file(tmp_path):
+    file = tmp_path / "games.pgn"
+    file.write_text(GAMES, encoding="utf-8")
+    return file
+
+
+def annotate(*arguments):
+    return cli.main(["annotate", *map(str, arguments)])
+
+
+def read(file):
+    with open(file, encoding="utf-8") as stream:
+        return list(iter(lambda: chess.pgn.read_game(stream), None))
+
+
+def test_a_file_of_games(file, analysts, capsys):
+    assert annotate(file) == 0
+    out = file.with_name("games.annotated.pgn")
+    one, _, three, _ = read(out)
+    assert [node.eval() is not None for node in one.mainline()] == [True] * 6 + [False]
+    assert chess.pgn.NAG_BLUNDER in list(one.mainline())[5].nags
+    assert three.headers["Event"] == "three"
+    assert all(node.eval() for node in three.mainline())
+    # What cannot be annotated is as it was, letter for letter.
+    text = out.read_text("utf-8")
+    assert BROKEN in text and ATOMIC in text
+    assert file.read_text("utf-8") == GAMES
+    printed = capsys.readouterr()
+    assert printed.out == f"{out}: 2 games annotated, 2 left as they are\n"
+    assert "game 2, line 8 (Huber - ?) stays as it is: illegal san: 'Ke3'" in printed.err
+    assert "game 4, line 18 stays as it is: atomic is not played here" in printed.err
+    assert sorted(path.name for path in file.parent.iterdir()) == ["games.annotated.pgn", "games.pgn"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "limit"),
+    [
+        ([], {"nodes": 200_000}),
+        (["--nodes", 7], {"nodes": 7}),
+        (["--depth", 3], {"depth": 3}),
+        (["--time", 0.5], {"time": 0.5}),
+    ],
+)
+def test_limits(file, analysts, arguments, limit):
+    assert annotate(file, *arguments, "--workers", 3) == 0
+    assert len(analysts) == 3
+    limits = [each for analyst in analysts for each in analyst.limits]
+    assert limits == [chess.engine.Limit(**limit)] * len(limits) != []
+
+
+def test_summary_as_csv(file, analysts):
+    table = file.with_name("table.csv")
+    assert annotate(file, "--summary", table) == 0
+    with table.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["game"] for row in rows] == ["1", "2", "3", "4"]
+    assert [row["line"] for row in rows] == ["1", "8", "13", "18"]
+    one, two, three, four = rows
+    assert (one["white"], one["black"], one["result"], one["eco"], one["plies"]) == (
+        "Müller",
+        "Meier",
+        "1-0",
+        "C20",
+        "7",
+    )
+    game = read(file.with_name("games.annotated.pgn"))[0]
+    for side in ("White", "Black"):
+        assert one[f"{side.lower()}_accuracy"] == game.headers[f"{side}Accuracy"]
+        assert one[f"{side.lower()}_centipawn_loss"] == game.headers[f"{side}CentipawnLoss"]
+        marks = [nag for node in game.mainline() if node.turn() != (side == "White") for nag in node.nags]
+        for kind, nag in (("inaccuracies", 6), ("mistakes", 2), ("blunders", 4)):
+            assert int(one[f"{side.lower()}_{kind}"]) == marks.count(nag)
+    assert one["black_blunders"] == "1"
+    assert (three["fault"], three["date"]) == ("", "")
+    assert (two["white"], two["white_accuracy"]) == ("Huber", "")
+    assert two["fault"].startswith("illegal san")
+    assert four["fault"] == "atomic is not played here"
+
+
+def test_summary_as_json(file, analysts):
+    table = file.with_name("table.json")
+    assert annotate(file, "--summary", table, "--nodes", 9) == 0
+    about = json.loads(table.read_text("utf-8"))
+    assert about["limit"] == {"nodes": 9}
+    assert about["file"] == str(file)
+    assert [game["event"] for game in about["games"]] == ["one", "two", "three", "four"]
+    assert about["games"][0]["black_side"]["blunders"] == 1
+    assert about["games"][1]["black_side"] is None
+
+
+@pytest.mark.parametrize(("form", "magic"), [("svg", b"<?xml"), ("png", b"\x89PNG")])
+def test_graphs(file, analysts, form, magic):
+    folder = file.with_name("graphs")
+    assert annotate(file, "--graph", folder, "--graph-format", form) == 0
+    pictures = sorted(folder.iterdir())
+    assert [picture.name for picture in pictures] == [f"game-0001.{form}", f"game-0003.{form}"]
+    contents = [picture.read_bytes() for picture in pictures]
+    assert all(content.startswith(magic) for content in contents)
+    assert annotate(file, "--graph", folder, "--graph-format", form, "--force") == 0
+    assert [picture.read_bytes() for picture in pictures] == contents
+
+
+def test_compressed_games_get_a_name_of_their_own(file, analysts):
+    import gzip
+
+    packed = file.with_name("more.pgn.gz")
+    packed.write_bytes(gzip.compress(GAMES.encode()))
+    assert annotate(packed) == 0
+    assert len(read(file.with_name("more.annotated.pgn"))) == 4
+
+
+def test_latin_1_becomes_utf_8(file, analysts):
+    file.write_bytes(GAMES.encode("latin-1"))
+    assert annotate(file) == 0
+    assert read(file.with_name("games.annotated.pgn"))[0].headers["White"] == "Müller"
+
+
+@pytest.mark.parametrize("arguments", [["--out", "games.pgn"], ["--summary", "x/../games.csv"], ["--out", "link.pgn"]])
+def test_the_games_are_never_overwritten(file, analysts, arguments, monkeypatch, capsys):
+    monkeypatch.chdir(file.parent)
+    (file.parent / "x").mkdir()
+    (file.parent / "link.pgn").hardlink_to(file)
+    source = file.rename("games.csv") if "csv" in arguments[1] else file
+    assert annotate(source, *arguments, "--force") == 2
+    assert "is not overwritten" in capsys.readouterr().err
+    assert source.read_text("utf-8") == GAMES
+    assert analysts == []
+
+
+def test_other_files_are_overwritten_by_force_only(file, analysts, capsys):
+    for name, option in (("out.pgn", "--out"), ("table.csv", "--summary"), ("graphs", "--graph")):
+        there = file.with_name(name)
+        arguments = [file, option, there]
+        if option == "--graph":
+            there.mkdir()
+            (there / "mine.txt").write_text("mine")
+        else:
+            there.write_text("mine")
+        if option != "--out":
+            arguments += ["--out", file.with_name(f"{name}.pgn")]
+        assert annotate(*arguments) == 2
+        assert "give --force to overwrite" in capsys.readouterr().err
+        assert (there / "mine.txt" if there.is_dir() else there).read_text() == "mine"
+        assert annotate(*arguments, "--force") == 0
+        assert not there.is_file() or there.read_text("utf-8") != "mine"
+    assert (file.with_name("graphs") / "mine.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--summary", "table.txt"], "expected a name that ends in .csv or .json"),
+        (["--summary", "same.csv", "--out", "same.csv"], "--out is not overwritten"),
+        (["--out", "nowhere/out.pgn"], "there is no folder nowhere"),
+        (["--out", "."], "is a folder"),
+        (["--graph", "games.pgn/x"], "cannot write to"),
+    ],
+)
+def test_bad_arguments(file, analysts, arguments, message, monkeypatch, capsys):
+    monkeypatch.chdir(file.parent)
+    assert annotate(file, *arguments) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_no_games(tmp_path, analysts, capsys):
+    assert annotate(tmp_path / "missing.pgn") == 2
+    assert "cannot read" in capsys.readouterr().err
+    (tmp_path / "empty.pgn").write_text("\n")
+    assert annotate(tmp_path / "empty.pgn") == 2
+    assert "there is no game in" in capsys.readouterr().err
+
+
+def test_broken_games_only(file, analysts, capsys):
+    file.write_text(BROKEN)
+    assert annotate(file) == 1
+    assert file.with_name("games.annotated.pgn").read_text().strip() == BROKEN
+    assert analysts == []  # nothing was loaded
+
+
+def test_without_matplotlib_graphs_are_refused_before_the_work(file, analysts, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert annotate(file, "--graph", file.with_name("graphs")) == 2
+    assert "needs Matplotlib" in capsys.readouterr().err
+
+
+# --- broken off ----------------------------------------------------------------------------------------------------
+
+
+def outputs(folder):
+    """Read all that was written."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def arguments_in(folder, *more):
+    files = ("--out", folder / "out.pgn", "--summary", folder / "table.csv")
+    return [folder / "games.pgn", *files, "--multipv", 2, "--nodes", 300, *more]
+
+
+def many_games():
+    return "\n\n".join(
+        f'[Event "{number}"]\n\n1. {move} *' if number % 7 else BROKEN
+        for number, move in enumerate(["e4 d5 2. d4", "a3 b5", "Nf3 e5 2. Nxe5", "f3 e5 2. g4", "c4 b5 2. h3"] * 2, 1)
+    )
+
+
+def uninterrupted(tmp_path, *more):
+    folder = tmp_path / "whole"
+    folder.mkdir()
+    (folder / "games.pgn").write_text(many_games())
+    assert annotate(*arguments_in(folder, *(folder / each if each == "graphs" else each for each in more))) == 0
+    return outputs(folder)
+
+
+def test_ctrl_c_and_on(tmp_path, monkeypatch, capsys):
+    class Interrupted(FakeAnalyst):
+        def new_game(self):
+            super().new_game()
+            if self.games == 4:
+                signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(command, "make_analysts", lambda *_: [FakeAnalyst()])
+    expected = uninterrupted(tmp_path)
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    (folder / "games.pgn").write_text(many_games())
+    monkeypatch.setattr(command, "make_analysts", lambda *_: [Interrupted()])
+    assert annotate(*arguments_in(folder)) == 130
+    assert re.search(r"[23] of 10 games are in .*out.pgn.unfinished; the same command goes on", capsys.readouterr().err)
+    assert sorted(outputs(folder)) == ["games.pgn", "out.pgn.unfinished"]
+    fresh = FakeAnalyst()
+    monkeypatch.setattr(command, "make_analysts", lambda *_: [fresh])
+    assert annotate(*arguments_in(folder)) == 0
+    assert re.search(r"Going on after [23] of 10 games", capsys.readouterr().err)
+    assert fresh.games in (6, 7)
+    assert outputs(folder) == expected
+
+
+CHILD = """\
+import os, sys, threading
+sys.path[:0] = [{here!r}]
+from fake_analyst import FakeAnalyst
+from knightadder import cli
+from knightadder.annotate import command
+class Stuck(FakeAnalyst):
+    def new_game(self):
+        super().new_game()
+        if self.games == 3:
+            os.write(1, b"stuck\\n")
+            threading.Event().wait()
+command.make_analysts = lambda *_: [Stuck(), Stuck()]
+cli.main({arguments!r})
+"""
+
+
+def test_killed_and_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(command, "make_analysts", lambda *_: [FakeAnalyst(), FakeAnalyst()])
+    expected = uninterrupted(tmp_path, "--graph", "graphs")
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    (folder / "games.pgn").write_text(many_games())
+    arguments = ["annotate", *map(str, arguments_in(folder, "--graph", folder / "graphs"))]
+    code = CHILD.format(here=str(Path(__file__).parent), arguments=arguments)
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as child:
+        try:
+            assert [child.stdout.readline() for _ in range(2)] == ["stuck\n"] * 2
+            # Both have done two games; the last of them may still be on its way to the file.
+            unfinished = folder / "out.pgn.unfinished"
+            while unfinished.read_bytes().count(b"\n") < 5:
+                time.sleep(0.01)
+        finally:
+            child.kill()
+    with unfinished.open("ab") as stream:
+        stream.write(b'{"game":20,"resu')  # and it was in the middle of a line
+    assert sorted(outputs(folder)) == ["games.pgn", "out.pgn.unfinished"]
+    assert cli.main(arguments) == 0
+    assert outputs(folder) == expected
+
+
+def test_an_unfinished_run_with_other_arguments(file, analysts, monkeypatch, capsys):
+    def fail(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "make_analysts", fail)
+    assert annotate(file, "--nodes", 5) == 130
+    monkeypatch.setattr(command, "make_analysts", lambda *_: [FakeAnalyst()])
+    assert annotate(file, "--nodes", 6) == 2
+    assert "unfinished run with other limit: give --restart" in capsys.readouterr().err
+    assert annotate(file, "--nodes", 6, "--restart") == 0
+    assert not file.with_name("games.annotated.pgn.unfinished").exists()
+
+
+def test_a_disk_that_is_full_leaves_what_there_was(file, analysts, monkeypatch, capsys):
+    out = file.with_name("out.pgn")
+    out.write_text("before")
+
+    def fail(*_):
+        raise OSError(28, os.strerror(28))
+
+    monkeypatch.setattr("knightadder.annotate.notes.annotate", fail)
+    assert annotate(file, "--out", out, "--force") == 2
+    assert out.read_text() == "before"
+    assert not out.with_name("out.pgn.part").exists()
+
+
+def test_the_engine_itself(tmp_path):
+    file = tmp_path / "games.pgn"
+    file.write_text(GAMES, encoding="utf-8")
+    command_line = [sys.executable, "-m", "knightadder", "annotate", file, "--nodes", "300", "--workers", "2"]
+    done = subprocess.run(command_line, capture_output=True, text=True, encoding="utf-8")
+    assert (done.returncode, done.stderr.count("stays as it is")) == (0, 2), done.stderr
+    one, _, three, _ = read(tmp_path / "games.annotated.pgn")
+    assert chess.pgn.NAG_BLUNDER in list(one.mainline())[5].nags
+    for game in (one, three):
+        for node in game.mainline():
+            assert node.eval() or node.board().is_game_over()
+            assert all(variation.eval() for variation in node.variations[1:])

@@ -1,0 +1,157 @@
+"""Reading files of games: where one ends, encodings, and what is broken."""
+
+import bz2
+import gzip
+import lzma
+
+import chess.pgn
+import pytest
+
+from knightadder.annotate.games import BrokenGame, GameText, parse, read_texts, remarks
+from knightadder.engine.errors import OptionError
+
+ONE = '[Event "one"]\n[White "Müller"]\n\n1. e4 e5 2. Nf3 *'
+TWO = '[Event "two"]\n[White "B"]\n\n1. d4 {a comment\n\nwith an empty line} d5\n2. c4 1-0'
+
+
+def texts(tmp_path, content, name="games.pgn"):
+    file = tmp_path / name
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return list(read_texts(file))
+
+
+def moves(text, number=1):
+    game = parse(GameText(number, 1, text))
+    return " ".join(move.uci() for move in game.mainline_moves())
+
+
+def test_games_with_their_numbers_and_lines(tmp_path):
+    found = texts(tmp_path, f"\n\n{ONE}\n\n{TWO}\n\n\n\n")
+    assert found == [GameText(1, 3, ONE), GameText(2, 8, TWO)]
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+def test_line_ends(tmp_path, ends):
+    content = f"{ONE}\n\n{TWO}\n".replace("\n", ends).encode()
+    assert [text.text for text in texts(tmp_path, content)] == [ONE, TWO]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
+def test_encodings(tmp_path, encoding):
+    found = texts(tmp_path, f"{ONE}\n\n{TWO}\n".encode(encoding))
+    assert [text.text for text in found] == [ONE, TWO]
+    assert parse(found[0]).headers["White"] == "Müller"
+
+
+def test_files_put_together_in_two_encodings(tmp_path):
+    found = texts(tmp_path, ONE.encode("latin-1") + b"\n\n" + ONE.encode("utf-8-sig") + b"\n")
+    assert [parse(text).headers["White"] for text in found] == ["Müller"] * 2
+
+
+@pytest.mark.parametrize(("suffix", "compress"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)])
+def test_compressed_files(tmp_path, suffix, compress):
+    found = texts(tmp_path, compress(f"{ONE}\n\n{TWO}\n".encode()), f"games.pgn.{suffix}")
+    assert [text.text for text in found] == [ONE, TWO]
+    with pytest.raises(OptionError, match=f"cannot read .*games.pgn.{suffix}: "):
+        texts(tmp_path, compress(ONE.encode() * 9)[:-9], f"games.pgn.{suffix}")
+
+
+def test_a_file_that_cannot_be_read(tmp_path):
+    with pytest.raises(OptionError, match=r"cannot read .*nothing.pgn: No such file"):
+        list(read_texts(tmp_path / "nothing.pgn"))
+    with pytest.raises(OptionError, match="cannot read"):
+        list(read_texts(tmp_path))
+
+
+def test_an_empty_file_has_no_games(tmp_path):
+    assert texts(tmp_path, "") == texts(tmp_path, "\n \n\n") == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        f"{ONE}\n{TWO}",  # no empty line between
+        f"{ONE} {{a comment without an end\n\n{TWO}",
+        f'[Event "only"]\n[White "headers"]\n\n{TWO}',
+        f'[Event "only"]\n[White "headers"]\n\n\n{TWO}',
+        f"1. e4 e5 *\n\n{TWO}",
+        f"{ONE}\n; {{ in a remark that ends with the line\n\n{TWO}",
+    ],
+)
+def test_where_the_next_game_begins(tmp_path, content):
+    first, second = texts(tmp_path, content)
+    assert second.text == TWO
+    assert f"{first.text}\n" in content
+
+
+def test_two_games_without_headers(tmp_path):
+    assert [moves(text.text) for text in texts(tmp_path, "1. e4 *\n\n1. d4 *\n")] == ["e2e4", "d2d4"]
+
+
+def test_the_same_games_as_python_chess_finds(tmp_path):
+    content = f"{ONE}\n\n{TWO}\n\n1. c4 (1. Nf3 d5) c5 $1 *\n\n{ONE}\n"
+    found = [parse(text) for text in texts(tmp_path, content)]
+    with open(tmp_path / "games.pgn", encoding="utf-8") as stream:
+        expected = [chess.pgn.read_game(stream) for _ in found]
+        assert chess.pgn.read_game(stream) is None
+    assert [str(game) for game in found] == [str(game) for game in expected]
+
+
+def test_comments_to_the_end_of_a_line_are_kept():
+    text = (
+        '[Event "x"]\n\n1. e4 ; best by test } {\n1... e5 {no ; remark} ;\n;a line\n'
+        "2. Nf3 {over\n; two lines} Nc6 (2... d6 ; Philidor\n) 3. Bb5 *"
+    )
+    game = parse(GameText(1, 1, text))
+    nodes = list(game.mainline())
+    assert [node.san() for node in nodes] == ["e4", "e5", "Nf3", "Nc6", "Bb5"]
+    assert [node.comment for node in nodes[:2]] == ["best by test ) {", "no ; remark a line"]
+    assert nodes[2].comment.split() == ["over", ";", "two", "lines"]
+    assert nodes[2].variations[1].comment == "Philidor"
+
+
+def test_remarks_before_a_game():
+    text = GameText(1, 1, f"% escaped\n; a remark\n{ONE}")
+    assert remarks(text) == "% escaped\n; a remark\n"
+    assert remarks(GameText(1, 1, ONE)) == ""
+    assert parse(text).headers["Event"] == "one"
+    assert parse(GameText(1, 1, "; nothing else\n% at all")) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[Event "x"]\n\n1. e4 e5 2. Ke3 *', "illegal san: 'Ke3'"),
+        ('[Event "x"]\n\n1. e4 (1. d4 Nf3) e5 *', "illegal san: 'Nf3'"),
+        ('[Event "x"]\n\n1. Nf3 d5 2. Nd4 e5 3. Nc3 a6 4. Nb5 *', "ambiguous san: 'Nb5'"),
+        ('[Event "x"]\n[FEN "nonsense"]\n\n1. e4 *', "nonsense"),
+        ('[FEN "8/8/8/8/8/8/8/8 w - - 0 1"]\n\n*', "illegal position: 8/8"),
+        ('[FEN "4k3/8/8/8/8/8/8/4K2R b K - 0 1"]\n\n*', "no moves"),
+        ('[FEN "4k3/4R3/8/8/8/8/8/4K3 w - - 0 1"]\n\n1. Rxe8 *', "illegal"),
+        ('[Variant "Atomic"]\n\n1. e4 *', "atomic is not played here"),
+        ('[Variant "Tiddlywinks"]\n\n1. e4 *', "tiddlywinks"),
+        ('[Event "x]\n\n1. e4 *', r'malformed header: \[Event "x\]'),
+        ("[Event x]\n\n1. e4 *", r"malformed header: \[Event x\]"),
+        ('[Event "x"]\n\n*', "no moves"),
+        ('[Event "x"]', "no moves"),
+        ("Dear chess friends,", "no moves"),
+    ],
+)
+def test_broken_games(text, message, caplog):
+    with pytest.raises(BrokenGame, match=f"(?i){message}"):
+        parse(GameText(1, 1, text))
+    assert not caplog.records
+
+
+def test_chess960_and_games_from_positions():
+    game = parse(
+        GameText(
+            1, 1, '[Variant "Chess960"]\n[FEN "bnrkrnqb/pppppppp/8/8/8/8/PPPPPPPP/BNRKRNQB w ECec - 0 1"]\n\n1. e4 *'
+        )
+    )
+    assert game.board().chess960
+    assert moves('[FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]\n\n1. e4 Kd7 *') == "e2e4 e8d7"
+
+
+def test_null_moves():
+    assert moves("1. e4 -- 2. d4 Z0 *") == "e2e4 0000 d2d4 0000"

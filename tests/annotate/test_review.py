@@ -1,0 +1,183 @@
+"""What is said of a game, and how it is written into it; python-chess reads it again."""
+
+import io
+import re
+
+import chess
+import chess.engine
+import chess.pgn
+from chess.engine import Cp, Mate, PovScore
+from fake_analyst import FakeAnalyst
+
+from knightadder.annotate.accuracy import play
+from knightadder.annotate.evaluation import Evaluation, Variation, evaluate, positions
+from knightadder.annotate.judgement import Judgement
+from knightadder.annotate.notes import annotate, text_of
+from knightadder.annotate.review import review
+from knightadder.openings import Opening
+
+SCHOLAR = """\
+[Event "friendly"]
+[White "A"]
+[Black "B"]
+[Result "1-0"]
+
+{ before } 1. e4 { [%clk 0:01:00] good } e5 $10 2. Qh5 Nc6 (2... Nf6 $5 { x } 3. Qxe5+) 3. Bc4 Nf6 4. Qxf7# { mate } 1-0
+"""
+
+
+def read(text):
+    game = chess.pgn.read_game(io.StringIO(text))
+    assert not game.errors
+    return game
+
+
+def reviewed(game, multipv=1, analyst=None):
+    boards = positions(game)
+    return review(boards, evaluate(boards, analyst or FakeAnalyst(), chess.engine.Limit(nodes=1), multipv))
+
+
+def evaluations(boards, scores, best=None):
+    """Give evaluations with these scores of White's view, of which the best moves, if any is told, are these."""
+    best = best or {}
+    found = []
+    for number, (board, score) in enumerate(zip(boards, scores, strict=True)):
+        move = best.get(number) or next(iter(board.legal_moves), None)
+        pov = PovScore(score if board.turn else -score, board.turn)
+        found.append(Evaluation(pov, 12, (Variation(pov, (move,)),) if move else ()))
+    return found
+
+
+def test_marks_accuracy_and_opening():
+    boards = positions(read("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 *"))
+    scores = [Cp(15), Cp(20), Cp(30), Cp(25), Cp(-60), Cp(-90), Cp(200)]
+    found = review(boards, evaluations(boards, scores))
+    assert found.judgements == (None, None, None, None, None, Judgement.BLUNDER)
+    assert [found.count(white, Judgement.BLUNDER) for white in (True, False)] == [0, 1]
+    assert (found.white, found.black) == play(scores)
+    assert found.opening == Opening("C70", "Ruy Lopez: Morphy Defense")
+
+
+def test_marks_count_for_the_side_that_moved_also_where_black_begins():
+    game = read('[FEN "4k3/8/8/8/8/8/4P3/4K3 b - - 0 1"]\n\n1... Kd7 2. e4 Kd6 *')
+    boards = positions(game)
+    found = review(boards, evaluations(boards, [Cp(0), Cp(300), Cp(300), Cp(400)]))
+    assert found.judgements == (Judgement.BLUNDER, None, Judgement.INACCURACY)
+    assert [found.count(white, Judgement.BLUNDER) for white in (True, False)] == [0, 1]
+    assert [found.count(white, Judgement.INACCURACY) for white in (True, False)] == [0, 1]
+    assert found.black.centipawn_loss == 200
+    assert found.opening is None
+
+
+def test_the_best_move_is_never_marked():
+    boards = positions(read("1. e4 e5 *"))
+    scores = [Cp(0), Cp(-500), Cp(-500)]
+    assert review(boards, evaluations(boards, scores)).judgements[0] is Judgement.BLUNDER
+    best = {0: chess.Move.from_uci("e2e4")}
+    assert review(boards, evaluations(boards, scores, best)).judgements[0] is None
+
+
+def test_a_game_with_a_null_move_has_marks_but_no_accuracy():
+    boards = positions(read("1. e4 -- 2. d4 a5 *"))
+    found = review(boards, evaluations(boards, [Cp(0), Cp(0), Cp(0), Cp(-500), Cp(0)]))
+    assert found.judgements == (None, None, Judgement.BLUNDER, Judgement.BLUNDER)
+    assert (found.white, found.black) == (None, None)
+
+
+def test_what_is_written():
+    game = read(SCHOLAR)
+    annotate(game, reviewed(game))
+    again = read(text_of(game))
+    assert str(again) == str(game)
+    nodes = list(again.mainline())
+    # The fake counts wood: after 3... Nf6 there is mate in one, and before a pawn to take.
+    assert [node.eval() for node in nodes] == [
+        PovScore(Cp(0), chess.WHITE),
+        PovScore(Cp(0), chess.WHITE),
+        PovScore(Cp(0), chess.WHITE),
+        PovScore(Cp(100), chess.WHITE),
+        PovScore(Cp(0), chess.WHITE),
+        PovScore(Mate(1), chess.WHITE),
+        None,
+    ]
+    assert [node.eval_depth() for node in nodes] == [7] * 6 + [None]
+    assert nodes[5].nags == {chess.pgn.NAG_BLUNDER}
+    [better] = nodes[4].variations[1:]
+    assert better.eval() == PovScore(Cp(0), chess.WHITE)
+    headers = again.headers
+    assert headers["ECO"] == "C20"
+    assert headers["Opening"] == "King's Pawn Game: Wayward Queen Attack"
+    assert re.fullmatch(r"Knightadder \d.*", headers["Annotator"])
+    assert float(headers["WhiteAccuracy"]) > 80 > 50 > float(headers["BlackAccuracy"])
+    assert int(headers["BlackCentipawnLoss"]) > 100 > int(headers["WhiteCentipawnLoss"])
+
+
+def test_evaluations_are_written_as_lichess_writes_them():
+    game = read("1. e4 e5 *")
+    boards = positions(game)
+    annotate(game, review(boards, evaluations(boards, [Cp(0), Cp(-7), Mate(-3)])))
+    assert re.findall(r"\[%eval [^]]*\]", text_of(game)) == ["[%eval -0.07,12]", "[%eval #-3,12]"]
+
+
+def test_what_the_user_wrote_stays():
+    before, game = read(SCHOLAR), read(SCHOLAR)
+    annotate(game, reviewed(game, multipv=3))
+    again = read(text_of(game))
+
+    def same(old, new):
+        assert new.comment.startswith(old.comment)
+        assert old.nags <= new.nags
+        for variation in old.variations:
+            same(variation, new.variation(variation.move))
+
+    same(before, again)
+    assert again.headers.items() >= before.headers.items()
+
+
+def test_marks_and_names_of_the_user_stay():
+    game = read('[ECO "X99"]\n[Opening "Mine"]\n[Annotator "Me"]\n\n1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6! 4. Qxf7# 1-0')
+    annotate(game, reviewed(game))
+    assert [game.headers[name] for name in ("ECO", "Opening", "Annotator")] == ["X99", "Mine", "Me"]
+    assert list(game.mainline())[5].nags == {chess.pgn.NAG_GOOD_MOVE}
+
+
+def test_a_mark_of_another_kind_stays_beside_ours():
+    game = read("1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 $18 4. Qxf7# 1-0")
+    annotate(game, reviewed(game))
+    assert list(game.mainline())[5].nags == {chess.pgn.NAG_BLUNDER, 18}
+
+
+def test_unknown_names_are_filled_in():
+    game = read('[ECO "?"]\n[Opening "?"]\n\n1. d4 d5 2. c4 *')
+    annotate(game, reviewed(game))
+    assert (game.headers["ECO"], game.headers["Opening"]) == ("D06", "Queen's Gambit")
+
+
+def test_to_annotate_twice_is_to_annotate_once():
+    game = read(SCHOLAR)
+    annotate(game, reviewed(game, 2))
+    once = text_of(game)
+    again = read(once)
+    annotate(again, reviewed(again, 2))
+    assert text_of(again) == once
+
+
+def test_several_lines_without_the_move_that_was_played():
+    game = read(SCHOLAR)
+    annotate(game, reviewed(game, 3))
+    before = list(game.mainline())[4]
+    moves = [variation.move.uci() for variation in before.variations]
+    assert moves[0] == "g8f6"
+    assert len(set(moves)) == len(moves) == 3
+
+
+def test_chess960_with_castling_in_a_line():
+    fen = "nqbbk1r1/pppppppp/8/8/8/8/PPPPPPPP/NQBBK1R1 w Gg - 0 1"
+    game = read(f'[Variant "Chess960"]\n[FEN "{fen}"]\n\n1. e4 e5 *')
+    boards = positions(game)
+    castling = chess.Move.from_uci("e1g1")
+    assert boards[0].is_castling(castling)
+    annotate(game, review(boards, evaluations(boards, [Cp(0), Cp(-500), Cp(-500)], {0: castling})))
+    again = read(text_of(game))
+    assert again.variations[1].move == castling
+    assert again.variations[1].san() == "O-O"
