@@ -35,8 +35,8 @@ def analysts(monkeypatch):
     """Give the analysts that the command makes, as it makes them."""
     made = []
 
-    def make(arguments, stack, show):
-        made.extend(FakeAnalyst() for _ in range(arguments.workers or 2))
+    def make(count, arguments, stack, show):
+        made.extend(FakeAnalyst() for _ in range(count))
         return made
 
     monkeypatch.setattr(command, "make_analysts", make)
@@ -208,6 +208,22 @@ def test_bad_arguments(file, analysts, arguments, message, monkeypatch, capsys):
     assert message in capsys.readouterr().err
 
 
+def test_no_more_workers_than_games(file, analysts):
+    assert annotate(file, "--workers", 400) == 0
+    assert len(analysts) == 4
+
+
+def test_a_file_that_changes_meanwhile(file, monkeypatch, capsys):
+    class Writer(FakeAnalyst):
+        def new_game(self):
+            file.write_text(ENDING + "\n\n" + SCHOLAR, encoding="utf-8")
+
+    monkeypatch.setattr(command, "make_analysts", lambda *_: [Writer()])
+    assert annotate(file) == 2
+    assert "games.pgn has changed since the work began" in capsys.readouterr().err
+    assert not file.with_name("games.annotated.pgn").exists()
+
+
 def test_no_games(tmp_path, analysts, capsys):
     assert annotate(tmp_path / "missing.pgn") == 2
     assert "cannot read" in capsys.readouterr().err
@@ -333,6 +349,22 @@ def test_an_unfinished_run_with_other_arguments(file, analysts, monkeypatch, cap
     assert annotate(file, "--nodes", 6) == 2
     assert "unfinished run with other limit: give --restart" in capsys.readouterr().err
     assert annotate(file, "--nodes", 6, "--restart") == 0
+    assert not file.with_name("games.annotated.pgn.unfinished").exists()
+
+
+def test_broken_off_between_two_files(file, analysts, monkeypatch):
+    arguments = [file, "--summary", file.with_name("table.csv"), "--graph", file.with_name("graphs")]
+
+    def fail(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(command, "_write_summary", fail)
+        assert annotate(*arguments) == 130
+    analysts.clear()
+    assert annotate(*arguments) == 0
+    assert analysts == []  # there was nothing left to evaluate
+    assert file.with_name("table.csv").exists()
     assert not file.with_name("games.annotated.pgn.unfinished").exists()
 
 

@@ -120,6 +120,8 @@ def run(arguments: argparse.Namespace) -> int:
             done = f"{len(checkpoint)} of {total} games are in {files.unfinished}"
             print(f"{done}; the same command goes on from there", file=sys.stderr)
             raise
+        if _digest(files.games) != digest:
+            raise OptionError(f"{files.games} has changed since the work began: give --restart to begin anew")
         rows = _write(files, checkpoint, arguments.graph_format)
         if files.summary:
             _write_summary(files.summary, rows, {"file": str(files.games), **same})
@@ -161,17 +163,18 @@ def _files(arguments: argparse.Namespace) -> _Files:
 
 def _check_new(files: _Files, force: bool) -> None:
     """Refuse, ahead of hours of work, to overwrite files, and to write where that will not do."""
+    # What stands beside an unfinished run is its own: it ended between two of the files that it writes.
+    going_on = files.unfinished.exists()
     for file in (files.out, files.summary):
         if file is not None:
-            if file.exists() and not force:
+            if file.exists() and not force and not (going_on and file == files.out):
                 raise OptionError(f"{file} is there already: give --force to overwrite it")
             if not file.parent.is_dir():
                 raise OptionError(f"cannot write {file}: there is no folder {file.parent}")
     if files.graphs:
         if files.graphs.exists() and not files.graphs.is_dir():
             raise OptionError(f"cannot write to {files.graphs}: it is no folder")
-        # Graphs beside an unfinished run are its own.
-        if files.graphs.is_dir() and any(files.graphs.iterdir()) and not force and not files.unfinished.exists():
+        if files.graphs.is_dir() and any(files.graphs.iterdir()) and not force and not going_on:
             raise OptionError(f"there are files in {files.graphs} already: give --force to overwrite them")
 
 
@@ -184,10 +187,13 @@ def _survey(file: Path) -> tuple[str, int]:
     """Give what tells a file from others, and the number of its games."""
     from knightadder.annotate.games import read_texts
 
-    total = sum(1 for _ in read_texts(file))
+    return _digest(file), sum(1 for _ in read_texts(file))
+
+
+def _digest(file: Path) -> str:
     try:
         with file.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest(), total
+            return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise OptionError(f"cannot read {file}: {error.strerror}") from None
 
@@ -242,7 +248,8 @@ def _evaluate(
         if first is None:
             return
         with contextlib.ExitStack() as stack:
-            analysts = make_analysts(arguments, stack, show)
+            workers = min(arguments.workers or _cores(), total - len(checkpoint))
+            analysts = make_analysts(workers, arguments, stack, show)
             evaluate_games(
                 _chained(first, todo),
                 analysts,
@@ -259,9 +266,9 @@ def _chained(first: Job, rest: Iterator[Job]) -> Iterator[Job]:
 
 
 def make_analysts(
-    arguments: argparse.Namespace, stack: contextlib.ExitStack, show: Callable[[str], None]
+    count: int, arguments: argparse.Namespace, stack: contextlib.ExitStack, show: Callable[[str], None]
 ) -> Sequence[Analyst]:
-    """Make an engine for each worker, which `stack` closes; the core is compiled first, if it is not yet."""
+    """Make engines, which `stack` closes; the core is compiled first, if it is not yet."""
     from knightadder.engine.loader import Loader
     from knightadder.engine.options import Options
     from knightadder.library.engine import Engine
@@ -276,10 +283,13 @@ def make_analysts(
         # Nothing can interrupt the compiler, and to end the interpreter beneath it would crash.
         os._exit(_EXIT_INTERRUPTED)
     loader.engine().close()
-    return [
-        stack.enter_context(Engine(hash_mb=arguments.hash, syzygy_path=arguments.syzygy))
-        for _ in range(arguments.workers or _cores())
-    ]
+    engines = [stack.enter_context(Engine(hash_mb=arguments.hash)) for _ in range(count)]
+    if arguments.syzygy is not None:
+        for number, engine in enumerate(engines):
+            for line in engine.configure({"SyzygyPath": arguments.syzygy}):
+                if number == 0:
+                    print(f"knightadder: {line}", file=sys.stderr)
+    return engines
 
 
 @contextlib.contextmanager
