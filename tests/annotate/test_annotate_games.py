@@ -135,6 +135,7 @@ def test_remarks_before_a_game():
         ('[Event "x"]\n\n*', "no moves"),
         ('[Event "x"]', "no moves"),
         ("Dear chess friends,", "no moves"),
+        ("1. Ke4 ) e5 *", "illegal san: 'Ke4'"),
     ],
 )
 def test_broken_games(text, message, caplog):

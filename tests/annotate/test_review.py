@@ -153,6 +153,14 @@ def test_unknown_names_are_filled_in():
     assert (game.headers["ECO"], game.headers["Opening"]) == ("D06", "Queen's Gambit")
 
 
+def test_a_result_that_is_none_stays_in_its_header():
+    game = read('[Result "1. e5 won?"]\n\n1. e4 *')
+    annotate(game, reviewed(game))
+    again = read(text_of(game))
+    assert again.headers["Result"] == "1. e5 won?"
+    assert [move.uci() for move in again.mainline_moves()] == ["e2e4"]
+
+
 def test_to_annotate_twice_is_to_annotate_once():
     game = read(SCHOLAR)
     annotate(game, reviewed(game, 2))

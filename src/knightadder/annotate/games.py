@@ -99,7 +99,12 @@ def parse(text: GameText) -> chess.pgn.Game | None:
     for line in headers:
         if line.startswith("[") and not _WHOLE_HEADER.match(line):
             raise BrokenGame(f"malformed header: {line.strip()[:60]}")
-    game = chess.pgn.read_game(io.StringIO("\n".join([*headers, "", _with_braces(moves)])), Visitor=_Builder)
+    builder = _Builder()
+    stream = io.StringIO("\n".join([*headers, "", _with_braces(moves)]))
+    try:
+        game = chess.pgn.read_game(stream, Visitor=lambda: builder)
+    except IndexError:  # of python-chess, at a closing bracket after an illegal move
+        game = builder.game
     if game is None:
         return None
     if game.errors:

@@ -10,6 +10,8 @@ from knightadder.annotate.review import Review
 # The marks of which a move can have one: !, ?, !!, ??, !?, ?!.
 _MARKS = frozenset(range(1, 7))
 
+_RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
+
 
 def annotate(game: chess.pgn.Game, review: Review) -> None:
     """Write a review into its game.
@@ -40,7 +42,14 @@ def annotate(game: chess.pgn.Game, review: Review) -> None:
 
 def text_of(game: chess.pgn.Game) -> str:
     """Write a game in Portable Game Notation, without an empty line at its end."""
-    return game.accept(chess.pgn.StringExporter(columns=80))
+    return game.accept(_Exporter(columns=80))
+
+
+class _Exporter(chess.pgn.StringExporter):
+    """Ends the moves with a result that is one, whatever the header says."""
+
+    def visit_result(self, result: str) -> None:
+        super().visit_result(result if result in _RESULTS else "*")
 
 
 def _is_checkmate(depth: int, score: chess.engine.PovScore) -> bool:
