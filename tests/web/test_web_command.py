@@ -9,6 +9,9 @@ import sys
 import urllib.request
 
 import pytest
+from board_tab import Tab
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
 
 from knightadder import cli
 
@@ -34,6 +37,31 @@ def test_the_board_is_served_until_ctrl_c():
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=120)
     assert (process.returncode, out, err) == (0, "", "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is sent as POSIX has it")
+def test_ctrl_c_ends_tabs_as_well():
+    with _start("--no-browser", "--hash", "1") as process:
+        address = re.search(r"http://(127\.0\.0\.1:\d+)", process.stdout.readline())
+        with connect(f"ws://{address[1]}/socket", origin=address[0]) as socket:
+            tab = Tab(socket)
+            tab.until("engine", lambda message: message["state"] == "ready")
+            tab.send("analyse", on=True)
+            tab.until("lines")
+            process.send_signal(signal.SIGINT)
+            with pytest.raises(ConnectionClosed):
+                tab.until("error")
+        assert (*process.communicate(timeout=120), process.returncode) == ("", "", 0)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is sent as POSIX has it")
+def test_ctrl_c_ends_an_engine_that_is_being_loaded():
+    with _start("--no-browser") as process:
+        address = re.search(r"http://(127\.0\.0\.1:\d+)", process.stdout.readline())
+        with connect(f"ws://{address[1]}/socket", origin=address[0]) as socket:
+            Tab(socket).until("engine", lambda message: message["state"] == "loading")
+            process.send_signal(signal.SIGINT)
+            assert (*process.communicate(timeout=120), process.returncode) == ("", "", 0)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is sent as POSIX has it")

@@ -142,15 +142,36 @@ def test_resigning(engine, tab):
     assert tab.error["text"] == "no game is being played"
 
 
-@pytest.mark.parametrize(("cp", "number", "accepted"), [(-50, 30, True), (300, 30, False), (-50, 3, False)])
-def test_a_draw_is_agreed_with_an_engine_that_is_not_ahead_once_a_game_has_been_played(server, cp, number, accepted):
-    server.make_engine = lambda: StandInEngine(["a6"], cp=cp)
+# A game without an end in sight: White's rook goes to and fro, and Black has pawn moves.
+_ROOK = ["Rb1", "Rc1", "Rd1", "Rc1", "Rb1", "Rc1", "Rd1", "Rc1", "Rb1"]
+_PAWNS = [f"{file}6" for file in "abcdefgh"] + ["a5"]
+
+
+@pytest.mark.parametrize(
+    ("cp", "number", "moves", "accepted"),
+    [(0, 40, 3, False), (-50, 40, 9, True), (300, 40, 9, False), (-50, 3, 9, False)],
+)
+def test_a_draw_is_agreed_with_an_engine_that_has_not_been_ahead_for_long(server, cp, number, moves, accepted):
+    server.make_engine = lambda: StandInEngine(_PAWNS, cp=cp)
     with open_tab(server) as tab:
-        tab.ask("load_fen", fen=f"r3k2r/pppppppp/8/8/8/8/PPPPPPPP/R3K2R w KQkq - 0 {number}")
-        tab.ask("new_game", color="white", start="here").play("a3", "a6").ask("offer_draw")
+        tab.ask("load_fen", fen=f"4k3/pppppppp/8/8/8/8/8/R3K2R w KQ - 0 {number}")
+        tab.ask("new_game", color="white", start="here")
+        for move, answer in list(zip(_ROOK, _PAWNS, strict=True))[:moves]:
+            tab.play(move, answer)
+        tab.ask("offer_draw")
         assert (tab.game["game"]["reason"] == "Draw agreed") is accepted
-        assert tab.game["game"]["running"] is not accepted
         assert accepted or "declines" in tab.notice["text"]
+
+
+def test_the_engine_offers_a_draw_in_a_level_game(server):
+    server.make_engine = lambda: StandInEngine(_PAWNS, cp=10)
+    with open_tab(server) as tab:
+        tab.ask("load_fen", fen="4k3/pppppppp/8/8/8/8/8/R3K2R w KQ - 0 40")
+        tab.ask("new_game", color="white", start="here")
+        offers = [tab.play(*both).game["game"]["draw_offered"] for both in list(zip(_ROOK, _PAWNS, strict=True))[:8]]
+        assert offers == [False] * 7 + [True]
+        tab.ask("offer_draw")
+        assert tab.game["game"]["reason"] == "Draw agreed"
 
 
 def test_a_third_repetition_ends_the_game(engine, tab):
@@ -365,7 +386,7 @@ def test_tabs_do_not_disturb_each_other(server):
         one.send("analyse", on=True)
         one.until("lines")
         other.play("d4").ask("new_game", color="white")
-        one.play("e4")
+        one.send("play", node=0, move="e4")
         one.until("lines", lambda message: message["node"] != 0)
         assert one.sans == ["e4"] and other.sans == []
         assert engines[0].running and not engines[1].running

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import chess
 import chess.engine
 import chess.pgn
 
+from knightadder.engine.info import Score
+from knightadder.engine.settlement import Settlement
 from knightadder.web.clock import ChessClock
-
-_DRAW_FROM_MOVE = 20  # before, the engine takes no draw: a game should be played first
-_LEVEL = 10  # centipawns by which the engine may think itself ahead and still take a draw
 
 
 @dataclass(slots=True)
@@ -34,8 +33,10 @@ class PlayedGame:
         As PGN has it: ``*`` while the game runs.
     reason : str
         How it ended.
-    score : chess.engine.PovScore or None
-        What the engine thought of its last move.
+    settlement : Settlement
+        Decides about draws for the engine.
+    draw_offered : bool
+        Whether the engine offered a draw with its last move.
     """
 
     user: chess.Color
@@ -45,7 +46,8 @@ class PlayedGame:
     start_ply: int
     result: str = "*"
     reason: str = ""
-    score: chess.engine.PovScore | None = None
+    settlement: Settlement = field(default_factory=Settlement)
+    draw_offered: bool = False
 
     @property
     def running(self) -> bool:
@@ -77,7 +79,9 @@ class PlayedGame:
 
     def resume_from(self, node: chess.pgn.GameNode) -> None:
         """Let the game go on from this node of it, with the clocks as they were there."""
-        self.result, self.reason, self.score = "*", "", None
+        self.result, self.reason = "*", ""
+        self.settlement.reset()
+        self.draw_offered = False
         if self.clock is None:
             return
         self.clock.stop()
@@ -118,11 +122,15 @@ class PlayedGame:
             self.finish(win_of(not loser), f"{color_name(loser)} ran out of time")
         return True
 
-    def accepts_draw(self, board: chess.Board) -> bool:
-        """Say whether the engine takes the user's offer of a draw: once it no longer thinks itself ahead."""
-        if self.score is None or board.fullmove_number < _DRAW_FROM_MOVE:
-            return False
-        return self.score.pov(not self.user).score(mate_score=100_000) <= _LEVEL
+    def note_score(self, score: chess.engine.PovScore, move_number: int) -> None:
+        """Take what the engine thinks of the move it has just made, and its number; it may offer a draw with it."""
+        own = score.pov(not self.user)
+        self.settlement.note(Score(own.score(), own.mate()), move_number)
+        self.draw_offered = self.settlement.offers_draw()
+
+    def accepts_draw(self) -> bool:
+        """Say whether a draw that the user offers is agreed on."""
+        return self.draw_offered or self.settlement.accepts_draw()
 
 
 def outcome_of(board: chess.Board) -> tuple[str, str] | None:

@@ -11,6 +11,7 @@ import asyncio
 import ipaddress
 import json
 import socket
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from importlib import resources
@@ -93,9 +94,9 @@ async def _serve_tab(websocket: WebSocket, make_engine: Callable[[], Engine]) ->
         await websocket.close(_TRY_AGAIN_LATER, f"there are {tabs} tabs already; close one")
         return
     state.tabs = tabs + 1
-    outbox: asyncio.Queue[View] = asyncio.Queue()
-    session = Session(make_engine, outbox.put_nowait)
-    sending = asyncio.create_task(_send_all(websocket, outbox))
+    outbox = _Outbox()
+    session = Session(make_engine, outbox.put)
+    sending = asyncio.create_task(outbox.send_all(websocket))
     try:
         session.start()
         while True:
@@ -108,16 +109,30 @@ async def _serve_tab(websocket: WebSocket, make_engine: Callable[[], Engine]) ->
         await session.close()
 
 
-async def _send_all(websocket: WebSocket, outbox: asyncio.Queue[View]) -> None:
-    """Send what is in the queue; of lines of analysis that have piled up, only the newest."""
-    while True:
-        view = await outbox.get()
-        if view["type"] == "lines" and not outbox.empty():
-            continue
-        try:
-            await websocket.send_text(json.dumps(view, separators=(",", ":")))
-        except (WebSocketDisconnect, RuntimeError):  # the tab is gone; whoever receives will notice
-            return
+class _Outbox:
+    """What is to be sent to a tab, in order; of lines of analysis that wait, only the newest are kept."""
+
+    def __init__(self) -> None:
+        self._views: deque[View] = deque()
+        self._news = asyncio.Event()
+
+    def put(self, view: View) -> None:
+        """Add a message, without waiting."""
+        if view["type"] == "lines":
+            self._views = deque(waiting for waiting in self._views if waiting["type"] != "lines")
+        self._views.append(view)
+        self._news.set()
+
+    async def send_all(self, websocket: WebSocket) -> None:
+        """Send what there is and what comes, until the tab is gone."""
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            while self._views:
+                try:
+                    await websocket.send_text(json.dumps(self._views.popleft(), separators=(",", ":")))
+                except (WebSocketDisconnect, RuntimeError):  # whoever receives will notice
+                    return
 
 
 # --- who may ask ---------------------------------------------------------------------------------------------------

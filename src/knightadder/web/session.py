@@ -159,6 +159,7 @@ class Session:
             raise MessageError("it is not your move")
         else:
             await self._stop_work()
+            game.draw_offered = False
             if not game.out_of_time(board):
                 self._make_move(game, move)
         self._go_on()
@@ -191,7 +192,7 @@ class Session:
             analysis = await stream.result_async()
         if analysis.best_move is not None and not game.out_of_time(board):
             self._make_move(game, analysis.best_move)
-            game.score = analysis.score
+            game.note_score(analysis.score, board.fullmove_number)
             self._tip.set_eval(analysis.score, analysis.best.depth)
         self._work = None  # this is done: what comes now must not wait for it
         self._go_on()
@@ -222,7 +223,7 @@ class Session:
 
     async def _offer_draw(self, _: messages.OfferDraw) -> None:
         game = self._running()
-        if not game.accepts_draw(self._tip.board()):
+        if not game.accepts_draw():
             self._send({"type": "notice", "text": "Knightadder declines the draw"})
             return
         await self._stop_work()
@@ -372,6 +373,8 @@ class Session:
                     async with engine.stream(board, chess.engine.Limit(nodes=_EVALUATE_NODES)) as stream:
                         analysis = await stream.result_async()
                     node.set_eval(analysis.score, analysis.best.depth)
+                if node in self._tree:
+                    self._send({"type": "evaluated", "node": self._tree.id(node), "score": self._tree.score(node)})
                 done += 1
         finally:
             self._send({"type": "progress", "done": done, "all": done})

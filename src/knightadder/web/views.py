@@ -100,6 +100,7 @@ def game_view(game: PlayedGame | None) -> View:
             "running": game.running,
             "result": game.result.replace("1/2", "½"),
             "reason": game.reason,
+            "draw_offered": game.draw_offered and game.running,
             "clock": None
             if clock is None
             else {

@@ -30,10 +30,10 @@ export class Lines {
     this.score.textContent = message.lines[0]?.score.text ?? "";
     this.readouts.textContent = [
       `depth ${message.depth}/${message.seldepth}`,
-      `${short(message.nodes)} nodes`,
-      `${short(message.nps)} nodes/s`,
+      `${short(message.nodes).trim()} nodes`,
+      `${short(message.nps)}nps`,
       `hash ${(message.hashfull / 10).toFixed(0)} %`,
-      message.tbhits ? `${short(message.tbhits)} tablebase hits` : null,
+      message.tbhits ? `${short(message.tbhits).trim()} tablebase hits` : null,
     ].filter(Boolean).join(" · ");
     if (this.looking && this.message?.node === message.node) this.held = message;
     else this.render(message);
@@ -116,5 +116,5 @@ export class Lines {
 function short(number) {
   if (number >= 1e9) return `${(number / 1e9).toFixed(2)} G`;
   if (number >= 1e6) return `${(number / 1e6).toFixed(2)} M`;
-  return number >= 1e3 ? `${(number / 1e3).toFixed(0)} k` : String(number);
+  return number >= 1e3 ? `${(number / 1e3).toFixed(0)} k` : `${number} `;
 }

@@ -99,6 +99,7 @@ socket.on("position", (message) => {
   byId("fen").value = message.fen;
   byId("opening").querySelector(".eco").textContent = message.opening?.eco ?? "";
   byId("opening").querySelector(".name").textContent = message.opening?.name ?? "Moves";
+  byId("opening").title = message.opening?.name ?? "";
   board.setArrows([]);
   showLine();
   showEvaluation(message.score);
@@ -136,6 +137,10 @@ socket.on("games", (message) => {
   transfer.showGames(message);
   if (restored) goTo(tree.line(tree.root.id).at(-1).id);
   restored = false;
+});
+socket.on("evaluated", ({ node, score }) => {
+  if (tree.get(node)) tree.get(node).score = score;
+  showLine();
 });
 socket.on("progress", ({ done, all }) => {
   byId("progress").hidden = done >= all;
@@ -283,7 +288,7 @@ function showLine() {
   if (!position) return;
   moves.mark(position.node);
   if (!byId("graph-card").hidden) graph.render(tree.line(position.node), position.node);
-  byId("promote").disabled = tree.isMain(position.node);
+  byId("promote").hidden = tree.isMain(position.node);
   byId("delete").disabled = position.node === tree.root.id;
 }
 
@@ -306,6 +311,7 @@ function showStatus() {
   status.replaceChildren(title, Object.assign(document.createElement("small"), { textContent: detail }));
   card.querySelector(".running").hidden = !game.running;
   card.querySelector(".over").hidden = game.running;
+  byId("offer-draw").textContent = game.draw_offered ? "Accept draw" : "Offer draw";
   if (!game.running) setResign(false);
 }
 
@@ -313,6 +319,7 @@ function runningStatus() {
   const atEnd = !tree.get(position.node)?.children.length;
   const yours = position.turn === game.user;
   if (!atEnd) return ["An earlier position", "→ goes back to the game"];
+  if (game.draw_offered) return ["Your move", "Knightadder offers a draw"];
   return yours ? ["Your move", position.check ? "You are in check" : `You have ${game.user}`] : ["Knightadder thinks…", game.opponent];
 }
 
