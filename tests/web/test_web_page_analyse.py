@@ -129,6 +129,8 @@ def test_a_game_is_chosen_from_a_file_of_several(page):
     page.get_by_label("Game", exact=True).select_option("2. Carl - Dora")
     expect_moves(page, "d4", "d5")
     expect(page.locator("#player-top .name")).to_have_text("Dora")
+    page.get_by_role("button", name="New board").click()
+    expect(page.get_by_label("Game", exact=True)).to_be_hidden()
 
 
 def test_the_game_goes_out_as_pgn(page):

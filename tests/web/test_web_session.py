@@ -217,6 +217,7 @@ def test_a_clock_that_runs_out_ends_the_game(engine, tab):
 @pytest.mark.parametrize(
     "message",
     [
+        {"kind": "new_game", "color": "white"},
         {"kind": "analyse", "on": True},
         {"kind": "evaluate"},
         {"kind": "load_fen", "fen": chess.STARTING_FEN},

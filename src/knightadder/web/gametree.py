@@ -269,7 +269,10 @@ def load_pgn(text: str, index: int = 0) -> LoadedPgn:
     if not game.variations and set(game.headers.values()) <= {"?", "????.??.??", "*"}:
         raise MessageError("this is not PGN: no tags and no moves")
     _drop_null_moves(game)
-    return LoadedPgn(GameTree(game), titles, index, problem)
+    tree = GameTree(game)
+    if len(tree) > MAX_NODES:
+        raise MessageError(f"the game has more than {MAX_NODES} moves")
+    return LoadedPgn(tree, titles, index, problem)
 
 
 def board_from_fen(fen: str) -> chess.Board:

@@ -12,7 +12,7 @@ import ipaddress
 import json
 import socket
 from collections import deque
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from importlib import resources
 from typing import TYPE_CHECKING
@@ -99,14 +99,22 @@ async def _serve_tab(websocket: WebSocket, make_engine: Callable[[], Engine]) ->
     sending = asyncio.create_task(outbox.send_all(websocket))
     try:
         session.start()
-        while True:
-            await session.handle(await websocket.receive_text())
-    except (WebSocketDisconnect, KeyError):  # KeyError: a binary message, which no page of ours sends
-        pass
+        async for text in _texts(websocket):
+            await session.handle(text)
     finally:
         state.tabs -= 1
         sending.cancel()
         await session.close()
+
+
+async def _texts(websocket: WebSocket) -> AsyncIterator[str]:
+    """Give what a tab says until it is closed, or says what no page of ours does: something that is no text."""
+    while True:
+        message = await websocket.receive()
+        text = message.get("text")
+        if text is None:
+            return
+        yield text
 
 
 class _Outbox:

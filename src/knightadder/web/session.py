@@ -10,7 +10,7 @@ import asyncio
 import datetime
 import random
 import threading
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
 import chess
@@ -59,6 +59,7 @@ class Session:
         self._engine: asyncio.Future[Engine] | None = None
         self._work: asyncio.Task[None] | None = None
         self._fresh = True  # the engine has yet to hear that a new game begins
+        self._clearing: asyncio.Task[None] | None = None  # of what earlier games have left in the engine
         self._flag: asyncio.TimerHandle | None = None
         self._handlers: dict[type[Message], Callable[[Any], Awaitable[None]]] = {
             messages.NewGame: self._new_game,
@@ -113,6 +114,8 @@ class Session:
         engine, self._engine = self._engine, None
         if engine is None:
             return
+        if self._clearing is not None:
+            await asyncio.wait([self._clearing])
         if engine.done():
             if not engine.cancelled() and engine.exception() is None:
                 await asyncio.to_thread(engine.result().close)
@@ -122,6 +125,7 @@ class Session:
     # --- playing ---------------------------------------------------------------------------------------------------
 
     async def _new_game(self, message: messages.NewGame) -> None:
+        self._refuse_in_game("no new game")
         if message.start == "here":
             board = self._tree.cursor.board()
             if outcome_of(board) is not None:
@@ -144,6 +148,7 @@ class Session:
         self._analysing = False
         self._fresh = True
         self._show_tree()
+        self._send({"type": "games", "titles": [], "index": 0})
         self._go_on()
 
     async def _play(self, message: messages.Play) -> None:
@@ -299,16 +304,17 @@ class Session:
         self._refuse_in_game("no game can be loaded")
         # In a thread, because a long game takes a while and other tabs should not wait for it.
         loaded = await asyncio.to_thread(load_pgn, message.pgn, message.index)
-        await self._set_tree(loaded.tree)
-        self._send({"type": "games", "titles": loaded.titles, "index": loaded.index})
+        await self._set_tree(loaded.tree, loaded.titles, loaded.index)
         if loaded.problem is not None:
             self._send({"type": "notice", "text": f"Read up to an error in the PGN: {loaded.problem}"})
 
-    async def _set_tree(self, tree: GameTree) -> None:
+    async def _set_tree(self, tree: GameTree, titles: Sequence[str] = (), index: int = 0) -> None:
+        """Put another game on the board, which was chosen from those of these titles."""
         await self._stop_work()
         self._tree = tree
         self._game = None
         self._show_tree()
+        self._send({"type": "games", "titles": list(titles), "index": index})
         self._go_on()
 
     # --- analysing -------------------------------------------------------------------------------------------------
@@ -411,11 +417,13 @@ class Session:
         """Wait until the engine is loaded, and give it the strength that is wanted now."""
         assert self._engine is not None  # nothing is done before the start
         engine = await asyncio.shield(self._engine)
-        elo = self._game.elo if self._game is not None and self._game.running else None
-        engine.configure({"UCI_LimitStrength": elo is not None, "UCI_Elo": DEFAULT_ELO if elo is None else elo})
         if self._fresh:
             self._fresh = False
-            await asyncio.to_thread(engine.new_game)
+            self._clearing = asyncio.create_task(asyncio.to_thread(engine.new_game))
+        if self._clearing is not None:  # also of a game that was given up meanwhile
+            await asyncio.shield(self._clearing)
+        elo = self._game.elo if self._game is not None and self._game.running else None
+        engine.configure({"UCI_LimitStrength": elo is not None, "UCI_Elo": DEFAULT_ELO if elo is None else elo})
         return engine
 
     def _watch_flag(self) -> None:

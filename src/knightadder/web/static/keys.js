@@ -7,7 +7,7 @@ export function startKeys(actions) {
     if (event.target.closest("input:not([type=checkbox], [type=radio]), select, textarea")) return;
     if (event.key === " " && event.target.closest("button, summary, input")) return; // it presses what has the focus
     if (event.key.startsWith("Arrow") && event.target.closest("input")) return; // it goes through the choices
-    const action = actions[event.key];
+    const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (action) {
       event.preventDefault();
       action();

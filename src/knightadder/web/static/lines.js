@@ -47,6 +47,11 @@ export class Lines {
     this.readouts.textContent = this.score.textContent = "";
   }
 
+  /** Keep room for so many lines, so that nothing below moves when they come. */
+  reserve(count) {
+    this.lines.style.minHeight = `${count * 2.35}rem`;
+  }
+
   render(message) {
     this.message = message;
     const rows = message.lines.map((line, index) => {

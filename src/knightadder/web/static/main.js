@@ -95,6 +95,8 @@ socket.on("position", (message) => {
     lines.clear();
     announce(before, message);
   }
+  lines.reserve(message.analysing && !message.outcome ? Number(byId("line-count").value) : 0);
+  if (message.outcome) byId("readouts").textContent = message.outcome;
   byId("analysis").setAttribute("aria-checked", String(message.analysing));
   byId("fen").value = message.fen;
   byId("opening").querySelector(".eco").textContent = message.opening?.eco ?? "";
@@ -112,7 +114,6 @@ socket.on("game", (message) => {
   game = message.game;
   players.setClock(game?.clock ?? null);
   if (started) {
-    transfer.hideGames();
     flip(game.user === "black");
     byId("setup").hidden = true;
   }
@@ -222,6 +223,7 @@ byId("play-here").addEventListener("click", () => {
   choose("play");
 });
 byId("edit").addEventListener("click", () => {
+  if (position.analysing) analyse(false);
   editor.open(position.fen);
   showPanels();
 });
@@ -263,6 +265,7 @@ for (const name of ["play", "analyse"]) {
 
 function choose(name) {
   mode = name;
+  if (editor.isOpen) closeEditor();
   if (mode === "play" && position?.analysing) analyse(false);
   showPanels();
 }

@@ -45,15 +45,11 @@ export class Transfer {
     this.actions.onPgn(text, 0);
   }
 
-  /** Let the user choose among the games of the text. */
+  /** Let the user choose among the games of the text, if there are several. */
   showGames({ titles, index }) {
     this.games.replaceChildren(...titles.map((title, number) => new Option(`${number + 1}. ${title}`, String(number))));
     this.games.value = String(index);
     byId("games-field").hidden = titles.length < 2;
-  }
-
-  hideGames() {
-    byId("games-field").hidden = true;
   }
 
   async copy() {
