@@ -1,6 +1,7 @@
 """What a tab can do, told over its WebSocket, with a stand-in for the engine."""
 
 import io
+import random
 import threading
 
 import chess
@@ -445,3 +446,50 @@ def test_an_engine_that_fails_is_told(server):
         assert tab.sans == ["e4"]
         tab.send("analyse", on=True)
         assert tab.until("error")["text"] == "no engine today"
+
+
+def test_a_tab_survives_whatever_is_said(server, engine):
+    """Messages by chance: none ends the tab, starts a second search, or leaves a game that PGN cannot hold."""
+    chance = random.Random(1)
+    fens = [
+        chess.STARTING_FEN,
+        "4k3/4P3/8/8/8/8/4p3/4K3 w - - 0 1",
+        "8/8/8/8/8/8/8/8 w - - 0 1",
+        "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1",
+    ]
+    with open_tab(server) as tab:
+        for _ in range(60):
+            for _ in range(5):
+                moves = [move for targets in tab.position["legal"].values() for move in targets.values()] or ["e2e4"]
+                engine.endless = chance.random() < 0.3
+                node = chance.choice([tab.position["node"], tab.position["node"], chance.randrange(30)])
+                kind, fields = chance.choice(
+                    [
+                        ("play", {"node": node, "move": chance.choice(moves) + chance.choice(["", "q"])}),
+                        ("play", {"node": node, "move": chance.choice(moves)}),
+                        ("play_line", {"node": node, "moves": [chance.choice(moves), "e7e5"]}),
+                        ("go_to", {"node": node}),
+                        ("delete", {"node": node}),
+                        ("promote", {"node": node}),
+                        ("analyse", {"on": chance.random() < 0.7, "lines": chance.randint(1, 5)}),
+                        ("evaluate", {}),
+                        ("load_fen", {"fen": chance.choice(fens)}),
+                        ("load_pgn", {"pgn": chance.choice(["1. e4 (1. d4 d5) e5 2. Qh5 Ke7 3. Qxe5#", "1. e4 e4"])}),
+                        ("new_game", {"color": "random", "initial": 60, "start": chance.choice(["chess960", "here"])}),
+                        ("take_back", {}),
+                        ("offer_draw", {}),
+                        ("resign", {}),
+                    ]
+                )
+                tab.send(kind, **fields)
+            tab.settle()
+            read = chess.pgn.read_game(io.StringIO(tab.tree["pgn"]))
+            assert read.errors == []
+            assert sum(1 for _ in read.mainline()) <= len(tab.sans)
+            assert tab.position["node"] in {node["id"] for node in tab.tree["nodes"]}
+            assert engine.running <= 1
+        tab.newest.pop("error", None)
+        if tab.game["game"] and tab.game["game"]["running"]:
+            tab.ask("resign")
+        assert tab.ask("load_fen", fen=chess.STARTING_FEN).play("e4").sans == ["e4"]
+    assert engine.closed.wait(30)

@@ -52,9 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
     import uvicorn
 
     from knightadder.engine.options import Options
+    from knightadder.web.loading import LOADING_THREAD
     from knightadder.web.messages import MAX_CHARACTERS
     from knightadder.web.server import is_loopback, make_app
-    from knightadder.web.session import LOADING_THREAD
 
     options = Options()  # refuses a value out of bounds now, instead of when the first tab is opened
     options.set("Threads", str(arguments.threads))

@@ -9,31 +9,27 @@ from __future__ import annotations
 import asyncio
 import datetime
 import random
-import threading
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import chess
-import chess.engine
 import chess.pgn
 
 from knightadder.engine.errors import EngineError
 from knightadder.engine.strength import DEFAULT_ELO
 from knightadder.web import messages
+from knightadder.web.analysis import analyse, evaluate
 from knightadder.web.clock import ChessClock
 from knightadder.web.game import PlayedGame, outcome_of
 from knightadder.web.gametree import GameTree, board_from_fen, load_pgn, parse_line, parse_move, tree_of, tree_of_line
+from knightadder.web.loading import load_in_thread
 from knightadder.web.messages import Message, MessageError
-from knightadder.web.views import View, board_view, game_view, lines_view, position_view
+from knightadder.web.views import View, board_view, game_view, position_view
 
 if TYPE_CHECKING:
     from knightadder.library.engine import Engine
-    from knightadder.library.results import Line
 
-LOADING_THREAD = "engine of a tab"
-
-_LINES_EVERY = 0.1  # seconds between two updates of the lines of analysis
-_EVALUATE_NODES = 200_000  # a position, for the graph
 _USER = "You"
 
 
@@ -86,7 +82,7 @@ class Session:
         self._send({"type": "engine", "state": "loading"})
         self._show_tree()
         self._go_on()
-        self._engine = _load_in_thread(self._make_engine)
+        self._engine = load_in_thread(self._make_engine)
         self._engine.add_done_callback(self._on_engine)
 
     def _on_engine(self, loading: asyncio.Future[Engine]) -> None:
@@ -328,62 +324,22 @@ class Session:
         self._show_tree()  # the evaluations found since it was last shown
         self._go_on()
 
-    async def _analyse_position(self) -> None:
-        """Analyse the position on the board, until this task is cancelled."""
-        engine = await self._ready_engine()
-        node, board = self._tree.cursor, self._tree.cursor.board()
-        number = self._tree.id(node)
-        lines: dict[int, Line] = {}
-        news = asyncio.Event()
-
-        async def tell() -> None:
-            while True:
-                await news.wait()
-                news.clear()
-                self._send(lines_view(number, board, lines))
-                await asyncio.sleep(_LINES_EVERY)
-
-        telling = asyncio.create_task(tell())
-        try:
-            async with engine.stream(board, None, multipv=self._lines) as stream:
-                async for line in stream:
-                    if line.pv:
-                        lines[line.rank] = line
-                        if line.rank == 1:
-                            node.set_eval(line.score, line.depth)
-                        news.set()
-            if news.is_set():
-                self._send(lines_view(number, board, lines))
-        finally:
-            telling.cancel()
+    async def _go_on_analysing(self) -> None:
+        await analyse(await self._ready_engine(), self._tree, self._lines, self._send)
 
     async def _evaluate(self, _: messages.Evaluate) -> None:
         self._refuse_in_game("no evaluation")
         await self._stop_work()
         self._analysing = False
         self._go_on()
-        self._work = asyncio.create_task(self._guarded(self._evaluate_line(self._tree.line())))
+        self._work = asyncio.create_task(self._guarded(self._evaluate_line))
 
-    async def _evaluate_line(self, nodes: list[chess.pgn.GameNode]) -> None:
-        """Evaluate what is not evaluated of a line, from its end on: what is known there helps before it."""
-        done, todo = 0, [node for node in nodes if node.eval() is None]
+    async def _evaluate_line(self) -> None:
+        nodes = self._tree.line()
         try:
-            engine = await self._ready_engine()
-            while done < len(todo):
-                self._send({"type": "progress", "done": done, "all": len(todo)})
-                node = todo[-1 - done]
-                board = node.board()
-                if outcome_of(board) is not None:
-                    node.set_eval(chess.engine.PovScore(chess.engine.Cp(0), chess.WHITE))  # for mate it does not count
-                else:
-                    async with engine.stream(board, chess.engine.Limit(nodes=_EVALUATE_NODES)) as stream:
-                        analysis = await stream.result_async()
-                    node.set_eval(analysis.score, analysis.best.depth)
-                if node in self._tree:
-                    self._send({"type": "evaluated", "node": self._tree.id(node), "score": self._tree.score(node)})
-                done += 1
+            await evaluate(await self._ready_engine(), self._tree, nodes, self._send)
         finally:
-            self._send({"type": "progress", "done": done, "all": done})
+            self._send({"type": "progress", "done": len(nodes), "all": len(nodes)})
             self._show_tree()
 
     # --- the engine's work -----------------------------------------------------------------------------------------
@@ -395,14 +351,14 @@ class Session:
         self._watch_flag()
         game = self._game
         if game is not None and game.running:
-            self._work = asyncio.create_task(self._guarded(self._go_on_playing(game)))
+            self._work = asyncio.create_task(self._guarded(partial(self._go_on_playing, game)))
         elif self._analysing and outcome_of(self._tree.cursor.board()) is None:
-            self._work = asyncio.create_task(self._guarded(self._analyse_position()))
+            self._work = asyncio.create_task(self._guarded(self._go_on_analysing))
 
-    async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _guarded(self, work: Callable[[], Awaitable[None]]) -> None:
         """Tell the page where the engine cannot do its work."""
         try:
-            await work
+            await work()
         except EngineError as error:
             self._send({"type": "error", "text": str(error)})
 
@@ -461,36 +417,3 @@ class Session:
 
     def _show_game(self) -> None:
         self._send(game_view(self._game))
-
-
-def _load_in_thread(make: Callable[[], Engine]) -> asyncio.Future[Engine]:
-    """Load an engine in a thread that ends with the program, since nothing can interrupt the compiler.
-
-    An engine that nobody waits for any more is closed.
-    """
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[Engine] = loop.create_future()
-
-    def deliver(engine: Engine | None, error: BaseException | None) -> None:
-        if not future.done():
-            if error is not None:
-                future.set_exception(error)
-            elif engine is not None:
-                future.set_result(engine)
-        elif engine is not None:
-            engine.close()
-
-    def load() -> None:
-        engine = error = None
-        try:
-            engine = make()
-        except BaseException as caught:  # whatever it is, the page must hear of it
-            error = caught
-        try:
-            loop.call_soon_threadsafe(deliver, engine, error)
-        except RuntimeError:  # the server has ended meanwhile
-            if engine is not None:
-                engine.close()
-
-    threading.Thread(target=load, name=LOADING_THREAD, daemon=True).start()
-    return future

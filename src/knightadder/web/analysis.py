@@ -1,0 +1,94 @@
+"""Analysing the position on the board, and evaluating a whole line of moves: what the page is told while it goes on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import chess
+import chess.engine
+import chess.pgn
+
+from knightadder.web.game import outcome_of
+from knightadder.web.gametree import GameTree
+from knightadder.web.views import View, lines_view
+
+if TYPE_CHECKING:
+    from knightadder.library.engine import Engine
+    from knightadder.library.results import Line
+
+_EVERY = 0.1  # seconds between two updates of the lines
+_NODES = 200_000  # a position that is evaluated
+
+
+async def analyse(engine: Engine, tree: GameTree, count: int, send: Callable[[View], None]) -> None:
+    """Analyse the position of the tree's cursor until the task is cancelled; its evaluation is kept in the tree.
+
+    Parameters
+    ----------
+    engine : Engine
+        An idle engine; it is idle again afterwards.
+    tree : GameTree
+        The tree.
+    count : int
+        Number of lines.
+    send : callable
+        Takes what the page is to be told; must not block.
+    """
+    node, board = tree.cursor, tree.cursor.board()
+    number = tree.id(node)
+    lines: dict[int, Line] = {}
+    news = asyncio.Event()
+
+    async def tell() -> None:
+        while True:
+            await news.wait()
+            news.clear()
+            send(lines_view(number, board, lines))
+            await asyncio.sleep(_EVERY)
+
+    telling = asyncio.create_task(tell())
+    try:
+        async with engine.stream(board, None, multipv=count) as stream:
+            async for line in stream:
+                if line.pv:
+                    lines[line.rank] = line
+                    if line.rank == 1:
+                        node.set_eval(line.score, line.depth)
+                    news.set()
+        if news.is_set():
+            send(lines_view(number, board, lines))
+    finally:
+        telling.cancel()
+
+
+async def evaluate(
+    engine: Engine, tree: GameTree, nodes: Sequence[chess.pgn.GameNode], send: Callable[[View], None]
+) -> None:
+    """Evaluate the positions of a line that are not evaluated, and keep the evaluations in the tree.
+
+    It begins at the line's end: what the engine has learnt there helps it before.
+
+    Parameters
+    ----------
+    engine : Engine
+        An idle engine; it is idle again afterwards.
+    tree : GameTree
+        The tree.
+    nodes : sequence of chess.pgn.GameNode
+        Nodes of the tree, in the order of the line.
+    send : callable
+        Takes what the page is to be told; must not block.
+    """
+    todo = [node for node in nodes if node.eval() is None]
+    for done, node in enumerate(reversed(todo)):
+        send({"type": "progress", "done": done, "all": len(todo)})
+        board = node.board()
+        if outcome_of(board) is not None:  # for mate this does not count
+            node.set_eval(chess.engine.PovScore(chess.engine.Cp(0), chess.WHITE))
+        else:
+            async with engine.stream(board, chess.engine.Limit(nodes=_NODES)) as stream:
+                analysis = await stream.result_async()
+            node.set_eval(analysis.score, analysis.best.depth)
+        send({"type": "evaluated", "node": tree.id(node), "score": tree.score(node)})
