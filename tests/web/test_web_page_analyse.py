@@ -221,6 +221,16 @@ def test_everything_is_in_reach_on_a_phone(open_page):
     assert page.locator("#board").bounding_box()["width"] >= 320
 
 
+def test_nothing_overlaps_whatever_the_size(page):
+    analyse_tab(page)
+    for width, height in ((1600, 900), (1024, 1366), (900, 700), (740, 375)):
+        page.set_viewport_size({"width": width, "height": height})
+        board, side = page.locator("#board").bounding_box(), page.locator(".side").bounding_box()
+        assert board["x"] + board["width"] <= side["x"], width
+        assert side["x"] + side["width"] <= width
+        assert abs(board["width"] - board["height"]) < 1
+
+
 def test_all_controls_have_names(page):
     analyse_tab(page)
     nameless = """() => [...document.querySelectorAll('button, input, select, textarea, [role=slider], [role=grid]')]

@@ -218,6 +218,7 @@ export class Board {
       return;
     }
     if (!this.editing) this.select(from);
+    this.element.setPointerCapture(event.pointerId); // the end of a drag is told wherever it is, even off the page
     const start = [event.clientX, event.clientY];
     let dragging = false;
     const onMove = (moved) => {

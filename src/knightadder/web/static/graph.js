@@ -28,10 +28,9 @@ export class Graph {
     const svg = document.createElementNS(SVG, "svg");
     svg.setAttribute("viewBox", `0 0 ${end} 1`);
     svg.setAttribute("preserveAspectRatio", "none");
-    const known = line.map((node, x) => [x, node.score?.chances]).filter(([, chances]) => chances !== undefined);
-    if (known.length) {
-      const points = known.map(([x, chances]) => `L${x} ${1 - chances}`).join(" ");
-      svg.append(shape("path", { class: "area", d: `M${known[0][0]} 1 ${points} L${known.at(-1)[0]} 1 Z` }));
+    for (const run of runs(line)) {
+      svg.append(shape("path", { class: "ground", d: area(run.map(([x]) => [x, 1])) }));
+      svg.append(shape("path", { class: "area", d: area(run) }));
     }
     svg.append(shape("line", { class: "middle", x1: 0, x2: end, y1: 0.5, y2: 0.5 }));
     const here = line.findIndex((node) => node.id === current);
@@ -52,6 +51,24 @@ export class Graph {
       this.onSeek(node.id);
     }
   }
+}
+
+/** The stretches of the line that are evaluated, as lists of ply and White's chances. */
+function runs(line) {
+  const found = [];
+  line.forEach((node, x) => {
+    if (!node.score) return;
+    if (found.at(-1)?.at(-1)[0] !== x - 1) found.push([]);
+    found.at(-1).push([x, node.score.chances]);
+  });
+  return found;
+}
+
+function area(run) {
+  const [first, last] = [run[0], run.at(-1)];
+  const points = run.map(([x, chances]) => `L${x} ${1 - chances}`).join(" ");
+  if (first === last) return `M${first[0] - 0.5} 1 V${1 - first[1]} H${first[0] + 0.5} V1 Z`;
+  return `M${first[0]} 1 ${points} L${last[0]} 1 Z`;
 }
 
 function shape(name, attributes) {

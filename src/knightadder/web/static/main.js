@@ -91,7 +91,7 @@ socket.on("position", (message) => {
   if (message.node === heading) heading = null;
   if (editor.isOpen) return;
   board.set(message);
-  if (before?.node !== message.node) {
+  if (before?.fen !== message.fen || before?.node !== message.node) {
     lines.clear();
     announce(before, message);
   }
