@@ -7,7 +7,7 @@ from chromium import find_chromium
 from stand_in_engine import StandInEngine
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def shared_server():
     with BoardServer().running() as server:
         yield server
@@ -65,7 +65,7 @@ def open_page(browser, server):
         if sockets is not None:  # takes the page's connections
             page.route_web_socket("**/socket", sockets)
         page.goto(server.address)
-        page.wait_for_selector("body[data-engine=ready] .piece")
+        page.wait_for_selector("body[data-engine=ready] .piece", timeout=300_000)  # a real engine may have to compile
         return page
 
     yield open_page

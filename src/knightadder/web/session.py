@@ -17,7 +17,7 @@ import chess
 import chess.pgn
 
 from knightadder.engine.errors import EngineError
-from knightadder.engine.strength import DEFAULT_ELO
+from knightadder.engine.strength import DEFAULT_ELO, MAX_ELO, MIN_ELO
 from knightadder.web import messages
 from knightadder.web.analysis import analyse, evaluate
 from knightadder.web.clock import ChessClock
@@ -79,6 +79,7 @@ class Session:
 
     def start(self) -> None:
         """Tell the page how things stand, and begin to load the engine."""
+        self._send({"type": "strength", "min": MIN_ELO, "max": MAX_ELO})
         self._send({"type": "engine", "state": "loading"})
         self._show_tree()
         self._go_on()

@@ -132,7 +132,7 @@ export class Board {
   }
 
   markSquares() {
-    const { pieces, last, check, turn } = this.position;
+    const { pieces, last, check } = this.position;
     const targets = this.selected ? this.position.legal[this.selected] ?? {} : {};
     for (const [square, cell] of this.cells) {
       const piece = pieces[square];
@@ -154,7 +154,6 @@ export class Board {
       cell.setAttribute("aria-selected", String(square === this.selected));
       cell.tabIndex = square === this.focused ? 0 : -1;
     }
-    this.element.dataset.turn = turn ?? "";
   }
 
   // --- moving ---

@@ -61,6 +61,7 @@ socket.on("closed", ({ reason }) => {
   setEngineState("failed", reason || "No connection to the server; trying again…");
   restoring = sessionStorage.getItem("pgn"); // the server will know nothing of it
 });
+socket.on("strength", (message) => setup.setStrengths(message));
 socket.on("engine", ({ state, text }) => setEngineState(state, text));
 socket.on("error", ({ text }) => {
   heading = null;

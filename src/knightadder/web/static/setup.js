@@ -1,7 +1,5 @@
 // The form for a new game: side, strength, clock, start position.
 
-const FULL = "2650"; // the slider's last step, beyond what can be limited
-
 export class Setup {
   /**
    * @param {HTMLFormElement} form
@@ -9,12 +7,28 @@ export class Setup {
    */
   constructor(form, onStart) {
     this.form = form;
+    this.strongest = Infinity; // the highest Elo to choose; the slider goes a step beyond, to full strength
     form.addEventListener("input", () => this.render());
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       onStart(this.fields());
     });
     this.render();
+  }
+
+  /** Take the range of Elo that the engine can be limited to. */
+  setStrengths({ min, max }) {
+    const { strength } = this.form.elements;
+    this.strongest = max;
+    strength.min = String(min);
+    strength.max = String(max + Number(strength.step));
+    this.render();
+  }
+
+  /** The strength that is chosen, in Elo; null for all there is. */
+  get elo() {
+    const elo = Number(this.form.elements.strength.value);
+    return elo > this.strongest ? null : elo;
   }
 
   /** Start from the position on the board next. */
@@ -25,8 +39,9 @@ export class Setup {
 
   render() {
     const { strength } = this.form.elements;
-    this.form.querySelector("output").textContent = strength.value === FULL ? "Full" : `${strength.value} Elo`;
-    strength.setAttribute("aria-valuetext", strength.value === FULL ? "full strength" : `${strength.value} Elo`);
+    const text = this.elo === null ? "Full" : `${this.elo} Elo`;
+    this.form.querySelector("output").textContent = text;
+    strength.setAttribute("aria-valuetext", text);
     for (const field of this.form.querySelectorAll("[data-when]")) {
       const [name, value] = field.dataset.when.split("=");
       field.hidden = this.form.elements[name].value !== value;
@@ -34,8 +49,8 @@ export class Setup {
   }
 
   fields() {
-    const { color, strength, clock, move_time: moveTime, start, number, minutes, increment } = this.form.elements;
-    const fields = { color: color.value, start: start.value, elo: strength.value === FULL ? null : Number(strength.value) };
+    const { color, clock, move_time: moveTime, start, number, minutes, increment } = this.form.elements;
+    const fields = { color: color.value, start: start.value, elo: this.elo };
     if (clock.value === "custom") {
       fields.initial = Number(minutes.value) * 60;
       fields.increment = Number(increment.value);

@@ -16,10 +16,6 @@ export class Tree {
     return this.nodes.get(id);
   }
 
-  parent(id) {
-    return this.nodes.get(this.nodes.get(id)?.parent);
-  }
-
   /** The nodes of the line that goes through a node: from the root to it, and on to the end. */
   line(id) {
     const nodes = [];
