@@ -1,0 +1,110 @@
+"""Measure the library's batch work: analyse_many beside the engine's own benchmark, and evaluate_many.
+
+The positions are of games that the engine plays against itself, quickly and from random openings. All programs of a
+round run one after the other in this process; what counts are the ratios, of which the median is shown.
+"""
+
+import argparse
+import random
+import statistics
+import time
+from collections.abc import Callable
+
+import chess
+from chess.engine import Limit
+
+from knightadder import Engine, analyse_many, evaluate_many, pack
+from knightadder.engine.bench import run_bench
+from knightadder.engine.engine import Engine as Core
+
+POSITIONS, NODES = 1_000, 20_000
+EVALUATIONS = 2_000_000
+WANTED_RATIO, WANTED_EVALUATIONS = 0.95, 2_000_000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--positions", type=int, default=POSITIONS, help="to analyse (default: %(default)s)")
+    parser.add_argument("--nodes", type=int, default=NODES, help="for each of them (default: %(default)s)")
+    parser.add_argument("--evaluations", type=int, default=EVALUATIONS, help="to evaluate (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=3, help="default: %(default)s")
+    arguments = parser.parse_args()
+
+    boards = play_games(arguments.positions)
+    measure_analyses(boards, arguments.nodes, arguments.rounds)
+    measure_evaluations(boards, arguments.evaluations, arguments.rounds)
+
+
+def play_games(count: int) -> list[chess.Board]:
+    """Give positions of quick games, each with the moves that led to it."""
+    chance = random.Random(1)
+    boards: list[chess.Board] = []
+    with Engine(hash_mb=1) as engine:
+        while len(boards) < count:
+            board = chess.Board()
+            for _ in range(8):
+                board.push(chance.choice(list(board.legal_moves)))
+                if board.is_game_over():
+                    break
+            while not board.is_game_over(claim_draw=True) and board.ply() < 120 and len(boards) < count:
+                boards.append(board.copy())
+                move = engine.play(board, Limit(nodes=200)).move
+                assert move is not None
+                board.push(move)
+    return boards
+
+
+def measure_analyses(boards: list[chess.Board], nodes: int, rounds: int) -> None:
+    core, limit = Core(), Limit(nodes=nodes)
+    analyse_many(boards[:4], limit)  # loads what is compiled
+    bench, alone, together = [], [], []
+    for _ in range(rounds):
+        searched, seconds = run_bench(core, on_line=lambda line: None)
+        bench.append(searched / seconds)
+        alone.append(nodes_per_second(boards, limit, 1))
+        together.append(nodes_per_second(boards, limit, 2))
+    print(f"{len(boards)} positions at {nodes} nodes, {rounds} rounds, medians")
+    print(f"  knightadder bench          {statistics.median(bench):12,.0f} nodes/s")
+    for name, speeds, wanted in (
+        ("1 worker ", alone, WANTED_RATIO),
+        ("2 workers", together, 2 * WANTED_RATIO),
+    ):
+        ratio = statistics.median(speed / yardstick for speed, yardstick in zip(speeds, bench, strict=True))
+        print(f"  analyse_many, {name}    {statistics.median(speeds):12,.0f} nodes/s   {ratio:.2f} x bench", end="")
+        print(f"   (wanted: {wanted:.2f})")
+    gain = statistics.median(two / one for two, one in zip(together, alone, strict=True))
+    print(f"  2 workers to 1             {gain:12.2f}")
+
+
+def nodes_per_second(boards: list[chess.Board], limit: Limit, workers: int) -> float:
+    started = time.perf_counter()
+    found = analyse_many(boards, limit, workers=workers)
+    return sum(analysis.best.nodes for analysis in found) / (time.perf_counter() - started)
+
+
+def measure_evaluations(boards: list[chess.Board], count: int, rounds: int) -> None:
+    fens = [board.fen() for board in boards] * -(-count // len(boards))
+    records = pack(fens)
+    print(f"{len(fens)} positions, best of {rounds}")
+    rows: list[tuple[str, Callable[[], object]]] = [
+        ("evaluate_many, PeSTO, packed, 1 worker ", lambda: evaluate_many(records, "pesto", workers=1)),
+        ("evaluate_many, PeSTO, packed, 2 workers", lambda: evaluate_many(records, "pesto", workers=2)),
+        ("evaluate_many, PeSTO, FENs, 1 worker   ", lambda: evaluate_many(fens, "pesto", workers=1)),
+        ("evaluate_many, classical, packed, 1    ", lambda: evaluate_many(records, workers=1)),
+        ("pack, FENs                             ", lambda: pack(fens)),
+    ]
+    for number, (name, work) in enumerate(rows):
+        work()
+        speed = len(fens) / min(timed(work) for _ in range(rounds))
+        wanted = f"   (wanted: {WANTED_EVALUATIONS:,})" if number == 0 else ""
+        print(f"  {name} {speed:12,.0f} positions/s{wanted}")
+
+
+def timed(work: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+if __name__ == "__main__":
+    main()
