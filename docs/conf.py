@@ -27,7 +27,7 @@ napoleon_use_rtype = False
 autodoc_typehints_format = "short"
 python_maximum_signature_line_length = 100
 # Other projects' references are on the network.
-nitpick_ignore_regex = [("py:.*", r"(chess|collections|os)\..*")]
+nitpick_ignore_regex = [("py:.*", r"(chess|collections|numpy|os)\..*")]
 
 html_theme = "furo"
 html_title = f"Knightadder {version}"
