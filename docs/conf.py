@@ -36,16 +36,3 @@ html_show_sourcelink = False
 html_show_copyright = False
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-
-
-def _without_missing_pages(app, document, source):
-    """Leave out of the front page's contents what is not there in this state of the sources."""
-    if document == "index":
-        guides = {"board", "python", "annotate", "lichess"}
-        missing = {guide for guide in guides if not (Path(app.srcdir) / f"{guide}.md").exists()}
-        source[0] = "\n".join(line for line in source[0].split("\n") if line not in missing)
-
-
-def setup(app):
-    """Register what is done here with Sphinx."""
-    app.connect("source-read", _without_missing_pages)

@@ -301,9 +301,14 @@ function showEvaluation(score) {
   const chances = score?.chances ?? 0.5;
   bar.querySelector(".white").style.height = `${chances * 100}%`;
   const text = bar.querySelector("span");
-  text.textContent = score ? score.text.replace(/^[+-]/, "").replace(/\.(\d)\d$/, ".$1") : "";
+  text.textContent = score ? barText(score.text) : "";
   text.classList.toggle("above", chances < 0.5);
   bar.setAttribute("aria-label", score ? `Evaluation ${score.text}, from White's view` : "Evaluation");
+}
+
+/** A score without its sign, for which the bar has a place: pawns to one decimal, mates as they are. */
+function barText(score) {
+  return score.startsWith("#") ? score : Math.abs(score).toFixed(1);
 }
 
 function showStatus() {
