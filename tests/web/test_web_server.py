@@ -72,6 +72,12 @@ def test_a_foreign_origin_is_refused(server, origin):
     assert caught.value.response.status_code == 403
 
 
+def test_there_is_one_socket(server):
+    with pytest.raises(InvalidStatus) as caught, connect(f"ws://{server.host}/style.css", origin=server.address):
+        pass
+    assert caught.value.response.status_code == 403
+
+
 def test_messages_that_are_too_large_or_binary_end_the_tab(server, engine):
     with open_tab(server) as tab:
         tab.send_text("x" * 3_000_000)

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 MAX_TABS = 12  # each has an engine of its own
 
+_SOCKET = "/socket"
 _STATIC = resources.files("knightadder.web") / "static"
 _PIECES = {f"{'w' if s.isupper() else 'b'}{s.upper()}": chess.Piece.from_symbol(s) for s in "KQRBNPkqrbnp"}
 _POLICY_VIOLATION, _TRY_AGAIN_LATER = 1008, 1013  # WebSocket's close codes
@@ -67,7 +68,7 @@ def make_app(make_engine: Callable[[], Engine], host: str = "127.0.0.1") -> Star
         routes=[
             Route("/", _page),
             Route("/pieces/{name}.svg", _piece),
-            WebSocketRoute("/socket", partial(_serve_tab, make_engine=make_engine)),
+            WebSocketRoute(_SOCKET, partial(_serve_tab, make_engine=make_engine)),
             Mount("/", StaticFiles(directory=str(_STATIC))),
         ],
         middleware=[Middleware(_Guard, host=host)],
@@ -161,7 +162,7 @@ class _Guard:
         host = headers.get("host", "")
         own = is_own_host(host, self._host)
         if scope["type"] == "websocket":
-            if own and urlsplit(headers.get("origin", "")).netloc == host:
+            if own and scope["path"] == _SOCKET and urlsplit(headers.get("origin", "")).netloc == host:
                 await self._app(scope, receive, send)
             else:  # before it is accepted, so the browser gets a plain 403
                 await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": "foreign origin"})
