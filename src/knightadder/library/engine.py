@@ -240,7 +240,8 @@ class Engine:
 
     def stop(self) -> None:
         """End the running search soon, if there is one; callable from any thread."""
-        self._core.stop()
+        if self._stream:
+            self._stream.stop()
 
     def close(self) -> None:
         """End the running search, and the engine: it cannot be used any more."""
@@ -281,15 +282,17 @@ class Engine:
         return stream
 
     def _make_idle(self) -> None:
-        """End pondering, and wait for the threads of a search that has given its result."""
+        """End pondering, and wait for a search that is about to end."""
         if self._closed:
             raise EngineError("the engine has been closed")
         if self._pondering:
             self._pondering.stream.stop()
             self._pondering.stream.result()
             self._pondering = None
-        if self._stream and not self._stream.done:
-            raise EngineError("the engine is searching")
+        if self._stream:
+            if not self._stream.ending:
+                raise EngineError("the engine is searching")
+            self._stream.result()
         self._core.wait()
 
     def _answer(

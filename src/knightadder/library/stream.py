@@ -38,6 +38,7 @@ class Stream:
         self._fresh: deque[Line] = deque()
         self._newest: dict[int, Line] = {}
         self._analysis: Analysis | None = None
+        self._stopped = False
         self._wakers: list[Callable[[], object]] = []
 
     # --- for the engine's threads ----------------------------------------------------------------------------------
@@ -75,9 +76,15 @@ class Stream:
         """Whether the search has ended."""
         return self._analysis is not None
 
+    @property
+    def ending(self) -> bool:
+        """Whether the search has ended, or was told to and will in a moment."""
+        return self._stopped or self.done
+
     def stop(self) -> None:
         """End the search soon; what it has found by then is its result."""
         if not self.done:
+            self._stopped = True
             self._stop()
 
     # --- for threads -----------------------------------------------------------------------------------------------
