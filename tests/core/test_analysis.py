@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 from core_helpers import INTERPRETED, NO_LIMIT, TABLE, TABLES, random_positions, set_up
 
-from knightadder.core.analysis import analyse_position
+from knightadder.core import packed
+from knightadder.core.analysis import analyse_position, set_up_game
 from knightadder.core.deepening import MAX_DEPTH
+from knightadder.core.fen import START
 from knightadder.engine import deepening
 from knightadder.engine.deepening import Deepening, Line, Root, read_line
 from knightadder.engine.game import Game
+from knightadder.engine.notation import parse_uci
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
@@ -96,3 +99,19 @@ def test_a_stop_ends_the_search() -> None:
 @pytest.mark.parametrize("fen", ["7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "R5k1/5ppp/8/8/8/8/8/4K3 b - - 0 1"])
 def test_a_position_without_moves_is_not_searched(fen: str) -> None:
     assert analyse(fen, depth=3) == (0, 0, [])
+
+
+def test_a_game_is_set_up_from_a_record_and_its_moves() -> None:
+    names = ["e2e4", "e7e5", "g1f3", "b8c6", "f1b5", "g8f6", "e1g1", "f6e4"]
+    squares = [parse_uci(name) for name in names]
+    moves = np.array([source | target << 6 | promotion << 12 for source, target, promotion in squares], np.int64)
+    worker = Game(TABLES).record
+    records = np.concatenate([packed.pack_fen(TABLES, MATE_IN_TWO), packed.pack_fen(TABLES, START)])
+    expected = Game(TABLES)
+    for wanted, played in ((moves, 8), (moves[:3], 3), (moves[:0], 0), (moves[[0, 1, 0]], 2)):
+        assert set_up_game(TABLES, worker, records, 1, wanted) == played
+        expected.set_up(None, names[:played])
+        assert worker.stack[0].tobytes() == expected.record.stack[0].tobytes()
+        count = int(worker.key_count)
+        assert count == expected.record.key_count
+        assert worker.keys[:count].tolist() == expected.record.keys[:count].tolist()

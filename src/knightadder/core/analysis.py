@@ -1,14 +1,30 @@
-"""The analysis of one position in one call: what `deepening` is when Python asks for it.
+"""The analysis of one position in two calls: one sets it up, the other is what `deepening` is when Python asks for it.
 
-Nothing of the engine imports this module, so that its entry point is compiled only for the analysis of many positions.
+Nothing of the engine imports this module: its entry points are compiled only for the analysis of many positions.
 """
 
 import numpy as np
 from numba import int64
 
 from .deepening import deepen, prepare
+from .game import play_all
 from .jit import entry
 from .layout import Tables, Worker
+from .packed import Packed, unpack
+
+
+@entry(int64(Tables, Worker, Packed[::1], int64, int64[::1]))
+def set_up_game(tables, worker, records, index, moves):
+    """Set up ``worker.stack[0]`` from ``records[index]``, which is legal, and play moves from it.
+
+    Returns
+    -------
+    int
+        How many of the moves were played; see `play_all`.
+    """
+    worker.key_count = 0
+    unpack(tables, records[np.uint64(index)], worker.stack[0])
+    return play_all(tables, worker, moves)
 
 
 @entry(int64(Tables, Worker, int64, int64, int64, int64))

@@ -10,12 +10,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.core.analysis import analyse_position
+from knightadder.core.analysis import analyse_position, set_up_game
 from knightadder.core.compiling import compile_entry
-from knightadder.core.game import play_all, play_expected
+from knightadder.core.game import play_expected
 from knightadder.core.layout import WORKER
 from knightadder.core.memory import zeroed_bytes
-from knightadder.core.packed import unpack_position
 from knightadder.engine.deepening import DECISIVE, MATE_FOUND, MAX_DEPTH, Deepening, Line, Root, read_line
 from knightadder.engine.game import Game, copy_game
 from knightadder.engine.hashtable import HashTable
@@ -50,7 +49,7 @@ class ShortSearch:
     """
 
     def __init__(self, tables: np.record, tablebases: Tablebases, megabytes: int) -> None:
-        for function in (analyse_position, unpack_position, play_all, play_expected):
+        for function in (analyse_position, set_up_game, play_expected):
             compile_entry(function)
         self._tables, self._tablebases = tables, tablebases
         self._table = HashTable(megabytes)
@@ -77,8 +76,7 @@ class ShortSearch:
             How many moves were played; fewer than there are if the next one is illegal.
         """
         self._memory.fill(0)
-        unpack_position(self._tables, self._worker, records, index)
-        return int(play_all(self._tables, self._worker, moves)) if len(moves) else 0
+        return int(set_up_game(self._tables, self._worker, records, index, moves))
 
     def search(
         self, limits: Limits, lines: int, stop: NDArray[np.uint64], chess960: bool
@@ -137,9 +135,8 @@ class ShortSearch:
             )
             for rank, line in enumerate(map(self._played_out, found), 1)
         )
-        best = found[0].moves
-        reply = int(play_expected(self._tables, worker, best[0], best[1] if len(best) > 1 else 0))
-        return infos, Result(to_uci(best[0], chess960), to_uci(reply, chess960) if reply else None, infos[0])
+        best, reply = found[0].moves[0], self._expected_reply(found[0].moves)
+        return infos, Result(to_uci(best, chess960), to_uci(reply, chess960) if reply else None, infos[0])
 
     def _consult_tablebases(self, lines: int, men: int, limits: Limits) -> tuple[Probing, Ranking | None]:
         largest = self._tablebases.largest
@@ -181,6 +178,12 @@ class ShortSearch:
         for _ in deepening.iterations(min(limits.depth or MAX_DEPTH, MAX_DEPTH), lines):
             pass
         return [deepening.line(index) for index in range(lines)]
+
+    def _expected_reply(self, line: tuple[int, ...]) -> int:
+        """Return the move to expect after a line's first, 0 for none; the last thing to ask, for it may play them."""
+        if len(line) > 2:  # the game goes on after it
+            return line[1]
+        return int(play_expected(self._tables, self._worker, line[0], line[1] if len(line) > 1 else 0))
 
     def _played_out(self, line: Line) -> Line:
         """Follow a line that tablebases decide to its end."""

@@ -29,7 +29,7 @@ def position_of(board: chess.Board) -> tuple[str, tuple[str, ...]]:
     """
     if board.uci_variant != "chess":
         raise PositionError(f"illegal position: {board.uci_variant} is not played here")
-    root = board.copy()
+    root = board.copy(stack=board.halfmove_clock)  # to copy a long game takes long
     moves: list[str] = []
     # No position from before a null move can come again by the rules of chess.
     while len(moves) < board.halfmove_clock and root.move_stack and root.peek():
