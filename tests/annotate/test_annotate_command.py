@@ -72,7 +72,7 @@ def test_a_file_of_games(file, analysts, capsys):
     assert BROKEN in text and ATOMIC in text
     assert file.read_text("utf-8") == GAMES
     printed = capsys.readouterr()
-    assert printed.out == f"{out}: 2 games annotated, 2 left as they are\n"
+    assert printed.out == f"{out}: 2 games annotated, 2 left as they were\n"
     assert "game 2, line 8 (Huber - ?) stays as it is: illegal san: 'Ke3'" in printed.err
     assert "game 4, line 18 stays as it is: atomic is not played here" in printed.err
     assert sorted(path.name for path in file.parent.iterdir()) == ["games.annotated.pgn", "games.pgn"]

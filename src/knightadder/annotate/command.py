@@ -403,5 +403,6 @@ def _report(files: _Files, rows: Sequence[Row]) -> int:
         from rich.console import Console
 
         Console().print(players_table(rows))
-    print(f"{files.out}: {len(annotated)} games annotated" + (f", {broken} left as they are" if broken else ""))
+    games = f"{len(annotated)} game{'' if len(annotated) == 1 else 's'} annotated"
+    print(f"{files.out}: {games}" + (f", {broken} left as they were" if broken else ""))
     return 0 if annotated else _EXIT_FAILED
