@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def shared_engine() -> Iterator[Engine]:
     """One engine for the whole run; tests use `engine` and the like, which put it in a known state."""
-    from knightadder.engine.engine import Engine  # here, so that tests without it do not load the core
+    from knightadder.engine.loader import load_engine  # here, so that tests without it do not load the core
+    from knightadder.engine.options import Options
 
-    engine = Engine()
+    engine = load_engine(Options(), lambda step: None)  # compiles first: no test's patience is for that
     yield engine
     engine.close()
