@@ -83,7 +83,8 @@ def nodes_per_second(boards: list[chess.Board], limit: Limit, workers: int) -> f
 
 
 def measure_evaluations(boards: list[chess.Board], count: int, rounds: int) -> None:
-    fens = [board.fen() for board in boards] * -(-count // len(boards))
+    fens = followers(boards)
+    fens *= -(-count // len(fens))
     records = pack(fens)
     print(f"{len(fens)} positions, best of {rounds}")
     rows: list[tuple[str, Callable[[], object]]] = [
@@ -98,6 +99,17 @@ def measure_evaluations(boards: list[chess.Board], count: int, rounds: int) -> N
         speed = len(fens) / min(timed(work) for _ in range(rounds))
         wanted = f"   (wanted: {WANTED_EVALUATIONS:,})" if number == 0 else ""
         print(f"  {name} {speed:12,.0f} positions/s{wanted}")
+
+
+def followers(boards: list[chess.Board]) -> list[str]:
+    """Give the positions after every legal move, tens of thousands, so that few tables hold what was seen before."""
+    fens = []
+    for board in boards:
+        for move in board.legal_moves:
+            after = board.copy(stack=False)
+            after.push(move)
+            fens.append(after.fen())
+    return fens
 
 
 def timed(work: Callable[[], object]) -> float:
