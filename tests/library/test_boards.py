@@ -101,6 +101,12 @@ def test_limits_of_refuses_a_limit_that_never_comes(limit: Limit) -> None:
         limits_of(chess.Board(), limit)
 
 
+@pytest.mark.parametrize("limit", [Limit(depth=0), Limit(nodes=0), Limit(mate=-1)])
+def test_limits_of_refuses_what_is_not_positive(limit: Limit) -> None:
+    with pytest.raises(ValueError, match="is at least 1"):
+        limits_of(chess.Board(), limit)
+
+
 def test_limits_of_names_root_moves_as_the_board_does() -> None:
     board = chess.Board("4k3/8/8/8/8/8/8/4K2R w K - 0 1")
     castling = board.parse_san("O-O")

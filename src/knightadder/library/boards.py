@@ -56,11 +56,15 @@ def limits_of(
     PositionError
         If a root move is not legal, or there is none.
     ValueError
-        If the limit sets none.
+        If the limit sets none, or one that is not positive.
     """
     if limit is None:
         limits = Limits(infinite=True, searchmoves=_names(board, root_moves))
     else:
+        for name in ("depth", "nodes", "mate"):
+            number = getattr(limit, name)
+            if number is not None and number < 1:
+                raise ValueError(f"{name} is at least 1, not {number}")
         limits = Limits(
             wtime=_milliseconds(limit.white_clock),
             btime=_milliseconds(limit.black_clock),

@@ -89,7 +89,7 @@ def analyse_many(
     if limits.wtime is not None or limits.btime is not None:
         raise ValueError("positions that are analysed have no clock: limit their time instead")
     numbers = {"workers": workers, "multipv": multipv, "hash_mb": hash_mb}
-    for name, number in (numbers | {name: getattr(limit, name) for name in ("depth", "nodes", "mate")}).items():
+    for name, number in numbers.items():
         if number is not None and number < 1:
             raise ValueError(f"{name} is at least 1, not {number}")
     tasks, records = _tasks(boards)
