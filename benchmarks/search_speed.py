@@ -93,7 +93,7 @@ def our_search() -> Search:
         seconds = time.process_time() - start
         engine.wait()
         # The result's own count is that of the last finished iteration, the CPU time that of the whole search.
-        return int(engine._worker.nodes), seconds
+        return int(engine._workers[0].nodes), seconds
 
     return search
 
