@@ -198,13 +198,6 @@ def _digest(file: Path) -> str:
         raise OptionError(f"cannot read {file}: {error.strerror}") from None
 
 
-def _cores() -> int:
-    """Return how many processor cores this process may use."""
-    if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 # --- evaluating ----------------------------------------------------------------------------------------------------
 
 
@@ -217,6 +210,7 @@ def _evaluate(
     from knightadder.annotate.evaluation import positions, to_json
     from knightadder.annotate.games import BrokenGame, parse, read_texts
     from knightadder.annotate.workers import Job, evaluate_games
+    from knightadder.core.second_compiler import processors
 
     broken = 0
 
@@ -248,7 +242,7 @@ def _evaluate(
         if first is None:
             return
         with contextlib.ExitStack() as stack:
-            workers = min(arguments.workers or _cores(), total - len(checkpoint))
+            workers = min(arguments.workers or processors(), total - len(checkpoint))
             analysts = make_analysts(workers, arguments, stack, show)
             evaluate_games(
                 _chained(first, todo),

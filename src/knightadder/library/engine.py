@@ -195,7 +195,7 @@ class Engine:
         EngineError
             If the engine is searching.
         """
-        return self._begin(board, limits_of(board, limit, root_moves), multipv).result()
+        return self.stream(board, limit, multipv=multipv, root_moves=root_moves).result()
 
     async def analyse_async(
         self,
@@ -206,7 +206,7 @@ class Engine:
         root_moves: Iterable[chess.Move] | None = None,
     ) -> Analysis:
         """Analyse a position; see `analyse`. To cancel the task ends the search."""
-        return await self._begin(board, limits_of(board, limit, root_moves), multipv).result_async()
+        return await self.stream(board, limit, multipv=multipv, root_moves=root_moves).result_async()
 
     def stream(
         self,

@@ -106,10 +106,11 @@ def _gather(parts: Parts, arguments: argparse.Namespace) -> None:
         return
 
     _compile()
+    from knightadder.core.second_compiler import processors
     from knightadder.workshop.datagen_games import Settings
 
     settings = Settings(arguments.nodes, arguments.hash, arguments.seed, arguments.random_plies, book)
-    concurrency = arguments.concurrency or _cores()
+    concurrency = arguments.concurrency or processors()
     try:
         _play(settings, parts, arguments.positions, concurrency)
     except KeyboardInterrupt:
@@ -142,13 +143,6 @@ def _compile() -> None:
             _EXIT_INTERRUPTED
         )  # nothing can interrupt the compiler, and to end the interpreter beneath it would crash
     loader.engine().close()
-
-
-def _cores() -> int:
-    """Return how many processor cores this process may use."""
-    if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _play(settings: Settings, parts: Parts, wanted: int, concurrency: int) -> None:
