@@ -154,13 +154,3 @@ def test_there_is_none(
     with second_compiler.compiling([entry] * number, tmp_path):
         pass
     assert started == []
-
-
-def test_processors_are_those_that_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {3}, raising=False)
-    monkeypatch.setattr(os, "cpu_count", lambda: 8)
-    assert second_compiler.processors() == 1
-    monkeypatch.delattr(os, "sched_getaffinity")
-    assert second_compiler.processors() == 8
-    monkeypatch.setattr(os, "cpu_count", lambda: None)
-    assert second_compiler.processors() == 1

@@ -210,7 +210,7 @@ def _evaluate(
     from knightadder.annotate.evaluation import positions, to_json
     from knightadder.annotate.games import BrokenGame, parse, read_texts
     from knightadder.annotate.workers import Job, evaluate_games
-    from knightadder.core.second_compiler import processors
+    from knightadder.core.processors import processors
 
     broken = 0
 

@@ -15,6 +15,8 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from .processors import processors
+
 _PACKAGES = Path(__file__).parents[2]  # the folder from which this package is imported
 
 
@@ -44,13 +46,6 @@ def compiling(functions: Sequence[Callable], folder: Path) -> Iterator[None]:
             process.kill()
             process.wait()
             process.stdin.close()
-
-
-def processors() -> int:
-    """Give the number of processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def compile_share(names: Sequence[str]) -> None:

@@ -15,8 +15,9 @@ from knightadder.core.compiling import compile_entry
 from knightadder.core.layout import WORKER, new_record
 from knightadder.core.packed import PACKED as PACKED
 from knightadder.core.packed import record_fen
-from knightadder.core.second_compiler import processors
+from knightadder.core.processors import processors
 from knightadder.engine.errors import PositionError
+from knightadder.library.boards import check_positive
 from knightadder.library.shared import Stock, tables_of
 
 Positions: TypeAlias = Iterable[chess.Board | str] | NDArray[Any]
@@ -134,8 +135,7 @@ def evaluate_many(
     ValueError
         If there is not one thread at least.
     """
-    if workers is not None and workers < 1:
-        raise ValueError(f"workers is at least 1, not {workers}")
+    check_positive(workers=workers)
     tables = tables_of(evaluation)
     compile_entry(evaluate_records)
     whole = _sliceable(positions)

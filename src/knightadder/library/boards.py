@@ -61,10 +61,7 @@ def limits_of(
     if limit is None:
         limits = Limits(infinite=True, searchmoves=_names(board, root_moves))
     else:
-        for name in ("depth", "nodes", "mate"):
-            number = getattr(limit, name)
-            if number is not None and number < 1:
-                raise ValueError(f"{name} is at least 1, not {number}")
+        check_positive(depth=limit.depth, nodes=limit.nodes, mate=limit.mate)
         limits = Limits(
             wtime=_milliseconds(limit.white_clock),
             btime=_milliseconds(limit.black_clock),
@@ -80,6 +77,13 @@ def limits_of(
         if limits.unlimited:
             raise ValueError("a limit has to set a time, a clock, a depth, nodes or a mate")
     return limits
+
+
+def check_positive(**numbers: int | None) -> None:
+    """Raise ValueError, with its name, if a number that was given is less than 1."""
+    for name, number in numbers.items():
+        if number is not None and number < 1:
+            raise ValueError(f"{name} is at least 1, not {number}")
 
 
 def _milliseconds(seconds: float | None, at_least: int | None = None) -> int | None:

@@ -15,14 +15,14 @@ import chess.engine
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.core.second_compiler import processors
+from knightadder.core.processors import processors
 from knightadder.engine.errors import PositionError
 from knightadder.engine.limits import Limits
 from knightadder.engine.notation import parse_uci
 from knightadder.engine.short_search import ShortSearch
 from knightadder.engine.tablebases import SHIPPED, Tablebases
 from knightadder.library.arrays import pack
-from knightadder.library.boards import limits_of, position_of
+from knightadder.library.boards import check_positive, limits_of, position_of
 from knightadder.library.engine import Folders
 from knightadder.library.results import Analysis, line_of
 from knightadder.library.shared import tables_of
@@ -88,10 +88,7 @@ def analyse_many(
     limits = limits_of(chess.Board(), limit)
     if limits.wtime is not None or limits.btime is not None:
         raise ValueError("positions that are analysed have no clock: limit their time instead")
-    numbers = {"workers": workers, "multipv": multipv, "hash_mb": hash_mb}
-    for name, number in numbers.items():
-        if number is not None and number < 1:
-            raise ValueError(f"{name} is at least 1, not {number}")
+    check_positive(workers=workers, multipv=multipv, hash_mb=hash_mb)
     tasks, records = _tasks(boards)
     tables = tables_of(evaluation)
     megabytes = hash_mb or _megabytes(limits)

@@ -106,7 +106,7 @@ def _gather(parts: Parts, arguments: argparse.Namespace) -> None:
         return
 
     _compile()
-    from knightadder.core.second_compiler import processors
+    from knightadder.core.processors import processors
     from knightadder.workshop.datagen_games import Settings
 
     settings = Settings(arguments.nodes, arguments.hash, arguments.seed, arguments.random_plies, book)

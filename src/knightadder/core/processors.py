@@ -1,0 +1,10 @@
+"""How many processors there are to share work among."""
+
+import os
+
+
+def processors() -> int:
+    """Give the number of processors that this process may use, which can be fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
