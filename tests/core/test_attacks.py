@@ -28,6 +28,11 @@ def attackers(tables, pos, square):
 
 
 @compiled
+def attacked_by_both(tables, pos):
+    return attacks.attacked_by(tables, pos, np.int64(0)), attacks.attacked_by(tables, pos, np.int64(1))
+
+
+@compiled
 def gives_check(tables, pos, move):
     return attacks.gives_direct_check(tables, pos, move)
 
@@ -68,6 +73,13 @@ def test_attackers_of_every_square() -> None:
             found, by_white, by_black = attackers(TABLES, position, np.int64(square))
             assert int(found) == white | black
             assert (by_white, by_black) == (white != 0, black != 0)
+
+
+def test_all_that_a_side_attacks() -> None:
+    for board in random_positions(4, 30 if INTERPRETED else 300):
+        found = attacked_by_both(TABLES, new_game(board).record.stack[0])
+        for color, squares in zip((chess.WHITE, chess.BLACK), found, strict=True):
+            assert int(squares) == sum(1 << square for square in chess.SQUARES if board.is_attacked_by(color, square))
 
 
 def test_direct_checks_of_quiet_moves() -> None:

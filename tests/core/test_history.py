@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import chess
 import numpy as np
 import pytest
 from core_helpers import TABLES, compiled, new_game
 
 from knightadder.core import history
-from knightadder.core.layout import PIECE_TO
+from knightadder.core.layout import NO_EVAL, PIECE_TO
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
@@ -27,6 +28,11 @@ def reward_refutation(tables, worker, move, depth):
 
 
 @compiled
+def reward_by_eval(tables, worker):
+    history.reward_by_eval(tables, worker, np.int64(3))
+
+
+@compiled
 def forget(worker):
     history.forget_killers(worker, np.int64(2))
 
@@ -42,8 +48,8 @@ def capture_history(worker, move):
 
 
 @compiled
-def set_rows(worker, ply):
-    history.set_continuations(worker, worker.frames[ply], ply)
+def set_contexts(tables, worker, ply):
+    history.set_contexts(tables, worker, worker.stack[0], worker.frames[ply], ply)
 
 
 @pytest.fixture
@@ -69,7 +75,7 @@ def cutoff(
 
 
 def values(worker: np.record, *moves: int) -> list[int]:
-    return [int(worker.history[0][move & 4095]) for move in moves]
+    return [int(worker.history[0][0][move & 4095]) for move in moves]
 
 
 def test_a_cutoff_rewards_its_move_and_blames_those_before(worker: np.record) -> None:
@@ -94,6 +100,40 @@ def test_neither_captures_nor_passing_are_rewarded_as_refutations() -> None:
     for move in (28 | 35 << 6, 0):
         reward_refutation(TABLES, worker, np.int64(move), np.int64(5))
     assert not worker.history.any() and not worker.continuation.any() and not worker.captures.any()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "bonus"),
+    [
+        (30, 50, 20 * TABLES.parameters.eval_bonus_slope),  # from the view of the side that moved
+        (30, -10, -40 * TABLES.parameters.eval_bonus_slope),
+        (30, 2000, TABLES.parameters.eval_bonus_most),
+        (30, -2000, -TABLES.parameters.eval_bonus_most),
+        (30, 30, 0),
+        (NO_EVAL, 50, 0),
+        (30, -NO_EVAL, 0),
+    ],
+)
+def test_a_quiet_move_is_rewarded_by_how_it_changed_the_evaluation(
+    worker: np.record, before: int, after: int, bonus: int
+) -> None:
+    worker.frames[2].static_eval, worker.frames[3].static_eval = before, -after
+    worker.frames[2].threats = 1 << 28
+    worker.stack[2] = worker.stack[0]
+    worker.frames[2].move = MOVE
+    reward_by_eval(TABLES, worker)
+    assert int(worker.history[0][2][MOVE & 4095]) == bonus
+    assert np.count_nonzero(worker.history) == (bonus != 0)
+
+
+def test_neither_captures_nor_passing_are_rewarded_by_the_evaluation() -> None:
+    worker = new_game("4k3/8/8/3p1q2/4P3/8/8/4K3 w - - 0 1").record
+    worker.stack[2] = worker.stack[0]
+    worker.frames[3].static_eval = 100
+    for move in (28 | 35 << 6, 0):
+        worker.frames[2].move = move
+        reward_by_eval(TABLES, worker)
+    assert not worker.history.any()
 
 
 def test_the_continuation_history_is_kept_by_earlier_move_piece_and_target(worker: np.record) -> None:
@@ -123,16 +163,16 @@ def test_a_quiet_cutoff_blames_the_captures_before_it() -> None:
     worker = new_game("4k3/8/8/3p1q2/4P3/8/8/4K3 w - - 0 1").record
     cutoff(worker, 28 | 36 << 6, 3, noisies=(28 | 35 << 6,))
     assert worker.captures[(64 + 35) * 8 + 1] < 0
-    assert worker.history[0][28 | 36 << 6] > 0
+    assert worker.history[0][0][28 | 36 << 6] > 0
 
 
 def test_a_quiet_cutoff_is_the_counter_move_to_what_it_answered(worker: np.record) -> None:
     cutoff(worker, MOVE, 3, (OTHER,))
     assert list(np.flatnonzero(worker.counters)) == [ROWS[0] // PIECE_TO]
     worker.frames[4].piece_to = ROWS[0] // PIECE_TO
-    set_rows(worker, np.int64(5))
+    set_contexts(TABLES, worker, np.int64(5))
     assert worker.frames[5].counter == MOVE
-    set_rows(worker, np.int64(4))
+    set_contexts(TABLES, worker, np.int64(4))
     assert worker.frames[4].counter == 0
 
 
@@ -140,8 +180,30 @@ def test_rows_come_from_the_moves_one_two_and_four_plies_before(worker: np.recor
     for ply in range(6):
         worker.frames[ply].piece_to = 10 + ply
     for ply, expected in ((0, [0, 0, 0]), (1, [10, 0, 0]), (3, [12, 11, 0]), (5, [14, 13, 11])):
-        set_rows(worker, np.int64(ply))
+        set_contexts(TABLES, worker, np.int64(ply))
         assert list(worker.frames[ply].continuations) == [place * PIECE_TO for place in expected]
+
+
+@pytest.mark.parametrize(
+    ("threats", "attacked"), [((), 0), ((12,), 1), ((28,), 2), ((12, 28), 3), ((11, 13, 27, 29), 0)]
+)
+def test_moves_in_danger_have_a_history_of_their_own(
+    worker: np.record, threats: tuple[int, ...], attacked: int
+) -> None:
+    worker.frames[2].threats = sum(1 << square for square in threats)
+    cutoff(worker, MOVE, 3)
+    assert list(zip(*np.nonzero(worker.history), strict=True)) == [(0, attacked, MOVE & 4095)]
+    value = int(worker.history[0][attacked][MOVE & 4095])
+    assert look_up(worker, np.int64(MOVE)) == 4 * value
+    worker.frames[2].threats = ~worker.frames[2].threats
+    assert look_up(worker, np.int64(MOVE)) == 3 * value
+
+
+def test_threats_are_what_the_opponent_attacks(worker: np.record) -> None:
+    set_contexts(TABLES, worker, np.int64(0))
+    assert int(worker.frames[0].threats) == chess.BB_RANK_6 | chess.BB_RANK_7 | chess.BB_RANK_8 & ~(
+        chess.BB_A8 | chess.BB_H8
+    )
 
 
 def test_deeper_cutoffs_count_more_up_to_a_limit(worker: np.record) -> None:

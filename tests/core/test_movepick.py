@@ -54,6 +54,8 @@ class Case:
             table[:] = numbers.integers(-LIMIT, LIMIT + 1, table.shape)
         self.rows = [generator.randrange(PIECE_TO) * PIECE_TO for _ in range(3)]
         self.record.frames[0].continuations[:] = self.rows
+        self.threats = generator.getrandbits(64)
+        self.record.frames[0].threats = self.threats
 
     def pick(self, quiets_too: int = 1) -> list[int]:
         picked = np.zeros(MAX_MOVES, np.int64)
@@ -69,7 +71,8 @@ class Case:
 
     def history(self, move: int) -> int:
         piece, target = self.record.stack[0].board[move & 63], move >> 6 & 63
-        value = int(self.record.history[int(not self.board.turn)][move & 4095])
+        attacked = (self.threats >> (move & 63) & 1) + 2 * (self.threats >> target & 1)
+        value = int(self.record.history[int(not self.board.turn)][attacked][move & 4095])
         return value + sum(int(self.record.continuation[row + int(piece) * 64 + target]) for row in self.rows)
 
     def captured(self, move: int) -> int:

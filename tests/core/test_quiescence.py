@@ -78,15 +78,15 @@ class Plain:
 
 
 @pytest.fixture
-def no_delta_pruning() -> Iterator[None]:
+def no_pruning() -> Iterator[None]:
     """Switch off what makes values differ from those of a plain search."""
-    margin = TABLES.parameters.delta_margin
-    TABLES.parameters.delta_margin = 2 * INFINITE
+    margin, spare = TABLES.parameters.delta_margin, TABLES.parameters.spare_evasions
+    TABLES.parameters.delta_margin, TABLES.parameters.spare_evasions = 2 * INFINITE, 256
     yield
-    TABLES.parameters.delta_margin = margin
+    TABLES.parameters.delta_margin, TABLES.parameters.spare_evasions = margin, spare
 
 
-@pytest.mark.usefixtures("no_delta_pruning")
+@pytest.mark.usefixtures("no_pruning")
 def test_value_equals_a_plain_search() -> None:
     game = new_game()
     compared = 0
@@ -101,7 +101,7 @@ def test_value_equals_a_plain_search() -> None:
     assert compared > len(BOARDS) / 5
 
 
-@pytest.mark.usefixtures("no_delta_pruning")
+@pytest.mark.usefixtures("no_pruning")
 def test_narrow_windows_bound_the_value() -> None:
     game = new_game()
     for board in BOARDS:
@@ -124,6 +124,24 @@ def test_delta_pruning_leaves_out_hopeless_captures() -> None:
     record.nodes = 0
     assert quiescence(record, value + 900, value + 901) <= value + 900
     assert record.nodes == 1
+
+
+@pytest.mark.parametrize(
+    ("fen", "spare", "tried"),
+    [
+        ("4r1k1/5ppp/8/8/8/8/PPP5/4K3 w - - 0 1", 0, 1),
+        ("4r1k1/5ppp/8/8/8/8/PPP5/4K3 w - - 0 1", 2, 3),
+        ("4r1k1/5ppp/8/8/8/8/PPP5/4K3 w - - 0 1", 3, 4),
+        ("4r1k1/8/8/8/8/8/8/4K3 w - - 0 1", 0, 4),  # a bare king is lost wherever it goes
+    ],
+)
+@pytest.mark.usefixtures("no_pruning")
+def test_one_quiet_evasion_is_enough_unless_it_loses(fen: str, spare: int, tried: int) -> None:
+    TABLES.parameters.spare_evasions = spare
+    record = set_up(new_game(), fen)
+    record.nodes = 0
+    quiescence(record)
+    assert record.nodes == 1 + tried
 
 
 def test_no_capture_is_hopeless_that_leaves_nothing_to_mate_with() -> None:

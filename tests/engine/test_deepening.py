@@ -18,6 +18,7 @@ from knightadder.engine.info import Bound
 
 TABLES = new_tables(PESTO)  # the sizes of trees below are those of its searches
 NO_LIMIT = (1 << 63) - 1
+CROWDED = "q2k2q1/2nqn2b/1n1P1n1b/2rnr2Q/1NQ1QN1Q/3Q3B/2RQR2B/Q2K2Q1 w - - 0 1"  # captures without end
 LOWEST, HIGHEST = -int(INFINITE), int(INFINITE)
 
 
@@ -76,7 +77,9 @@ def test_the_stop_flag_ends_it_between_iterations_and_within_one(root: Root) -> 
     assert list(thread.iterations(100)) == [1]  # too small a tree to look at the flag
     assert not thread.stopped
     root.stop_flag[0] = 1
-    thread = prepared(root)
+    crowded = Game(TABLES)
+    crowded.set_up(CROWDED)
+    thread = prepared(Root(TABLES, crowded, crowded.legal_moves(), root.table, root.stop_flag))
     assert list(thread.iterations(100)) == []
     assert thread.stopped
     root.stop_flag[0] = 0

@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import magics
-from .bitboard import ZERO, bit, without_lsb
+from .bitboard import NINE, NOT_FILE_A, NOT_FILE_H, SEVEN, ZERO, bit, without_lsb
 from .jit import inlined, lsb
 from .layout import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK
 
@@ -45,6 +45,14 @@ def king_square(pos, color):
 
 
 @inlined
+def pawn_attacks(side, pawns):
+    """Return the squares that pawns of a side attack."""
+    if side == 0:
+        return (pawns & NOT_FILE_A) << SEVEN | (pawns & NOT_FILE_H) << NINE
+    return (pawns & NOT_FILE_A) >> NINE | (pawns & NOT_FILE_H) >> SEVEN
+
+
+@inlined
 def is_attacked(tables, pos, square, occupied, by):
     """Say whether side `by` attacks a square when the board is filled with `occupied`."""
     enemies = pos.by_color[np.uint64(by)]
@@ -76,6 +84,27 @@ def attackers_to(tables, pos, square, occupied):
         | (bishop_attacks(tables, square, occupied) & diagonal_sliders(pos))
         | (rook_attacks(tables, square, occupied) & straight_sliders(pos))
     )
+
+
+@inlined
+def attacked_by(tables, pos, side):
+    """Return all squares that a side attacks, those of its own pieces too where they are defended."""
+    pieces = pos.by_color[np.uint64(side)]
+    occupied = pos.by_type[0]
+    squares = pawn_attacks(side, pos.by_type[PAWN] & pieces) | tables.king[np.uint64(king_square(pos, side))]
+    knights = pos.by_type[KNIGHT] & pieces
+    while knights:
+        squares |= tables.knight[np.uint64(lsb(knights))]
+        knights = without_lsb(knights)
+    diagonal = diagonal_sliders(pos) & pieces
+    while diagonal:
+        squares |= bishop_attacks(tables, lsb(diagonal), occupied)
+        diagonal = without_lsb(diagonal)
+    straight = straight_sliders(pos) & pieces
+    while straight:
+        squares |= rook_attacks(tables, lsb(straight), occupied)
+        straight = without_lsb(straight)
+    return squares
 
 
 @inlined

@@ -1,15 +1,18 @@
 """Move-ordering memory: histories of moves, killer moves and counter moves.
 
-The butterfly history knows a quiet move by side, from and to; the continuation history by its piece and target, after a
-certain move 1, 2 or 4 plies before; the capture history knows captures by piece, target and victim. Entries move
-towards ±`LIMIT` by "gravity": a bonus counts for less the nearer the entry already is, so that none overflows and
-recent results weigh most.
+The butterfly history knows a quiet move by side, from and to, and by which of these squares the opponent attacks: to
+flee is another thing than to walk into danger. The continuation history knows its piece and target, after a certain
+move 1, 2 or 4 plies before; the capture history knows captures by piece, target and victim. Entries move towards
+±`LIMIT` by "gravity": a bonus counts for less the nearer the entry already is, so that none overflows and recent
+results weigh most.
 """
 
 import numpy as np
 
+from .attacks import attacked_by
+from .bitboard import ONE
 from .jit import inlined, kernel
-from .layout import NO_PLY, PIECE_TO
+from .layout import NO_EVAL, NO_PLY, PIECE_TO
 from .moves import NO_MOVE, is_noisy
 
 LIMIT = 16_384
@@ -22,8 +25,12 @@ def frame_before(worker, ply, plies):
 
 
 @inlined
-def set_continuations(worker, frame, ply):
-    """Find a node's counter move and its rows of the continuation history, before quiet moves are picked."""
+def set_contexts(tables, worker, pos, frame, ply):
+    """Find what a node's histories go by, before quiet moves are picked.
+
+    That is the squares that the opponent attacks, the counter move and the rows of the continuation history.
+    """
+    frame.threats = attacked_by(tables, pos, np.int64(pos.stm) ^ 1)
     frame.counter = worker.counters[np.uint64(frame_before(worker, ply, 1).piece_to)]
     frame.continuations[0] = frame_before(worker, ply, 1).piece_to * PIECE_TO
     frame.continuations[1] = frame_before(worker, ply, 2).piece_to * PIECE_TO
@@ -37,11 +44,18 @@ def piece_to(pos, move):
 
 
 @inlined
+def _attacked(frame, move):
+    """Return which squares of a move the opponent attacks: 1 = from, 2 = to, 3 = both."""
+    source, target = np.uint64(move & 63), np.uint64((move >> 6) & 63)
+    return ((frame.threats >> source) & ONE) | ((frame.threats >> target) & ONE) << ONE
+
+
+@inlined
 def quiet_history(worker, pos, frame, move):
-    """Return how well a quiet move of the side to move has done, between ±4 `LIMIT`, after `set_continuations`."""
+    """Return how well a quiet move of the side to move has done, between ±4 `LIMIT`, after `set_contexts`."""
     index = piece_to(pos, move)
     return (
-        np.int64(worker.history[np.uint64(pos.stm), np.uint64(move & 4095)])
+        np.int64(worker.history[np.uint64(pos.stm), _attacked(frame, move), np.uint64(move & 4095)])
         + np.int64(worker.continuation[np.uint64(frame.continuations[0] + index)])
         + np.int64(worker.continuation[np.uint64(frame.continuations[1] + index)])
         + np.int64(worker.continuation[np.uint64(frame.continuations[2] + index)])
@@ -64,10 +78,15 @@ def _towards(old, bonus):
     return old + bonus - old * abs(bonus) // LIMIT
 
 
+@inlined
+def _update_butterfly(worker, pos, frame, move, bonus):
+    place = (np.uint64(pos.stm), _attacked(frame, move), np.uint64(move & 4095))
+    worker.history[place] = _towards(np.int64(worker.history[place]), bonus)
+
+
 @kernel
 def _update(worker, pos, frame, move, bonus):
-    side, from_to = np.uint64(pos.stm), np.uint64(move & 4095)
-    worker.history[side, from_to] = _towards(np.int64(worker.history[side, from_to]), bonus)
+    _update_butterfly(worker, pos, frame, move, bonus)
     for i in range(3):
         index = np.uint64(frame.continuations[np.uint64(i)] + piece_to(pos, move))
         worker.continuation[index] = _towards(np.int64(worker.continuation[index]), bonus)
@@ -117,6 +136,24 @@ def reward_refutation(tables, worker, pos, frame, depth):
     move = frame.move
     if move != NO_MOVE and not is_noisy(pos, move):
         _update(worker, pos, frame, move, _bonus(tables.parameters, depth) // 2)
+
+
+@inlined
+def reward_by_eval(tables, worker, ply):
+    """Note in the butterfly history how the last move, if it was quiet, changed the static evaluation.
+
+    So a move is known a little before a search of it has come out; nothing is noted where a check left no evaluation
+    before or after. The move must be one from a node that called `set_contexts`, which the root does not. The idea is
+    Stockfish's.
+    """
+    tuned = tables.parameters
+    last = np.uint64(ply - 1)
+    pos, frame = worker.stack[last], worker.frames[last]
+    move = frame.move
+    before, after = frame.static_eval, -worker.frames[np.uint64(ply)].static_eval
+    if move != NO_MOVE and before != NO_EVAL and after != -NO_EVAL and not is_noisy(pos, move):
+        bonus = tuned.eval_bonus_slope * (after - before)
+        _update_butterfly(worker, pos, frame, move, max(-tuned.eval_bonus_most, min(tuned.eval_bonus_most, bonus)))
 
 
 @inlined

@@ -81,6 +81,7 @@ FRAME = _record(  # what search keeps for one ply
     ("killers", np.int64, 2),
     ("move", np.int64),  # the move being searched from this ply; 0 = null move
     ("piece_to", np.int64),  # that move's piece * 64 + target square; 0 for a null move
+    ("threats", np.uint64),  # squares that the opponent attacks
     ("continuations", np.int64, 3),  # rows of the continuation history for the moves 1, 2 and 4 plies ago
     ("excluded", np.int64),  # the move that is left out while it is tested for being singular
     ("static_eval", np.int64),  # centipawns for the side to move; `NO_EVAL` in check
@@ -111,7 +112,7 @@ ROOT_MOVE = _record(
 WORKER = _record(  # one search thread
     ("stack", POSITION, MAX_PLY + 2),
     ("frames", FRAME, NO_PLY + 1),
-    ("history", np.int16, (2, 4096)),  # quiet moves by side, from and to
+    ("history", np.int16, (2, 4, 4096)),  # quiet moves by side, what is attacked (see history.py), from and to
     ("counters", np.uint16, PIECE_TO),  # counter moves by the piece and target of the move they answer
     ("captures", np.int16, PIECE_TO * 8),  # captures by piece, target square and type of victim
     ("continuation", np.int16, PIECE_TO * PIECE_TO),  # quiet moves by an earlier move's piece and target, and their own

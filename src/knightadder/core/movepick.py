@@ -140,7 +140,7 @@ def _is_usable_killer(tables, pos, frame, killer):
 def next_move(tables, worker, pos, frame):
     """Return the next legal move to search, 0 when there are no more.
 
-    Where quiet moves come too, `set_continuations` must have been called.
+    Where quiet moves come too, `set_contexts` must have been called.
     """
     if frame.stage == HASH_MOVE:
         frame.stage = EVASION_INIT if pos.checkers != ZERO else NOISY_INIT

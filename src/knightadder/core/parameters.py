@@ -46,6 +46,7 @@ PARAMETERS = (
     Parameter("see_noisy_margin", 92, 40, 160, "centipawns a ply"),
     Parameter("history_margin", 2592, 500, 6000, "history below zero a ply"),
     Parameter("delta_margin", 142, 60, 300, "centipawns, in quiescence search"),
+    Parameter("spare_evasions", 0, 0, 3, "quiet evasions in quiescence search besides a move that does not lose"),
     Parameter("probcut_margin", 198, 100, 300, "centipawns above beta"),
     Parameter("singular_depth", 5, 4, 8, "plies"),
     Parameter("singular_margin", 19, 8, 40, "16ths of a centipawn a ply"),
@@ -59,6 +60,8 @@ PARAMETERS = (
     Parameter("bonus_most", 2395, 800, 4000, "history at most"),
     Parameter("malus_slope", 548, 100, 1000, "history a ply, for the moves before it"),
     Parameter("malus_most", 861, 300, 2500, "history at most"),
+    Parameter("eval_bonus_slope", 8, 0, 24, "history a centipawn by which a quiet move changed the evaluation"),
+    Parameter("eval_bonus_most", 1200, 300, 3000, "history at most"),
 )
 
 

@@ -1,4 +1,4 @@
-"""Quiescence search: captures and promotions, and all evasions of checks, until the position is quiet."""
+"""Quiescence search: captures and promotions, and evasions of checks, until the position is quiet."""
 
 import numpy as np
 from numba import int64
@@ -7,7 +7,7 @@ from .bitboard import ONE, ZERO
 from .correction import corrected_eval
 from .draw import is_fifty_move_draw, is_repetition
 from .evaluation.endings import KNOWN_WIN
-from .history import piece_to, set_continuations
+from .history import piece_to, set_contexts
 from .jit import inlined, kernel, load64, self_call
 from .layout import MAX_PLY, NO_EVAL
 from .movegen import is_legal
@@ -50,8 +50,8 @@ def quiesce(tables, worker, ply, alpha, beta):
     """Return the value of a position once its captures are played out, in centipawns for the side to move.
 
     The side to move may always stand pat, since one of its quiet moves would usually do at least as well; not so in
-    check. Captures that lose material are left out. A return value outside (alpha, beta) is a bound; after
-    ``worker.stopped`` is set it means nothing.
+    check. Captures that lose material are left out, and quiet evasions once one move is known not to lose. A return
+    value outside (alpha, beta) is a bound; after ``worker.stopped`` is set it means nothing.
     """
     pos = worker.stack[np.uint64(ply)]
     frame = worker.frames[np.uint64(ply)]
@@ -84,11 +84,12 @@ def quiesce(tables, worker, ply, alpha, beta):
             return best
         alpha = max(alpha, best)
     hope = best + tables.parameters.delta_margin
+    spare = tables.parameters.spare_evasions
 
     start_picking(frame, hash_move, np.int64(0))
     child = worker.stack[np.uint64(ply + 1)]
     if in_check:
-        set_continuations(worker, frame, ply)
+        set_contexts(tables, worker, pos, frame, ply)
     while True:
         move = next_move(tables, worker, pos, frame)
         if move == NO_MOVE:
@@ -103,6 +104,12 @@ def quiesce(tables, worker, ply, alpha, beta):
             if not see_at_least(tables, pos, move, np.int64(1)):
                 best = max(best, hope)
                 continue
+        # Quiet evasions, which come last, are many: with a move in hand that does not lose, as little is missed as by
+        # standing pat without trying the quiet moves.
+        if in_check and best > -KNOWN_WIN and not is_noisy(pos, move):
+            if spare == 0:
+                break
+            spare -= 1
         make(tables, pos, child, move)
         frame.piece_to = piece_to(pos, move)
         score = -_quiesce(tables, worker, ply + 1, -beta, -alpha)

@@ -15,8 +15,9 @@ from .history import (
     piece_to,
     quiet_history,
     reward,
+    reward_by_eval,
     reward_refutation,
-    set_continuations,
+    set_contexts,
 )
 from .jit import inlined, kernel, self_call
 from .layout import KING, MAX_PLY, NO_EVAL, PAWN
@@ -159,6 +160,8 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
 
     frame.static_eval = static_eval
     improving = is_improving(worker, ply)
+    if excluded == NO_MOVE and ply > 1:
+        reward_by_eval(tables, worker, ply)
     # The table's score, a search's result, is a better evaluation as far as its bound tells something.
     value = static_eval
     if entry and not in_check:
@@ -272,7 +275,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             extension = np.int64(-1)
 
     forget_killers(worker, ply + 2)
-    set_continuations(worker, frame, ply)
+    set_contexts(tables, worker, pos, frame, ply)
     start_picking(frame, hash_move, np.int64(1))
     best, best_move, bound = -INFINITE, NO_MOVE, UPPER
     number, quiets, noisies, seen = np.int64(0), np.int64(0), np.int64(0), np.int64(0)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..attacks import king_square
+from ..attacks import king_square, pawn_attacks
 from ..bitboard import ZERO, bit, without_lsb
 from ..jit import inlined, kernel, lsb
 from ..layout import BLACK, KING, PAWN, PAWN_ENTRIES, ROOK, WHITE
@@ -17,7 +17,6 @@ from .side import (
     forward,
     hindmost,
     is_in,
-    pawn_attacks,
     rank_of,
     worth,
 )

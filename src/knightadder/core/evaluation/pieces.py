@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..attacks import bishop_attacks, king_square, rook_attacks
+from ..attacks import bishop_attacks, king_square, pawn_attacks, rook_attacks
 from ..bitboard import DARK_SQUARES, NOT_FILE_A, NOT_FILE_H, ZERO, bit, without_lsb
 from ..jit import inlined, kernel, lsb, popcount
 from ..layout import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK, WHITE
@@ -15,7 +15,6 @@ from .side import (
     fill_files,
     forward,
     is_in,
-    pawn_attacks,
     rank_of,
     worth,
 )

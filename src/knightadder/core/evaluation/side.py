@@ -34,14 +34,6 @@ def forward(side, squares):
 
 
 @inlined
-def pawn_attacks(side, pawns):
-    """Return the squares that pawns of a side attack."""
-    if side == 0:
-        return (pawns & NOT_FILE_A) << SEVEN | (pawns & NOT_FILE_H) << NINE
-    return (pawns & NOT_FILE_A) >> NINE | (pawns & NOT_FILE_H) >> SEVEN
-
-
-@inlined
 def attacked_twice_by_pawns(side, pawns):
     """Return the squares that two pawns of a side attack."""
     if side == 0:
