@@ -25,12 +25,17 @@ def test_they_sum_to_a_thousand_and_are_symmetric_and_monotonic(on_board: int) -
     assert win_draw_loss(32_000, on_board) == (1000, 0, 0)
 
 
-@pytest.mark.parametrize("cp", range(-1500, 1501, 50))
-def test_the_expected_score_is_near_what_lichess_publishes(cp: int) -> None:
-    # https://lichess.org/page/accuracy
-    published = 50 + 50 * (2 / (1 + math.exp(-0.00368208 * cp)) - 1)
-    wins, draws, _ = win_draw_loss(cp)
-    assert (wins + draws / 2) / 10 == pytest.approx(published, abs=1)
+@pytest.mark.parametrize("on_board", range(LEAST_MATERIAL, FULL_MATERIAL + 1, 6))
+def test_a_level_position_is_most_likely_drawn_and_a_rook_nearly_wins(on_board: int) -> None:
+    wins, draws, losses = win_draw_loss(0, on_board)
+    assert wins == losses < draws
+    assert win_draw_loss(500, on_board)[0] > 900
+
+
+def test_the_same_small_lead_wins_less_often_when_little_is_left() -> None:
+    wins = [win_draw_loss(60, on_board)[0] for on_board in (58, 44, 30, LEAST_MATERIAL)]
+    assert wins == sorted(wins, reverse=True)
+    assert wins[0] > 3 * wins[-1]
 
 
 def test_half_the_games_are_won_at_a() -> None:

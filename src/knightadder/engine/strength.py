@@ -24,18 +24,16 @@ if TYPE_CHECKING:
     from knightadder.engine.options import Options
 
 # Elo, nodes a move, temperature in centipawns; in between, the logarithm of the nodes and the temperature are linear.
-# To calibrate is to edit this table. The scale is that of Stockfish 15.1's UCI_Elo at 30 ms a move. So far it is a
-# sketch after 90 games in five pairings: close ones came out 80 above (1200), 20 below (1600) and 10 below (2000),
-# lopsided ones, which tell less, 140 and 250 below (1400, 1800). Above 2000 nothing was measured.
+# To calibrate is to edit this table. The scale is that of Stockfish 15.1's UCI_Elo when it is given all the depth that
+# it uses (one ply more than its level). 1400, 1700, 2000 and 2300 were measured with the classical evaluation, see the
+# strength log; 1200 and 2600 only continue the row.
 _CALIBRATION = (
-    (1200, 1_500, 90.0),
-    (1400, 5_000, 65.0),
-    (1600, 16_000, 45.0),
-    (1800, 50_000, 32.0),
-    (2000, 170_000, 22.0),
-    (2200, 600_000, 15.0),
-    (2400, 2_000_000, 10.0),
-    (2600, 7_000_000, 6.0),
+    (1200, 300, 130.0),
+    (1400, 500, 98.0),
+    (1700, 2_000, 72.0),
+    (2000, 35_000, 20.0),
+    (2300, 800_000, 6.0),
+    (2600, 12_000_000, 4.0),
 )
 MIN_ELO, MAX_ELO = _CALIBRATION[0][0], _CALIBRATION[-1][0]
 DEFAULT_ELO = 1600
