@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-# Seconds until a test gives up: for the end of a process, which may have to compile the core first, and for one line.
-# A process that compiles says so every second, or at each step, to whoever waits for it.
+# Seconds until a test gives up, for a line or for the end of a process. It may have to compile the core first, beside
+# others that do so, and to an interface of XBoard's protocol it says so only at each step.
 TIMEOUT = 180.0
-LINE_TIMEOUT = 30.0
 
 COMMAND = (sys.executable, "-m", "knightadder")
 
@@ -79,7 +78,7 @@ class EngineProcess:
         EOFError
             If the process ended instead.
         """
-        line = self._lines.get(timeout=LINE_TIMEOUT)
+        line = self._lines.get(timeout=TIMEOUT)
         if line is None:
             raise EOFError(f"the engine ended; on standard error: {self.errors()}")
         return line

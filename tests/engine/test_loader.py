@@ -14,7 +14,7 @@ from knightadder.engine.options import Options
 if TYPE_CHECKING:
     from knightadder.engine.engine import Engine
 
-TIMEOUT = 20.0
+TIMEOUT = 60.0
 
 
 def test_the_engine_is_loaded_once_in_another_thread_with_the_options_given() -> None:

@@ -13,7 +13,7 @@ from knightadder.protocols.conversation import Conversation
 if TYPE_CHECKING:
     from knightadder.engine.engine import Engine
 
-TIMEOUT = 20.0
+TIMEOUT = 60.0
 
 Load: TypeAlias = Callable[[Options, Report], "Engine"]
 

@@ -2,6 +2,7 @@
 
 import re
 
+import chess
 from playwright.sync_api import expect
 
 expect.set_options(timeout=60_000)
@@ -55,6 +56,10 @@ def set_up(page, fen):
     page.get_by_label("FEN").fill(fen)
     page.get_by_role("button", name="Set up").click()
     expect(page.locator("#moves")).to_contain_text("No moves yet")
+    pieces = chess.BaseBoard(fen.split()[0]).piece_map()
+    expect(page.locator("#board .piece")).to_have_count(len(pieces))
+    for at, piece in pieces.items():
+        expect_piece(page, chess.square_name(at), piece.symbol())
 
 
 def load_pgn(page, pgn):

@@ -55,6 +55,21 @@ def test_a_line_is_previewed_and_played(page):
     expect(page.locator("#preview")).to_be_hidden()
 
 
+def test_a_move_begun_is_not_lost_when_the_engine_is_turned_on(page):
+    set_up(page, "7k/4P3/8/8/8/8/8/4K3 w - - 0 1")
+    square(page, "e1").click()
+    page.get_by_role("switch", name="Engine").click()
+    expect(page.get_by_role("switch", name="Engine")).to_be_checked()
+    expect(square(page, "e1")).to_have_attribute("aria-selected", "true")
+    click_move(page, "e7", "e8")
+    promotion = page.get_by_role("dialog", name="Promote to")
+    page.get_by_role("switch", name="Engine").click()
+    expect(page.get_by_role("switch", name="Engine")).not_to_be_checked()
+    expect(promotion).to_be_visible()
+    promotion.get_by_role("button", name="rook").click()
+    expect_moves(page, "e8=R+")
+
+
 def test_space_turns_the_engine_on_and_off(page):
     analyse_tab(page)
     engine = page.get_by_role("switch", name="Engine")

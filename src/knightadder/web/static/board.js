@@ -47,9 +47,13 @@ export class Board {
 
   /** Show a position as the server describes it; the pieces glide to where they go. */
   set(position) {
+    const sameMoves = position.fen === this.position.fen && Object.keys(position.legal ?? {}).length > 0;
     this.position = { legal: {}, promotions: [], last: null, check: null, ...position };
-    this.cancelPromotion?.();
-    this.selected = null;
+    if (!sameMoves) {
+      // Else a move is only begun, and what changed is around the board: the analysis was switched, say.
+      this.cancelPromotion?.();
+      this.selected = null;
+    }
     this.refresh();
   }
 
