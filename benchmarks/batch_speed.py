@@ -13,7 +13,12 @@ from collections.abc import Callable
 import chess
 from chess.engine import Limit
 
-from knightadder import Engine, analyse_many, evaluate_many, pack
+from knightadder import (
+    Engine,
+    analyse_many,
+    evaluate_many,
+    pack,
+)
 from knightadder.engine.bench import run_bench
 from knightadder.engine.engine import Engine as Core
 

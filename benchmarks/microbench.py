@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from perft_epd import KIWIPETE, START
 
-from knightadder.core import microbench
+from knightadder.core.entries import microbench
 from knightadder.core.layout import CLASSICAL, PESTO
 from knightadder.core.tables import new_tables
 from knightadder.engine.deepening import Deepening, Root

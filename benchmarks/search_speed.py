@@ -73,7 +73,12 @@ def our_search() -> Search:
         See `Search`.
     """
     from knightadder.engine.engine import Engine
-    from knightadder.engine.info import CurrentMove, Info, Message, Result
+    from knightadder.engine.info import (
+        CurrentMove,
+        Info,
+        Message,
+        Result,
+    )
     from knightadder.engine.limits import Limits
 
     engine = Engine()

@@ -18,7 +18,7 @@ import chess
 from syzygy_probe import random_board
 
 from knightadder.core.tables import new_tables
-from knightadder.engine.tablebases import Tablebases
+from knightadder.engine.tablebases.registry import Tablebases
 
 # From Fathom's tbprobe.h: values from 0, a loss, to 4, a win; and how the result of a probe of the root is packed.
 DRAW = 2

@@ -20,12 +20,12 @@ import chess.syzygy
 import numpy as np
 from numba import njit
 
-from knightadder.core import syzygy
-from knightadder.core.jit import copy_record
 from knightadder.core.layout import POSITION, WORKER, new_record
+from knightadder.core.native.jit import copy_record
+from knightadder.core.syzygy import probe as syzygy
 from knightadder.core.tables import new_tables
 from knightadder.engine.game import Game
-from knightadder.engine.tablebases import SHIPPED, Tablebases
+from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
 
 TURNS = 20  # of the compiled loops, so that their times can be measured
 

@@ -15,9 +15,16 @@ import chess
 import pytest
 
 from knightadder import __version__, cli
-from knightadder.core import cache
+from knightadder.core.native import cache
 from knightadder.engine.errors import EngineError, PositionError
-from knightadder.engine.info import Bound, CurrentMove, Info, Message, Result, Score
+from knightadder.engine.info import (
+    Bound,
+    CurrentMove,
+    Info,
+    Message,
+    Result,
+    Score,
+)
 from knightadder.protocols import uci, xboard
 
 

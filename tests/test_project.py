@@ -10,7 +10,14 @@ import pytest
 
 import knightadder
 from knightadder.cli import build_parser
-from knightadder.engine.options import OPTIONS, Button, Check, Combo, Spin, Text
+from knightadder.engine.options import (
+    OPTIONS,
+    Button,
+    Check,
+    Combo,
+    Spin,
+    Text,
+)
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))

@@ -1,10 +1,10 @@
-"""Find the magic factors of `knightadder.core.magics` and print that module.
+"""Find the magic factors of `knightadder.core.board.magics` and print that module.
 
 For every square, random sparse factors are tried until one maps each occupancy of the square's relevant mask to an
 index without a harmful collision (two occupancies may share an index when their attack sets are equal). The random
 generator starts from a fixed seed, so the output is always the same.
 
-Usage: ``python tools/find_magics.py > src/knightadder/core/magics.py``
+Usage: ``python tools/find_magics.py > src/knightadder/core/board/magics.py``
 """
 
 import sys
@@ -61,9 +61,9 @@ def find_magic(occupied, attacks, shift, state):
 def main():
     """Print the module."""
     # attacks.py imports the very module that is being made.
-    sys.modules["knightadder.core.magics"] = types.ModuleType("knightadder.core.magics")
+    sys.modules["knightadder.core.board.magics"] = types.ModuleType("knightadder.core.board.magics")
     sys.path.insert(0, str(CORE.parents[1]))
-    from knightadder.core import attacks
+    from knightadder.core.board import attacks
 
     state = np.array([SEED], np.uint64)
     print(HEADER, end="")

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from knightadder.engine.errors import EngineError as EngineError
     from knightadder.engine.errors import OptionError as OptionError
     from knightadder.engine.errors import PositionError as PositionError
-    from knightadder.engine.evaluation_terms import Breakdown as Breakdown
-    from knightadder.engine.evaluation_terms import Tapered as Tapered
-    from knightadder.engine.evaluation_terms import Term as Term
+    from knightadder.engine.explain.terms import Breakdown as Breakdown
+    from knightadder.engine.explain.terms import Tapered as Tapered
+    from knightadder.engine.explain.terms import Term as Term
     from knightadder.engine.info import Bound as Bound
     from knightadder.library.arrays import PACKED as PACKED
     from knightadder.library.arrays import evaluate_many as evaluate_many
@@ -42,9 +42,9 @@ _MODULES = {  # by the names that they give
     "analyse_many": "library.many",
     "evaluate": "library.positions",
     "Evaluation": "library.positions",
-    "Breakdown": "engine.evaluation_terms",
-    "Term": "engine.evaluation_terms",
-    "Tapered": "engine.evaluation_terms",
+    "Breakdown": "engine.explain.terms",
+    "Term": "engine.explain.terms",
+    "Tapered": "engine.explain.terms",
     "legal_moves": "library.positions",
     "see": "library.positions",
     "perft": "library.positions",

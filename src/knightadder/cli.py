@@ -23,7 +23,12 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from knightadder.engine.engine import Engine
-    from knightadder.engine.info import CurrentMove, Info, Message, Result
+    from knightadder.engine.info import (
+        CurrentMove,
+        Info,
+        Message,
+        Result,
+    )
     from knightadder.engine.limits import Limits
     from knightadder.engine.options import Options
 
@@ -95,9 +100,14 @@ def build_parser() -> "argparse.ArgumentParser":
     import argparse
 
     from knightadder.annotate import command as annotate
+    from knightadder.books import make as book
     from knightadder.lichess import command as lichess
+    from knightadder.tablebases import command as tablebases
     from knightadder.web import command as play
-    from knightadder.workshop import book_make, datagen, match, suite, tablebases_command, tune
+    from knightadder.workshop.datagen import command as datagen
+    from knightadder.workshop.match import command as match
+    from knightadder.workshop.suite import command as suite
+    from knightadder.workshop.tune import command as tune
 
     parser = argparse.ArgumentParser(
         prog="knightadder",
@@ -151,8 +161,8 @@ def build_parser() -> "argparse.ArgumentParser":
     match.add_command(commands)
     tune.add_command(commands)
     datagen.add_command(commands)
-    book_make.add_command(commands)
-    tablebases_command.add_command(commands)
+    book.add_command(commands)
+    tablebases.add_command(commands)
     lichess.add_command(commands)
     return parser
 
@@ -233,7 +243,7 @@ def _analyse(arguments: "argparse.Namespace") -> int:
 def _warmup(_: "argparse.Namespace") -> int:
     start = time.perf_counter()
     _load(_options()).close()
-    from knightadder.core import cache
+    from knightadder.core.native import cache
 
     places = [str(folder.path) for folder in cache.describe() if folder.current]
     where = f"; the compiled code is in {places[0]}" if places else "; the compiled code cannot be kept on disk"
@@ -242,7 +252,7 @@ def _warmup(_: "argparse.Namespace") -> int:
 
 
 def _cache(arguments: "argparse.Namespace") -> int:
-    from knightadder.core import cache
+    from knightadder.core.native import cache
 
     if arguments.clear:
         print(f"Freed {_megabytes(cache.clear())}")

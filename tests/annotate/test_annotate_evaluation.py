@@ -10,7 +10,14 @@ import pytest
 from chess.engine import Cp, Mate, PovScore
 from fake_analyst import FakeAnalyst
 
-from knightadder.annotate.evaluation import Evaluation, Variation, evaluate, from_json, positions, to_json
+from knightadder.annotate.evaluation import (
+    Evaluation,
+    Variation,
+    evaluate,
+    from_json,
+    positions,
+    to_json,
+)
 from knightadder.engine.errors import PositionError
 from knightadder.library.results import Analysis
 

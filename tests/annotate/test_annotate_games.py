@@ -7,7 +7,13 @@ import lzma
 import chess.pgn
 import pytest
 
-from knightadder.annotate.games import BrokenGame, GameText, parse, read_texts, remarks
+from knightadder.annotate.games import (
+    BrokenGame,
+    GameText,
+    parse,
+    read_texts,
+    remarks,
+)
 from knightadder.engine.errors import OptionError
 
 ONE = '[Event "one"]\n[White "Müller"]\n\n1. e4 e5 2. Nf3 *'

@@ -10,7 +10,12 @@ from chess.engine import Cp, Mate, PovScore
 from fake_analyst import FakeAnalyst
 
 from knightadder.annotate.accuracy import play
-from knightadder.annotate.evaluation import Evaluation, Variation, evaluate, positions
+from knightadder.annotate.evaluation import (
+    Evaluation,
+    Variation,
+    evaluate,
+    positions,
+)
 from knightadder.annotate.judgement import Judgement
 from knightadder.annotate.notes import annotate, text_of
 from knightadder.annotate.review import review

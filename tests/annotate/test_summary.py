@@ -9,7 +9,13 @@ from rich.console import Console
 from knightadder.annotate.accuracy import Play
 from knightadder.annotate.judgement import Judgement
 from knightadder.annotate.review import Review
-from knightadder.annotate.summary import Side, players_table, row, write_csv, write_json
+from knightadder.annotate.summary import (
+    Side,
+    players_table,
+    row,
+    write_csv,
+    write_json,
+)
 from knightadder.openings import Opening
 
 HEADERS = {

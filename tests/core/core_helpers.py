@@ -11,7 +11,7 @@ import chess
 import numpy as np
 from numba import njit
 
-from knightadder.core import moves
+from knightadder.core.board import moves
 from knightadder.core.layout import PESTO
 from knightadder.core.tables import new_tables
 from knightadder.engine.game import Game

@@ -8,8 +8,8 @@ import pytest
 from searcher import KIWIPETE
 
 from knightadder.core.layout import PESTO, WORKER, new_record
+from knightadder.core.search.transposition import EXACT, INFINITE, MATE
 from knightadder.core.tables import new_tables
-from knightadder.core.transposition import EXACT, INFINITE, MATE
 from knightadder.engine import deepening
 from knightadder.engine.deepening import Deepening, Line, Root
 from knightadder.engine.game import Game

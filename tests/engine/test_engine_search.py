@@ -23,7 +23,13 @@ from searcher import (
 
 from knightadder.engine import deepening, search
 from knightadder.engine.deepening import MAX_DEPTH
-from knightadder.engine.info import Bound, CurrentMove, Info, Message, Score
+from knightadder.engine.info import (
+    Bound,
+    CurrentMove,
+    Info,
+    Message,
+    Score,
+)
 from knightadder.engine.limits import Limits
 from knightadder.engine.timeman import Progress, TimeBudget
 

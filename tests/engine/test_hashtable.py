@@ -5,7 +5,7 @@ import ctypes
 import numpy as np
 import pytest
 
-from knightadder.core.transposition import BUCKET_BYTES, GENERATION_SHIFT, GENERATIONS
+from knightadder.core.search.transposition import BUCKET_BYTES, GENERATION_SHIFT, GENERATIONS
 from knightadder.engine import hashtable
 from knightadder.engine.errors import OptionError
 from knightadder.engine.hashtable import HashTable

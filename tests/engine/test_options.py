@@ -3,7 +3,15 @@
 import pytest
 
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.engine.options import OPTIONS, Button, Check, Combo, Options, Spin, Text
+from knightadder.engine.options import (
+    OPTIONS,
+    Button,
+    Check,
+    Combo,
+    Options,
+    Spin,
+    Text,
+)
 from knightadder.engine.strength import DEFAULT_ELO, MAX_ELO, MIN_ELO
 
 

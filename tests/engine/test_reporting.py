@@ -1,7 +1,7 @@
 """Reports: scores as users read them."""
 
 from knightadder.core.layout import MAX_PLY
-from knightadder.core.transposition import MATE
+from knightadder.core.search.transposition import MATE
 from knightadder.engine.info import Score
 from knightadder.engine.reporting import to_score
 

@@ -11,7 +11,13 @@ import pytest
 
 from knightadder.engine.info import Score
 from knightadder.engine.options import Options
-from knightadder.engine.strength import FULL_SKILL, MAX_ELO, MIN_ELO, Handicap, handicap, handicap_for
+from knightadder.engine.strength import (
+    FULL_SKILL,
+    MAX_ELO,
+    MIN_ELO,
+    Handicap,
+    handicap_for,
+)
 
 
 def _options(**values):
@@ -30,24 +36,24 @@ def _choices(handicap, scores, number=4000):
 
 
 def test_full_strength_unless_asked():
-    assert handicap(Options()) is None
-    assert handicap(_options(UCI_Elo=MIN_ELO)) is None
-    assert handicap(_options(UCI_LimitStrength=False, UCI_Elo=MIN_ELO, Skill_Level=20)) is None
+    assert Options().handicap is None
+    assert _options(UCI_Elo=MIN_ELO).handicap is None
+    assert _options(UCI_LimitStrength=False, UCI_Elo=MIN_ELO, Skill_Level=20).handicap is None
 
 
 def test_elo_counts_if_strength_is_limited_else_skill():
     low, high = handicap_for(MIN_ELO), handicap_for(MAX_ELO)
-    assert handicap(_options(UCI_LimitStrength=True, UCI_Elo=MIN_ELO)) == low
-    assert handicap(_options(UCI_LimitStrength=True, UCI_Elo=MAX_ELO)) == high
-    assert handicap(_options(UCI_LimitStrength=True, UCI_Elo=MAX_ELO, Skill_Level=0)) == high
-    assert handicap(_options(UCI_Elo=MAX_ELO, Skill_Level=0)) == low
-    assert handicap(_options(Skill_Level=10)) == handicap_for((MIN_ELO + MAX_ELO) / 2)
+    assert _options(UCI_LimitStrength=True, UCI_Elo=MIN_ELO).handicap == low
+    assert _options(UCI_LimitStrength=True, UCI_Elo=MAX_ELO).handicap == high
+    assert _options(UCI_LimitStrength=True, UCI_Elo=MAX_ELO, Skill_Level=0).handicap == high
+    assert _options(UCI_Elo=MAX_ELO, Skill_Level=0).handicap == low
+    assert _options(Skill_Level=10).handicap == handicap_for((MIN_ELO + MAX_ELO) / 2)
 
 
 @pytest.mark.parametrize("level", range(FULL_SKILL))
 def test_every_skill_level_below_the_last_weakens_and_less_than_the_one_before(level):
-    this = handicap(_options(Skill_Level=level))
-    after = handicap_for(MAX_ELO) if level == FULL_SKILL - 1 else handicap(_options(Skill_Level=level + 1))
+    this = _options(Skill_Level=level).handicap
+    after = handicap_for(MAX_ELO) if level == FULL_SKILL - 1 else _options(Skill_Level=level + 1).handicap
     assert this.nodes < after.nodes
     assert this.temperature > after.temperature
 

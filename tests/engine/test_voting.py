@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knightadder.core.transposition import MATE
+from knightadder.core.search.transposition import MATE
 from knightadder.engine.deepening import Line
 from knightadder.engine.info import Bound
 from knightadder.engine.voting import vote

@@ -6,7 +6,14 @@ import chess
 import pytest
 
 from knightadder.engine import wdl
-from knightadder.engine.wdl import FULL_MATERIAL, LEAST_MATERIAL, material, parameters, win_draw_loss, win_rate
+from knightadder.engine.wdl import (
+    FULL_MATERIAL,
+    LEAST_MATERIAL,
+    material,
+    parameters,
+    win_draw_loss,
+    win_rate,
+)
 
 SCORES = range(-32_000, 32_001, 7)
 

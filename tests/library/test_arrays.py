@@ -10,10 +10,16 @@ import numpy as np
 import pytest
 from random_boards import random_boards
 
-from knightadder.core.packed import PACKED, pack_fen
+from knightadder.core.board.packed import PACKED
+from knightadder.core.entries.packing import pack_fen
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.library import arrays
-from knightadder.library.arrays import evaluate_many, pack, unpack, unpack_fens
+from knightadder.library.arrays import (
+    evaluate_many,
+    pack,
+    unpack,
+    unpack_fens,
+)
 from knightadder.library.positions import evaluate
 from knightadder.library.shared import tables_of
 

@@ -11,7 +11,13 @@ import pytest
 from chess.engine import Cp, Limit, Mate
 
 import knightadder
-from knightadder import Bound, Engine, EngineError, OptionError, PositionError
+from knightadder import (
+    Bound,
+    Engine,
+    EngineError,
+    OptionError,
+    PositionError,
+)
 from knightadder.library.engine import _after_move
 
 SCHOLARS_MATE = "r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4"

@@ -15,7 +15,13 @@ from random_boards import random_boards
 
 from knightadder.engine.engine import Engine
 from knightadder.engine.errors import OptionError, PositionError
-from knightadder.library.positions import divide, evaluate, legal_moves, perft, see
+from knightadder.library.positions import (
+    divide,
+    evaluate,
+    legal_moves,
+    perft,
+    see,
+)
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
 ILLEGAL = chess.Board("4k3/8/8/8/8/8/4R3/4K3 w - - 0 1")

@@ -7,7 +7,14 @@ from samples import LINE
 
 from knightadder.engine.ending import Ending
 from knightadder.engine.info import Bound, Info, Score
-from knightadder.engine.options import Button, Check, Combo, Option, Spin, Text
+from knightadder.engine.options import (
+    Button,
+    Check,
+    Combo,
+    Option,
+    Spin,
+    Text,
+)
 from knightadder.protocols.xboard_text import (
     OFFERED,
     declare_option,

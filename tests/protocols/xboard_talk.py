@@ -9,7 +9,14 @@ from loop_talk import TIMEOUT, Load, LoopTalk
 
 from knightadder.engine.ending import Ending
 from knightadder.engine.errors import PositionError
-from knightadder.engine.info import Bound, CurrentMove, Info, Message, Result, Score
+from knightadder.engine.info import (
+    Bound,
+    CurrentMove,
+    Info,
+    Message,
+    Result,
+    Score,
+)
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import Option, Options
 from knightadder.protocols.conversation import Session

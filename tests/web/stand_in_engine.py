@@ -4,7 +4,12 @@ import threading
 
 import chess
 
-from knightadder.engine.info import Bound, Info, Result, Score
+from knightadder.engine.info import (
+    Bound,
+    Info,
+    Result,
+    Score,
+)
 from knightadder.library.stream import Stream
 
 

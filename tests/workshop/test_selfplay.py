@@ -2,11 +2,18 @@
 
 import pytest
 
-from knightadder.core.compiling import compile_entries
-from knightadder.core.parameters import PARAMETERS
+from knightadder.core.native.compiling import compile_entries
+from knightadder.core.search.parameters import PARAMETERS
 from knightadder.workshop import selfplay as module
 from knightadder.workshop.openings import Opening, load_book
-from knightadder.workshop.selfplay import DRAW, LOSS, WIN, SelfPlay, StoppedError, adjudicate
+from knightadder.workshop.selfplay import (
+    DRAW,
+    LOSS,
+    WIN,
+    SelfPlay,
+    StoppedError,
+    adjudicate,
+)
 
 MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"
 # Sees no captures beyond the horizon, and few before it.

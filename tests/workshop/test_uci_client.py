@@ -9,7 +9,12 @@ from pathlib import Path
 import pytest
 
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.workshop.uci_client import EngineEndedError, EngineSilentError, UciClient, resolve_command
+from knightadder.workshop.uci_client import (
+    EngineEndedError,
+    EngineSilentError,
+    UciClient,
+    resolve_command,
+)
 
 WAIT = 60
 

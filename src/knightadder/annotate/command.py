@@ -210,7 +210,7 @@ def _evaluate(
     from knightadder.annotate.evaluation import positions, to_json
     from knightadder.annotate.games import BrokenGame, parse, read_texts
     from knightadder.annotate.workers import Job, evaluate_games
-    from knightadder.core.processors import processors
+    from knightadder.core.native.processors import processors
 
     broken = 0
 
@@ -319,7 +319,13 @@ def _progress(total: int, done: int) -> Iterator[tuple[Callable[[float], None], 
 def _write(files: _Files, checkpoint: Checkpoint, graph_format: str) -> list[Row]:
     """Write the games, and their graphs; returns the table of them."""
     from knightadder.annotate.evaluation import from_json, positions
-    from knightadder.annotate.games import BrokenGame, headers_of, parse, read_texts, remarks
+    from knightadder.annotate.games import (
+        BrokenGame,
+        headers_of,
+        parse,
+        read_texts,
+        remarks,
+    )
     from knightadder.annotate.notes import annotate, text_of
     from knightadder.annotate.review import review
     from knightadder.annotate.summary import row

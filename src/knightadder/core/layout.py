@@ -9,9 +9,9 @@ Squares are numbered little-endian rank-file (LERF): a1 = 0, b1 = 1, … h8 = 63
 import numpy as np
 from numba import from_dtype
 
-from .memory import HUGE_PAGE, zeroed_bytes
-from .parameters import PARAMETERS
-from .terms import TERM_VALUES
+from .evaluation.terms import TERM_VALUES
+from .native.memory import HUGE_PAGE, zeroed_bytes
+from .search.parameters import PARAMETERS
 
 MAX_PLY = 192
 MAX_MOVES = 256  # the most legal moves known in a position is 218
@@ -92,7 +92,7 @@ FRAME = _record(  # what search keeps for one ply
     ("end", np.int64),
     ("bad_end", np.int64),
     ("counter", np.int64),  # the quiet move that last refuted the opponent's last move
-    ("quiets_too", np.int64),  # 0 = no (more) quiet moves are wanted
+    ("with_quiets", np.int64),  # 0 = no (more) quiet moves are wanted
     ("quiets", np.uint16, MAX_MOVES),  # quiet moves that were searched
     ("noisies", np.uint16, MAX_MOVES),  # captures and promotions that were searched
 )

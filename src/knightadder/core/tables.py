@@ -1,7 +1,9 @@
 """The read-only tables that all threads share."""
 
-from . import attacks, evaluation, parameters, repetition, search, zobrist
+from .board import attacks, repetition, zobrist
+from .evaluation import evaluate
 from .layout import CLASSICAL, TABLES, new_record
+from .search import parameters, search
 
 
 def new_tables(chosen=CLASSICAL):
@@ -9,7 +11,7 @@ def new_tables(chosen=CLASSICAL):
     tables = new_record(TABLES)
     attacks.fill_tables(tables)
     zobrist.fill_tables(tables)
-    evaluation.fill_tables(tables, chosen)
+    evaluate.fill_tables(tables, chosen)
     repetition.fill_tables(tables)
     parameters.fill_tables(tables)
     search.fill_tables(tables)

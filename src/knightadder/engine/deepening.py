@@ -6,14 +6,14 @@ from typing import cast
 
 import numpy as np
 
-from knightadder.core import transposition
-from knightadder.core.game import play_expected
+from knightadder.core.entries.game import play_expected
 from knightadder.core.layout import MAX_PLY
-from knightadder.core.root import ASPIRATION_FROM, ASPIRATION_WINDOW, search_root
+from knightadder.core.search import transposition
+from knightadder.core.search.root import ASPIRATION_FROM, ASPIRATION_WINDOW, search_root
 from knightadder.engine.game import Game, copy_game
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Bound
-from knightadder.engine.tablebase_play import Probing, Ranking
+from knightadder.engine.tablebases.play import Probing, Ranking
 
 EXACT, INFINITE = int(transposition.EXACT), int(transposition.INFINITE)
 MATE_FOUND, DECISIVE = int(transposition.MATE_FOUND), int(transposition.DECISIVE)

@@ -6,14 +6,19 @@ from random import Random
 
 import numpy as np
 
-from knightadder.core.evaluation import fill_tables
-from knightadder.core.layout import CLASSICAL, PESTO, WORKER, new_record
+from knightadder.core.evaluation.evaluate import fill_tables
+from knightadder.core.layout import (
+    CLASSICAL,
+    PESTO,
+    WORKER,
+    new_record,
+)
 from knightadder.core.tables import new_tables
 from knightadder.engine.book import Book
 from knightadder.engine.ending import Ending
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.engine.evaluation_table import evaluation_table
-from knightadder.engine.evaluation_terms import break_down
+from knightadder.engine.explain.table import evaluation_table
+from knightadder.engine.explain.terms import break_down
 from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Message, Result
@@ -21,7 +26,7 @@ from knightadder.engine.limits import Limits
 from knightadder.engine.options import Options
 from knightadder.engine.reporting import Report
 from knightadder.engine.search import Search
-from knightadder.engine.tablebases import SHIPPED, Tablebases
+from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
 
 EVALUATIONS = {"classical": CLASSICAL, "pesto": PESTO}  # by the option's name
 

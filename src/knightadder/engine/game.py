@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from knightadder.core import fen, game
+from knightadder.core.board import fen
+from knightadder.core.board.perft import perft
+from knightadder.core.entries import game
 from knightadder.core.layout import WORKER, new_record
-from knightadder.core.perft import perft
 from knightadder.engine.ending import Ending
 from knightadder.engine.errors import PositionError
 from knightadder.engine.notation import parse_uci, to_uci
@@ -191,13 +192,13 @@ class Game:
 
     def evaluate(self) -> int:
         """Return the static evaluation in centipawns, from the side to move's view."""
-        from knightadder.core import static_eval  # here, since its entry points are not for every start
+        from knightadder.core.entries import static_eval  # here, since its entry points are not for every start
 
         return int(static_eval.static_value(self._tables, self.record))
 
     def trace(self) -> np.record:
         """Return what the classical evaluation is made of, a TRACE record of ``core/layout.py``."""
-        from knightadder.core import static_eval
+        from knightadder.core.entries import static_eval
 
         trace: np.record = static_eval.static_trace(self._tables, self.record)
         return trace

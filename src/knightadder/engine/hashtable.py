@@ -5,8 +5,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from knightadder.core.memory import zeroed_bytes
-from knightadder.core.transposition import BUCKET_BYTES, ENTRIES, GENERATION_SHIFT, GENERATIONS
+from knightadder.core.native.memory import zeroed_bytes
+from knightadder.core.search.transposition import (
+    BUCKET_BYTES,
+    ENTRIES,
+    GENERATION_SHIFT,
+    GENERATIONS,
+)
 from knightadder.engine.errors import OptionError
 
 _MEGABYTE = 1 << 20

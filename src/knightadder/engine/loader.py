@@ -26,7 +26,7 @@ def load_engine(options: Options, report: Report) -> "Engine":
     report : callable
         Told each step of compiling, such as ``compiling 3/8: search``; not called when all is in the cache.
     """
-    from knightadder.core.compiling import compile_entries
+    from knightadder.core.native.compiling import compile_entries
     from knightadder.engine.engine import Engine
 
     compile_entries(report)

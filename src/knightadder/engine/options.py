@@ -4,7 +4,14 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from knightadder.engine.errors import OptionError
-from knightadder.engine.strength import DEFAULT_ELO, FULL_SKILL, MAX_ELO, MIN_ELO
+from knightadder.engine.strength import (
+    DEFAULT_ELO,
+    FULL_SKILL,
+    MAX_ELO,
+    MIN_ELO,
+    Handicap,
+    handicap_for,
+)
 
 Value: TypeAlias = int | bool | str
 
@@ -244,6 +251,15 @@ class Options:
     def skill_level(self) -> int:
         """Strength from 0 to 20, which is full strength; of no meaning if `limit_strength`."""
         return int(self["Skill Level"])
+
+    @property
+    def handicap(self) -> Handicap | None:
+        """What makes the engine as weak as the user asked; None for full strength."""
+        if self.limit_strength:
+            return handicap_for(self.elo)
+        if self.skill_level < FULL_SKILL:
+            return handicap_for(MIN_ELO + (MAX_ELO - MIN_ELO) * self.skill_level / FULL_SKILL)
+        return None
 
     @property
     def evaluation(self) -> str:

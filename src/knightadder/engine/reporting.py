@@ -5,10 +5,16 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from knightadder.core import transposition
+from knightadder.core.search import transposition
 from knightadder.engine.deepening import Deepening, Line
 from knightadder.engine.hashtable import HashTable
-from knightadder.engine.info import Bound, CurrentMove, Info, Message, Score
+from knightadder.engine.info import (
+    Bound,
+    CurrentMove,
+    Info,
+    Message,
+    Score,
+)
 from knightadder.engine.notation import to_uci
 from knightadder.engine.options import Options
 from knightadder.engine.wdl import material, win_draw_loss

@@ -14,18 +14,30 @@ from random import Random
 
 import numpy as np
 
-from knightadder.core import transposition
 from knightadder.core.layout import MAX_PLY
-from knightadder.engine.deepening import DECISIVE, MATE_FOUND, MAX_DEPTH, Deepening, Line, Root
+from knightadder.core.search import transposition
+from knightadder.engine.deepening import (
+    DECISIVE,
+    MATE_FOUND,
+    MAX_DEPTH,
+    Deepening,
+    Line,
+    Root,
+)
 from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Bound, Message, Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import Options
 from knightadder.engine.reporting import Report, Reporter, to_score
-from knightadder.engine.strength import CANDIDATES, handicap
-from knightadder.engine.tablebase_play import Probing, Ranking, consult, play_out
-from knightadder.engine.tablebases import Tablebases
+from knightadder.engine.strength import CANDIDATES
+from knightadder.engine.tablebases.play import (
+    Probing,
+    Ranking,
+    consult,
+    play_out,
+)
+from knightadder.engine.tablebases.registry import Tablebases
 from knightadder.engine.timeman import Progress, allot, scale
 from knightadder.engine.voting import vote
 
@@ -94,7 +106,7 @@ class Search:
         self._no_such_moves = bool(limits.searchmoves and moves and not chosen)
         self._root_moves = chosen or moves
         nodes = limits.nodes
-        self._random, self._handicap = random, handicap(options)
+        self._random, self._handicap = random, options.handicap
         probing, ranking = self._consult_tablebases(options)
         self._shown = self._lines = min(options.multipv, len(self._root_moves))
         if self._handicap is not None:

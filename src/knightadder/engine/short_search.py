@@ -10,20 +10,33 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.core.analysis import analyse_position, set_up_game
-from knightadder.core.compiling import compile_entry
-from knightadder.core.game import play_expected
+from knightadder.core.entries.analysis import analyse_position, set_up_game
+from knightadder.core.entries.game import play_expected
 from knightadder.core.layout import WORKER
-from knightadder.core.memory import zeroed_bytes
-from knightadder.engine.deepening import DECISIVE, MATE_FOUND, MAX_DEPTH, Deepening, Line, Root, read_line
+from knightadder.core.native.compiling import compile_entry
+from knightadder.core.native.memory import zeroed_bytes
+from knightadder.engine.deepening import (
+    DECISIVE,
+    MATE_FOUND,
+    MAX_DEPTH,
+    Deepening,
+    Line,
+    Root,
+    read_line,
+)
 from knightadder.engine.game import Game, copy_game
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Bound, Info, Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.notation import to_uci
 from knightadder.engine.reporting import no_moves, to_score
-from knightadder.engine.tablebase_play import Probing, Ranking, consult, play_out
-from knightadder.engine.tablebases import Tablebases
+from knightadder.engine.tablebases.play import (
+    Probing,
+    Ranking,
+    consult,
+    play_out,
+)
+from knightadder.engine.tablebases.registry import Tablebases
 from knightadder.engine.wdl import material, win_draw_loss
 
 _NO_NODE_LIMIT = (1 << 63) - 1
@@ -68,7 +81,7 @@ class ShortSearch:
         index : int
             Which of them.
         moves : array of int
-            The moves, as ``core/game.py``'s `play_all` understands them.
+            The moves, as ``core/entries/game.py``'s `play_all` understands them.
 
         Returns
         -------

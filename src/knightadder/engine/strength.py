@@ -21,7 +21,6 @@ from knightadder.engine.info import Score
 if TYPE_CHECKING:
     from random import Random
 
-    from knightadder.engine.options import Options
 
 # Elo, nodes a move, temperature in centipawns; in between, the logarithm of the nodes and the temperature are linear.
 # To calibrate is to edit this table. The scale is that of Stockfish 15.1's UCI_Elo when it is given all the depth that
@@ -83,15 +82,6 @@ class Handicap:
             return values.index(best)
         weights = [0.0 if value < -_MATE_FROM else math.exp((value - best) / self.temperature) for value in values]
         return random.choices(range(len(values)), weights)[0]
-
-
-def handicap(options: "Options") -> Handicap | None:
-    """Give what the user's options ask for; None for full strength."""
-    if options.limit_strength:
-        return handicap_for(options.elo)
-    if options.skill_level < FULL_SKILL:
-        return handicap_for(MIN_ELO + (MAX_ELO - MIN_ELO) * options.skill_level / FULL_SKILL)
-    return None
 
 
 def handicap_for(elo: float) -> Handicap:

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from knightadder.core import transposition
+from knightadder.core.search import transposition
 from knightadder.engine.deepening import Line
 
 MATE_FOUND = int(transposition.MATE_FOUND)

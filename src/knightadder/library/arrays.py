@@ -9,13 +9,13 @@ import chess
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.core import fen
-from knightadder.core.batch import NO_VALUE, evaluate_records, pack_fens
-from knightadder.core.compiling import compile_entry
+from knightadder.core.board import fen
+from knightadder.core.board.packed import PACKED as PACKED
+from knightadder.core.board.packed import record_fen
+from knightadder.core.entries.batch import NO_VALUE, evaluate_records, pack_fens
 from knightadder.core.layout import WORKER, new_record
-from knightadder.core.packed import PACKED as PACKED
-from knightadder.core.packed import record_fen
-from knightadder.core.processors import processors
+from knightadder.core.native.compiling import compile_entry
+from knightadder.core.native.processors import processors
 from knightadder.engine.errors import PositionError
 from knightadder.library.boards import check_positive
 from knightadder.library.shared import Stock, tables_of

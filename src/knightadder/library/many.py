@@ -15,12 +15,12 @@ import chess.engine
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.core.processors import processors
+from knightadder.core.native.processors import processors
 from knightadder.engine.errors import PositionError
 from knightadder.engine.limits import Limits
 from knightadder.engine.notation import parse_uci
 from knightadder.engine.short_search import ShortSearch
-from knightadder.engine.tablebases import SHIPPED, Tablebases
+from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
 from knightadder.library.arrays import pack
 from knightadder.library.boards import check_positive, limits_of, position_of
 from knightadder.library.engine import Folders

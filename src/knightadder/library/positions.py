@@ -12,7 +12,7 @@ import chess
 from chess.engine import Cp, PovScore
 
 from knightadder.engine.errors import PositionError
-from knightadder.engine.evaluation_terms import Breakdown, Term, break_down
+from knightadder.engine.explain.terms import Breakdown, Term, break_down
 from knightadder.engine.game import Game
 from knightadder.library.shared import Stock, tables_of
 

@@ -10,7 +10,12 @@ from types import TracebackType
 
 import chess
 
-from knightadder.engine.info import CurrentMove, Info, Message, Result
+from knightadder.engine.info import (
+    CurrentMove,
+    Info,
+    Message,
+    Result,
+)
 from knightadder.library.results import Analysis, Line, line_of
 
 logger = logging.getLogger("knightadder")

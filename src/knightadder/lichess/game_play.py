@@ -24,7 +24,12 @@ from knightadder.lichess.api import Lichess
 from knightadder.lichess.engines import Player
 from knightadder.lichess.errors import Refused, Unreachable
 from knightadder.lichess.event_stream import Follower
-from knightadder.lichess.game_state import GameInfo, GameState, read_info, read_state
+from knightadder.lichess.game_state import (
+    GameInfo,
+    GameState,
+    read_info,
+    read_state,
+)
 from knightadder.lichess.settings import Settings
 from knightadder.lichess.timing import Lag, limit_of
 from knightadder.lichess.waiting import Clock

@@ -10,7 +10,13 @@ from urllib.parse import urlsplit
 from knightadder.engine.errors import OptionError
 from knightadder.engine.options import Options
 from knightadder.engine.settlement import Settlement
-from knightadder.lichess.challenges import MODES, OPPONENTS, SPEEDS, VARIANTS, Policy
+from knightadder.lichess.challenges import (
+    MODES,
+    OPPONENTS,
+    SPEEDS,
+    VARIANTS,
+    Policy,
+)
 
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _ON_INTERRUPT = ("finish", "resign")

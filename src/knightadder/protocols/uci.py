@@ -30,7 +30,13 @@ from knightadder.engine.info import Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.loader import Loader
 from knightadder.engine.options import OPTIONS
-from knightadder.protocols.conversation import PATIENCE, TICK, Conversation, Session, speak
+from knightadder.protocols.conversation import (
+    PATIENCE,
+    TICK,
+    Conversation,
+    Session,
+    speak,
+)
 from knightadder.protocols.lines import one_line
 from knightadder.protocols.uci_text import (
     HELP,

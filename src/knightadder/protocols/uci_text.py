@@ -8,7 +8,13 @@ from collections import deque
 from dataclasses import dataclass
 
 from knightadder.engine.errors import EngineError
-from knightadder.engine.info import Bound, CurrentMove, Info, Message, Result
+from knightadder.engine.info import (
+    Bound,
+    CurrentMove,
+    Info,
+    Message,
+    Result,
+)
 from knightadder.engine.limits import Limits
 from knightadder.protocols.lines import one_line
 

@@ -4,7 +4,12 @@ from dataclasses import replace
 
 from knightadder.engine.limits import Limits
 from knightadder.engine.timeman import allot
-from knightadder.protocols.xboard_text import parse_clock, parse_depth, parse_level, parse_seconds
+from knightadder.protocols.xboard_text import (
+    parse_clock,
+    parse_depth,
+    parse_level,
+    parse_seconds,
+)
 
 _MINUTES = 5  # a game, where nobody has set a time control
 # An expected move lets the search go on that was begun before it; but not when the clock turns out to show less than

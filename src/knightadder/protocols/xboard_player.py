@@ -11,7 +11,12 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from knightadder.engine.errors import EngineError, PositionError
-from knightadder.engine.info import CurrentMove, Info, Message, Result
+from knightadder.engine.info import (
+    CurrentMove,
+    Info,
+    Message,
+    Result,
+)
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import OPTIONS, Spin
 from knightadder.engine.settlement import Settlement
@@ -20,7 +25,13 @@ from knightadder.protocols.game_record import GameRecord
 from knightadder.protocols.lines import Output, one_line
 from knightadder.protocols.xboard_clock import Clock, still_good
 from knightadder.protocols.xboard_search import Aim, Search, SearchDone
-from knightadder.protocols.xboard_text import OFFERED, format_ending, format_thinking, option_value, parse_option
+from knightadder.protocols.xboard_text import (
+    OFFERED,
+    format_ending,
+    format_thinking,
+    option_value,
+    parse_option,
+)
 
 if TYPE_CHECKING:
     from knightadder.engine.engine import Engine

@@ -10,7 +10,15 @@ from knightadder import __version__
 from knightadder.engine.ending import Ending
 from knightadder.engine.errors import EngineError
 from knightadder.engine.info import Bound, Info, Score
-from knightadder.engine.options import OPTIONS, Button, Check, Combo, Option, Spin, Text
+from knightadder.engine.options import (
+    OPTIONS,
+    Button,
+    Check,
+    Combo,
+    Option,
+    Spin,
+    Text,
+)
 
 _MATE = 100_000  # the score of a mate in 0 moves
 

@@ -22,10 +22,23 @@ from knightadder.web import messages
 from knightadder.web.analysis import analyse, evaluate
 from knightadder.web.clock import ChessClock
 from knightadder.web.game import PlayedGame, outcome_of
-from knightadder.web.gametree import GameTree, board_from_fen, load_pgn, parse_line, parse_move, tree_of, tree_of_line
+from knightadder.web.gametree import (
+    GameTree,
+    board_from_fen,
+    load_pgn,
+    parse_line,
+    parse_move,
+    tree_of,
+    tree_of_line,
+)
 from knightadder.web.loading import load_in_thread
 from knightadder.web.messages import Message, MessageError
-from knightadder.web.views import View, board_view, game_view, position_view
+from knightadder.web.views import (
+    View,
+    board_view,
+    game_view,
+    position_view,
+)
 
 if TYPE_CHECKING:
     from knightadder.library.engine import Engine

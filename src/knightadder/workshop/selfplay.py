@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from knightadder.core.layout import WORKER
-from knightadder.core.memory import zeroed_bytes
+from knightadder.core.native.memory import zeroed_bytes
 from knightadder.core.tables import new_tables
-from knightadder.engine.deepening import MAX_DEPTH, Deepening, Line, Root
+from knightadder.engine.deepening import (
+    MAX_DEPTH,
+    Deepening,
+    Line,
+    Root,
+)
 from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable
 
@@ -66,7 +71,7 @@ class SelfPlay:
             Where both games begin.
         first, second : mapping of str to int
             The values of search parameters, by name; those not named keep the value they had, at first that of
-            ``core/parameters.py``.
+            ``core/search/parameters.py``.
 
         Returns
         -------

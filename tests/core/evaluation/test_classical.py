@@ -11,12 +11,17 @@ import numpy as np
 import pytest
 from core_helpers import INTERPRETED, compiled, random_positions
 
+from knightadder.core.entries.static_eval import evaluate_position, static_trace, static_value
 from knightadder.core.evaluation import classical
+from knightadder.core.evaluation.terms import (
+    PIECE_NAMES,
+    SIZES,
+    START,
+    read_values,
+)
 from knightadder.core.layout import CLASSICAL
-from knightadder.core.static_eval import evaluate_position, static_trace, static_value
+from knightadder.core.search.transposition import INFINITE
 from knightadder.core.tables import new_tables
-from knightadder.core.terms import PIECE_NAMES, SIZES, START, read_values
-from knightadder.core.transposition import INFINITE
 from knightadder.engine.game import Game
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]

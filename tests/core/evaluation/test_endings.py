@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from core_helpers import INTERPRETED, TABLES, compiled, new_game, random_placement, set_up
 
-from knightadder.core.evaluation import MAX_EVAL, endings
+from knightadder.core.entries.static_eval import static_value
+from knightadder.core.evaluation import endings
 from knightadder.core.evaluation.endings import KNOWN_WIN
-from knightadder.core.static_eval import static_value
-from knightadder.engine.tablebases import SHIPPED
+from knightadder.core.evaluation.evaluate import MAX_EVAL
+from knightadder.engine.tablebases.registry import SHIPPED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from core_helpers import INTERPRETED, TABLES, compiled, new_game, random_positions, set_up
 
+from knightadder.core.entries.static_eval import static_value
 from knightadder.core.evaluation import endings, pesto, score
-from knightadder.core.static_eval import static_value
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

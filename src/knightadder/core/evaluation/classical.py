@@ -7,14 +7,25 @@ them the value of a position is a linear function of the terms' values, which is
 
 import numpy as np
 
-from ..jit import inlined, kernel, popcount
-from ..layout import BLACK, KING, PAWN, WHITE
-from ..terms import PIECE_NAMES, START
+from ..layout import (
+    BLACK,
+    KING,
+    PAWN,
+    WHITE,
+)
+from ..native.jit import inlined, kernel, popcount
 from .king import king_safety
 from .pawns import passed_pawns, probe_pawns
 from .pieces import pieces, start_sides
-from .score import FULL_SCALE, blend, end_game, game_phase, pack
+from .score import (
+    FULL_SCALE,
+    blend,
+    end_game,
+    game_phase,
+    pack,
+)
 from .side import ONCE, worth
+from .terms import PIECE_NAMES, START
 from .threats import threats
 
 _TEMPO, _PIECE_VALUE = START["tempo"], START["piece_value"]

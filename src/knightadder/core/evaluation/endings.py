@@ -6,10 +6,28 @@ Other material wins less often than its value says, or never: then the value of 
 
 import numpy as np
 
-from ..bitboard import DARK_SQUARES, NOT_FILE_A, NOT_FILE_H, ZERO, without_lsb
-from ..draw import stand_on_one_color
-from ..jit import inlined, kernel, lsb, popcount
-from ..layout import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK
+from ..board.bitboard import (
+    DARK_SQUARES,
+    NOT_FILE_A,
+    NOT_FILE_H,
+    ZERO,
+    without_lsb,
+)
+from ..board.draw import stand_on_one_color
+from ..layout import (
+    BISHOP,
+    KING,
+    KNIGHT,
+    PAWN,
+    QUEEN,
+    ROOK,
+)
+from ..native.jit import (
+    inlined,
+    kernel,
+    lsb,
+    popcount,
+)
 from .pesto import END_GAME_VALUES
 from .score import FULL_SCALE
 

@@ -2,12 +2,18 @@
 
 import numpy as np
 
-from ..attacks import bishop_attacks, king_square, rook_attacks
-from ..bitboard import ZERO
-from ..jit import kernel, popcount
-from ..layout import BISHOP, KING, KNIGHT, QUEEN, ROOK
-from ..terms import START
+from ..board.attacks import bishop_attacks, king_square, rook_attacks
+from ..board.bitboard import ZERO
+from ..layout import (
+    BISHOP,
+    KING,
+    KNIGHT,
+    QUEEN,
+    ROOK,
+)
+from ..native.jit import kernel, popcount
 from .side import ONCE, worth
+from .terms import START
 
 _DANGER, _CASTLING = START["king_danger"], START["castling_right"]
 _MOST_UNITS = 63

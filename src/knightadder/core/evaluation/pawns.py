@@ -2,11 +2,17 @@
 
 import numpy as np
 
-from ..attacks import king_square, pawn_attacks
-from ..bitboard import ZERO, bit, without_lsb
-from ..jit import inlined, kernel, lsb
-from ..layout import BLACK, KING, PAWN, PAWN_ENTRIES, ROOK, WHITE
-from ..terms import START
+from ..board.attacks import king_square, pawn_attacks
+from ..board.bitboard import ZERO, bit, without_lsb
+from ..layout import (
+    BLACK,
+    KING,
+    PAWN,
+    PAWN_ENTRIES,
+    ROOK,
+    WHITE,
+)
+from ..native.jit import inlined, kernel, lsb
 from .side import (
     ONCE,
     beside,
@@ -20,6 +26,7 @@ from .side import (
     rank_of,
     worth,
 )
+from .terms import START
 
 _ISOLATED, _DOUBLED, _BACKWARD = START["isolated_pawn"], START["doubled_pawn"], START["backward_pawn"]
 _PHALANX, _PROTECTED, _RAM = START["phalanx_pawn"], START["protected_pawn"], START["ram"]

@@ -4,8 +4,13 @@ The tables are Ronald Friederich's (RofChade), tuned by Texel's method and publi
 in the Chess Programming Wiki. The sums are kept up to date by make.
 """
 
-from ..jit import inlined
-from .score import FULL_SCALE, blend, game_phase, pack
+from ..native.jit import inlined
+from .score import (
+    FULL_SCALE,
+    blend,
+    game_phase,
+    pack,
+)
 
 MIDDLE_GAME_VALUES = (0, 82, 337, 365, 477, 1025, 0)  # by piece type, centipawns
 END_GAME_VALUES = (0, 94, 281, 297, 512, 936, 0)

@@ -2,11 +2,35 @@
 
 import numpy as np
 
-from ..attacks import bishop_attacks, king_square, pawn_attacks, rook_attacks
-from ..bitboard import DARK_SQUARES, NOT_FILE_A, NOT_FILE_H, ZERO, bit, without_lsb
-from ..jit import inlined, kernel, lsb, popcount
-from ..layout import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK, WHITE
-from ..terms import START
+from ..board.attacks import (
+    bishop_attacks,
+    king_square,
+    pawn_attacks,
+    rook_attacks,
+)
+from ..board.bitboard import (
+    DARK_SQUARES,
+    NOT_FILE_A,
+    NOT_FILE_H,
+    ZERO,
+    bit,
+    without_lsb,
+)
+from ..layout import (
+    BISHOP,
+    KING,
+    KNIGHT,
+    PAWN,
+    QUEEN,
+    ROOK,
+    WHITE,
+)
+from ..native.jit import (
+    inlined,
+    kernel,
+    lsb,
+    popcount,
+)
 from .side import (
     ONCE,
     attacked_twice_by_pawns,
@@ -18,6 +42,7 @@ from .side import (
     rank_of,
     worth,
 )
+from .terms import START
 
 # The centre, and the files around it.
 CENTRE = np.uint64(0x0000001818000000)

@@ -6,8 +6,13 @@ packed scores too ("tapered evaluation").
 
 import numpy as np
 
-from ..jit import inlined, popcount
-from ..layout import BISHOP, KNIGHT, QUEEN, ROOK
+from ..layout import (
+    BISHOP,
+    KNIGHT,
+    QUEEN,
+    ROOK,
+)
+from ..native.jit import inlined, popcount
 
 # Phase: knights and bishops 1, rooks 2, queens 4; the start position has 24.
 FULL_PHASE = 24

@@ -2,8 +2,16 @@
 
 import numpy as np
 
-from ..bitboard import EIGHT, NINE, NOT_FILE_A, NOT_FILE_H, ONE, SEVEN, ZERO
-from ..jit import inlined, lsb, msb
+from ..board.bitboard import (
+    EIGHT,
+    NINE,
+    NOT_FILE_A,
+    NOT_FILE_H,
+    ONE,
+    SEVEN,
+    ZERO,
+)
+from ..native.jit import inlined, lsb, msb
 
 FILE_A = np.uint64(0x0101010101010101)
 ONCE = np.int64(1)  # for `worth`, which a plain 1 would have compiled for itself

@@ -2,14 +2,22 @@
 
 import numpy as np
 
-from ..attacks import pawn_attacks
-from ..bitboard import RANK_3, RANK_6
-from ..jit import inlined, kernel, popcount
-from ..layout import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK, WHITE
-from ..terms import START
+from ..board.attacks import pawn_attacks
+from ..board.bitboard import RANK_3, RANK_6
+from ..layout import (
+    BISHOP,
+    KING,
+    KNIGHT,
+    PAWN,
+    QUEEN,
+    ROOK,
+    WHITE,
+)
+from ..native.jit import inlined, kernel, popcount
 from .pieces import CENTRE
 from .score import game_phase
 from .side import forward, worth
+from .terms import START
 
 _BY_PAWN, _BY_MINOR, _BY_ROOK = START["threat_by_pawn"], START["threat_by_minor"], START["threat_by_rook"]
 _BY_KING, _HANGING, _BY_PUSH = START["threat_by_king"], START["hanging"], START["threat_by_push"]

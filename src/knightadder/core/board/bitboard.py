@@ -1,0 +1,28 @@
+"""Sets of squares as 64-bit integers (bitboards), little-endian rank-file: bit 0 is a1, bit 63 is h8."""
+
+import numpy as np
+
+from ..native.jit import inlined
+
+ZERO, ONE = np.uint64(0), np.uint64(1)
+SEVEN, EIGHT, NINE = np.uint64(7), np.uint64(8), np.uint64(9)
+
+NOT_FILE_A = np.uint64(0xFEFEFEFEFEFEFEFE)
+NOT_FILE_H = np.uint64(0x7F7F7F7F7F7F7F7F)
+RANK_3 = np.uint64(0x0000000000FF0000)
+RANK_6 = np.uint64(0x0000FF0000000000)
+RANK_1_8 = np.uint64(0xFF000000000000FF)
+DARK_SQUARES = np.uint64(0xAA55AA55AA55AA55)
+ALL_SQUARES = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+@inlined
+def bit(square):
+    """Return the bitboard of one square."""
+    return ONE << np.uint64(square)
+
+
+@inlined
+def without_lsb(bitboard):
+    """Return the set without its lowest square; `bitboard` must not be empty."""
+    return bitboard & (bitboard - ONE)

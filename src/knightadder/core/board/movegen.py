@@ -1,0 +1,353 @@
+"""Legal move generation, by stage.
+
+The generator needs the position's `checkers` and `pinned` sets (`attacks.set_checks`) and then writes legal moves
+only: a piece that is pinned keeps to its line, every move but the king's answers a check, and en passant, which can
+uncover an attack in ways no pin shows, is tested by playing it on the occupancy.
+"""
+
+import numpy as np
+
+from ..layout import (
+    BISHOP,
+    KNIGHT,
+    NO_SQUARE,
+    PAWN,
+    QUEEN,
+    ROOK,
+    WHITE,
+)
+from ..native.jit import inlined, kernel, lsb
+from .attacks import (
+    bishop_attacks,
+    diagonal_sliders,
+    is_attacked,
+    king_square,
+    rook_attacks,
+    straight_sliders,
+)
+from .bitboard import (
+    ALL_SQUARES,
+    EIGHT,
+    NINE,
+    NOT_FILE_A,
+    NOT_FILE_H,
+    RANK_1_8,
+    RANK_3,
+    RANK_6,
+    SEVEN,
+    ZERO,
+    bit,
+    without_lsb,
+)
+from .moves import (
+    CASTLING,
+    DOUBLE_PUSH,
+    EN_PASSANT,
+    NORMAL,
+)
+
+# Stages, as bits. Noisy: captures and promotions; quiet: the rest.
+NOISY, QUIET, ALL = np.int64(1), np.int64(2), np.int64(3)
+
+
+@inlined
+def _add(moves, n, move):
+    moves[np.uint64(n)] = move  # an unsigned index needs no test for negative wrap-around
+    return n + 1
+
+
+@inlined
+def _add_targets(moves, n, source, targets):
+    while targets:
+        n = _add(moves, n, source | lsb(targets) << 6)
+        targets = without_lsb(targets)
+    return n
+
+
+@inlined
+def _add_pawn_moves(moves, n, step, targets, kind):
+    while targets:
+        target = lsb(targets)
+        n = _add(moves, n, (target - step) | target << 6 | kind << 12)
+        targets = without_lsb(targets)
+    return n
+
+
+@inlined
+def _add_promotions(moves, n, step, targets):
+    while targets:
+        target = lsb(targets)
+        move = (target - step) | target << 6
+        n = _add(moves, n, move | QUEEN << 12)
+        n = _add(moves, n, move | KNIGHT << 12)
+        n = _add(moves, n, move | ROOK << 12)
+        n = _add(moves, n, move | BISHOP << 12)
+        targets = without_lsb(targets)
+    return n
+
+
+@inlined
+def _add_pawns(moves, n, pawns, captures, pushes, empty, us):
+    """Pawn moves; `captures` and `pushes` are the allowed targets of either sort."""
+    if us == WHITE:
+        single = (pawns << EIGHT) & empty
+        double = ((single & RANK_3) << EIGHT) & pushes
+        west = ((pawns & NOT_FILE_A) << SEVEN) & captures
+        east = ((pawns & NOT_FILE_H) << NINE) & captures
+        forward, to_west, to_east = 8, 7, 9
+    else:
+        single = (pawns >> EIGHT) & empty
+        double = ((single & RANK_6) >> EIGHT) & pushes
+        west = ((pawns & NOT_FILE_A) >> NINE) & captures
+        east = ((pawns & NOT_FILE_H) >> SEVEN) & captures
+        forward, to_west, to_east = -8, -9, -7
+    single &= pushes
+    if (west | east | single) & RANK_1_8:
+        n = _add_promotions(moves, n, to_west, west & RANK_1_8)
+        n = _add_promotions(moves, n, to_east, east & RANK_1_8)
+        n = _add_promotions(moves, n, forward, single & RANK_1_8)
+        west, east, single = west & ~RANK_1_8, east & ~RANK_1_8, single & ~RANK_1_8
+    n = _add_pawn_moves(moves, n, to_west, west, NORMAL)
+    n = _add_pawn_moves(moves, n, to_east, east, NORMAL)
+    n = _add_pawn_moves(moves, n, forward, single, NORMAL)
+    return _add_pawn_moves(moves, n, 2 * forward, double, DOUBLE_PUSH)
+
+
+@inlined
+def en_passant_is_safe(tables, pos, source, target, us):
+    """Say whether the king of `us` is safe once the pawn on `source` has captured en passant on `target`."""
+    captured = bit(target ^ 8)
+    occupied = (pos.by_type[0] ^ bit(source) ^ captured) | bit(target)
+    enemies = pos.by_color[np.uint64(us ^ 1)] & ~captured
+    king = king_square(pos, us)
+    hits = (
+        (bishop_attacks(tables, king, occupied) & diagonal_sliders(pos))
+        | (rook_attacks(tables, king, occupied) & straight_sliders(pos))
+        | (tables.knight[np.uint64(king)] & pos.by_type[KNIGHT])
+        | (tables.pawn[np.uint64(us), np.uint64(king)] & pos.by_type[PAWN])
+    )
+    return hits & enemies == ZERO
+
+
+@inlined
+def castling_king_target(us, king, rook):
+    """Return the king's square after castling: the g- or c-file."""
+    return us * 56 + (6 if rook > king else 2)
+
+
+@inlined
+def castling_rook_target(us, king, rook):
+    """Return the rook's square after castling: the f- or d-file."""
+    return us * 56 + (5 if rook > king else 3)
+
+
+@inlined
+def castling_is_legal(tables, pos, king, rook, us):
+    """Say whether a side that is not in check and holds the right may castle with the rook on `rook`."""
+    king_target = castling_king_target(us, king, rook)
+    rook_target = castling_rook_target(us, king, rook)
+    both = bit(king) | bit(rook)
+    king_path = tables.between[np.uint64(king), np.uint64(king_target)] | bit(king_target)
+    rook_path = tables.between[np.uint64(rook), np.uint64(rook_target)] | bit(rook_target)
+    if (king_path | rook_path) & pos.by_type[0] & ~both:
+        return False
+    # In Chess960 the castling rook itself may shield the king: look at the target with the rook moved away.
+    occupied = (pos.by_type[0] & ~both) | bit(rook_target)
+    if is_attacked(tables, pos, king_target, occupied, us ^ 1):
+        return False
+    path = king_path & ~bit(king_target)
+    while path:
+        if is_attacked(tables, pos, lsb(path), pos.by_type[0], us ^ 1):
+            return False
+        path = without_lsb(path)
+    return True
+
+
+@kernel
+def generate(tables, pos, frame, start, stage):
+    """Write the legal moves of a stage into ``frame.moves[start:]`` and return the new end."""
+    moves = frame.moves
+    n = start
+    us = np.int64(pos.stm)
+    occupied = pos.by_type[0]
+    empty = ~occupied
+    own = pos.by_color[np.uint64(us)]
+    enemies = pos.by_color[np.uint64(us ^ 1)]
+    king = king_square(pos, us)
+    captures = enemies if stage & NOISY else ZERO
+    quiets = empty if stage & QUIET else ZERO
+
+    targets = tables.king[np.uint64(king)] & (captures | quiets)
+    without_king = occupied ^ bit(king)
+    while targets:
+        target = lsb(targets)
+        if not is_attacked(tables, pos, target, without_king, us ^ 1):
+            n = _add(moves, n, king | target << 6)
+        targets = without_lsb(targets)
+
+    answers = ALL_SQUARES
+    checkers = pos.checkers
+    if checkers:
+        if without_lsb(checkers):
+            return n  # only the king can answer a double check
+        answers = tables.between[np.uint64(king), np.uint64(lsb(checkers))] | checkers
+    elif stage & QUIET:
+        rooks = pos.castling & own
+        while rooks:
+            rook = lsb(rooks)
+            if castling_is_legal(tables, pos, king, rook, us):
+                n = _add(moves, n, king | rook << 6 | CASTLING << 12)
+            rooks = without_lsb(rooks)
+
+    captures &= answers
+    pushes = quiets & answers & ~RANK_1_8
+    if stage & NOISY:
+        pushes |= empty & answers & RANK_1_8
+    targets = captures | (quiets & answers)
+
+    pinned = pos.pinned
+    knights = pos.by_type[KNIGHT]
+    diagonal, straight = diagonal_sliders(pos), straight_sliders(pos)
+    pieces = own & knights & ~pinned
+    while pieces:
+        source = lsb(pieces)
+        n = _add_targets(moves, n, source, tables.knight[np.uint64(source)] & targets)
+        pieces = without_lsb(pieces)
+    pieces = own & diagonal & ~pinned
+    while pieces:
+        source = lsb(pieces)
+        n = _add_targets(moves, n, source, bishop_attacks(tables, source, occupied) & targets)
+        pieces = without_lsb(pieces)
+    pieces = own & straight & ~pinned
+    while pieces:
+        source = lsb(pieces)
+        n = _add_targets(moves, n, source, rook_attacks(tables, source, occupied) & targets)
+        pieces = without_lsb(pieces)
+    pawns = pos.by_type[PAWN] & own
+    n = _add_pawns(moves, n, pawns & ~pinned, captures, pushes, empty, us)
+
+    pieces = pinned & ~knights  # a pinned knight never moves
+    while pieces:
+        source = lsb(pieces)
+        piece = bit(source)
+        line = tables.line[np.uint64(king), np.uint64(source)]
+        if piece & pawns:
+            n = _add_pawns(moves, n, piece, captures & line, pushes & line, empty, us)
+        else:
+            reach = ZERO
+            if piece & diagonal:
+                reach |= bishop_attacks(tables, source, occupied)
+            if piece & straight:
+                reach |= rook_attacks(tables, source, occupied)
+            n = _add_targets(moves, n, source, reach & targets & line)
+        pieces = without_lsb(pieces)
+
+    ep = np.int64(pos.ep)
+    if ep != NO_SQUARE and stage & NOISY:
+        pieces = tables.pawn[np.uint64(us ^ 1), np.uint64(ep)] & pawns
+        while pieces:
+            source = lsb(pieces)
+            if en_passant_is_safe(tables, pos, source, ep, us):
+                n = _add(moves, n, source | ep << 6 | EN_PASSANT << 12)
+            pieces = without_lsb(pieces)
+    return n
+
+
+@inlined
+def _attacks_of(tables, piece_type, square, occupied):
+    """Return the squares a piece other than a pawn attacks."""
+    if piece_type == KNIGHT:
+        return tables.knight[np.uint64(square)]
+    if piece_type == BISHOP:
+        return bishop_attacks(tables, square, occupied)
+    if piece_type == ROOK:
+        return rook_attacks(tables, square, occupied)
+    if piece_type == QUEEN:
+        return bishop_attacks(tables, square, occupied) | rook_attacks(tables, square, occupied)
+    return tables.king[np.uint64(square)]
+
+
+@inlined
+def _is_pseudo_legal_pawn(tables, pos, source, target, kind, us):
+    enemies = pos.by_color[np.uint64(us ^ 1)]
+    attacked = tables.pawn[np.uint64(us), np.uint64(source)] & bit(target)
+    if kind == EN_PASSANT:
+        return target == pos.ep and attacked != ZERO
+    promotes = kind >= KNIGHT and kind <= QUEEN
+    if promotes != (bit(target) & RANK_1_8 != ZERO):
+        return False
+    if not promotes and kind != NORMAL and kind != DOUBLE_PUSH:
+        return False
+    if attacked:
+        return kind != DOUBLE_PUSH and attacked & enemies != ZERO
+    step = 8 - 16 * us
+    if pos.by_type[0] & bit(source + step):
+        return False
+    if kind == DOUBLE_PUSH:
+        start = source >> 3 == 1 + 5 * us
+        return start and target == source + 2 * step and pos.by_type[0] & bit(target) == ZERO
+    return target == source + step
+
+
+@kernel
+def is_pseudo_legal(tables, pos, move):
+    """Say whether any 16-bit move fits the position, leaving aside whether it exposes the king.
+
+    Castling is judged in full: its rules are about attacked squares anyway.
+    """
+    source, target, kind = move & 63, (move >> 6) & 63, (move >> 12) & 15
+    us = np.int64(pos.stm)
+    own = pos.by_color[np.uint64(us)]
+    if own & bit(source) == ZERO:
+        return False
+    if kind == CASTLING:
+        rights = pos.castling & own & bit(target)
+        if source != king_square(pos, us) or rights == ZERO or pos.checkers != ZERO:
+            return False
+        return castling_is_legal(tables, pos, source, target, us)
+    if own & bit(target):
+        return False
+    piece_type = np.int64(pos.board[source]) & 7
+    if piece_type == PAWN:
+        return _is_pseudo_legal_pawn(tables, pos, source, target, kind, us)
+    if kind != NORMAL:
+        return False
+    return _attacks_of(tables, piece_type, source, pos.by_type[0]) & bit(target) != ZERO
+
+
+@kernel
+def is_legal(tables, pos, move):
+    """Say whether any 16-bit move (one of another position, say, from the hash table) is legal here."""
+    if not is_pseudo_legal(tables, pos, move):
+        return False
+    source, target, kind = move & 63, (move >> 6) & 63, (move >> 12) & 15
+    us = np.int64(pos.stm)
+    if kind == CASTLING:
+        return True
+    if kind == EN_PASSANT:
+        return en_passant_is_safe(tables, pos, source, target, us)
+    king = king_square(pos, us)
+    if source == king:
+        return not is_attacked(tables, pos, target, pos.by_type[0] ^ bit(king), us ^ 1)
+    checkers = pos.checkers
+    if checkers:
+        if without_lsb(checkers):
+            return False
+        answers = tables.between[np.uint64(king), np.uint64(lsb(checkers))] | checkers
+        if answers & bit(target) == ZERO:
+            return False
+    pin = pos.pinned & bit(source)
+    return pin == ZERO or tables.line[np.uint64(king), np.uint64(source)] & bit(target) != ZERO
+
+
+__all__ = [
+    "ALL",
+    "NOISY",
+    "QUIET",
+    "castling_king_target",
+    "castling_rook_target",
+    "en_passant_is_safe",
+    "generate",
+    "is_legal",
+    "is_pseudo_legal",
+]

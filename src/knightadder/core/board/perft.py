@@ -1,0 +1,45 @@
+"""Perft: counts the leaves of the legal move tree, the standard test of move generation."""
+
+import numpy as np
+from numba import int64
+
+from ..layout import Tables, Worker
+from ..native.jit import entry, load64
+from .bitboard import ZERO
+from .movegen import ALL, generate
+from .position import make
+
+
+@entry(int64(Tables, Worker, int64, int64, int64))
+def perft(tables, worker, ply, depth, bulk):
+    """Count the positions `depth` plies below ``worker.stack[ply]``.
+
+    Parameters
+    ----------
+    ply : int
+        Where in the stack the position is.
+    depth : int
+        At least 0.
+    bulk : int
+        1 counts the moves of the last ply without making them ("bulk counting"), 0 makes every one.
+
+    Returns
+    -------
+    int
+        The count; a part of it if the stop flag was set meanwhile.
+    """
+    if depth == 0:
+        return 1
+    pos = worker.stack[np.uint64(ply)]
+    frame = worker.frames[np.uint64(ply)]
+    count = generate(tables, pos, frame, np.int64(0), ALL)
+    if depth == 1 and bulk:
+        return count
+    if depth > 3 and load64(worker.stop_address) != ZERO:
+        return 0
+    child = worker.stack[np.uint64(ply + 1)]
+    total = 0
+    for i in range(count):
+        make(tables, pos, child, frame.moves[np.uint64(i)])
+        total += perft(tables, worker, ply + 1, depth - 1, bulk)
+    return total

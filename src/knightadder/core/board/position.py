@@ -1,0 +1,201 @@
+"""Positions: setting up, making moves by copy, the null move.
+
+Making a move copies the position to the next place of the search stack and changes the copy; taking back is just
+going down a ply. The record is 200 bytes, which costs less to copy than a move costs to undo.
+"""
+
+import numpy as np
+
+from ..layout import (
+    KING,
+    NO_SQUARE,
+    PAWN,
+    ROOK,
+)
+from ..native.jit import (
+    copy_record,
+    inlined,
+    kernel,
+    lsb,
+)
+from .attacks import set_checks
+from .bitboard import ZERO, bit, without_lsb
+from .movegen import castling_king_target, castling_rook_target, en_passant_is_safe
+from .moves import CASTLING, DOUBLE_PUSH, EN_PASSANT
+
+
+@inlined
+def add_piece(tables, pos, piece, square):
+    """Put a piece on an empty square, keeping key and piece-square sum."""
+    bitboard = bit(square)
+    pos.by_type[np.uint64(piece & 7)] |= bitboard
+    pos.by_color[np.uint64(piece >> 3)] |= bitboard
+    pos.by_type[0] |= bitboard
+    pos.board[np.uint64(square)] = piece
+    entry = tables.piece_square[np.uint64(piece), np.uint64(square)]
+    pos.key ^= entry.key
+    pos.psq += entry.psq
+
+
+@inlined
+def remove_piece(tables, pos, piece, square):
+    """Take a piece off a square, keeping key and piece-square sum."""
+    rest = ~bit(square)
+    pos.by_type[np.uint64(piece & 7)] &= rest
+    pos.by_color[np.uint64(piece >> 3)] &= rest
+    pos.by_type[0] &= rest
+    pos.board[np.uint64(square)] = 0
+    entry = tables.piece_square[np.uint64(piece), np.uint64(square)]
+    pos.key ^= entry.key
+    pos.psq -= entry.psq
+
+
+@inlined
+def _flip(pos, piece, squares):
+    """Put a piece on the squares of a set where it is not, take it off where it is; the board array stays."""
+    pos.by_type[np.uint64(piece & 7)] ^= squares
+    pos.by_color[np.uint64(piece >> 3)] ^= squares
+    pos.by_type[0] ^= squares
+
+
+@inlined
+def can_capture_en_passant(tables, pos, target):
+    """Say whether the side to move has a legal en passant capture on `target`."""
+    us = np.int64(pos.stm)
+    pawns = tables.pawn[np.uint64(us ^ 1), np.uint64(target)] & pos.by_type[PAWN] & pos.by_color[np.uint64(us)]
+    while pawns:
+        if en_passant_is_safe(tables, pos, lsb(pawns), target, us):
+            return True
+        pawns = without_lsb(pawns)
+    return False
+
+
+@inlined
+def _castling_key(tables, rooks):
+    """Return the change of the key when some rooks lose their right to castle."""
+    key = ZERO
+    while rooks:
+        key ^= tables.zobrist_castling[np.uint64(lsb(rooks))]
+        rooks = without_lsb(rooks)
+    return key
+
+
+@kernel
+def make(tables, old, new, move):
+    """Write into `new` the position after a legal move in `old`."""
+    copy_record(new, old)
+    source, target, kind = move & 63, (move >> 6) & 63, (move >> 12) & 15
+    us = np.int64(old.stm)
+    piece = np.int64(old.board[np.uint64(source)])
+    new.stm = us ^ 1
+    new.ep = NO_SQUARE
+    new.rule50 += 1
+    new.plies_from_null += 1
+    # Key and sum stay in registers until the usual move is made: the memory of `new` has only just been written.
+    key = old.key ^ tables.zobrist_stm ^ tables.zobrist_ep[np.uint64(old.ep)]
+    psq = old.psq
+    if old.castling:
+        gone = old.castling & (bit(source) | bit(target))
+        if piece & 7 == KING:
+            gone |= old.castling & old.by_color[np.uint64(us)]
+        if gone:
+            new.castling = old.castling & ~gone
+            key ^= _castling_key(tables, gone)
+
+    if kind == CASTLING:
+        rook = ROOK | us << 3
+        new.key = key
+        remove_piece(tables, new, piece, source)
+        remove_piece(tables, new, rook, target)
+        add_piece(tables, new, piece, castling_king_target(us, source, target))
+        add_piece(tables, new, rook, castling_rook_target(us, source, target))
+    else:
+        victim = np.int64(old.board[np.uint64(target)])
+        if victim:
+            _flip(new, victim, bit(target))
+            captured = tables.piece_square[np.uint64(victim), np.uint64(target)]
+            key ^= captured.key
+            psq -= captured.psq
+            new.rule50 = 0
+        _flip(new, piece, bit(source) | bit(target))
+        new.board[np.uint64(source)] = 0
+        new.board[np.uint64(target)] = piece
+        before = tables.piece_square[np.uint64(piece), np.uint64(source)]
+        after = tables.piece_square[np.uint64(piece), np.uint64(target)]
+        new.key = key ^ before.key ^ after.key
+        new.psq = psq + after.psq - before.psq
+        if piece & 7 == PAWN:
+            new.rule50 = 0
+            if kind == DOUBLE_PUSH:
+                behind = (source + target) >> 1
+                if can_capture_en_passant(tables, new, behind):
+                    new.ep = behind
+                    new.key ^= tables.zobrist_ep[np.uint64(behind)]
+            elif kind == EN_PASSANT:
+                remove_piece(tables, new, PAWN | (us ^ 1) << 3, target ^ 8)
+            elif kind:
+                remove_piece(tables, new, piece, target)
+                add_piece(tables, new, kind | us << 3, target)
+    set_checks(tables, new)
+
+
+@kernel
+def make_null(tables, old, new):
+    """Write into `new` the position after passing; the side to move must not be in check."""
+    copy_record(new, old)
+    new.stm = np.int64(old.stm) ^ 1
+    new.key ^= tables.zobrist_stm ^ tables.zobrist_ep[np.uint64(old.ep)]
+    new.ep = NO_SQUARE
+    new.rule50 += 1
+    new.plies_from_null = 0
+    set_checks(tables, new)
+
+
+@inlined
+def clear(pos):
+    """Forget all pieces but those on `board`, before `add_piece` and `complete`."""
+    pos.by_type[:] = ZERO
+    pos.by_color[:] = ZERO
+    pos.key = ZERO
+    pos.psq = 0
+
+
+@kernel
+def complete(tables, pos):
+    """Derive everything else once the pieces stand, from `stm`, `castling` and `ep` (a square still to be examined).
+
+    The en passant square is kept only when a capture there is legal; else, and if there is none, it is `NO_SQUARE`.
+    """
+    if pos.stm:
+        pos.key ^= tables.zobrist_stm
+    pos.key ^= _castling_key(tables, pos.castling)
+    ep = np.int64(pos.ep)
+    if ep != NO_SQUARE:
+        if can_capture_en_passant(tables, pos, ep):
+            pos.key ^= tables.zobrist_ep[np.uint64(ep)]
+        else:
+            pos.ep = NO_SQUARE
+    set_checks(tables, pos)
+
+
+@kernel
+def set_up(tables, pos):
+    """Derive everything else from `board`, `stm`, `castling` and `ep`; see `complete`."""
+    clear(pos)
+    for square in range(64):
+        piece = np.int64(pos.board[square])
+        if piece:
+            add_piece(tables, pos, piece, square)
+    complete(tables, pos)
+
+
+@inlined
+def key_after(tables, pos, move):
+    """Return the key that most moves lead to: right but for castling, en passant and promotions.
+
+    Good enough to fetch a hash entry while the move is still being made.
+    """
+    source, target = np.uint64(move & 63), np.uint64((move >> 6) & 63)
+    piece, victim = np.uint64(pos.board[source]), np.uint64(pos.board[target])
+    change = tables.piece_square[piece, source].key ^ tables.piece_square[piece, target].key
+    return pos.key ^ tables.zobrist_stm ^ change ^ tables.piece_square[victim, target].key

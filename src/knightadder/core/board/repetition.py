@@ -1,0 +1,96 @@
+"""Upcoming repetitions: whether one move joins the position with an earlier one of the searched line.
+
+After Marcel van Kervinck's "Detecting repetitions with cuckoo hashing": the keys of two positions that one reversible
+move connects differ by that move's key, so a table of the 3,668 keys of all such moves tells them. The table is a
+cuckoo hash: every key is in one of two places.
+"""
+
+import numpy as np
+
+from ..layout import (
+    BISHOP,
+    CUCKOO_PLACES,
+    KING,
+    KNIGHT,
+    QUEEN,
+    ROOK,
+)
+from ..native.jit import inlined, kernel
+from .bitboard import ZERO
+
+_MASK = np.uint64(CUCKOO_PLACES - 1)
+_SECOND = np.uint64(16)
+
+
+@inlined
+def _first_place(key):
+    return key & _MASK
+
+
+@inlined
+def _second_place(key):
+    return (key >> _SECOND) & _MASK
+
+
+@kernel
+def can_repeat(tables, worker, pos, ply):
+    """Say whether one reversible move leads back to a position of the searched line, or led from it to this one.
+
+    Either way the moves between have achieved nothing. ``worker.keys`` must hold the keys up to this ply. The root and
+    the game before it do not count, because one occurrence there does not make a draw yet; nor is it tested whether
+    the move would be legal.
+    """
+    here = worker.key_count + ply
+    furthest = min(min(np.int64(pos.rule50), np.int64(pos.plies_from_null)), ply - 1)
+    for distance in range(3, furthest + 1, 2):
+        key = pos.key ^ worker.keys[np.uint64(here - distance)]
+        place = _first_place(key)
+        if tables.cuckoo_keys[place] != key:
+            place = _second_place(key)
+            if tables.cuckoo_keys[place] != key:
+                continue
+        squares = np.int64(tables.cuckoo_squares[place])
+        if tables.between[np.uint64(squares & 63), np.uint64(squares >> 6)] & pos.by_type[0] == ZERO:
+            return True
+    return False
+
+
+def fill_tables(tables):
+    """Fill the keys of reversible moves of a TABLES record; attacks and Zobrist numbers must be there already."""
+    keys = np.zeros(CUCKOO_PLACES, np.uint64)
+    squares = np.zeros(CUCKOO_PLACES, np.uint16)
+    numbers = tables.piece_square["key"]
+    for piece_type in (KNIGHT, BISHOP, ROOK, QUEEN, KING):
+        for a in range(64):
+            reached = _reached(tables, piece_type, a)
+            for b in range(a + 1, 64):
+                if reached >> b & 1:
+                    for piece in (piece_type, piece_type + 8):
+                        key = numbers[piece, a] ^ numbers[piece, b] ^ tables.zobrist_stm
+                        _insert(keys, squares, key, np.uint16(a | b << 6))
+    tables.cuckoo_keys[:] = keys
+    tables.cuckoo_squares[:] = squares
+
+
+def _reached(tables, piece_type, square):
+    """Squares that a piece reaches on an empty board."""
+    sets = {
+        KNIGHT: tables.knight[square],
+        BISHOP: tables.bishop_rays[square],
+        ROOK: tables.rook_rays[square],
+        QUEEN: tables.bishop_rays[square] | tables.rook_rays[square],
+        KING: tables.king[square],
+    }
+    return int(sets[piece_type])
+
+
+def _insert(keys, squares, key, pair):
+    """Put a key into its first place; what was there moves to its other place, and so on."""
+    place = int(key & _MASK)
+    while True:
+        keys[place], key = key, keys[place]
+        squares[place], pair = pair, squares[place]
+        if not key:
+            return
+        first, second = int(key & _MASK), int(key >> _SECOND & _MASK)
+        place = second if place == first else first

@@ -1,0 +1,1 @@
+"""The entry points: what Python calls in the compiled core."""

@@ -1,0 +1,54 @@
+"""The analysis of one position in two calls: one sets it up, the other is what `deepening` is when Python asks for it.
+
+Nothing of the engine imports this module: its entry points are compiled only for the analysis of many positions.
+"""
+
+import numpy as np
+from numba import int64
+
+from ..board.packed import Packed, unpack
+from ..layout import Tables, Worker
+from ..native.jit import entry
+from ..search.deepening import deepen, prepare
+from .game import play_all
+
+
+@entry(int64(Tables, Worker, Packed[::1], int64, int64[::1]))
+def set_up_game(tables, worker, records, index, moves):
+    """Set up ``worker.stack[0]`` from ``records[index]``, which is legal, and play moves from it.
+
+    Returns
+    -------
+    int
+        How many of the moves were played; see `play_all`.
+    """
+    worker.key_count = 0
+    unpack(tables, records[np.uint64(index)], worker.stack[0])
+    return play_all(tables, worker, moves)
+
+
+@entry(int64(Tables, Worker, int64, int64, int64, int64))
+def analyse_position(tables, worker, deepest, nodes, lines, mate_plies):
+    """Search the position ``worker.stack[0]``, until a limit or the worker's stop flag ends it.
+
+    Parameters
+    ----------
+    tables, worker : records
+        The worker knows the position, the game's history, the hash table and the address of a stop flag.
+    deepest : int
+        The last depth, in plies.
+    nodes : int
+        How many are searched at most.
+    lines : int
+        Number of best moves to find.
+    mate_plies : int
+        Search ends when the best line ends in mate after so many plies; 0 asks for no mate.
+
+    Returns
+    -------
+    int
+        The depth that was searched last, 0 if there are no legal moves. ``worker.root_moves`` holds the lines, the
+        best first.
+    """
+    count = prepare(tables, worker, nodes)
+    return deepen(tables, worker, deepest if count else np.int64(0), min(lines, count), nodes, mate_plies)

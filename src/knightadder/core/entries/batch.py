@@ -1,0 +1,88 @@
+"""Many positions in one call: FENs packed, packed positions evaluated.
+
+Nothing of the engine imports this module: its entry points are compiled for those who use it.
+"""
+
+import numpy as np
+from numba import int16, int64, uint8
+
+from ..board.fen_reader import read_fen
+from ..board.packed import (
+    DRAW,
+    Packed,
+    pack,
+    unpack,
+)
+from ..evaluation.evaluate import evaluate
+from ..layout import WHITE, Tables, Worker
+from ..native.jit import entry
+from ..search.transposition import INFINITE
+
+NO_VALUE = -32_768  # stands for the value of what is no legal position
+
+
+@entry(int64(Tables, Worker, uint8[::1], int64[::1], Packed[::1]))
+def pack_fens(tables, worker, text, ends, records):
+    """Read FENs that stand one after the other, and pack their positions.
+
+    Parameters
+    ----------
+    tables, worker : records
+        The worker's first position is overwritten.
+    text : array of uint8
+        The characters, in ASCII.
+    ends : array of int
+        Where each FEN ends and the next one begins.
+    records : array of PACKED
+        Receives the positions, with score 0 and a draw as the result; zeros where the FEN describes no legal position.
+
+    Returns
+    -------
+    int
+        The number of illegal positions.
+    """
+    pos = worker.stack[0]
+    start, illegal = np.int64(0), np.int64(0)
+    for number in range(len(ends)):
+        record = records[np.uint64(number)]
+        end = ends[np.uint64(number)]
+        move = read_fen(tables, text, start, end, pos)
+        if move > 0:
+            pack(pos, record, 2 * (move - 1) + np.int64(pos.stm), np.int64(0), np.int64(DRAW))
+        else:
+            record.occupied = np.uint64(0)
+            record.pieces[:] = 0
+            record.stm_ep = record.rule50 = record.fullmove = record.score = record.result = record.spare = 0
+            illegal += 1
+        start = end
+    return illegal
+
+
+@entry(int64(Tables, Worker, Packed[::1], int16[::1]))
+def evaluate_records(tables, worker, records, values):
+    """Evaluate packed positions.
+
+    Parameters
+    ----------
+    tables, worker : records
+        The worker's first position is overwritten.
+    records : array of PACKED
+        The positions.
+    values : array of int16
+        Receives the static values, in centipawns from White's view; `NO_VALUE` for what is no legal position.
+
+    Returns
+    -------
+    int
+        The number of illegal positions.
+    """
+    pos = worker.stack[0]
+    illegal = np.int64(0)
+    for number in range(len(records)):
+        if unpack(tables, records[np.uint64(number)], pos):
+            value = evaluate(tables, worker, pos, -INFINITE, INFINITE)
+            values[np.uint64(number)] = value if pos.stm == WHITE else -value
+        else:
+            values[np.uint64(number)] = NO_VALUE
+            illegal += 1
+    return illegal

@@ -1,0 +1,170 @@
+"""What Python asks of the core about one game: set up a position, list and play moves, judge it.
+
+The position is ``worker.stack[0]``; ``worker.keys[:key_count]`` are the keys of the positions before it that can
+still be repeated.
+"""
+
+import numpy as np
+from numba import int64, void
+
+from ..board.attacks import is_attacked, king_square
+from ..board.draw import is_dead_position, is_fifty_move_draw, is_repetition
+from ..board.movegen import ALL, castling_king_target, generate
+from ..board.moves import CASTLING, NO_MOVE, is_promotion
+from ..board.position import make, set_up
+from ..layout import GAME_KEYS, Tables, Worker
+from ..native.jit import copy_record, entry, kernel
+from ..search.see import see_at_least
+from ..search.transposition import entry_move, probe
+
+
+@entry(int64(Tables, Worker))
+def set_up_position(tables, worker):
+    """Complete ``worker.stack[0]`` after its board, side to move, castling rooks and en passant square were set.
+
+    Returns
+    -------
+    int
+        1 if the side that is not to move stands in check, which no game reaches; else 0.
+    """
+    pos = worker.stack[0]
+    set_up(tables, pos)
+    worker.key_count = 0
+    us = np.int64(pos.stm)
+    return np.int64(is_attacked(tables, pos, king_square(pos, us ^ 1), pos.by_type[0], us))
+
+
+@entry(int64(Tables, Worker))
+def list_moves(tables, worker):
+    """Write the legal moves into ``worker.frames[0].moves`` and return how many there are."""
+    return generate(tables, worker.stack[0], worker.frames[0], np.int64(0), ALL)
+
+
+@kernel
+def _find(tables, worker, source, target, promotion):
+    pos, frame = worker.stack[0], worker.frames[0]
+    count = generate(tables, pos, frame, np.int64(0), ALL)
+    us = np.int64(pos.stm)
+    castling = np.int64(0)
+    for i in range(count):
+        move = frame.moves[np.uint64(i)]
+        if move & 63 != source:
+            continue
+        kind, to = (move >> 12) & 15, (move >> 6) & 63
+        if to == target and promotion == (kind if is_promotion(move) else 0):
+            return move
+        if kind == CASTLING and promotion == 0 and castling_king_target(us, source, to) == target:
+            castling = move
+    return castling
+
+
+@kernel
+def _play(tables, worker, move):
+    pos, after = worker.stack[0], worker.stack[1]
+    if worker.key_count == GAME_KEYS:
+        for i in range(GAME_KEYS - 1):
+            worker.keys[i] = worker.keys[i + 1]
+        worker.key_count -= 1
+    worker.keys[np.uint64(worker.key_count)] = pos.key
+    worker.key_count += 1
+    make(tables, pos, after, move)
+    if after.rule50 == 0:
+        worker.key_count = 0
+    copy_record(pos, after)
+
+
+@kernel
+def _draw_reason(tables, worker):
+    pos = worker.stack[0]
+    if is_fifty_move_draw(tables, pos, worker.frames[0]):
+        return 1
+    if is_repetition(worker, pos, np.int64(0)):
+        return 2
+    return 3 if is_dead_position(pos) else 0
+
+
+@kernel
+def _count_moves(tables, worker):
+    # What follows in the game: 0 if it is over by mate, stalemate or a draw.
+    count = generate(tables, worker.stack[0], worker.frames[0], np.int64(0), ALL)
+    return np.int64(0) if _draw_reason(tables, worker) else count
+
+
+@entry(int64(Tables, Worker, int64, int64, int64))
+def find_move(tables, worker, source, target, promotion):
+    """Return the legal move from `source` to `target`, or 0.
+
+    Parameters
+    ----------
+    source, target : int
+        Squares. Castling may be written as king takes rook or as the king's own step.
+    promotion : int
+        Piece type, 0 for none.
+    """
+    return _find(tables, worker, source, target, promotion)
+
+
+@entry(void(Tables, Worker, int64))
+def play(tables, worker, move):
+    """Make a legal move in ``worker.stack[0]`` and remember the position left for repetitions."""
+    _play(tables, worker, move)
+
+
+@entry(int64(Tables, Worker, int64[::1]))
+def play_all(tables, worker, wanted):
+    """Play moves for as long as they are legal, and return how many were.
+
+    One call for a whole game, because each call from Python costs some twenty microseconds of the player's clock.
+
+    Parameters
+    ----------
+    wanted : array of int
+        From-square | to-square << 6 | promotion << 12, as `find_move` understands them.
+    """
+    for i in range(len(wanted)):
+        squares = wanted[i]
+        move = _find(tables, worker, squares & 63, (squares >> 6) & 63, squares >> 12)
+        if move == NO_MOVE:
+            return i
+        _play(tables, worker, move)
+    return len(wanted)
+
+
+@entry(int64(Tables, Worker, int64, int64))
+def play_expected(tables, worker, best, reply):
+    """Play a search's best move and the reply to it, and return that reply if it is worth pondering on.
+
+    Parameters
+    ----------
+    best : int
+        A legal move.
+    reply : int
+        The second move of the principal variation; 0 if that is too short, and the transposition table is asked.
+
+    Returns
+    -------
+    int
+        The reply; 0 if none is known, or the game is over before or after it.
+    """
+    _play(tables, worker, best)
+    count = _count_moves(tables, worker)
+    if reply == NO_MOVE:
+        reply = entry_move(probe(worker, worker.stack[0].key))
+    for i in range(count):
+        # The table's move may be another position's.
+        if worker.frames[0].moves[np.uint64(i)] == reply:
+            _play(tables, worker, reply)
+            return reply if _count_moves(tables, worker) > 0 else 0
+    return 0
+
+
+@entry(int64(Tables, Worker))
+def draw_reason(tables, worker):
+    """Say why the game is drawn: 1 fifty-move rule, 2 threefold repetition, 3 dead position, 0 not at all."""
+    return _draw_reason(tables, worker)
+
+
+@entry(int64(Tables, Worker, int64, int64))
+def see(tables, worker, move, threshold):
+    """Return 1 if the exchange that a legal move starts wins at least `threshold` centipawns, else 0."""
+    return np.int64(see_at_least(tables, worker.stack[0], move, threshold))

@@ -1,0 +1,55 @@
+"""Compiled loops around the evaluation and the move generator, for ``benchmarks/microbench.py``.
+
+Nothing of the engine imports this module, so that its entry points are compiled for the benchmark only.
+"""
+
+import numpy as np
+from numba import int64
+
+from ..board.movegen import ALL, generate
+from ..evaluation.evaluate import evaluate
+from ..layout import Tables, Worker
+from ..native.jit import copy_record, entry
+from ..search.transposition import INFINITE
+
+_COPIES = np.int64(64)  # few enough for the first-level cache, and a power of two
+
+
+@entry(int64(Tables, Worker, int64))
+def time_evaluate(tables, worker, count):
+    """Evaluate ``worker.stack[0]`` `count` times.
+
+    Copies of the position take turns, in an order that depends on the values so far: each evaluation starts when the
+    one before it is done, and none can be taken out of the loop. The copies overwrite ``worker.stack[1:64]``.
+
+    Returns
+    -------
+    int
+        The sum of the values, so that none is left out.
+    """
+    for i in range(1, _COPIES):
+        copy_record(worker.stack[i], worker.stack[0])
+    total = np.int64(0)
+    place = np.int64(0)
+    for _ in range(count):
+        total += evaluate(tables, worker, worker.stack[np.uint64(place)], -INFINITE, INFINITE)
+        place = (place + (total | 1)) & (_COPIES - 1)
+    return total
+
+
+@entry(int64(Tables, Worker, int64))
+def time_generate(tables, worker, count):
+    """Generate all legal moves of ``worker.stack[0]`` `count` times.
+
+    The moves are written each time, to another of 64 frames, so no turn can be left out.
+
+    Returns
+    -------
+    int
+        The number of moves written.
+    """
+    total = np.int64(0)
+    for i in range(count):
+        frame = worker.frames[np.uint64(i & (_COPIES - 1))]
+        total += generate(tables, worker.stack[0], frame, np.int64(0), ALL)
+    return total

@@ -1,0 +1,64 @@
+"""What Python asks of packed positions: pack a game's position or a FEN, and set up a position from a record.
+
+Nothing of the engine imports this module: its entry points are compiled for those who use it.
+"""
+
+import numpy as np
+from numba import int64, void
+
+from ..board.fen import FenError, parse_fen
+from ..board.packed import DRAW, PACKED, Packed, pack, unpack
+from ..layout import WORKER, Tables, Worker, new_record
+from ..native.jit import entry
+from .game import set_up_position
+
+
+@entry(void(Worker, Packed[::1], int64, int64, int64, int64))
+def pack_position(worker, records, index, ply, score, result):
+    """Pack ``worker.stack[0]`` into ``records[index]``; see `pack`."""
+    pack(worker.stack[0], records[np.uint64(index)], ply, score, result)
+
+
+@entry(int64(Tables, Worker, Packed[::1], int64))
+def unpack_position(tables, worker, records, index):
+    """Set up ``worker.stack[0]`` from ``records[index]``, without a history; returns 0 if that is no legal position."""
+    worker.key_count = 0
+    return np.int64(unpack(tables, records[np.uint64(index)], worker.stack[0]))
+
+
+def pack_game(worker, ply=0, score=0, result=DRAW):
+    """Return the record of a game's position, as an array of one.
+
+    Parameters
+    ----------
+    worker : WORKER record
+        The game, such as ``Game.record``.
+    ply : int
+        Plies since the beginning, such as ``Game.ply``.
+    score : int
+        Centipawns from White's view.
+    result : int
+        `LOSS`, `DRAW` or `WIN`, for White.
+    """
+    records = np.zeros(1, PACKED)
+    pack_position(worker, records, 0, ply, score, result)
+    return records
+
+
+def pack_fen(tables, text, score=0, result=DRAW):
+    """Return the record of a FEN, as an array of one.
+
+    Raises
+    ------
+    FenError
+        If the FEN describes no legal position.
+    """
+    setup = parse_fen(text)
+    worker = new_record(WORKER)
+    position = worker.stack[0]
+    position.board[:] = setup.board
+    position.stm, position.castling, position.ep = setup.stm, setup.castling, setup.ep
+    position.rule50 = position.plies_from_null = setup.rule50
+    if set_up_position(tables, worker):
+        raise FenError("the side that is not to move is in check")
+    return pack_game(worker, 2 * (setup.fullmove - 1) + setup.stm, score, result)

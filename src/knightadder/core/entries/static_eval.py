@@ -1,0 +1,48 @@
+"""What Python asks of the static evaluation: a position's value, and what the classical one is made of.
+
+Search has the evaluation compiled in; these entry points serve people and tools, and are compiled when they first ask.
+"""
+
+from numba import int64
+
+from ..evaluation import classical
+from ..evaluation.evaluate import evaluate
+from ..layout import (
+    TRACE,
+    Tables,
+    Trace,
+    Worker,
+    new_record,
+)
+from ..native.compiling import compile_entry
+from ..native.jit import entry
+from ..search.transposition import INFINITE
+
+
+@entry(int64(Tables, Worker))
+def evaluate_position(tables, worker):
+    """Return the static value of ``worker.stack[0]`` in centipawns, from the side to move's view."""
+    return evaluate(tables, worker, worker.stack[0], -INFINITE, INFINITE)
+
+
+@entry(int64(Tables, Worker, Trace))
+def trace_position(tables, worker, trace):
+    """Return the classical value of ``worker.stack[0]``, from the side to move's view, and note what it is made of.
+
+    `trace` is a zeroed TRACE record. The value is before what is known of endings and of the fifty-move rule.
+    """
+    return classical.evaluate(tables, worker, worker.stack[0], -INFINITE, INFINITE, trace)
+
+
+def static_value(tables, worker):
+    """Return the static value of ``worker.stack[0]`` in centipawns, from the side to move's view."""
+    compile_entry(evaluate_position)
+    return int(evaluate_position(tables, worker))
+
+
+def static_trace(tables, worker):
+    """Return the trace of the classical value of ``worker.stack[0]``, a TRACE record."""
+    compile_entry(trace_position)
+    trace = new_record(TRACE)
+    trace_position(tables, worker, trace)
+    return trace

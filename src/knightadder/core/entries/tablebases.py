@@ -1,0 +1,81 @@
+"""What Python asks of endgame tablebases: the value of a position, and of a move.
+
+The position is ``worker.stack[0]``, as in `game`.
+"""
+
+import numpy as np
+from numba import int64, types
+
+from ..board.draw import is_fifty_move_draw, is_repetition
+from ..board.position import make
+from ..layout import Tablebases, Tables, Worker
+from ..native.jit import entry, inlined
+from ..syzygy.probe import (
+    FOUND,
+    dtz_before_zeroing,
+    dtz_of_move,
+    probe_dtz,
+    probe_wdl,
+)
+
+_VALUE = types.UniTuple(int64, 2)
+
+
+@inlined
+def _draws_at_once(tables, worker, move):
+    """Make a move from ``worker.stack[0]`` and say whether a rule then ends the game as a draw."""
+    pos, after = worker.stack[0], worker.stack[1]
+    worker.keys[np.uint64(worker.key_count)] = pos.key
+    make(tables, pos, after, move)
+    worker.keys[np.uint64(worker.key_count + 1)] = after.key
+    return is_fifty_move_draw(tables, after, worker.frames[1]) or is_repetition(worker, after, np.int64(1))
+
+
+@entry(_VALUE(Tables, Tablebases, Worker, int64))
+def find_wdl(tables, tablebases, worker, ply):
+    """Probe the WDL tables from Python, see `probe_wdl`."""
+    return probe_wdl(tables, tablebases, worker, ply)
+
+
+@entry(_VALUE(Tables, Tablebases, Worker, int64))
+def find_dtz(tables, tablebases, worker, ply):
+    """Probe the DTZ tables from Python, see `probe_dtz`."""
+    return probe_dtz(tables, tablebases, worker, ply)
+
+
+@entry(_VALUE(Tables, Tablebases, Worker, int64))
+def find_wdl_after(tables, tablebases, worker, move):
+    """Probe the WDL tables after a legal move from ``worker.stack[0]``.
+
+    Returns
+    -------
+    tuple of int
+        The value for the side that makes the move, as if it had been a capture or a pawn move, see `probe_wdl`; and 1
+        if it is known, else 0. A move that draws by the fifty-move rule or by repetition has the value 0.
+    """
+    if _draws_at_once(tables, worker, move):
+        return np.int64(0), FOUND
+    wdl, known = probe_wdl(tables, tablebases, worker, np.int64(1))
+    return -wdl, known
+
+
+@entry(_VALUE(Tables, Tablebases, Worker, int64))
+def find_dtz_after(tables, tablebases, worker, move):
+    """Probe the DTZ tables after a legal move from ``worker.stack[0]``.
+
+    Returns
+    -------
+    tuple of int
+        The distance to zeroing in plies if the move is made, itself included, from the view of the side that makes
+        it, see `probe_dtz`; 1 for a mate, and 0 for a draw, also by the fifty-move rule or by repetition. Then 1 if
+        the distance is known, else 0.
+    """
+    if _draws_at_once(tables, worker, move):
+        return np.int64(0), FOUND
+    ply = np.int64(1)
+    after = worker.stack[1]
+    if after.rule50 == 0:
+        wdl, known = probe_wdl(tables, tablebases, worker, ply)
+        return dtz_before_zeroing(-wdl), known
+    dtz, known = probe_dtz(tables, tablebases, worker, ply)
+    return dtz_of_move(tables, after, worker.frames[1], dtz), known

@@ -1,0 +1,116 @@
+"""Traces of many packed positions, as the rows of a sparse matrix: what the tuner of the evaluation works on.
+
+Nothing of the engine imports this module, so that its entry point is compiled for the tuner only.
+"""
+
+import numpy as np
+from numba import float32, int32, int64
+
+from ..board.packed import Packed, unpack
+from ..evaluation import classical, endings
+from ..evaluation.score import FULL_PHASE, FULL_SCALE, game_phase
+from ..evaluation.terms import TERM_VALUES
+from ..layout import (
+    TRACE,
+    WORKER,
+    Tables,
+    Trace,
+    Worker,
+    new_record,
+)
+from ..native.compiling import compile_entry
+from ..native.jit import entry, inlined
+from ..search.transposition import INFINITE
+
+MOST_COUNTS = 256  # values of terms that a position can count for: 32 men have few reasons each
+
+
+@inlined
+def _known_scale(pos, value):
+    """Return how much of a value is left when what is known of endings has had its say."""
+    if game_phase(pos) > endings.FEW_PIECES:
+        return 1.0
+    us = np.int64(pos.stm)
+    return endings.scale_of(pos, us if value > 0 else us ^ 1) / FULL_SCALE
+
+
+@entry(int64(Tables, Worker, Trace, Packed[::1], int32[::1], float32[::1], int64[::1], float32[:, ::1]))
+def trace_records(tables, worker, trace, records, places, counts, ends, weights):
+    """Trace packed positions, and write White's counts less Black's as rows in compressed sparse form.
+
+    Parameters
+    ----------
+    tables, worker, trace : records
+        Of the classical evaluation; the worker and the trace are overwritten.
+    records : array of PACKED
+    places, counts : array
+        Receive the places of the terms' values and how often each counts, position after position.
+    ends : array of int
+        Receives where each position's counts end.
+    weights : array of shape (positions, 2)
+        Receives how much of the middle-game and of the end-game half makes the value.
+
+    Returns
+    -------
+    int
+        The number of counts written; -1 if a record is no legal position.
+    """
+    end = np.int64(0)
+    pos = worker.stack[0]
+    for number in range(len(records)):
+        if not unpack(tables, records[np.uint64(number)], pos):
+            return np.int64(-1)
+        trace.counts[:, :] = 0
+        value = classical.evaluate(tables, worker, pos, -INFINITE, INFINITE, trace)
+        for place in range(TERM_VALUES):
+            difference = np.int64(trace.counts[0, place]) - np.int64(trace.counts[1, place])
+            if difference != 0:
+                places[end] = place
+                counts[end] = difference
+                end += 1
+        ends[number] = end
+        known = _known_scale(pos, value)
+        weights[number, 0] = trace.phase / FULL_PHASE * known
+        weights[number, 1] = (FULL_PHASE - trace.phase) / FULL_PHASE * trace.scale / FULL_SCALE * known
+    return end
+
+
+class Tracer:
+    """Traces packed positions, block by block.
+
+    Parameters
+    ----------
+    tables : TABLES record
+        Of the classical evaluation.
+    """
+
+    def __init__(self, tables):
+        compile_entry(trace_records)
+        self._tables = tables
+        self._worker, self._trace = new_record(WORKER), new_record(TRACE)
+
+    def trace(self, records):
+        """Trace positions.
+
+        Parameters
+        ----------
+        records : array of PACKED
+
+        Returns
+        -------
+        tuple of arrays
+            Places, counts and row ends of a matrix in compressed sparse row form, with a row of `TERM_VALUES` columns
+            for each position, and the weights, of shape (positions, 2), of the middle-game and the end-game half.
+
+        Raises
+        ------
+        ValueError
+            If a record is no legal position.
+        """
+        length = len(records)
+        places, counts = np.empty(length * MOST_COUNTS, np.int32), np.empty(length * MOST_COUNTS, np.float32)
+        ends, weights = np.zeros(length + 1, np.int64), np.empty((length, 2), np.float32)
+        end = trace_records(self._tables, self._worker, self._trace, records, places, counts, ends[1:], weights)
+        if end < 0:
+            raise ValueError("a packed position is not legal")
+        return places[:end].copy(), counts[:end].copy(), ends, weights

@@ -1,0 +1,40 @@
+"""What search calls: `evaluate`. The modules beside it are the evaluations to choose from, and
+what is known of endings.
+"""
+
+from ..layout import CLASSICAL
+from ..native.jit import inlined
+from . import classical, endings, pesto
+from .score import game_phase
+from .terms import read_values
+
+MAX_EVAL = 29_000  # keeps clear of mate scores
+
+
+@inlined
+def evaluate(tables, worker, pos, alpha, beta):
+    """Return the static value of a position in centipawns, from the side to move's view.
+
+    Outside the window from `alpha` to `beta` it may be a rough one.
+    It shrinks as the fifty-move rule comes nearer, so that the better side prefers progress.
+    """
+    if tables.evaluation == CLASSICAL:
+        value = classical.evaluate(tables, worker, pos, alpha, beta, None)
+    else:
+        value = pesto.evaluate(pos)
+    value = value * (200 - pos.rule50) // 200
+    if game_phase(pos) <= endings.FEW_PIECES:
+        value = endings.judge(pos, value)
+    return max(-MAX_EVAL, min(MAX_EVAL, value))
+
+
+def fill_tables(tables, evaluation):
+    """Choose an evaluation, `PESTO` or `CLASSICAL`, and fill its part of a TABLES record.
+
+    The positions made with the tables before must be set up anew.
+    """
+    tables.evaluation = evaluation
+    if evaluation == CLASSICAL:
+        classical.fill_tables(tables, read_values())
+    else:
+        pesto.fill_tables(tables)

@@ -1,0 +1,134 @@
+"""The terms of the classical evaluation: what is counted, and where each term's values stand.
+
+A term is a row of numbers, such as the worth of a passed pawn by its rank; each number has a value for the middle game
+and one for the end game, in centipawns. They come from ``classical.json``, which `knightadder tune texel` writes.
+"""
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+VALUES_FILE = Path(__file__).with_name("classical.json")
+
+
+class Term(NamedTuple):
+    """A row of values: its name, its length, what it is shown under, and what it means."""
+
+    name: str
+    size: int
+    group: str
+    meaning: str
+
+
+PIECE_NAMES = ("pawn", "knight", "bishop", "rook", "queen", "king")
+
+TERMS = (
+    Term("piece_value", 5, "Material", "a piece, pawn to queen"),
+    *(Term(f"{name}_square", 64, "Piece squares", f"a {name} by its square, a8 first") for name in PIECE_NAMES),
+    Term("bishop_pair", 1, "Imbalance", "two bishops or more"),
+    Term("knight_pair", 1, "Imbalance", "two knights or more"),
+    Term("rook_pair", 1, "Imbalance", "two rooks or more"),
+    Term("piece_per_pawn", 4, "Imbalance", "a knight, bishop, rook or queen for each own pawn above five"),
+    Term("isolated_pawn", 2, "Pawns", "no own pawn on a neighbouring file; on a closed, a half-open file"),
+    Term("doubled_pawn", 1, "Pawns", "an own pawn behind it on its file"),
+    Term("backward_pawn", 2, "Pawns", "cannot advance safely nor be defended; on a closed, a half-open file"),
+    Term("phalanx_pawn", 8, "Pawns", "an own pawn beside it, by rank"),
+    Term("protected_pawn", 8, "Pawns", "an own pawn defends it, by rank"),
+    Term("candidate_pawn", 8, "Pawns", "may become passed by exchanges, by rank"),
+    Term("ram", 8, "Pawns", "blocked by an enemy pawn, by rank"),
+    Term("passed_pawn", 8, "Passed pawns", "no enemy pawn can stop it, by rank"),
+    Term("passed_protected", 8, "Passed pawns", "an own pawn defends it, by rank"),
+    Term("passed_king_near", 8, "Passed pawns", "steps of the own king to the square before it, from the 4th rank on"),
+    Term("passed_king_far", 8, "Passed pawns", "steps of the enemy king to the square before it"),
+    Term("passed_blocked", 8, "Passed pawns", "a piece stands before it, by rank"),
+    Term("passed_free", 8, "Passed pawns", "nothing before it stands or is attacked by the enemy, by rank"),
+    Term("passed_safe_step", 8, "Passed pawns", "the square before it is free and safe, by rank"),
+    Term("passed_rook", 2, "Passed pawns", "an own, an enemy rook behind it"),
+    Term("unstoppable_pawn", 1, "Passed pawns", "runs to promotion past a bare enemy king and pawns"),
+    Term("king_shelter", 32, "King", "the nearest own pawn on a file at the king: file from the edge, rank (0 = none)"),
+    Term("king_storm", 32, "King", "the nearest enemy pawn on such a file: file from the edge, rank (0 = none)"),
+    Term("king_storm_blocked", 8, "King", "such a pawn that an own pawn blocks, by rank"),
+    Term("king_open_file", 3, "King", "a file at the king without own pawns, without enemy pawns, without either"),
+    Term("king_pawn_distance", 8, "King", "steps of the king to the nearest pawn"),
+    Term("castling_right", 1, "King", "a rook with which the king may still castle"),
+    Term("king_danger", 64, "King", "units of attack against the king"),
+    Term("knight_mobility", 9, "Mobility", "safe squares that a knight attacks"),
+    Term("bishop_mobility", 14, "Mobility", "safe squares that a bishop attacks"),
+    Term("rook_mobility", 15, "Mobility", "safe squares that a rook attacks"),
+    Term("queen_mobility", 28, "Mobility", "safe squares that a queen attacks"),
+    Term("knight_outpost", 2, "Knights", "where no enemy pawn can attack it; not defended, defended by a pawn"),
+    Term("knight_king_distance", 8, "Knights", "steps to the own king"),
+    Term("bishop_outpost", 2, "Bishops", "where no enemy pawn can attack it; not defended, defended by a pawn"),
+    Term("bishop_king_distance", 8, "Bishops", "steps to the own king"),
+    Term("bad_bishop", 1, "Bishops", "own pawns on its colour, once more for each blocked one on the middle files"),
+    Term("long_diagonal", 1, "Bishops", "sees both squares of the centre on its diagonal"),
+    Term("trapped_bishop", 1, "Bishops", "took a rook pawn and is shut in by a pawn"),
+    Term("minor_behind_pawn", 2, "Pieces", "a knight, a bishop right behind a pawn"),
+    Term("rook_file", 2, "Rooks", "on a half-open, on an open file"),
+    Term("rook_seventh", 1, "Rooks", "on the 7th rank with enemy pawns there or the enemy king behind"),
+    Term("trapped_rook", 1, "Rooks", "hardly any squares, shut in by the own king"),
+    Term("queen_lined_up", 1, "Queens", "an enemy bishop or rook would attack it but for one piece"),
+    Term("threat_by_pawn", 6, "Threats", "a pawn that is safe attacks a piece, pawn to king"),
+    Term("threat_by_minor", 6, "Threats", "a knight or bishop attacks a weak or a major piece"),
+    Term("threat_by_rook", 6, "Threats", "a rook attacks a weak piece or a queen"),
+    Term("threat_by_king", 1, "Threats", "the king attacks a weak piece"),
+    Term("hanging", 1, "Threats", "an attacked piece without defence"),
+    Term("threat_by_push", 1, "Threats", "a pawn could step safely to where it attacks a piece"),
+    Term("restricted", 1, "Threats", "squares of the enemy's pieces that own ones attack too"),
+    Term("space", 1, "Space", "safe squares behind the pawns, times the square of the pieces, in 128ths"),
+    Term("centre_control", 1, "Centre", "squares of the centre that are attacked"),
+    Term("centre_pawn", 1, "Centre", "pawns in the centre"),
+    Term("tempo", 1, "Tempo", "the move"),
+)
+
+SIZES = {term.name: term.size for term in TERMS}
+# By term: the place of its first value. No plain integers: Numba compiles what it calls for each of these.
+START: dict[str, np.int64] = {}
+TERM_VALUES = 0  # of all terms together
+for _term in TERMS:
+    START[_term.name] = np.int64(TERM_VALUES)
+    TERM_VALUES += _term.size
+
+
+def read_values(path=VALUES_FILE):
+    """Read the values of all terms from a file.
+
+    Parameters
+    ----------
+    path : path-like
+        JSON: by the name of a term a list of pairs, middle game and end game, in centipawns.
+
+    Returns
+    -------
+    numpy.ndarray
+        int64 of shape (`TERM_VALUES`, 2).
+
+    Raises
+    ------
+    ValueError
+        If a term is missing, unknown or of another length.
+    OSError
+        If the file cannot be read.
+    """
+    rows = json.loads(Path(path).read_text(encoding="utf-8"))
+    values = np.zeros((TERM_VALUES, 2), np.int64)
+    if not isinstance(rows, dict) or rows.keys() != START.keys():
+        raise ValueError(f"{path}: not the terms of this evaluation")
+    for term in TERMS:
+        row = np.asarray(rows[term.name])
+        if row.shape != (term.size, 2) or row.dtype.kind != "i":
+            raise ValueError(f"{path}: {term.name}: expected {term.size} pairs of whole numbers")
+        values[START[term.name] : START[term.name] + term.size] = row
+    return values
+
+
+def write_values(values, path=VALUES_FILE):
+    """Write the values of all terms, a term a line, as `read_values` reads them."""
+    lines = []
+    for term in TERMS:
+        start = START[term.name]
+        pairs = ", ".join(f"[{middle}, {end}]" for middle, end in values[start : start + term.size].tolist())
+        lines.append(f'  "{term.name}": [{pairs}]')
+    Path(path).write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")

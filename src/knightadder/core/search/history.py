@@ -1,0 +1,165 @@
+"""Move-ordering memory: histories of moves, killer moves and counter moves.
+
+The butterfly history knows a quiet move by side, from and to, and by which of these squares the opponent attacks: to
+flee is another thing than to walk into danger. The continuation history knows its piece and target, after a certain
+move 1, 2 or 4 plies before; the capture history knows captures by piece, target and victim. Entries move towards
+±`LIMIT` by "gravity": a bonus counts for less the nearer the entry already is, so that none overflows and recent
+results weigh most.
+"""
+
+import numpy as np
+
+from ..board.attacks import attacked_by
+from ..board.bitboard import ONE
+from ..board.moves import NO_MOVE, is_noisy
+from ..layout import NO_EVAL, NO_PLY, PIECE_TO
+from ..native.jit import inlined, kernel
+
+LIMIT = 16_384
+
+
+@inlined
+def frame_before(worker, ply, plies):
+    """Return the frame some plies before `ply`, an empty one if that was before the root."""
+    return worker.frames[np.uint64(ply - plies if ply >= plies else NO_PLY)]
+
+
+@inlined
+def prepare_histories(tables, worker, pos, frame, ply):
+    """Look up what a node's histories are indexed by, before quiet moves are picked.
+
+    These are the squares that the opponent attacks, the counter move and the rows of the continuation history.
+    """
+    frame.threats = attacked_by(tables, pos, np.int64(pos.stm) ^ 1)
+    frame.counter = worker.counters[np.uint64(frame_before(worker, ply, 1).piece_to)]
+    frame.continuations[0] = frame_before(worker, ply, 1).piece_to * PIECE_TO
+    frame.continuations[1] = frame_before(worker, ply, 2).piece_to * PIECE_TO
+    frame.continuations[2] = frame_before(worker, ply, 4).piece_to * PIECE_TO
+
+
+@inlined
+def piece_to(pos, move):
+    """Return the index of a move's piece and target square: piece * 64 + square."""
+    return np.int64(pos.board[move & 63]) * 64 + ((move >> 6) & 63)
+
+
+@inlined
+def _attacked(frame, move):
+    """Return which squares of a move the opponent attacks: 1 = from, 2 = to, 3 = both."""
+    source, target = np.uint64(move & 63), np.uint64((move >> 6) & 63)
+    return ((frame.threats >> source) & ONE) | ((frame.threats >> target) & ONE) << ONE
+
+
+@inlined
+def quiet_history(worker, pos, frame, move):
+    """Return how well a quiet move of the side to move has done, between ±4 `LIMIT`, after `prepare_histories`."""
+    index = piece_to(pos, move)
+    return (
+        np.int64(worker.history[np.uint64(pos.stm), _attacked(frame, move), np.uint64(move & 4095)])
+        + np.int64(worker.continuation[np.uint64(frame.continuations[0] + index)])
+        + np.int64(worker.continuation[np.uint64(frame.continuations[1] + index)])
+        + np.int64(worker.continuation[np.uint64(frame.continuations[2] + index)])
+    )
+
+
+@inlined
+def _capture_index(pos, move):
+    return np.uint64(piece_to(pos, move) * 8 + (np.int64(pos.board[(move >> 6) & 63]) & 7))
+
+
+@inlined
+def capture_history(worker, pos, move):
+    """Return how well a capture or promotion has done, between ±`LIMIT`."""
+    return np.int64(worker.captures[_capture_index(pos, move)])
+
+
+@inlined
+def apply_gravity(old, bonus, limit):
+    """Return a history's entry after a bonus or malus, which counts for less the nearer the entry is to ±`limit`."""
+    return np.int64(old) + bonus - np.int64(old) * abs(bonus) // limit
+
+
+@inlined
+def _update_butterfly(worker, pos, frame, move, bonus):
+    place = (np.uint64(pos.stm), _attacked(frame, move), np.uint64(move & 4095))
+    worker.history[place] = apply_gravity(worker.history[place], bonus, LIMIT)
+
+
+@kernel
+def _update(worker, pos, frame, move, bonus):
+    _update_butterfly(worker, pos, frame, move, bonus)
+    for i in range(3):
+        index = np.uint64(frame.continuations[np.uint64(i)] + piece_to(pos, move))
+        worker.continuation[index] = apply_gravity(worker.continuation[index], bonus, LIMIT)
+
+
+@kernel
+def _update_capture(worker, pos, move, bonus):
+    index = _capture_index(pos, move)
+    worker.captures[index] = apply_gravity(worker.captures[index], bonus, LIMIT)
+
+
+@inlined
+def _bonus(tuned, depth):
+    return min(tuned.bonus_slope * depth - 250, tuned.bonus_most)
+
+
+@kernel
+def update_histories(tables, worker, pos, frame, move, depth, is_quiet, quiets, noisies):
+    """Note that a move caused a beta cutoff at some depth, and that those searched before it did not.
+
+    These are the first `quiets` of ``frame.quiets``, which a capture that cuts off leaves alone, and the first
+    `noisies` of ``frame.noisies``. Bonus and malus grow with depth up to a limit; the form is Weiss's.
+    """
+    tuned = tables.parameters
+    bonus = _bonus(tuned, depth)
+    malus = min(tuned.malus_slope * depth - 150, tuned.malus_most)
+    if is_quiet:
+        if frame.killers[0] != move:
+            frame.killers[1] = frame.killers[0]
+            frame.killers[0] = move
+        worker.counters[np.uint64(frame.continuations[0] // PIECE_TO)] = move
+        _update(worker, pos, frame, move, bonus)
+        for i in range(quiets):
+            _update(worker, pos, frame, np.int64(frame.quiets[np.uint64(i)]), -malus)
+    else:
+        _update_capture(worker, pos, move, bonus)
+    for i in range(noisies):
+        _update_capture(worker, pos, np.int64(frame.noisies[np.uint64(i)]), -malus)
+
+
+@kernel
+def update_prior_move(tables, worker, pos, frame, depth):
+    """Note that the move of a frame, if it was quiet, left the opponent no move that raises alpha at some depth.
+
+    It counts for half of what a move that cuts off gets; `pos` is the position it was made in.
+    """
+    move = frame.move
+    if move != NO_MOVE and not is_noisy(pos, move):
+        _update(worker, pos, frame, move, _bonus(tables.parameters, depth) // 2)
+
+
+@inlined
+def update_by_eval(tables, worker, ply):
+    """Note in the butterfly history how the last move, if it was quiet, changed the static evaluation.
+
+    This tells something of a move before a search of it has come out. Nothing is noted where a check left no evaluation
+    before or after. The move must come from a node that called `prepare_histories`, which the root does not. The idea
+    is Stockfish's.
+    """
+    tuned = tables.parameters
+    last = np.uint64(ply - 1)
+    pos, frame = worker.stack[last], worker.frames[last]
+    move = frame.move
+    before, after = frame.static_eval, -worker.frames[np.uint64(ply)].static_eval
+    if move != NO_MOVE and before != NO_EVAL and after != -NO_EVAL and not is_noisy(pos, move):
+        bonus = tuned.eval_bonus_slope * (after - before)
+        _update_butterfly(worker, pos, frame, move, max(-tuned.eval_bonus_most, min(tuned.eval_bonus_most, bonus)))
+
+
+@inlined
+def clear_killers(worker, ply):
+    """Clear a ply's killers: they hold for the nodes under one grandparent, whose positions are much alike."""
+    frame = worker.frames[np.uint64(ply)]
+    frame.killers[0] = 0
+    frame.killers[1] = 0

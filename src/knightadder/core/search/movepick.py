@@ -1,0 +1,220 @@
+"""The staged move picker: moves are generated and ordered only when search gets to them.
+
+Order: the hash move; captures and promotions by most valuable victim, least valuable attacker and their history, as
+long as they do not lose material by static exchange; killer moves; the counter move; quiet moves by history; the losing
+captures. In check all evasions come at once: captures and promotions first, whatever they lose, then quiet moves by
+history.
+"""
+
+import numpy as np
+
+from ..board.bitboard import ZERO
+from ..board.movegen import (
+    ALL,
+    NOISY,
+    QUIET,
+    generate,
+    is_legal,
+)
+from ..board.moves import NO_MOVE, is_noisy
+from ..board.position import key_after
+from ..layout import QUEEN
+from ..native.jit import inlined, kernel
+from .history import capture_history, quiet_history
+from .see import QUEEN_VALUE, piece_value, see_at_least
+from .transposition import prefetch_entry
+
+(
+    HASH_MOVE,
+    NOISY_INIT,
+    GOOD_NOISY,
+    KILLER_1,
+    KILLER_2,
+    COUNTER_MOVE,
+    QUIET_INIT,
+    QUIETS,
+    BAD_NOISY,
+    EVASION_INIT,
+    EVASIONS,
+    DONE,
+) = range(12)
+
+_PLACE = np.int64(255 << 16)  # the bits of a scored move that hold its place in the list
+_NOISY_FIRST = 1 << 20  # puts noisy evasions before quiet ones, whatever their history
+
+
+@inlined
+def start_picking(frame, hash_move, with_quiets):
+    """Make a frame ready for `next_move`.
+
+    `hash_move` is legal or 0; `with_quiets` is 0 where only captures and promotions that lose nothing are wanted,
+    outside check: in quiescence search and ProbCut. Search sets ``frame.with_quiets`` to 0 to be given no more quiet
+    moves.
+    """
+    frame.hash_move = hash_move
+    frame.with_quiets = with_quiets
+    frame.stage = HASH_MOVE
+
+
+@inlined
+def _noisy_score(worker, pos, move):
+    victim = piece_value(np.int64(pos.board[(move >> 6) & 63]) & 7)
+    # Queen promotions count as a capture of a queen; the other promotions are for the end.
+    promotion = QUEEN_VALUE if (move >> 12) & 15 == QUEEN else 0
+    attacker = np.int64(pos.board[move & 63]) & 7
+    return (victim + promotion) * 32 - attacker * 256 + capture_history(worker, pos, move)
+
+
+@inlined
+def _may_lose_material(pos, move):
+    """Say whether a capture's exchange has to be worked out: a piece taken by one worth no more cannot lose."""
+    victim = piece_value(np.int64(pos.board[(move >> 6) & 63]) & 7)
+    return victim < piece_value(np.int64(pos.board[move & 63]) & 7)
+
+
+@inlined
+def _score_noisy(worker, pos, frame, start, end):
+    moves = frame.moves
+    for i in range(start, end):
+        move = moves[np.uint64(i)]
+        moves[np.uint64(i)] = move | i << 16 | _noisy_score(worker, pos, move) << 24
+
+
+@inlined
+def _score_quiets(worker, pos, frame, start, end):
+    moves = frame.moves
+    for i in range(start, end):
+        move = moves[np.uint64(i)]
+        moves[np.uint64(i)] = move | i << 16 | quiet_history(worker, pos, frame, move) << 24
+
+
+@inlined
+def _score_evasions(worker, pos, frame, end):
+    moves = frame.moves
+    for i in range(end):
+        move = moves[np.uint64(i)]
+        if is_noisy(pos, move):
+            score = _NOISY_FIRST + _noisy_score(worker, pos, move)
+        else:
+            score = quiet_history(worker, pos, frame, move)
+        moves[np.uint64(i)] = move | i << 16 | score << 24
+
+
+@kernel
+def _select_best(tables, worker, pos, frame):
+    """Bring the best of the moves left to their front (a step of selection sort).
+
+    Each word carries its own place, so that a plain maximum, which LLVM vectorises, finds both move and place.
+    """
+    moves = frame.moves
+    start, end = frame.index, frame.end
+    if start < end:
+        best = moves[np.uint64(start)]
+        for i in range(start + 1, end):
+            best = max(best, moves[np.uint64(i)])
+        place = (best >> 16) & 255
+        moves[np.uint64(place)] = (moves[np.uint64(start)] & ~_PLACE) | place << 16
+        moves[np.uint64(start)] = best
+        prefetch_entry(worker, key_after(tables, pos, best))
+
+
+@inlined
+def _pick_best(tables, worker, pos, frame):
+    """Take the best of the moves left, and look for the next one already.
+
+    What the table knows of the next one's position then arrives while the one taken is searched.
+    """
+    move = frame.moves[np.uint64(frame.index)] & 65_535
+    frame.index += 1
+    _select_best(tables, worker, pos, frame)
+    return move
+
+
+@inlined
+def _is_killer(frame, move):
+    return (move == frame.killers[0]) | (move == frame.killers[1])
+
+
+@inlined
+def _is_usable_killer(tables, pos, frame, killer):
+    return (
+        killer != NO_MOVE and killer != frame.hash_move and not is_noisy(pos, killer) and is_legal(tables, pos, killer)
+    )
+
+
+@kernel
+def next_move(tables, worker, pos, frame):
+    """Return the next legal move to search, 0 when there are no more.
+
+    Where quiet moves come too, `prepare_histories` must have been called.
+    """
+    if frame.stage == HASH_MOVE:
+        frame.stage = EVASION_INIT if pos.checkers != ZERO else NOISY_INIT
+        if frame.hash_move:
+            prefetch_entry(worker, key_after(tables, pos, frame.hash_move))
+            return frame.hash_move
+    if frame.stage == NOISY_INIT:
+        frame.index = 0
+        frame.bad_end = 0
+        frame.end = generate(tables, pos, frame, np.int64(0), NOISY)
+        _score_noisy(worker, pos, frame, 0, frame.end)
+        _select_best(tables, worker, pos, frame)
+        frame.stage = GOOD_NOISY
+    if frame.stage == GOOD_NOISY:
+        while frame.index < frame.end:
+            move = _pick_best(tables, worker, pos, frame)
+            if move == frame.hash_move:
+                continue
+            if not _may_lose_material(pos, move) or see_at_least(tables, pos, move, np.int64(0)):
+                return move
+            frame.moves[np.uint64(frame.bad_end)] = move
+            frame.bad_end += 1
+        frame.stage = KILLER_1 if frame.with_quiets else DONE
+    if frame.stage == KILLER_1:
+        frame.stage = KILLER_2
+        if _is_usable_killer(tables, pos, frame, frame.killers[0]):
+            return frame.killers[0]
+    if frame.stage == KILLER_2:
+        frame.stage = COUNTER_MOVE
+        if _is_usable_killer(tables, pos, frame, frame.killers[1]):
+            return frame.killers[1]
+    if frame.stage == COUNTER_MOVE:
+        frame.stage = QUIET_INIT
+        if not _is_killer(frame, frame.counter) and _is_usable_killer(tables, pos, frame, frame.counter):
+            return frame.counter
+    if frame.stage == QUIET_INIT:
+        # The losing captures stay in front of the quiet moves.
+        frame.index = frame.bad_end
+        frame.end = frame.bad_end
+        if frame.with_quiets:
+            frame.end = generate(tables, pos, frame, frame.bad_end, QUIET)
+            _score_quiets(worker, pos, frame, frame.bad_end, frame.end)
+            _select_best(tables, worker, pos, frame)
+        frame.stage = QUIETS
+    if frame.stage == QUIETS:
+        while frame.with_quiets and frame.index < frame.end:
+            move = _pick_best(tables, worker, pos, frame)
+            if move != frame.hash_move and move != frame.counter and not _is_killer(frame, move):
+                return move
+        frame.index = 0
+        frame.stage = BAD_NOISY
+    if frame.stage == BAD_NOISY:
+        while frame.index < frame.bad_end:
+            move = frame.moves[np.uint64(frame.index)]
+            frame.index += 1
+            if move != frame.hash_move:
+                return move
+        frame.stage = DONE
+    if frame.stage == EVASION_INIT:
+        frame.index = 0
+        frame.end = generate(tables, pos, frame, np.int64(0), ALL)
+        _score_evasions(worker, pos, frame, frame.end)
+        _select_best(tables, worker, pos, frame)
+        frame.stage = EVASIONS
+    if frame.stage == EVASIONS:
+        while frame.index < frame.end:
+            move = _pick_best(tables, worker, pos, frame)
+            if move != frame.hash_move:
+                return move
+        frame.stage = DONE
+    return NO_MOVE

@@ -1,0 +1,16 @@
+"""The principal variation: the line of best moves, kept for every ply ("triangular PV table")."""
+
+import numpy as np
+
+from ..layout import MAX_PLY
+from ..native.jit import inlined
+
+
+@inlined
+def update_pv(record, child, move):
+    """Make the line of a frame or root move the move followed by the line of the frame one ply deeper."""
+    record.pv[0] = move
+    length = min(child.pv_length, MAX_PLY - 1)
+    for i in range(length):
+        record.pv[np.uint64(i + 1)] = child.pv[np.uint64(i)]
+    record.pv_length = length + 1

@@ -1,0 +1,139 @@
+"""Quiescence search: captures and promotions, and evasions of checks, until the position is quiet."""
+
+import numpy as np
+from numba import int64
+
+from ..board.bitboard import ONE, ZERO
+from ..board.draw import is_fifty_move_draw, is_repetition
+from ..board.movegen import is_legal
+from ..board.moves import NO_MOVE, is_noisy, is_promotion
+from ..board.position import make
+from ..evaluation.endings import KNOWN_WIN
+from ..layout import MAX_PLY, NO_EVAL
+from ..native.jit import (
+    inlined,
+    kernel,
+    load64,
+    self_call,
+)
+from .correction import corrected_eval
+from .history import piece_to, prepare_histories
+from .movepick import next_move, start_picking
+from .pv import update_pv
+from .see import captured_value, see_at_least
+from .transposition import (
+    EXACT,
+    INFINITE,
+    LOWER,
+    MATE,
+    UPPER,
+    entry_cuts_off,
+    entry_move,
+    entry_score,
+    probe,
+    refined_eval,
+    store,
+)
+
+_POLL = np.uint64(1023)
+
+
+@inlined
+def count_node(worker, ply):
+    """Count a node; say whether search must stop, by the node limit or by the flag that another thread sets."""
+    worker.nodes += ONE
+    worker.seldepth = max(worker.seldepth, ply)
+    if worker.nodes >= worker.node_limit:
+        worker.stopped = 1
+    elif worker.nodes & _POLL == ZERO and load64(worker.stop_address) != ZERO:
+        worker.stopped = 1
+    return worker.stopped != 0
+
+
+@kernel
+def quiesce(tables, worker, ply, alpha, beta):
+    """Return the value of a position once its captures are played out, in centipawns for the side to move.
+
+    The side to move may always stand pat, since one of its quiet moves would usually do at least as well; not so in
+    check. Captures that lose material are left out, and quiet evasions once one move is known not to lose. A return
+    value outside (alpha, beta) is a bound; after ``worker.stopped`` is set it means nothing.
+    """
+    pos = worker.stack[np.uint64(ply)]
+    frame = worker.frames[np.uint64(ply)]
+    frame.pv_length = 0
+    if count_node(worker, ply):
+        return np.int64(0)
+    worker.keys[np.uint64(worker.key_count + ply)] = pos.key
+    if is_repetition(worker, pos, ply) or is_fifty_move_draw(tables, pos, frame):
+        return np.int64(0)
+    in_check = pos.checkers != ZERO
+    is_pv = beta - alpha > 1
+    if ply >= MAX_PLY:
+        return np.int64(0) if in_check else corrected_eval(tables, worker, pos, ply, alpha, beta)
+    # Before the table is asked, whose memory may still be on its way.
+    static_eval = NO_EVAL if in_check else corrected_eval(tables, worker, pos, ply, alpha, beta)
+    entry = probe(worker, pos.key)
+    hash_move = NO_MOVE
+    if entry:
+        if not is_pv and entry_cuts_off(entry, ply, alpha, beta):
+            return entry_score(entry, ply)
+        hash_move = entry_move(entry)
+        if hash_move and not ((in_check or is_noisy(pos, hash_move)) and is_legal(tables, pos, hash_move)):
+            hash_move = NO_MOVE
+    best, best_move, original_alpha = -INFINITE, NO_MOVE, alpha
+    if not in_check:
+        best = static_eval
+        if entry:
+            best = refined_eval(entry, ply, best)
+        if best >= beta:
+            return best
+        alpha = max(alpha, best)
+    futility_base = best + tables.parameters.delta_margin
+    evasions_left = tables.parameters.spare_evasions
+
+    start_picking(frame, hash_move, np.int64(0))
+    child = worker.stack[np.uint64(ply + 1)]
+    if in_check:
+        prepare_histories(tables, worker, pos, frame, ply)
+    while True:
+        move = next_move(tables, worker, pos, frame)
+        if move == NO_MOVE:
+            break
+        if not in_check and futility_base <= alpha and best > -KNOWN_WIN and not is_promotion(move):
+            # Delta pruning: so far below alpha that the captured piece does not make up for it, or would be given back.
+            # Not in known losses, which one capture can turn into draws.
+            futility_value = futility_base + captured_value(pos, move)
+            if futility_value <= alpha:
+                best = max(best, futility_value)
+                continue
+            if not see_at_least(tables, pos, move, np.int64(1)):
+                best = max(best, futility_base)
+                continue
+        # Quiet evasions, which come last, are many: with a move in hand that does not lose, as little is missed as by
+        # standing pat without trying the quiet moves.
+        if in_check and best > -KNOWN_WIN and not is_noisy(pos, move):
+            if evasions_left == 0:
+                break
+            evasions_left -= 1
+        make(tables, pos, child, move)
+        frame.piece_to = piece_to(pos, move)
+        score = -_quiesce(tables, worker, ply + 1, -beta, -alpha)
+        if worker.stopped:
+            return np.int64(0)
+        if score > best:
+            best = score
+            if score > alpha:
+                if is_pv:
+                    update_pv(frame, worker.frames[np.uint64(ply + 1)], move)
+                alpha = score
+                best_move = move
+                if score >= beta:
+                    break
+    if best == -INFINITE:
+        return ply - MATE  # in check and no move
+    bound = LOWER if best >= beta else (EXACT if best > original_alpha and is_pv else UPPER)
+    store(worker, pos.key, best_move, best, np.int64(0), bound, ply)
+    return best
+
+
+_quiesce = self_call(quiesce, int64)

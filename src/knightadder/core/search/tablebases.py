@@ -1,0 +1,57 @@
+"""Endgame tablebases in search: when they are asked about a position, and what their answer says of its score."""
+
+import numpy as np
+
+from ..board.bitboard import ZERO
+from ..layout import TABLEBASES
+from ..native.jit import (
+    inlined,
+    kernel,
+    popcount,
+    record_at,
+)
+from ..syzygy.probe import WIN, probe_wdl
+from .transposition import (
+    EXACT,
+    LOWER,
+    TABLEBASE_WIN,
+    UPPER,
+)
+
+
+@inlined
+def may_probe(worker, pos, depth):
+    """Say whether search should ask the tables about a position that it searches `depth` plies deep.
+
+    Their values hold where the fifty-move count is zero. With as many men as the largest tables have, which are the
+    slowest to read, not at the least depths.
+    """
+    men = popcount(pos.by_type[0])
+    if men > worker.probe_men or pos.rule50 != 0 or pos.castling != ZERO:
+        return False
+    return men < worker.probe_men or depth >= worker.probe_depth
+
+
+@kernel
+def probe_score(tables, worker, ply):
+    """Ask the tables about a position of the stack.
+
+    Its frame's moves, and the stack after it, are overwritten.
+
+    Returns
+    -------
+    tuple of int
+        A score in centipawns for the side to move; and what bound it is, 0 if the tables lack the position. A win is
+        a lower bound, since there may be a mate to find, and a loss an upper one.
+    """
+    wdl, known = probe_wdl(tables, record_at(worker.tablebases_address, TABLEBASES), worker, ply)
+    if not known:
+        return np.int64(0), known
+    worker.tb_hits += np.uint64(1)
+    win = WIN if worker.fifty_moves else np.int64(1)
+    if wdl >= win:
+        return TABLEBASE_WIN - ply, LOWER
+    if wdl <= -win:
+        return ply - TABLEBASE_WIN, UPPER
+    # What only the fifty-move rule makes a draw is the better side's to hope for.
+    return 2 * wdl, EXACT

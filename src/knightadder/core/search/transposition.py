@@ -1,0 +1,153 @@
+"""The transposition table: results of earlier searches by position key, shared by all threads without locks.
+
+An entry is two 64-bit words: the data, and the key exclusive-or'ed with the data. A torn pair, half of one thread's
+write and half of another's, then fails the key test (Hyatt's and Mann's lockless scheme). Four entries make a bucket
+of 64 bytes, one cache line. The key's high bits choose the bucket, by a multiplication instead of a division.
+
+The data word, from the low bits: move 16, score 16, depth 8, generation 6, bound 2 bits.
+"""
+
+import numpy as np
+
+from ..layout import MAX_PLY
+from ..native.jit import (
+    inlined,
+    load64,
+    multiply_high,
+    prefetch,
+    store64,
+)
+
+BUCKET_BYTES = 64
+ENTRIES = 4
+GENERATIONS = 64
+GENERATION_SHIFT = 40  # in the data word
+
+UPPER, LOWER, EXACT = np.int64(1), np.int64(2), np.int64(3)
+
+MATE = np.int64(32_000)  # mated at ply p scores p - MATE
+INFINITE = np.int64(32_001)
+MATE_FOUND = MATE - MAX_PLY  # scores from it on are mates
+TABLEBASE_WIN = MATE_FOUND - 1  # a win that tablebases know at ply p scores TABLEBASE_WIN - p
+DECISIVE = TABLEBASE_WIN - MAX_PLY  # scores from it on are mates or such wins
+
+_ENTRY_BYTES = np.uint64(16)
+_WORD = np.uint64(8)
+_BUCKET_SHIFT = np.uint64(6)
+
+
+@inlined
+def _bucket(worker, key):
+    return worker.tt_address + (multiply_high(key, worker.tt_buckets) << _BUCKET_SHIFT)
+
+
+@inlined
+def prefetch_entry(worker, key):
+    """Ask for a position's bucket ahead of `probe`."""
+    prefetch(_bucket(worker, key))
+
+
+@inlined
+def probe(worker, key):
+    """Return the data word of a position as int64, or 0 when the table has nothing."""
+    address = _bucket(worker, key)
+    for _ in range(ENTRIES):
+        data = load64(address + _WORD)
+        if load64(address) ^ data == key:
+            return np.int64(data)
+        address += _ENTRY_BYTES
+    return np.int64(0)
+
+
+@inlined
+def entry_move(data):
+    """Return an entry's best move, 0 for none."""
+    return data & 65_535
+
+
+@inlined
+def entry_score(data, ply):
+    """Return an entry's score as seen from `ply`: wins are stored by their distance from the entry's position.
+
+    A mate stays a mate, however far from the root.
+    """
+    score = ((data >> 16) & 65_535) - 32_768
+    if score >= DECISIVE:
+        return max(score - ply, MATE_FOUND if score >= MATE_FOUND else DECISIVE)
+    if score <= -DECISIVE:
+        return min(score + ply, -MATE_FOUND if score <= -MATE_FOUND else -DECISIVE)
+    return score
+
+
+@inlined
+def entry_depth(data):
+    """Return the depth an entry was searched to, in plies."""
+    return (data >> 32) & 255
+
+
+@inlined
+def entry_bound(data):
+    """Return whether an entry's score is `EXACT`, a `LOWER` or an `UPPER` bound."""
+    return (data >> 46) & 3
+
+
+@inlined
+def entry_cuts_off(data, ply, alpha, beta):
+    """Say whether an entry's score settles the value as far as the window asks: exact, or a bound outside it."""
+    score, bound = entry_score(data, ply), entry_bound(data)
+    return bound == EXACT or (bound == LOWER and score >= beta) or (bound == UPPER and score <= alpha)
+
+
+@inlined
+def refined_eval(data, ply, value):
+    """Return an entry's score if its bound says that it is nearer the truth than `value`, else `value`.
+
+    A mate is no evaluation, nor is a win known by tablebases: its line must be searched.
+    """
+    score, bound = entry_score(data, ply), entry_bound(data)
+    if abs(score) >= DECISIVE:
+        return value
+    better = bound == EXACT or (bound == LOWER and score > value) or (bound == UPPER and score < value)
+    return score if better else value
+
+
+@inlined
+def entry_generation(data):
+    """Return the search, counted modulo `GENERATIONS`, that wrote an entry."""
+    return (data >> GENERATION_SHIFT) & (GENERATIONS - 1)
+
+
+@inlined
+def store(worker, key, move, score, depth, bound, ply):
+    """Store a result, in the position's own entry or else over the least useful one of the bucket.
+
+    An entry is worth its depth less eight plies for each search that has begun since; the same position is kept when it
+    was searched much deeper and is not exact now. A result without a move keeps the move known before.
+    """
+    if score >= DECISIVE:
+        score += ply
+    elif score <= -DECISIVE:
+        score -= ply
+    address = _bucket(worker, key)
+    place = address
+    least = 1 << 30
+    for _ in range(ENTRIES):
+        data = load64(address + _WORD)
+        old = np.int64(data)
+        age = (worker.tt_generation - entry_generation(old)) & (GENERATIONS - 1)
+        if load64(address) ^ data == key:
+            if bound != EXACT and age == 0 and depth + 4 < entry_depth(old):
+                return
+            if move == 0:
+                move = entry_move(old)
+            place = address
+            break
+        worth = entry_depth(old) - 8 * age if old else -(1 << 20)
+        if worth < least:
+            least, place = worth, address
+        address += _ENTRY_BYTES
+    fresh = np.uint64(
+        move | (score + 32_768) << 16 | depth << 32 | worker.tt_generation << GENERATION_SHIFT | bound << 46
+    )
+    store64(place, key ^ fresh)
+    store64(place + _WORD, fresh)

@@ -1,0 +1,1 @@
+"""Syzygy endgame tablebases, read by compiled code."""

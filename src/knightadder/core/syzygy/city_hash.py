@@ -1,0 +1,271 @@
+"""CityHash, as far as the checksums of Syzygy files need it.
+
+The functions are CityHashCrc256 and CityHashCrc128 of CityHash 1.0 by Geoff Pike and Jyrki Alakuijala; later versions
+give other values. They take the cyclic redundancy check CRC-32C of 64 bits at a time for which x86 processors have an
+instruction; here it goes by tables, eight bytes at once ("slicing by 8").
+
+Nothing of the engine imports this module, so that its entry points are compiled only for whoever checks files.
+"""
+
+import numpy as np
+from numba import int64, uint32, uint64, void
+
+from ..native.compiling import compile_entry
+from ..native.jit import entry, inlined, load_unaligned
+
+_K0 = np.uint64(0xC3A5C85C97CB3127)
+_K1 = np.uint64(0xB492B66FBE98F273)
+_K3 = np.uint64(0xC949D7C7509E6557)
+_PAIR_FACTOR = np.uint64(0x9DDFEA08EB382D69)
+_BYTE, _ONE, _WORD_BITS = np.uint64(0xFF), np.uint64(1), np.uint64(64)
+_STEP = 40  # bytes
+_ROUND = 6  # steps
+_SHORTEST = _ROUND * _STEP  # what is shorter is filled up with zeros
+_CRC_POLYNOMIAL = 0x82F63B78  # Castagnoli's, the lowest bit first
+
+
+def hash_256(data):
+    """Hash bytes to 256 bits, by CityHashCrc256.
+
+    Parameters
+    ----------
+    data : numpy.ndarray of uint8
+        Contiguous.
+
+    Returns
+    -------
+    numpy.ndarray of uint64
+        Four words.
+    """
+    seed = 0
+    if len(data) < _SHORTEST:
+        seed = ~len(data) & 0xFFFFFFFF
+        data = np.concatenate((data, np.zeros(_SHORTEST - len(data), np.uint8)))
+    words = np.empty(4, np.uint64)
+    compile_entry(hash_long)
+    hash_long(_CRC_TABLE, np.uint64(data.ctypes.data), len(data), np.uint64(seed), words)
+    return words
+
+
+def hash_128(data):
+    """Hash bytes to 128 bits, by CityHashCrc128.
+
+    Parameters
+    ----------
+    data : numpy.ndarray of uint8
+        Contiguous; the size must be a multiple of 32, as it is for the hashes of `hash_256`.
+
+    Returns
+    -------
+    numpy.ndarray of uint64
+        Two words.
+    """
+    if len(data) > 900:
+        return hash_256(data)[2:]
+    words = np.empty(2, np.uint64)
+    compile_entry(hash_short)
+    hash_short(np.uint64(data.ctypes.data), len(data), words)
+    return words
+
+
+def _new_crc_table():
+    """Return the check of each byte that has 0 to 7 zero bytes after it."""
+    table = np.zeros((8, 256), np.uint32)
+    crc = np.arange(256, dtype=np.uint32)
+    for _ in range(8):
+        crc = crc >> 1 ^ np.where(crc & 1, np.uint32(_CRC_POLYNOMIAL), np.uint32(0))
+    for zeros in range(8):
+        table[zeros] = crc
+        crc = crc >> 8 ^ table[0][crc & 255]
+    return table
+
+
+_CRC_TABLE = _new_crc_table()
+
+
+# --- pieces of both ------------------------------------------------------------------------------------------------
+
+
+@inlined
+def _rotate(word, bits):
+    """Rotate to the right, by 1 to 63 bits."""
+    return (word >> bits) | (word << (_WORD_BITS - bits))
+
+
+@inlined
+def _mix(word):
+    return word ^ (word >> np.uint64(47))
+
+
+@inlined
+def _pair(low, high):
+    """Hash 128 bits to 64."""
+    word = _mix((low ^ high) * _PAIR_FACTOR)
+    return _mix((high ^ word) * _PAIR_FACTOR) * _PAIR_FACTOR
+
+
+# --- 256 bits ------------------------------------------------------------------------------------------------------
+
+
+@inlined
+def _crc(table, crc, word):
+    """Continue a CRC-32C, without the usual inversions, by 8 bytes."""
+    word ^= crc
+    crc = np.uint64(0)
+    for i in range(8):
+        crc ^= np.uint64(table[7 - i, np.int64((word >> np.uint64(8 * i)) & _BYTE)])
+    return crc
+
+
+@entry(void(uint32[:, ::1], uint64, int64, uint64, uint64[::1]))
+def hash_long(crc_table, address, size, seed, result):
+    """Hash at least 240 bytes to 256 bits.
+
+    Parameters
+    ----------
+    crc_table : numpy.ndarray of uint32
+        By the number of zero bytes that follow, and by byte.
+    address : uint64
+        Where the bytes lie.
+    size : int
+        Their number.
+    seed : uint64
+        Of 32 bits.
+    result : numpy.ndarray of uint64
+        Receives four words.
+    """
+    count = np.uint64(size)
+    a = load_unaligned(address + np.uint64(56)) + _K0
+    b = load_unaligned(address + np.uint64(96)) + _K0
+    c = first = _pair(b, count)
+    d = second = load_unaligned(address + np.uint64(120)) * _K0 + count
+    e = load_unaligned(address + np.uint64(184)) + seed
+    t = c + d
+    # The checks of what a to e were after each step.
+    f, g, h, i, j = seed, np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0)
+    whole_rounds = size // (_ROUND * _STEP) * _ROUND
+    for step in range((size + _STEP - 1) // _STEP):
+        # The last step may begin within the one before it.
+        place = address + np.uint64(min(_STEP * step, size - _STEP))
+        # In whole rounds every other step goes without the factor.
+        less, factor = np.uint64(0), _K0
+        if step < whole_rounds and step % 2 == 0:
+            less, factor = _ONE, _ONE
+        old = a
+        a = _rotate(b, np.uint64(41) - less) * factor + load_unaligned(place)
+        b = _rotate(c, np.uint64(27) - less) * factor + load_unaligned(place + np.uint64(8))
+        c = _rotate(d, np.uint64(41) - less) * factor + load_unaligned(place + np.uint64(16))
+        d = _rotate(e, np.uint64(33) - less) * factor + load_unaligned(place + np.uint64(24))
+        e = _rotate(t, np.uint64(25) - less) * factor + load_unaligned(place + np.uint64(32))
+        t = old
+        f = _crc(crc_table, f, a)
+        g = _crc(crc_table, g, b)
+        h = _crc(crc_table, h, c)
+        i = _crc(crc_table, i, d)
+        j = _crc(crc_table, j, e)
+    j += i << np.uint64(32)
+    a = _pair(a, j)
+    h += g << np.uint64(32)
+    b += h
+    c = _pair(c, f) + i
+    d = _pair(d, e + first)
+    j += e
+    i += _pair(h, t)
+    e = _pair(a, d) + j
+    f = _pair(b, c) + a
+    g = _pair(j, i) + c
+    first = e + f + g + h
+    a = _mix((a + g) * _K0) * _K0 + b
+    second += a + first
+    a = _mix(a * _K0) * _K0 + c
+    third = a + second
+    a = _mix((a + e) * _K0) * _K0
+    result[0], result[1], result[2], result[3] = first, second, third, a + third
+
+
+# --- 128 bits ------------------------------------------------------------------------------------------------------
+
+
+@entry(void(uint64, int64, uint64[::1]))
+def hash_short(address, size, result):
+    """Hash 32, 64, and so on up to 896 bytes to 128 bits; the parameters are those of `hash_long`."""
+    low = load_unaligned(address) ^ _K3
+    high = load_unaligned(address + np.uint64(8))
+    address += np.uint64(16)
+    size -= 16
+    if size < 128:
+        low, high = _murmur(address, size, low, high)
+    else:
+        low, high = _city(address, size, low, high)
+    result[0], result[1] = low, high
+
+
+@inlined
+def _murmur(address, size, a, b):
+    """Hash 16, 48, 80 or 112 bytes with a seed of 128 bits."""
+    end = address + np.uint64(size)
+    last, but_one = load_unaligned(end - np.uint64(8)), load_unaligned(end - np.uint64(16))
+    if size == 16:
+        a = _mix(a * _K1) * _K1
+        c = b * _K1 + (_pair(but_one, _rotate(last + np.uint64(16), np.uint64(16))) ^ last)
+        d = _mix(a + but_one)
+    else:
+        # The last 16 bytes go first, the others in their order.
+        c = _pair(last + _K1, a)
+        d = _pair(b + np.uint64(size), c + but_one)
+        a += d
+        for offset in range(0, size - 16, 16):
+            place = address + np.uint64(offset)
+            a = (a ^ _mix(load_unaligned(place) * _K1) * _K1) * _K1
+            b ^= a
+            c = (c ^ _mix(load_unaligned(place + np.uint64(8)) * _K1) * _K1) * _K1
+            d ^= c
+    a = _pair(a, c)
+    b = _pair(d, b)
+    return a ^ b, _pair(b, a)
+
+
+@inlined
+def _weak(address, low, high):
+    """Hash 32 bytes, quickly, with a seed of 128 bits."""
+    last = load_unaligned(address + np.uint64(24))
+    low += load_unaligned(address)
+    high = _rotate(high + low + last, np.uint64(21)) + low
+    low += load_unaligned(address + np.uint64(8)) + load_unaligned(address + np.uint64(16))
+    high += _rotate(low, np.uint64(44))
+    return low + last, high
+
+
+@inlined
+def _city(address, size, x, y):
+    """Hash at least 128 bytes with a seed of 128 bits."""
+    z = np.uint64(size) * _K1
+    v_low = _rotate(y ^ _K1, np.uint64(49)) * _K1 + load_unaligned(address)
+    v_high = _rotate(v_low, np.uint64(42)) * _K1 + load_unaligned(address + np.uint64(8))
+    w_low = _rotate(y + z, np.uint64(35)) * _K1 + x
+    w_high = _rotate(x + load_unaligned(address + np.uint64(88)), np.uint64(53)) * _K1
+    for offset in range(0, size // 128 * 128, 64):
+        place = address + np.uint64(offset)
+        x = _rotate(x + y + v_low + load_unaligned(place + np.uint64(8)), np.uint64(37)) * _K1
+        y = _rotate(y + v_high + load_unaligned(place + np.uint64(48)), np.uint64(42)) * _K1
+        x ^= w_high
+        y += v_low + load_unaligned(place + np.uint64(40))
+        z = _rotate(z + w_low, np.uint64(33)) * _K1
+        v_low, v_high = _weak(place, v_high * _K1, x + w_low)
+        w_low, w_high = _weak(place + np.uint64(32), z + w_high, y + load_unaligned(place + np.uint64(16)))
+        x, z = z, x
+    x += _rotate(v_low + z, np.uint64(49)) * _K0
+    z += _rotate(w_low, np.uint64(37)) * _K0
+    # The rest, in pieces of 32 bytes from the end, the last of which may reach into what was read before.
+    place = address + np.uint64(size)
+    for _ in range((size % 128 + 31) // 32):
+        place -= np.uint64(32)
+        y = _rotate(x + y, np.uint64(42)) * _K0 + v_high
+        w_low += load_unaligned(place + np.uint64(16))
+        x = x * _K0 + w_low
+        z += w_high + load_unaligned(place)
+        w_high += v_low
+        v_low, v_high = _weak(place, v_low + z, v_high)
+    x = _pair(x, v_low)
+    y = _pair(y + z, w_low)
+    return _pair(x + v_high, w_high) + y, _pair(x + w_high, y + v_high)

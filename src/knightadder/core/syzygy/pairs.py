@@ -1,0 +1,132 @@
+"""Syzygy tablebases, the compressed arrays: from the number of a position to its value.
+
+The values are compressed in two steps. Pairs of neighbours that often occur are replaced by symbols, and pairs of
+those again (recursive pairing, RE-PAIR); then the symbols are written with a canonical Huffman code, in blocks of
+equal size in bytes. A sparse index says in which block a position lies. The format is Ronald de Man's
+(https://github.com/syzygy1/tb).
+
+A file may be damaged. What its header says was checked when it was opened (`engine/tablebases/file.py`), so that the
+index, the blocks' sizes and the blocks lie inside it, and each symbol stands for symbols without a circle. What the
+body says is checked here, before it becomes an address. As 16 bytes of checksum end the file, 8 bytes can be read
+wherever the table has one.
+"""
+
+import numpy as np
+
+from ..native.jit import inlined, kernel, load_unaligned
+
+FAILED = np.int64(-1)
+
+_16, _32 = np.uint64(16), np.uint64(32)
+_EVEN_BYTES, _EIGHT = np.uint64(0x00FF00FF00FF00FF), np.uint64(8)
+_EVEN_WORDS = np.uint64(0x0000FFFF0000FFFF)
+_LOW_16, _LOW_32 = np.uint64(0xFFFF), np.uint64(0xFFFFFFFF)
+
+
+@inlined
+def load16(table, offset):
+    """Read 16 bits of a table's file, little-endian."""
+    return np.int64(load_unaligned(table.address + np.uint64(offset)) & _LOW_16)
+
+
+@inlined
+def _load_big_endian(table, offset):
+    word = load_unaligned(table.address + np.uint64(offset))
+    word = ((word >> _EIGHT) & _EVEN_BYTES) | ((word & _EVEN_BYTES) << _EIGHT)
+    word = ((word >> _16) & _EVEN_WORDS) | ((word & _EVEN_WORDS) << _16)
+    return (word >> _32) | (word << _32)
+
+
+@inlined
+def _symbol_word(pairs, symbol):
+    return np.int64(load_unaligned(pairs.symbols + np.uint64(4 * symbol)) & _LOW_32)
+
+
+@inlined
+def _find_block(table, pairs, index):
+    """Return the block that holds a position, and its number in the block; `FAILED` for a damaged index."""
+    bits = pairs.index_bits
+    word = load_unaligned(table.address + np.uint64(pairs.index_offset + 6 * (index >> bits)))
+    # The entry points to the position in the middle of those it stands for.
+    block = np.int64(word & _LOW_32)
+    rest = np.int64((word >> _32) & _LOW_16) + (index & ((1 << bits) - 1)) - (1 << (bits - 1))
+    while rest < 0:
+        block -= 1
+        if block < 0 or block >= pairs.size_count:
+            return FAILED, rest
+        rest += load16(table, pairs.sizes_offset + 2 * block) + 1
+    while block < pairs.blocks:
+        size = load16(table, pairs.sizes_offset + 2 * block) + 1
+        if rest < size:
+            return block, rest
+        rest -= size
+        block += 1
+    return FAILED, rest
+
+
+@inlined
+def _find_symbol(table, pairs, block, rest):
+    """Return the word of the symbol in which a block's position lies, and its number there; `FAILED` if damaged."""
+    offset = pairs.data_offset + (block << pairs.block_bits)
+    code = _load_big_endian(table, offset)
+    offset += 8
+    used = np.int64(0)  # of the code's bits; the lowest as many are empty
+    while True:
+        length = pairs.min_length
+        while code < pairs.bases[np.uint64(length)]:
+            length += 1
+        symbol = np.int64((code - pairs.bases[np.uint64(length)]) >> np.uint64(64 - length))
+        symbol += np.int64(pairs.first_symbols[np.uint64(length)])
+        if symbol >= pairs.symbol_count:
+            return FAILED, rest
+        word = _symbol_word(pairs, symbol)
+        size = (word >> 24) + 1
+        if rest < size:
+            return word, rest
+        rest -= size
+        code <<= np.uint64(length)
+        used += length
+        if used >= 32:
+            used -= 32
+            if offset + 8 > table.file_size:
+                return FAILED, rest
+            code |= (_load_big_endian(table, offset) >> _32) << np.uint64(used)
+            offset += 4
+
+
+@kernel
+def decompress(table, pairs, index):
+    """Return the value of the position with a number.
+
+    Parameters
+    ----------
+    table : SYZYGY_TABLE
+    pairs : SYZYGY_PAIRS
+        One of the table's arrays.
+    index : int
+        The position's number, see `index.py`.
+
+    Returns
+    -------
+    int
+        0 to 4095; `FAILED` if the file is damaged or the number out of range.
+    """
+    if pairs.constant >= 0:
+        return pairs.constant
+    if index < 0 or index >= pairs.positions:
+        return FAILED
+    block, rest = _find_block(table, pairs, index)
+    if block < 0:
+        return FAILED
+    word, rest = _find_symbol(table, pairs, block, rest)
+    if word < 0:
+        return FAILED
+    while word >> 24:
+        left = _symbol_word(pairs, word & 0xFFF)
+        size = (left >> 24) + 1
+        if rest < size:
+            word = left
+        else:
+            rest -= size
+            word = _symbol_word(pairs, (word >> 12) & 0xFFF)
+    return word & 0xFFF

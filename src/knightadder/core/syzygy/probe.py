@@ -1,0 +1,286 @@
+"""Syzygy tablebases: the value of a position with few men, win, draw or loss (WDL), and its distance to zeroing (DTZ).
+
+A table need not know the truth where a capture is best, nor anything about en passant, and a DTZ table not where a
+pawn move is best either: so both are probed by a small search over such moves. Tables by Ronald de Man
+(https://github.com/syzygy1/tb); https://www.chessprogramming.org/Syzygy_Bases.
+
+Values are for the side to move: 2 a win, 1 a win that the fifty-move rule makes a draw (*cursed*), 0 a draw, -1 a
+loss that it makes a draw (*blessed*), -2 a loss; always as if the last move had been a capture or a pawn move.
+"""
+
+import numpy as np
+
+from ..board.movegen import ALL, NOISY, generate
+from ..board.moves import EN_PASSANT
+from ..board.position import make
+from ..layout import (
+    KING,
+    MATERIAL_PLACES,
+    MAX_PLY,
+    NO_SQUARE,
+    PAWN,
+)
+from ..native.jit import (
+    inlined,
+    kernel,
+    lsb,
+    popcount,
+)
+from .index import lead_pawns, pawn_index, piece_index
+from .pairs import FAILED, decompress, load16
+
+# What came of a probe. ZEROING: the best move is a capture or a pawn move, so that the DTZ table knows nothing.
+# OTHER_SIDE: the DTZ table has only the positions in which the other side is to move.
+NOT_FOUND, FOUND, ZEROING, OTHER_SIDE = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
+
+_NO, _YES = np.int64(0), np.int64(1)
+_ZERO = np.int64(0)
+WIN, LOSS = np.int64(2), np.int64(-2)
+_NO_DTZ = np.int64(1 << 16)
+
+# Flags of a DTZ array.
+BLACK_TO_MOVE, MAPPED, WIN_IN_PLIES, LOSS_IN_PLIES, WIDE_MAP = 1, 2, 4, 8, 16
+
+PLACE_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing: the golden ratio's share of 2 ** 64
+PLACE_SHIFT = np.uint64(64 - (MATERIAL_PLACES - 1).bit_length())
+
+
+@inlined
+def _material(pos):
+    """Return the pieces as a number, 4 bits a kind, white pawns the highest; the kings are left out."""
+    key = np.uint64(0)
+    for color in range(2):
+        own = pos.by_color[np.uint64(color)]
+        for piece_type in range(PAWN, KING):
+            key = (key << np.uint64(4)) | np.uint64(popcount(pos.by_type[np.uint64(piece_type)] & own))
+    return key
+
+
+@inlined
+def _find_material(tablebases, key):
+    place = np.int64((key * PLACE_FACTOR) >> PLACE_SHIFT)
+    while tablebases.places[np.uint64(place)].key != key:
+        if tablebases.places[np.uint64(place)].key == np.uint64(0):
+            return FAILED
+        place = (place + 1) & (MATERIAL_PLACES - 1)
+    return place
+
+
+@kernel
+def _look_up(tablebases, pos, wdl, of_dtz):
+    """Look a position up in its WDL table, or if `of_dtz` in its DTZ table, when its value is `wdl`.
+
+    Returns
+    -------
+    tuple of int
+        WDL, or plies to the next capture or pawn move; and what came of it.
+    """
+    key = _material(pos)
+    place = _find_material(tablebases, key)
+    if place < 0:
+        return _ZERO, NOT_FOUND
+    number = np.int64(tablebases.places[np.uint64(place)].dtz if of_dtz else tablebases.places[np.uint64(place)].wdl)
+    if number < 0:
+        return _ZERO, NOT_FOUND
+    table = tablebases.tables[np.uint64(number)]
+    us = np.int64(pos.stm)
+    colors = np.int64(8 * us) if table.symmetric else np.int64(0 if table.key == key else 8)
+    side = us ^ (colors >> 3)
+    file = np.int64(0)
+    lead = np.uint64(0)
+    if table.has_pawns:
+        lead = lead_pawns(pos, np.int64(table.pairs[0, 0].pieces[0]) ^ colors, 7 * colors)
+        file = lsb(lead) // 12
+    if of_dtz:
+        flags = table.pairs[0, np.uint64(file)].dtz_flags
+        if flags & BLACK_TO_MOVE != side and (table.has_pawns or not table.symmetric):
+            return _ZERO, OTHER_SIDE
+        side = np.int64(0)
+    pairs = table.pairs[np.uint64(side), np.uint64(file)]
+    if table.has_pawns:
+        index = pawn_index(tablebases, pairs, pos, colors, lead)
+    else:
+        index = piece_index(tablebases, pairs, pos, colors)
+    value = decompress(table, pairs, index)
+    if value == FAILED:
+        return _ZERO, NOT_FOUND
+    if of_dtz:
+        return _plies(table, pairs, value, wdl)
+    if (value & 0xFF) > 4:
+        return _ZERO, NOT_FOUND
+    return (value & 0xFF) - 2, FOUND
+
+
+@inlined
+def _plies(table, pairs, value, wdl):
+    """Return the plies that a value of a DTZ array means, and what came of it."""
+    flags = pairs.dtz_flags
+    if flags & MAPPED:
+        # The order of the maps in the file.
+        if wdl > 0:
+            which = np.uint64(0 if wdl == 2 else 2)
+        else:
+            which = np.uint64(1 if wdl == -2 else 3)
+        if value >= pairs.map_lengths[which]:
+            return _ZERO, NOT_FOUND
+        if flags & WIDE_MAP:
+            value = load16(table, pairs.map_offsets[which] + 2 * value)
+        else:
+            value = load16(table, pairs.map_offsets[which] + value) & 0xFF
+    # Where it makes no difference to the fifty-move rule, moves are counted instead of plies.
+    in_plies = (wdl == 2 and flags & WIN_IN_PLIES) or (wdl == -2 and flags & LOSS_IN_PLIES)
+    return value if in_plies else 2 * value, FOUND
+
+
+@inlined
+def _captures(pos, move):
+    return pos.board[np.uint64((move >> 6) & 63)] != 0 or (move >> 12) & 15 == EN_PASSANT
+
+
+@inlined
+def _zeroes(pos, move):
+    return _captures(pos, move) or np.int64(pos.board[np.uint64(move & 63)]) & 7 == PAWN
+
+
+@kernel
+def _resolve(tables, tablebases, worker, ply, pawn_moves):
+    """Find the WDL value by trying the captures, and with `pawn_moves` those too, before the table.
+
+    Returns
+    -------
+    tuple of int
+        WDL, and what came of it. Without `pawn_moves`, `ZEROING` may stand for what is only as good.
+    """
+    pos, frame = worker.stack[np.uint64(ply)], worker.frames[np.uint64(ply)]
+    # The table takes an en passant capture for impossible, so whether there is any other move matters.
+    everything = pawn_moves == _YES or pos.ep != NO_SQUARE
+    count = generate(tables, pos, frame, np.int64(0), ALL if everything else NOISY)
+    best = LOSS
+    tried = np.int64(0)
+    for i in range(count):
+        move = frame.moves[np.uint64(i)]
+        if not (_zeroes(pos, move) if pawn_moves == _YES else _captures(pos, move)):
+            continue
+        tried += 1
+        make(tables, pos, worker.stack[np.uint64(ply + 1)], move)
+        value, outcome = _resolve(tables, tablebases, worker, ply + 1, _NO)
+        if outcome == NOT_FOUND:
+            return _ZERO, NOT_FOUND
+        best = max(best, -value)
+        if best == WIN:
+            return best, ZEROING
+    if everything and tried > 0 and tried == count:
+        return best, ZEROING
+    value, outcome = (_ZERO, FOUND) if popcount(pos.by_type[0]) == 2 else _look_up(tablebases, pos, _ZERO, _NO)
+    if outcome == NOT_FOUND or best < value:
+        return value, outcome
+    return best, ZEROING if best > 0 else FOUND
+
+
+@inlined
+def dtz_before_zeroing(wdl):
+    """Return the DTZ of a position with a WDL value whose best move is a capture or a pawn move."""
+    return np.sign(wdl) * (1 if abs(wdl) == 2 else 101)
+
+
+@inlined
+def dtz_of_move(tables, after, frame, dtz):
+    """Return the DTZ of a move, which is no capture or pawn move, from that of the position after it; 1 for a mate.
+
+    The moves of the frame are overwritten.
+    """
+    mated = dtz == -1 and after.checkers != np.uint64(0)
+    if mated and generate(tables, after, frame, np.int64(0), ALL) == 0:
+        return -dtz
+    return -dtz - np.sign(dtz)
+
+
+@kernel
+def _dtz_of_table(tables, tablebases, worker, ply):
+    """Find the DTZ value by captures, pawn moves and the table; with `OTHER_SIDE` the value is WDL."""
+    wdl, outcome = _resolve(tables, tablebases, worker, ply, _YES)
+    if outcome == NOT_FOUND or wdl == 0:
+        return _ZERO, outcome
+    if outcome == ZEROING:
+        return dtz_before_zeroing(wdl), FOUND
+    plies, outcome = _look_up(tablebases, worker.stack[np.uint64(ply)], wdl, _YES)
+    if outcome == OTHER_SIDE:
+        return wdl, outcome
+    return dtz_before_zeroing(wdl) + np.sign(wdl) * plies, outcome
+
+
+@inlined
+def _can_probe(tablebases, worker, ply):
+    pos = worker.stack[np.uint64(ply)]
+    men = popcount(pos.by_type[0])
+    return men <= tablebases.largest and pos.castling == np.uint64(0) and ply + men < MAX_PLY
+
+
+@kernel
+def probe_wdl(tables, tablebases, worker, ply):
+    """Probe the WDL tables.
+
+    Parameters
+    ----------
+    tables : TABLES
+    tablebases : TABLEBASES
+    worker : WORKER
+        Its stack after `ply`, and the moves of its frames from `ply` on, are overwritten.
+    ply : int
+        Which position of the stack is probed.
+
+    Returns
+    -------
+    tuple of int
+        The value, -2 to 2; and 1 if it is known, 0 if there are castling rights or too many men, or a table is
+        missing or damaged.
+    """
+    if not _can_probe(tablebases, worker, ply):
+        return _ZERO, NOT_FOUND
+    wdl, outcome = _resolve(tables, tablebases, worker, ply, _NO)
+    return wdl, np.int64(outcome != NOT_FOUND)
+
+
+@kernel
+def probe_dtz(tables, tablebases, worker, ply):
+    """Probe the DTZ tables, for which the WDL tables are needed too.
+
+    Parameters
+    ----------
+    tables, tablebases, worker, ply
+        As those of `probe_wdl`.
+
+    Returns
+    -------
+    tuple of int
+        The plies to the next capture or pawn move of best play, negative for a loss, 0 for a draw; 100 more for
+        cursed wins and blessed losses. Most tables count in moves, so that the distance may be a ply longer, but
+        not where the fifty-move rule would make that a draw. Then 1 if the value is known, else 0.
+    """
+    if not _can_probe(tablebases, worker, ply):
+        return _ZERO, NOT_FOUND
+    value, outcome = _dtz_of_table(tables, tablebases, worker, ply)
+    if outcome != OTHER_SIDE:
+        return value, np.int64(outcome != NOT_FOUND)
+    # One ply on, the other side is to move: the best of the moves that keep the result.
+    sign = np.sign(value)
+    pos, frame = worker.stack[np.uint64(ply)], worker.frames[np.uint64(ply)]
+    after = worker.stack[np.uint64(ply + 1)]
+    best = _NO_DTZ
+    for i in range(generate(tables, pos, frame, np.int64(0), ALL)):
+        move = frame.moves[np.uint64(i)]
+        make(tables, pos, after, move)
+        if _zeroes(pos, move):
+            wdl, outcome = _resolve(tables, tablebases, worker, ply + 1, _NO)
+            dtz = dtz_before_zeroing(-wdl)
+        else:
+            dtz, outcome = _dtz_of_table(tables, tablebases, worker, ply + 1)
+            dtz = dtz_of_move(tables, after, worker.frames[np.uint64(ply + 1)], dtz)
+        if outcome == NOT_FOUND or outcome == OTHER_SIDE:
+            return _ZERO, NOT_FOUND
+        if np.sign(dtz) == sign:
+            best = min(best, dtz)
+    if best != _NO_DTZ:
+        return best, FOUND
+    # Without a move that keeps a loss there is no move at all: mate. A win without a winning move is in damaged tables.
+    return np.int64(-1), FOUND if sign < 0 else NOT_FOUND

@@ -1,0 +1,1 @@
+"""What a static evaluation is made of, for people."""

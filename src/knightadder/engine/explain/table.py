@@ -1,0 +1,37 @@
+"""The classical evaluation of a position as a table."""
+
+from itertools import groupby
+
+from knightadder.core.evaluation.score import FULL_PHASE, FULL_SCALE
+from knightadder.engine.explain.terms import Breakdown, Tapered
+
+_NONE = Tapered(0, 0)
+
+
+def evaluation_table(value: Breakdown) -> str:
+    """Write what a value is made of.
+
+    Returns
+    -------
+    str
+        A line for each group and each term that counts, in pawns: White, Black, and White's total, each for the middle
+        game and the end game; then the blend of both by the phase.
+    """
+    rule = "-" * 76
+    lines = [f"{'':24}{'White':^17}{'Black':^17}{'Total':^17}", f"{'':24}" + f"{'MG':>8} {'EG':>7} " * 3, rule]
+    for group, members in groupby(value.terms, lambda term: term.group):
+        terms = list(members)
+        lines.append(
+            _line(group, sum((term.white for term in terms), _NONE), sum((term.black for term in terms), _NONE))
+        )
+        lines += [_line(f"  {term.name}", term.white, term.black) for term in terms]
+    phase, scale = round(value.phase * FULL_PHASE), round(value.scale * FULL_SCALE)
+    lines += [rule, _line("Total", value.white, value.black)]
+    lines.append(f"Phase {phase} of {FULL_PHASE}, end game scaled by {scale}/{FULL_SCALE}: {value.value / 100:+.2f}")
+    return "\n".join(lines)
+
+
+def _line(name: str, white: Tapered, black: Tapered) -> str:
+    """Write the values of both sides and their difference."""
+    rows = (white, black, white - black)
+    return f"{name:24}" + " ".join(f"{row.middle_game / 100:8.2f} {row.end_game / 100:7.2f}" for row in rows)

@@ -1,0 +1,1 @@
+"""Syzygy tablebases for the engine: files found, checked and mapped, and play by them at the root."""

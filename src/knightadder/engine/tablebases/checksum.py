@@ -1,0 +1,66 @@
+"""The checksum at the end of a Syzygy file, which tells whether the file is as it was made.
+
+The engine does not look at it, since to read all files would take minutes. It is taken over everything before it:
+CityHash's CityHashCrc256 of each 16 MB, then CityHashCrc128 of those hashes. The format is Ronald de Man's
+(https://github.com/syzygy1/tb).
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from knightadder.core.layout import SYZYGY_TABLE, new_record
+from knightadder.core.syzygy import city_hash
+from knightadder.engine.tablebases.file import CHECKSUM, SyzygyFile, TableError
+
+_PIECE = 1 << 24  # bytes that are hashed at a time
+
+
+def check_table(path: Path, on_read: Callable[[int], object] = lambda size: None) -> None:
+    """Check the header of a file, as the engine does when it opens it, and the checksum.
+
+    Parameters
+    ----------
+    path : Path
+        Named after its material, such as ``KRPvKN.rtbw``.
+    on_read : callable
+        Told the bytes of each piece that was read.
+
+    Raises
+    ------
+    TableError
+        If the file cannot be read or is damaged; the text is one line, without the file's name.
+    """
+    check_header(path)
+    check_checksum(path, on_read)
+
+
+def check_header(path: Path) -> None:
+    """Check the header of a file as the engine does when it opens it; TableError as for `check_table`."""
+    SyzygyFile(path, new_record(SYZYGY_TABLE))
+
+
+def check_checksum(path: Path, on_read: Callable[[int], object] = lambda size: None) -> None:
+    """Check the checksum alone, whatever the name of the file; parameters and errors are those of `check_table`."""
+    hashes = []
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, 2)
+            if size == 0:
+                raise TableError("empty")
+            if size % 64 != CHECKSUM:
+                raise TableError("truncated")
+            file.seek(0)
+            buffer = np.empty(min(size, _PIECE), np.uint8)
+            for start in range(0, size - CHECKSUM, _PIECE):
+                piece = buffer[: min(_PIECE, size - CHECKSUM - start)]
+                if file.readinto(piece.data) < len(piece):
+                    raise TableError("truncated")
+                hashes.append(city_hash.hash_256(piece))
+                on_read(len(piece))
+            expected = file.read(CHECKSUM)
+    except OSError as error:
+        raise TableError(error.strerror or "cannot be read") from None
+    if not hashes or city_hash.hash_128(np.concatenate(hashes).view(np.uint8)).tobytes() != expected:
+        raise TableError("its checksum is wrong")

@@ -1,0 +1,1 @@
+"""Syzygy tablebases on disk: list, verify and download them."""

@@ -1,0 +1,68 @@
+"""The subcommand ``tablebases``: Syzygy endgame tablebases listed, verified and downloaded."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from knightadder.tablebases.names import MOST_MEN
+
+LICHESS = "https://tablebase.lichess.ovh/tables/standard/"
+
+_DOWNLOAD = f"""\
+Fetch the Syzygy tables with up to {MOST_MEN} men, about 1 GB. Files that are in the folder and sound stay as they
+are, and a download that was broken off goes on. Each file is checked by the checksum within it.
+"""
+_URL_HELP = (
+    "where the files are, or the folders 3-4-5-wdl and 3-4-5-dtz with them; "
+    f"by default the mirror of Lichess, {LICHESS}"
+)
+
+
+def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the subcommand ``tablebases`` with its own subcommands."""
+    command = commands.add_parser("tablebases", help="list, verify or download endgame tablebases")
+    kinds = command.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    kind = kinds.add_parser("list", help="show which Syzygy tables are there, and which are missing")
+    _add_folders(kind)
+    kind.set_defaults(run=_list)
+
+    kind = kinds.add_parser("verify", help="check the files by the checksums within them")
+    _add_folders(kind)
+    kind.set_defaults(run=_verify)
+
+    kind = kinds.add_parser(
+        "download", help=f"fetch the tables with up to {MOST_MEN} men, about 1 GB", description=_DOWNLOAD
+    )
+    kind.add_argument("folder", type=Path, metavar="FOLDER", help="where to put the files; made if need be")
+    kind.add_argument(
+        "--men", type=int, choices=range(3, MOST_MEN + 1), default=MOST_MEN, help="up to so many, kings included"
+    )
+    kind.add_argument("--wdl-only", action="store_true", help="leave out the DTZ tables, more than half of the bytes")
+    kind.add_argument("--url", default=LICHESS, help=_URL_HELP)
+    kind.set_defaults(run=_download)
+
+
+def _add_folders(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "folders", nargs="*", type=Path, metavar="FOLDER", help="by default, that of the tables which come along"
+    )
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    from knightadder.tablebases import listing
+
+    return listing.run(arguments)
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    from knightadder.tablebases import verify
+
+    return verify.run(arguments)
+
+
+def _download(arguments: argparse.Namespace) -> int:
+    from knightadder.tablebases import download
+
+    return download.run(arguments)

@@ -1,0 +1,265 @@
+"""Downloads Syzygy tables from a mirror; what was broken off goes on, and each file's checksum is checked."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import re
+import sys
+from collections.abc import Callable, Iterator
+from http.client import HTTPException, HTTPResponse
+from pathlib import Path
+from typing import TypeAlias
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
+
+from knightadder import __version__
+from knightadder.engine.errors import EngineError, OptionError
+from knightadder.engine.tablebases.checksum import check_checksum, check_header, check_table
+from knightadder.engine.tablebases.file import DTZ, WDL, TableError
+from knightadder.tablebases.names import table_names
+
+# Told of a file its name, the bytes that are there, and those of the whole file if the mirror says how many.
+OnBytes: TypeAlias = Callable[[str, int, int | None], object]
+
+_LAYOUTS = ({WDL: "3-4-5-wdl/", DTZ: "3-4-5-dtz/"}, {WDL: "", DTZ: ""})  # folders of a mirror, by kind of table
+_BLOCK = 1 << 16  # bytes that are read at a time
+_TIMEOUT = 60  # seconds without an answer, after which the connection counts as broken
+_TRIES = 2  # for a file that comes damaged
+_OK, _PARTIAL, _NOT_FOUND, _RANGE_NOT_SATISFIABLE = 200, 206, 404, 416
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the subcommand; returns the exit status, which is 1 if a file could not be had.
+
+    Raises
+    ------
+    OptionError
+        If the URL is not one of http or https, or the folder cannot be made.
+    EngineError
+        If the mirror cannot be reached or has no tables, or a file cannot be written.
+    """
+    from rich.filesize import decimal
+
+    kinds = (WDL,) if arguments.wdl_only else (WDL, DTZ)
+    names = [name + kind for men in range(3, arguments.men + 1) for name in table_names(men) for kind in kinds]
+    try:
+        arguments.folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OptionError(f"cannot make {arguments.folder}: {error.strerror}") from None
+    fetched = bad = 0
+    with _display(len(names)) as (on_file, on_bytes):
+        download = Download(arguments.url, arguments.folder, on_bytes)
+        for name in names:
+            on_file(name)
+            try:
+                fetched += download.fetch(name)
+            except TableError as error:
+                bad += 1
+                print(f"knightadder: {name}: {error}", file=sys.stderr)
+    there = f"{len(names) - bad} of {len(names)} files in {arguments.folder}"
+    print(f"{there}; fetched {fetched}, {decimal(download.received)}")
+    return 1 if bad else 0
+
+
+class Download:
+    """Fetches files from one mirror into one folder.
+
+    Parameters
+    ----------
+    url : str
+        Of a folder that has the files, or has them in folders for each kind.
+    folder : Path
+        Where to put them.
+    on_bytes : callable
+        Told what has been received.
+
+    Attributes
+    ----------
+    received : int
+        Bytes from the mirror.
+
+    Raises
+    ------
+    OptionError
+        If the URL is not one of http or https.
+    """
+
+    def __init__(self, url: str, folder: Path, on_bytes: OnBytes = lambda name, done, total: None) -> None:
+        self.received = 0
+        self._url = url.rstrip("/") + "/"
+        self._folder = folder
+        self._on_bytes = on_bytes
+        self._layouts = list(_LAYOUTS)
+        self._seen = False
+        try:
+            parts = urlsplit(url)
+            sound = parts.scheme in ("http", "https") and bool(parts.netloc) and re.fullmatch(r"[!-~]+", url)
+        except ValueError:
+            sound = None
+        if not sound:
+            raise OptionError(f"not a URL of http or https: {url}")
+
+    def fetch(self, name: str) -> bool:
+        """Fetch a file, unless it is there and sound.
+
+        While it is incomplete it has ``.part`` behind its name, and a later call goes on with that.
+
+        Parameters
+        ----------
+        name : str
+            Such as ``KRPvKN.rtbw``.
+
+        Returns
+        -------
+        bool
+            Whether it had to be fetched.
+
+        Raises
+        ------
+        TableError
+            If this file cannot be had; others may.
+        EngineError
+            If the mirror cannot be reached or has no tables, or the file cannot be written.
+        """
+        target, part = self._folder / name, self._folder / f"{name}.part"
+        with contextlib.suppress(TableError):
+            check_table(target)
+            with _writing(part):
+                part.unlink(missing_ok=True)
+            return False
+        for _ in range(_TRIES):
+            self._receive(name, part)
+            try:
+                check_checksum(part)
+            except TableError:
+                with _writing(part):
+                    part.unlink()
+                continue
+            with _writing(target):
+                part.replace(target)
+            check_header(target)
+            return True
+        raise TableError("damaged on the mirror or on the way: its checksum is wrong")
+
+    def _receive(self, name: str, part: Path) -> None:
+        """Fetch what is missing of a file. Goes on as long as a broken connection has brought something."""
+        while True:
+            before = _size(part)
+            response = self._open(name, before)
+            if response is None:  # the file has no more bytes, so the checksum decides
+                return
+            with response:
+                total = self._copy(name, response, part, before)
+            after = _size(part)
+            if total is None or after >= total:
+                return
+            if after <= before:
+                raise TableError("the connection breaks off each time")
+
+    def _copy(self, name: str, response: HTTPResponse, part: Path, have: int) -> int | None:
+        """Write what the mirror sends, until it ends or breaks off; returns the bytes of the whole file, if known."""
+        if response.status == _OK:  # the whole file, whatever was asked for
+            have = 0
+        elif response.status != _PARTIAL or not response.headers.get("Content-Range", "").startswith(f"bytes {have}-"):
+            raise TableError(f"the mirror gives a wrong answer: {response.status} {response.reason}")
+        length = response.headers.get("Content-Length", "")
+        total = have + int(length) if length.isdecimal() else None
+        with _writing(part), part.open("ab" if have else "wb") as file:
+            while True:
+                try:
+                    block = response.read1(_BLOCK)
+                except (OSError, HTTPException):
+                    break
+                if not block:
+                    break
+                file.write(block)
+                have += len(block)
+                self.received += len(block)
+                self._on_bytes(name, have, total)
+        return total
+
+    def _open(self, name: str, offset: int) -> HTTPResponse | None:
+        """Ask the mirror for a file from some byte on; None if the file ends there."""
+        headers = {"User-Agent": f"knightadder/{__version__}"}
+        if offset:
+            headers["Range"] = f"bytes={offset}-"
+        places = [layout[Path(name).suffix] + name for layout in self._layouts]
+        for i, place in enumerate(places):
+            url = self._url + place
+            try:
+                response: HTTPResponse | None = urlopen(Request(url, headers=headers), timeout=_TIMEOUT)
+            except HTTPError as error:
+                error.close()
+                if error.code == _NOT_FOUND:
+                    continue
+                if error.code != _RANGE_NOT_SATISFIABLE or not offset:
+                    raise EngineError(f"{url}: {error.code} {error.reason}") from None
+                response = None
+            except (OSError, HTTPException, ValueError) as error:
+                reason = error.reason if isinstance(error, URLError) else error
+                text = reason.strerror if isinstance(reason, OSError) and reason.strerror else str(reason)
+                raise EngineError(f"{url}: cannot be reached: {text}") from None
+            self._seen = True
+            self._layouts.insert(0, self._layouts.pop(i))
+            return response
+        if not self._seen:
+            raise EngineError(f"{self._url}: no tables there: neither {' nor '.join(places)}")
+        raise TableError("the mirror does not have it")
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+    except OSError as error:
+        raise EngineError(f"cannot read {path}: {error.strerror}") from None
+
+
+@contextlib.contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Turn an error of the system into one line."""
+    try:
+        yield
+    except OSError as error:
+        raise EngineError(f"cannot write {path}: {error.strerror}") from None
+
+
+@contextlib.contextmanager
+def _display(count: int) -> Iterator[tuple[Callable[[str], None], OnBytes]]:
+    """Show bars of progress on a terminal, or else a line for each file; yields what has to be told of both."""
+    from rich.console import Console, Group
+    from rich.live import Live
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TransferSpeedColumn,
+    )
+
+    console = Console(stderr=True)
+    name_column = TextColumn("{task.description:13}")
+    files = Progress(name_column, BarColumn(), MofNCompleteColumn(), console=console)
+    parts = Progress(name_column, BarColumn(), DownloadColumn(), TransferSpeedColumn(), console=console)
+    all_files, one_file = files.add_task("All", total=count), parts.add_task("", total=None)
+    number = 0
+
+    def on_file(name: str) -> None:
+        nonlocal number
+        number += 1
+        files.update(all_files, completed=number - 1)
+        parts.reset(one_file, description=name, total=None)
+        if not console.is_terminal:
+            print(f"{number}/{count} {name}", file=sys.stderr, flush=True)
+
+    def on_bytes(name: str, done: int, total: int | None) -> None:
+        parts.update(one_file, completed=done, total=total)
+
+    with (
+        Live(Group(files, parts), console=console, transient=True) if console.is_terminal else contextlib.nullcontext()
+    ):
+        yield on_file, on_bytes

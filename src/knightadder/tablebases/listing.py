@@ -1,0 +1,82 @@
+"""Shows which Syzygy tables are there, and which are missing."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from knightadder.core.tables import new_tables
+from knightadder.engine.tablebases.file import DTZ, WDL
+from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
+from knightadder.tablebases.names import MOST_MEN, table_names
+
+_NAMED = 3  # missing tables that are named; the others are counted
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the subcommand; returns the exit status, which is 1 if a folder or a file cannot be used."""
+    from rich.console import Console
+    from rich.filesize import decimal
+    from rich.table import Table
+
+    tablebases = Tablebases(new_tables(), arguments.folders or [SHIPPED])
+    sizes = _sizes(tablebases.paths)
+    table = Table("Men", "WDL", "DTZ", "Size", "Missing")
+    for column in table.columns[:4]:
+        column.justify, column.no_wrap = "right", True
+    counts = [0, 0, 0]
+    most = max(MOST_MEN, *(len(Path(name).stem) - 1 for name in sizes), 0)
+    for men in range(3, most + 1):
+        names = table_names(men)
+        found = [[name for name in names if name + suffix in sizes] for suffix in (WDL, DTZ)]
+        size = sum(sizes.get(name + suffix, 0) for name in names for suffix in (WDL, DTZ))
+        row = [f"{len(each)} of {len(names)}" for each in found]
+        table.add_row(str(men), *row, decimal(size), describe_missing(names, *found))
+        counts = [total + len(each) for total, each in zip(counts, (names, *found), strict=True)]
+    Console().print(table)
+    print(
+        f"Up to {most} men: {counts[1]} of {counts[0]} WDL tables, {counts[2]} of {counts[0]} DTZ tables, "
+        f"{decimal(sum(sizes.values()))}"
+    )
+    for problem in tablebases.problems:
+        print(f"knightadder: {problem}", file=sys.stderr)
+    return 1 if tablebases.problems else 0
+
+
+def describe_missing(names: Sequence[str], wdl: Collection[str], dtz: Collection[str]) -> str:
+    """Say which tables are missing.
+
+    Parameters
+    ----------
+    names : sequence of str
+        All that could be there.
+    wdl, dtz : collection of str
+        Those that are there, of either kind.
+
+    Returns
+    -------
+    str
+        Such as ``KBBvK, KBNvK.rtbz, KBPvK and 7 more``: a name of a file if its sibling is there.
+    """
+    missing = [
+        name + (WDL if name in dtz else DTZ if name in wdl else "")
+        for name in names
+        if name not in wdl or name not in dtz
+    ]
+    if not wdl and not dtz:
+        return "all"
+    if len(missing) <= _NAMED + 1:
+        return ", ".join(missing)
+    return f"{', '.join(missing[:_NAMED])} and {len(missing) - _NAMED} more"
+
+
+def _sizes(paths: Mapping[str, Path]) -> dict[str, int]:
+    """Return the bytes of each file; one that has vanished meanwhile is left out."""
+    sizes = {}
+    for name, path in paths.items():
+        with contextlib.suppress(OSError):
+            sizes[name] = path.stat().st_size
+    return sizes

@@ -1,0 +1,12 @@
+"""The names of Syzygy tables."""
+
+from __future__ import annotations
+
+MOST_MEN = 5  # of the tables that can be downloaded; those with six take 160 GB
+
+
+def table_names(men: int) -> list[str]:
+    """Return the names, such as ``KRPvKN``, of all tables with exactly so many men, kings included, by alphabet."""
+    from chess.syzygy import tablenames
+
+    return sorted(name for name in tablenames(piece_count=men) if len(name) - 1 == men)

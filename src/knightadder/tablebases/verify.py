@@ -1,0 +1,78 @@
+"""Checks Syzygy files: their headers, and the checksums within them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from knightadder.engine.tablebases.checksum import check_table
+from knightadder.engine.tablebases.file import DTZ, WDL, TableError
+from knightadder.engine.tablebases.registry import SHIPPED
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the subcommand; returns the exit status, which is 1 if a folder or a file is bad."""
+    from rich.console import Console
+    from rich.filesize import decimal
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    files, problems = find_files(arguments.folders or [SHIPPED])
+    for problem in problems:
+        print(f"knightadder: {problem}", file=sys.stderr)
+    console = Console(stderr=True)
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeRemainingColumn()
+    bad = 0
+    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
+        task = bar.add_task("", total=sum(files.values()))
+        done = 0
+        for path, size in files.items():
+            bar.update(task, description=path.name, completed=done)
+            try:
+                check_table(path, lambda read: bar.advance(task, read))
+            except TableError as error:
+                bad += 1
+                print(f"knightadder: {path}: {error}", file=sys.stderr)
+            done += size
+    if bad:
+        print(f"{bad} of {len(files)} files are bad")
+    elif files:
+        print(f"{len(files)} files, {decimal(sum(files.values()))}: all sound")
+    return 1 if bad or problems else 0
+
+
+def find_files(folders: Iterable[Path]) -> tuple[dict[Path, int], list[str]]:
+    """Find the files that are named as Syzygy tables are.
+
+    Parameters
+    ----------
+    folders : iterable of Path
+        Where to look, not in their subfolders.
+
+    Returns
+    -------
+    dict of Path to int
+        The files and their bytes, which are 0 where they cannot be told.
+    list of str
+        A line for each folder that has none or cannot be read.
+    """
+    files: dict[Path, int] = {}
+    problems = []
+    for folder in folders:
+        try:
+            found = sorted(path for path in folder.iterdir() if path.suffix in (WDL, DTZ))
+        except OSError as error:
+            problems.append(f"{folder}: {error.strerror or 'cannot be read'}")
+            continue
+        if not found:
+            problems.append(f"{folder}: no tables")
+        files.update((path, _size(path)) for path in found)
+    return files, problems
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

@@ -1,0 +1,1 @@
+"""Data for fitting evaluations, made by games of the engine against itself."""

@@ -1,0 +1,379 @@
+"""Matches between UCI engines: openings in pairs, several games at once, sequential tests, a log to go on from.
+
+Two engines play each other; more of them a round robin, or with ``--gauntlet`` the first against each other one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from knightadder.arguments import positive
+from knightadder.engine.errors import EngineError, OptionError
+from knightadder.workshop.book_argument import add_openings, read_book
+from knightadder.workshop.key_values import KeyValues
+
+if TYPE_CHECKING:
+    from knightadder.workshop.match.competitors import Competitor
+    from knightadder.workshop.match.journal import Fixture, Journal, Record
+    from knightadder.workshop.match.referee import DrawRule, Game, ResignRule
+    from knightadder.workshop.match.standings import Standings
+    from knightadder.workshop.match.statistics.sprt import Sprt
+    from knightadder.workshop.openings import Book
+
+    Show: TypeAlias = Callable[[Record | None], None]
+
+# Pairs of a sequential test that comes to no decision.
+_ENDLESS = 50_000
+
+_EXAMPLES = """\
+examples:
+  knightadder match --engine name=new --engine name=old dir=../old/src --each nodes=20000 --sprt elo0=0 elo1=5
+  knightadder match --engine --engine name=other cmd="other --uci" --each tc=8+0.08 option.Hash=64 --games 100
+  knightadder match --engine name=A option.Hash=16 --engine name=B option.Hash=64 --each depth=8 --games 20 --pgn ab.pgn
+  knightadder match --engine --engines opponents.toml --gauntlet --each tc=2+0.02 --games 40 --log gauntlet.jsonl
+"""
+
+
+def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the subcommand ``match``."""
+    command = commands.add_parser(
+        "match",
+        help="play matches between UCI engines, and tell how sure the result is",
+        description=__doc__,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    engines = command.add_argument_group(
+        "engines", "keys: name, cmd, dir, tc, st, nodes, depth, margin (ms), option.NAME, env.NAME"
+    )
+    engines.add_argument(
+        "--engine",
+        action="append",
+        default=[],
+        help="an engine; this program if it has no cmd; repeatable",
+        nargs="*",
+        metavar="KEY=VALUE",
+    )
+    engines.add_argument(
+        "--each", default=[], help="for all engines; options only where they exist", nargs="*", metavar="KEY=VALUE"
+    )
+    engines.add_argument("--engines", type=Path, metavar="FILE", help="TOML file of more engines: tables [[engine]]")
+    engines.add_argument("--only", action="append", default=[], metavar="NAME", help="an engine of it; repeatable")
+
+    games = command.add_argument_group("games")
+    length = games.add_mutually_exclusive_group()
+    length.add_argument("--games", type=positive, metavar="N", help="games of each pairing, an even number")
+    length.add_argument("--rounds", type=positive, metavar="N", help="pairs of games of each pairing")
+    games.add_argument("--gauntlet", action="store_true", help="only the first engine plays all others")
+    games.add_argument("--concurrency", type=positive, default=1, metavar="N", help="games at once; 1 by default")
+    add_openings(games)
+    games.add_argument("--chess960", action="store_true", help="play Chess960")
+    games.add_argument(
+        "--sprt", help="stop when decided; keys: elo0, elo1, alpha, beta, model", nargs="*", metavar="KEY=VALUE"
+    )
+
+    rules = command.add_argument_group("adjudication")
+    rules.add_argument("--draw", help="by scores; keys: movenumber, movecount, score", nargs="*", metavar="KEY=VALUE")
+    rules.add_argument("--resign", help="by scores; keys: movecount, score, twosided", nargs="*", metavar="KEY=VALUE")
+    rules.add_argument("--max-moves", type=positive, metavar="N", help="a draw after so many moves")
+    rules.add_argument("--tablebases", metavar="FOLDER", help="by the Syzygy tables of a folder")
+    rules.add_argument(
+        "--patience", type=positive, default=60, metavar="SECONDS", help="until a silent engine is killed; 60"
+    )
+
+    output = command.add_argument_group("output")
+    output.add_argument("--log", type=Path, metavar="FILE", help="JSON lines; the same command goes on from there")
+    output.add_argument("--pgn", type=Path, metavar="FILE", help="append the games to this file")
+    output.add_argument("--check-pv", choices=("last", "all", "none"), default="last", help="principal variations")
+    output.add_argument(
+        "--rating-interval", type=positive, default=20, metavar="GAMES", help="between lines, off a terminal; 20"
+    )
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the subcommand.
+
+    Returns
+    -------
+    int
+        Exit status: 1 if the first engine committed a fault.
+
+    Raises
+    ------
+    EngineError
+        If an argument is wrong, a file cannot be used, or an engine does not start.
+    """
+    try:
+        from knightadder.workshop.match.journal import Journal
+        from knightadder.workshop.match.standings import Standings
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "scipy":
+            raise
+        raise OptionError("match needs SciPy: pip install scipy, or the extra knightadder[workshop]") from None
+
+    match = _Match(arguments)
+    with Journal(arguments.log, match.setup()) as journal:
+        standings = Standings(match.pairings, journal.records)
+        stopped: KeyboardInterrupt | EngineError | None = None
+        with _display(standings, match, arguments.rating_interval) as show:
+            try:
+                match.play(journal, standings, arguments.concurrency, arguments.pgn, show)
+            except (KeyboardInterrupt, EngineError) as error:
+                stopped = error
+    if standings.games:
+        _print_tables(standings, match)
+        print(_rows(standings, match))
+    if stopped is not None:
+        if arguments.log:
+            print(f"The games so far are in {arguments.log}; the same command goes on from there", file=sys.stderr)
+        raise stopped
+    return 1 if any(standings.faults[match.competitors[0].name].values()) else 0
+
+
+class _Match:
+    """What is to be played, read from the arguments."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        from knightadder.workshop.match.competitors import read_competitors
+        from knightadder.workshop.match.referee import Rules, open_tablebases
+
+        if arguments.only and not arguments.engines:
+            raise OptionError("--only chooses from the file of --engines")
+        self.competitors: list[Competitor] = read_competitors(
+            arguments.engine, arguments.each, arguments.engines, arguments.only
+        )
+        names = [competitor.name for competitor in self.competitors]
+        self.gauntlet: bool = arguments.gauntlet
+        firsts = names[:1] if self.gauntlet else names
+        self.pairings = [(first, second) for i, first in enumerate(firsts) for second in names[i + 1 :]]
+        self.sprt = _read_sprt(arguments.sprt)
+        if self.sprt and len(names) > 2:
+            raise OptionError("--sprt is a test of two engines")
+        self.rounds = _read_rounds(arguments, self.sprt)
+        self.rules = Rules(
+            _read_draw(arguments.draw),
+            _read_resign(arguments.resign),
+            arguments.max_moves,
+            arguments.tablebases,
+            arguments.chess960,
+            float(arguments.patience),
+            arguments.check_pv,
+        )
+        if arguments.tablebases:
+            open_tablebases(arguments.tablebases)  # fails now rather than in a game
+        self.book: Book = read_book(arguments.openings, arguments.chess960)
+        # Engines without a clock play the same game again from the same opening.
+        if self.rounds == _ENDLESS and not any(each.limits.timed for each in self.competitors):
+            self.rounds = len(self.book)
+
+    @property
+    def total(self) -> int | None:
+        """Games to play; None if a test decides."""
+        return None if self.sprt and self.rounds == _ENDLESS else 2 * self.rounds * len(self.pairings)
+
+    @property
+    def limits(self) -> str:
+        """What the engines may spend, for tables."""
+        return " / ".join(dict.fromkeys(str(competitor.limits) for competitor in self.competitors))
+
+    def setup(self) -> dict[str, object]:
+        """Give what makes two matches the same: all but the number of games."""
+        return {
+            "engines": [competitor.identity() for competitor in self.competitors],
+            "openings": [self.book.name, self.book.digest],
+            "rules": asdict(self.rules),
+            "gauntlet": self.gauntlet,
+            "sprt": asdict(self.sprt) if self.sprt else None,
+        }
+
+    def fixtures(self) -> Iterator[Fixture]:
+        """Give the games in their order: each opening is played by all pairings, with both colours."""
+        from knightadder.workshop.match.journal import Fixture
+
+        for number in range(self.rounds):
+            for first, second in self.pairings:
+                yield Fixture(number, first, second)
+                yield Fixture(number, second, first)
+
+    def play(self, journal: Journal, standings: Standings, concurrency: int, pgn: Path | None, show: Show) -> None:
+        """Play what the journal does not have; returns when all is played or decided."""
+        from knightadder.workshop.match.journal import Record
+        from knightadder.workshop.match.pgn import append_game, game_text
+        from knightadder.workshop.match.pool import play_all
+
+        competitors = {competitor.name: competitor for competitor in self.competitors}
+        played = {record.fixture for record in journal.records}
+        missing = (fixture for fixture in self.fixtures() if fixture not in played)
+        show(None)
+        if self.verdict(standings) or (self.total is not None and len(played) >= self.total):
+            return
+        if _ENDLESS > self.rounds > len(self.book):
+            print(f"{self.book.name} has only {len(self.book)} openings: they are played again", file=sys.stderr)
+        if pgn:
+            append_game(pgn, "")  # whether it can be written
+        self.book.check(self.rounds)
+        for competitor in self.competitors:
+            client = competitor.start(self.rules.chess960)
+            for name in competitor.common_options:
+                if name.lower() not in client.options:
+                    print(f"{competitor.name} has no option {name}", file=sys.stderr)
+            client.close()
+
+        def on_game(fixture: Fixture, game: Game) -> bool:
+            record = Record.of(fixture, game)
+            if pgn:
+                white, black = competitors[fixture.white], competitors[fixture.black]
+                append_game(pgn, game_text(fixture, game, white, black, self.rules.chess960))
+            journal.add(record)
+            standings.add(record)
+            show(record)
+            return not self.verdict(standings)
+
+        play_all(competitors, missing, self.book, self.rules, concurrency, on_game)
+
+    def verdict(self, standings: Standings) -> str | None:
+        """Say how the test ended; None while it goes on, or if there is none."""
+        return self.sprt.verdict(standings.scores[self.pairings[0]].counts) if self.sprt else None
+
+
+# --- arguments -----------------------------------------------------------------------------------------------------
+
+
+def _read_sprt(words: Sequence[str] | None) -> Sprt | None:
+    from knightadder.workshop.match.statistics.sprt import MAX_ELO, MODELS, Sprt
+
+    if words is None:
+        return None
+    values = KeyValues.read(words, ("elo0", "elo1", "alpha", "beta", "model"), "--sprt")
+    usual = Sprt(0.0, 5.0)
+    sprt = Sprt(
+        values.number("elo0", usual.elo0, -MAX_ELO),
+        values.number("elo1", usual.elo1, -MAX_ELO),
+        values.number("alpha", usual.alpha),
+        values.number("beta", usual.beta),
+        values.choice("model", MODELS, usual.model),
+    )
+    if sprt.elo1 > MAX_ELO:
+        raise OptionError(f"--sprt elo1={sprt.elo1:g}: expected {MAX_ELO} or less")
+    if not sprt.elo0 < sprt.elo1:
+        raise OptionError("--sprt: elo0 must be less than elo1")
+    if not (0 < sprt.alpha < 0.5 and 0 < sprt.beta < 0.5):
+        raise OptionError("--sprt: alpha and beta must be between 0 and 0.5")
+    return sprt
+
+
+def _read_rounds(arguments: argparse.Namespace, sprt: Sprt | None) -> int:
+    if arguments.games is not None:
+        if arguments.games % 2:
+            raise OptionError("--games must be even: openings are played with both colours")
+        return int(arguments.games) // 2
+    if arguments.rounds is not None:
+        return int(arguments.rounds)
+    if sprt is None:
+        raise OptionError("give --games, --rounds or --sprt")
+    return _ENDLESS
+
+
+def _read_draw(words: Sequence[str] | None) -> DrawRule | None:
+    from knightadder.workshop.match.referee import DrawRule
+
+    if words is None:
+        return None
+    values, usual = KeyValues.read(words, ("movenumber", "movecount", "score"), "--draw"), DrawRule()
+    return DrawRule(
+        values.whole("movenumber", usual.move_number),
+        values.whole("movecount", usual.move_count, 1),
+        values.whole("score", usual.score),
+    )
+
+
+def _read_resign(words: Sequence[str] | None) -> ResignRule | None:
+    from knightadder.workshop.match.referee import ResignRule
+
+    if words is None:
+        return None
+    values, usual = KeyValues.read(words, ("movecount", "score", "twosided"), "--resign"), ResignRule()
+    return ResignRule(
+        values.whole("movecount", usual.move_count, 1),
+        values.whole("score", usual.score, 1),
+        values.choice("twosided", ("true", "false"), str(usual.two_sided).lower()) == "true",
+    )
+
+
+# --- showing -------------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _display(standings: Standings, match: _Match, interval: int) -> Iterator[Show]:
+    """Show how the match goes: a live table on a terminal, else a line now and then; faults and warnings always."""
+    from rich.console import Console
+    from rich.live import Live
+
+    from knightadder.workshop.match.report import progress_line, tables
+
+    console = Console()
+    complained: set[tuple[str, str]] = set()
+
+    def complain(record: Record) -> None:
+        fixture = record.fixture
+        game = f"round {fixture.round + 1}, {fixture.white} - {fixture.black}"
+        if record.fault:
+            console.print(f"{game}: {record.culprit}: {record.reason}", markup=False, highlight=False, soft_wrap=True)
+        for detail in record.details:
+            if (detail["engine"], detail["kind"]) not in complained:  # the log has the others
+                complained.add((detail["engine"], detail["kind"]))
+                text = f"{game}: {detail['engine']}: {detail['kind']}\n  {detail['line']}\n  {detail['position']}"
+                console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    if not sys.stdout.isatty():
+
+        def show_line(record: Record | None) -> None:
+            if record is None:
+                return
+            complain(record)
+            if standings.games % interval == 0:
+                print(progress_line(standings, match.total, match.sprt), flush=True)
+
+        yield show_line
+        return
+
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+
+        def show_table(record: Record | None) -> None:
+            if record:
+                complain(record)
+            total = f" of {match.total}" if match.total else ""
+            caption = f"{standings.games}{total} games, {match.limits}, {match.book.name}; Ctrl-C breaks off"
+            live.update(tables(standings, match.sprt, caption), refresh=True)
+
+        yield show_table
+
+
+def _print_tables(standings: Standings, match: _Match) -> None:
+    """Print all results."""
+    from rich.console import Console
+
+    from knightadder.workshop.match.report import tables
+
+    console = Console() if sys.stdout.isatty() else Console(width=200)
+    console.print(tables(standings, match.sprt))
+    if match.sprt:
+        print(f"The test {match.sprt.hypotheses} {match.verdict(standings) or 'is not decided'}.")
+
+
+def _rows(standings: Standings, match: _Match) -> str:
+    """Write what goes into the strength log."""
+    from knightadder.workshop.match import report
+
+    if len(match.pairings) == 1 and not match.gauntlet:
+        row = report.change_row(standings, match.sprt, match.limits, match.book.name)
+        return f"{report.heading(report.CHANGE_COLUMNS)}\n{row}"
+    rows = report.opponent_rows(standings, match.limits, match.book.name)
+    return "\n".join([report.heading(report.OPPONENT_COLUMNS), *rows])

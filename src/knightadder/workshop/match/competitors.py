@@ -1,0 +1,209 @@
+"""The engines of a match as they are described on the command line or in a TOML file."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from knightadder.engine.errors import EngineError, OptionError
+from knightadder.workshop.key_values import KeyValues
+from knightadder.workshop.match.clock import Limits, TimeControl
+from knightadder.workshop.uci_client import UciClient, resolve_command
+
+_CONTROLS = ("tc", "st", "nodes", "depth")
+_COMMON_KEYS = (*_CONTROLS, "margin", "option.", "env.")
+_KEYS = ("name", "cmd", "dir", *_COMMON_KEYS)
+
+# Seconds to start and be ready: an engine that is compiled at its first start takes long on a busy machine.
+START_PATIENCE = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Competitor:
+    """An engine of a match.
+
+    Attributes
+    ----------
+    name : str
+        In tables and PGN.
+    command : tuple of str
+        Starts it.
+    folder : Path or None
+        Its working directory.
+    environment, options : dict of str to str
+        Variables and UCI options.
+    common_options : dict of str to str
+        Options of all engines, set on those that have them.
+    limits : Limits
+        What it may spend.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    folder: Path | None = None
+    environment: dict[str, str] = field(default_factory=dict)
+    options: dict[str, str] = field(default_factory=dict)
+    common_options: dict[str, str] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+
+    def start(self, chess960: bool = False, timeout: float = START_PATIENCE) -> UciClient:
+        """Start it, set its options and wait until it is ready.
+
+        Parameters
+        ----------
+        chess960 : bool
+            Whether to play by the rules of Chess960.
+        timeout : float
+            Seconds it may take for each answer.
+
+        Returns
+        -------
+        UciClient
+            The running engine.
+
+        Raises
+        ------
+        OptionError
+            If there is no such program, or the engine lacks one of the options.
+        EngineError
+            If it does not start.
+        """
+        client = UciClient(self.command, self.folder, self.environment)
+        try:
+            client.handshake(timeout)
+            common = {name: value for name, value in self.common_options.items() if name.lower() in client.options}
+            client.set_options({**common, **self.options, **({"UCI_Chess960": "true"} if chess960 else {})})
+            client.wait_ready(timeout)
+        except EngineError as error:
+            client.kill()
+            client.close()
+            raise type(error)(f"{self.name}: {error}") from None
+        return client
+
+    def identity(self) -> dict[str, Any]:
+        """Give what makes two engines the same, as what JSON can hold."""
+        return {
+            "name": self.name,
+            "command": list(self.command),
+            "dir": str(self.folder or ""),
+            "environment": self.environment,
+            "options": {**self.common_options, **self.options},
+            "limits": str(self.limits),
+            "margin": self.limits.margin,
+        }
+
+
+def read_competitors(
+    engines: Sequence[Sequence[str]],
+    each: Sequence[str] = (),
+    file: Path | None = None,
+    only: Sequence[str] = (),
+) -> list[Competitor]:
+    """Read the engines of a match.
+
+    Parameters
+    ----------
+    engines : sequence of sequences of str
+        ``key=value`` words of each engine. Without ``cmd`` it is this program.
+    each : sequence of str
+        Words for all engines; what an engine says for itself counts more.
+    file : Path, optional
+        A TOML file with an array of tables ``engine`` with the same keys, ``option`` and ``env`` being tables. They
+        come after the others, without those that say ``usual = false``.
+    only : sequence of str
+        Names of the engines of the file that take part, the unusual ones among them; empty for the usual ones.
+
+    Returns
+    -------
+    list of Competitor
+        Two or more, of different names, each with a limit.
+
+    Raises
+    ------
+    OptionError
+        If something is wrong with them.
+    """
+    common = KeyValues.read(each, _COMMON_KEYS, "--each")
+    described = [KeyValues.read(words, _KEYS, "--engine") for words in engines]
+    if file is not None:
+        described += _read_file(file, only)
+    competitors = [_competitor(own, common) for own in described]
+    names = [competitor.name for competitor in competitors]
+    if len(names) < 2:
+        raise OptionError("a match needs two engines: give --engine twice")
+    double = next((name for name in names if names.count(name) > 1), None)
+    if double is not None:
+        raise OptionError(f"two engines are called {double}: give each a name=")
+    return competitors
+
+
+def _read_file(file: Path, only: Sequence[str]) -> list[KeyValues]:
+    """Read the engines of a TOML file as if they stood on the command line."""
+    try:
+        entries = tomllib.loads(file.read_text(encoding="utf-8")).get("engine", [])
+    except OSError as error:
+        raise OptionError(f"cannot read {file}: {error.strerror}") from None
+    except ValueError as error:
+        raise OptionError(f"{file}: {error}") from None
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise OptionError(f"{file}: expected tables [[engine]]")
+    unknown = set(only) - {str(entry.get("name")) for entry in entries}
+    if unknown:
+        raise OptionError(f"{file}: there is no engine {', '.join(sorted(unknown))}")
+    chosen = [entry for entry in entries if (entry.get("name") in only if only else entry.get("usual", True))]
+    return [KeyValues.read(_words(entry), _KEYS, str(file)) for entry in chosen]
+
+
+def _words(entry: Mapping[str, Any]) -> Iterable[str]:
+    """Write a table of a TOML file as on the command line."""
+    for key, value in entry.items():
+        if isinstance(value, dict):
+            yield from (f"{key}.{name}={_text(inner)}" for name, inner in value.items())
+        elif key != "usual":
+            yield f"{key}={_text(value)}"
+
+
+def _text(value: object) -> str:
+    """Write a value of a TOML file as UCI has it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _competitor(own: KeyValues, common: KeyValues) -> Competitor:
+    """Put an engine together from its own words and those for all."""
+    folder = Path(own["dir"]) if "dir" in own else None
+    if folder is not None and not folder.is_dir():
+        raise OptionError(f"dir={folder}: there is no such folder")
+    command = resolve_command(own.get("cmd"), folder)
+    name = own.get("name") or ("Knightadder" if "cmd" not in own else Path(command[0]).stem)
+    if re.search(r"[|\"\n]", name):
+        raise OptionError(f"name={name}: a name has no bars, quotation marks or line ends")
+    # An engine's own limits are instead of the common ones, not besides them.
+    limiting = own if any(key in own for key in _CONTROLS) else common
+    if not any(key in limiting for key in _CONTROLS):
+        raise OptionError(f"{name} has no limit: give tc=, st=, nodes= or depth=, to it or to --each")
+    both = KeyValues({**common, **own})
+    limits = Limits(
+        TimeControl.parse(limiting["tc"]) if "tc" in limiting else None,
+        limiting.number("st", None, 0.001),
+        limiting.whole("nodes", None, 1),
+        limiting.whole("depth", None, 1),
+        both.whole("margin", 50) / 1000,
+    )
+    return Competitor(
+        name=name,
+        command=tuple(command),
+        folder=folder,
+        environment=_named(both, "env."),
+        options=_named(own, "option."),
+        common_options=_named(common, "option."),
+        limits=limits,
+    )
+
+
+def _named(values: Mapping[str, str], prefix: str) -> dict[str, str]:
+    """Pick the keys with a prefix, without it."""
+    return {key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix)}

@@ -1,0 +1,393 @@
+"""Plays one game between two engines: keeps the clocks, the rules and the order, and decides what is decided."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cache
+from time import perf_counter
+
+import chess
+import chess.syzygy
+
+from knightadder.engine.errors import OptionError
+from knightadder.workshop.match.clock import Clock, Limits
+from knightadder.workshop.match.search_info import (
+    MATE_SIGN,
+    SearchInfo,
+    check_best_move,
+    check_pv,
+    last_info,
+    parse_info,
+)
+from knightadder.workshop.openings import Opening
+from knightadder.workshop.uci_client import EngineSilentError, UciClient, UciError
+
+FAULTS = ("time", "illegal", "crash", "silent")
+PV_CHECKS = ("last", "all", "none")
+
+# What an engine says wrongly it tends to say on every move: so many are written down for a game, all are counted.
+_WARNINGS_KEPT = 5
+
+
+@dataclass(frozen=True, slots=True)
+class DrawRule:
+    """When a game is called a draw: both engines' scores have stayed near zero for some time.
+
+    Attributes
+    ----------
+    move_number : int
+        Full move from which on.
+    move_count : int
+        Moves of each side, without a pawn move or capture.
+    score : int
+        Centipawns, for either side.
+    """
+
+    move_number: int = 40
+    move_count: int = 8
+    score: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ResignRule:
+    """When a game is called lost.
+
+    Attributes
+    ----------
+    move_count : int
+        Moves for which the loser's score has stayed low.
+    score : int
+        Centipawns that it is behind.
+    two_sided : bool
+        Whether the winner's scores have to agree.
+    """
+
+    move_count: int = 5
+    score: int = 800
+    two_sided: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What games are played by, other than the rules of chess.
+
+    Attributes
+    ----------
+    draw : DrawRule, optional
+        When to call a draw.
+    resign : ResignRule, optional
+        When to call a loss.
+    max_moves : int, optional
+        Full move after which the game is a draw.
+    tablebases : str, optional
+        Folder of the Syzygy tables that decide a game.
+    chess960 : bool
+        Whether castling is that of Chess960.
+    patience : float
+        Seconds beyond its time after which a silent engine is killed, and which it has to make itself ready.
+    pv_check : str
+        Which principal variations are checked: ``last`` of each move, ``all`` or ``none``.
+    """
+
+    draw: DrawRule | None = None
+    resign: ResignRule | None = None
+    max_moves: int | None = None
+    tablebases: str | None = None
+    chess960: bool = False
+    patience: float = 60.0
+    pv_check: str = "last"
+
+
+@dataclass(frozen=True, slots=True)
+class Player:
+    """An engine in a game: its connection, and what it may spend."""
+
+    client: UciClient
+    limits: Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """How an engine lost by not keeping the rules: its colour, one of `FAULTS`, and what happened."""
+
+    white: bool
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PvWarning:
+    """What an engine said that cannot be: its colour, what is wrong, the line, and the position as UCI has it."""
+
+    white: bool
+    kind: str
+    line: str
+    position: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedMove:
+    """A move of a game: in UCI notation, the seconds it took, and what was said last."""
+
+    uci: str
+    seconds: float
+    info: SearchInfo | None
+
+
+@dataclass(slots=True)
+class Game:
+    """A finished game.
+
+    Attributes
+    ----------
+    opening : Opening
+        Where it began.
+    white_points : float
+        1, 0.5 or 0.
+    reason : str
+        How it ended.
+    fault : Fault or None
+        The fault it ended with.
+    moves : list of PlayedMove
+        What was played after the opening.
+    warnings : list of PvWarning
+        The first few.
+    warning_counts : Counter of (bool, str)
+        All of them, by colour and kind.
+    lowest : dict of bool to float
+        For each colour, White being True, the least that was left of its time after a move, in seconds.
+    """
+
+    opening: Opening
+    white_points: float = 0.5
+    reason: str = ""
+    fault: Fault | None = None
+    moves: list[PlayedMove] = field(default_factory=list)
+    warnings: list[PvWarning] = field(default_factory=list)
+    warning_counts: Counter[tuple[bool, str]] = field(default_factory=Counter)
+    lowest: dict[bool, float] = field(default_factory=dict)
+
+    @property
+    def result(self) -> str:
+        """Result as PGN has it."""
+        return {1.0: "1-0", 0.5: "1/2-1/2", 0.0: "0-1"}[self.white_points]
+
+
+def play_game(white: Player, black: Player, opening: Opening, rules: Rules) -> Game:
+    """Play a game.
+
+    Parameters
+    ----------
+    white, black : Player
+        The engines, after their handshake and with their options set. After a crash or a silence the engine at fault
+        is not running any more.
+    opening : Opening
+        Where to begin.
+    rules : Rules
+        What to play by.
+
+    Returns
+    -------
+    Game
+        The game. An engine that breaks the rules loses; no error is raised for it.
+    """
+    return _Table(white, black, opening, rules).play()
+
+
+class _FaultError(Exception):
+    """Ends a game: the engine to move is at fault."""
+
+    def __init__(self, kind: str, text: str) -> None:
+        super().__init__(text)
+        self.kind = kind
+
+
+class _Table:
+    """The game under way."""
+
+    def __init__(self, white: Player, black: Player, opening: Opening, rules: Rules) -> None:
+        self._players = {chess.WHITE: white, chess.BLACK: black}
+        self._clocks = {colour: Clock(player.limits) for colour, player in self._players.items()}
+        self._rules = rules
+        self._board = opening.board(rules.chess960)
+        self._game = Game(opening)
+        # Grows by a move at a time, so that nothing is written anew.
+        self._position = f"position fen {opening.fen}"
+        if opening.moves:
+            self._position += " moves " + " ".join(opening.moves)
+        self._has_moves = bool(opening.moves)
+        self._scores: list[int | None] = []  # of each ply, from the view of who made it
+        self._last: SearchInfo | None = None
+        self._quiet = 0  # plies in a row with scores near zero
+
+    def play(self) -> Game:
+        game, board = self._game, self._board
+        turn = board.turn
+        try:
+            for turn in (chess.WHITE, chess.BLACK):
+                self._players[turn].client.new_game(self._rules.patience)  # it gets ready before any clock runs
+            result = None
+            while result is None:
+                turn = board.turn
+                self._move(turn)
+                result = rule_result(board) or self._adjudicate()
+            game.white_points, game.reason = result
+        except EngineSilentError as error:
+            self._lose(turn, "silent", error)
+        except UciError as error:
+            self._lose(turn, "crash", error)
+        except _FaultError as error:
+            self._lose(turn, error.kind, error)
+        return game
+
+    def _lose(self, turn: chess.Color, kind: str, error: Exception) -> None:
+        """Give the game to the opponent of the engine at fault."""
+        self._game.fault = Fault(turn, kind, str(error))
+        self._game.white_points = 0.0 if turn else 1.0
+        self._game.reason = f"{'White' if turn else 'Black'} loses by fault ({kind}): {error}"
+
+    def _move(self, turn: chess.Color) -> None:
+        """Let the engine move."""
+        player, clock = self._players[turn], self._clocks[turn]
+        allowed = clock.allowed
+        readings = self._clocks[chess.WHITE].reading("w") + self._clocks[chess.BLACK].reading("b")
+        command = f"go{readings}{clock.own()}"
+        patience = (allowed or 0.0) + self._rules.patience
+        start = perf_counter()
+        player.client.send(self._position, command)
+        lines = player.client.read_until("bestmove", patience)
+        seconds = perf_counter() - start
+
+        words = lines[-1].split()
+        text = words[1] if len(words) > 1 else ""
+        info = last_info(lines)
+        try:
+            move = self._board.parse_uci(text)
+        except ValueError:
+            move = chess.Move.null()
+        if not move:
+            raise _FaultError("illegal", f"{lines[-1]} in {self._board.fen()}")
+        if self._rules.pv_check != "none":
+            self._check(turn, text, lines, info)
+
+        left = clock.charge(seconds)
+        if left is not None:
+            self._game.lowest[turn] = min(left, self._game.lowest.get(turn, left))
+        played = self._board.uci(move)
+        self._board.push(move)
+        self._game.moves.append(PlayedMove(played, seconds, info))
+        self._position += f" {played}" if self._has_moves else f" moves {played}"
+        self._has_moves = True
+        self._scores.append(None if info is None else info.value())
+        self._last = info
+        if left is not None and left < -player.limits.margin:
+            raise _FaultError("time", f"the flag fell {-left:.3f} s before the move")
+
+    def _check(self, turn: chess.Color, best: str, lines: list[str], info: SearchInfo | None) -> None:
+        """Look for what the engine cannot have meant."""
+        if self._rules.pv_check == "all":
+            checked = [each for each in map(parse_info, lines) if each is not None]
+        else:
+            checked = [] if info is None else [info]
+        for each in checked:
+            kind = check_pv(self._board, each) if each.pv else None
+            if kind:
+                self._warn(turn, kind, each.line)
+        kind = check_best_move(best, lines)
+        if kind:
+            self._warn(turn, kind, lines[-1])
+        last = self._last
+        if info and last and info.mate and last.mate and (info.mate > 0) == (last.mate > 0):
+            self._warn(turn, MATE_SIGN, f"{last.line} / {info.line}")
+
+    def _warn(self, turn: chess.Color, kind: str, line: str) -> None:
+        self._game.warning_counts[turn, kind] += 1
+        if len(self._game.warnings) < _WARNINGS_KEPT:
+            self._game.warnings.append(PvWarning(turn, kind, line, self._position))
+
+    # --- adjudication --------------------------------------------------------------------------------------------
+
+    def _adjudicate(self) -> tuple[float, str] | None:
+        """Decide by tablebases or by scores; White's points and the reason, None while the game goes on."""
+        board, score = self._board, self._scores[-1]
+        draw, resign = self._rules.draw, self._rules.resign
+        # The tables' values hold where the count of the fifty-move rule begins.
+        if self._rules.tablebases and board.halfmove_clock == 0:
+            wdl = open_tablebases(self._rules.tablebases).get_wdl(board)
+            if wdl is not None:
+                points = {2: 1.0, -2: 0.0}.get(wdl if board.turn else -wdl, 0.5)
+                won = {1.0: "White wins", 0.0: "Black wins", 0.5: "draw"}[points]
+                return points, f"{won} by adjudication: tablebases"
+        if resign:
+            loser = self._beaten(resign)
+            if loser is not None:
+                return (0.0 if loser else 1.0), f"{'Black' if loser else 'White'} wins by adjudication"
+        if draw:
+            near = score is not None and abs(score) <= draw.score and board.halfmove_clock > 0
+            self._quiet = self._quiet + 1 if near else 0
+            # The move just made was the last of its number if White is to move.
+            completed = board.fullmove_number - (1 if board.turn else 0)
+            if self._quiet >= 2 * draw.move_count and completed >= draw.move_number:
+                return 0.5, "draw by adjudication"
+        if self._rules.max_moves and board.turn and board.fullmove_number > self._rules.max_moves:
+            return 0.5, "draw by adjudication: too many moves"
+        return None
+
+    def _beaten(self, rule: ResignRule) -> chess.Color | None:
+        """Give the colour that has lost by the scores, if one has."""
+        count = rule.move_count
+        mover = not self._board.turn
+        own = self._scores[-1 : -2 * count : -2]
+        others = self._scores[-2 : -2 * count - 1 : -2]
+        for colour, mine, theirs in ((mover, own, others), (not mover, others, own)):
+            if len(mine) < count or not all(score is not None and score <= -rule.score for score in mine):
+                continue
+            agreed = len(theirs) == count and all(score is not None and score >= rule.score for score in theirs)
+            if agreed or not rule.two_sided:
+                return colour
+        return None
+
+
+@cache
+def open_tablebases(folder: str) -> chess.syzygy.Tablebase:
+    """Open the Syzygy tables of a folder; each stays open.
+
+    Raises
+    ------
+    OptionError
+        If there are none.
+    """
+    try:
+        tables = chess.syzygy.open_tablebase(folder)
+    except OSError as error:
+        raise OptionError(f"{folder}: {error.strerror}") from None
+    if not tables.wdl:
+        raise OptionError(f"{folder}: no tablebases")
+    return tables
+
+
+def rule_result(board: chess.Board) -> tuple[float, str] | None:
+    """Decide a game by the rules of chess, the draws that are usually claimed among them.
+
+    Parameters
+    ----------
+    board : chess.Board
+        The position with its history.
+
+    Returns
+    -------
+    tuple of (float, str) or None
+        White's points and the reason; None while the game goes on.
+    """
+    if not any(board.generate_legal_moves()):
+        if board.is_check():
+            return (0.0, "Black mates") if board.turn else (1.0, "White mates")
+        return 0.5, "draw by stalemate"
+    if board.is_insufficient_material():
+        return 0.5, "draw by insufficient material"
+    if board.halfmove_clock >= 100:
+        return 0.5, "draw by the fifty-move rule"
+    if board.halfmove_clock >= 8 and board.is_repetition(3):
+        return 0.5, "draw by repetition"
+    return None

@@ -1,0 +1,294 @@
+"""Shows the results of a match: a line, tables, and rows for the strength log."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from rich import box
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from knightadder.workshop.match.standings import Score, Standings
+from knightadder.workshop.match.statistics.elo import (
+    Interval,
+    elo_interval,
+    likelihood_of_superiority,
+    normalized_elo,
+)
+from knightadder.workshop.match.statistics.ratings import rate
+from knightadder.workshop.match.statistics.sprt import Sprt
+
+
+def elo_text(interval: Interval) -> str:
+    """Write Elo with half the width of its interval: ``+30.3 ± 21.9``."""
+    error = (interval.high - interval.low) / 2
+    return f"{interval.value:+.1f} ± {error:.1f}"
+
+
+def llr_text(score: Score, sprt: Sprt) -> str:
+    """Write the log-likelihood ratio with the bounds and hypotheses of its test."""
+    return f"{_llr(score, sprt)} ({sprt.lower:.2f}, {sprt.upper:.2f}) {sprt.hypotheses} {sprt.model}"
+
+
+def _llr(score: Score, sprt: Sprt) -> str:
+    return f"{round(sprt.llr(score.counts), 2) + 0.0:.2f}"  # no "-0.00"
+
+
+def progress_line(standings: Standings, total: int | None, sprt: Sprt | None) -> str:
+    """Say in a line how a match stands.
+
+    Parameters
+    ----------
+    standings : Standings
+        The results.
+    total : int, optional
+        Games to play, if their number is known.
+    sprt : Sprt, optional
+        The test.
+
+    Returns
+    -------
+    str
+        The line; with several pairings only how many points each engine has.
+    """
+    played = f"{standings.games}/{total}" if total else str(standings.games)
+    if len(standings.scores) > 1:
+        totals = standings.totals()
+        return f"{played}  " + ", ".join(f"{name} {points:g}/{games}" for name, (points, games) in totals.items())
+    [((first, second), score)] = standings.scores.items()
+    counts = score.counts
+    parts = [
+        f"{played}  {first} against {second}: {score}",
+        f"pairs {list(counts)}",
+        f"Elo {elo_text(elo_interval(counts))}",
+        f"LOS {likelihood_of_superiority(counts):.1%}",
+    ]
+    if sprt:
+        parts.append(f"LLR {llr_text(score, sprt)}")
+    return "  ".join(parts)
+
+
+def tables(standings: Standings, sprt: Sprt | None = None, caption: str | None = None) -> Group:
+    """Lay out all results.
+
+    Parameters
+    ----------
+    standings : Standings
+        The results.
+    sprt : Sprt, optional
+        The test.
+    caption : str, optional
+        What stands below.
+
+    Returns
+    -------
+    rich.console.Group
+        The tables: pairings, ratings if there are more than two engines, and what each engine did wrong.
+    """
+    parts: list[Table | Text]
+    if len(standings.scores) == 1:
+        [((first, second), score)] = standings.scores.items()
+        parts = [Text(f"{first} against {second}"), _score(score, sprt)]
+    else:
+        parts = [_pairings(standings)]
+    if len(standings.faults) > 2:
+        parts.append(_ratings(standings))
+    parts.append(_engines(standings))
+    if caption:
+        parts.append(Text(caption))
+    return Group(*parts)
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=box.SIMPLE)
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="right" if number else "left")
+    return table
+
+
+def _score(score: Score, sprt: Sprt | None) -> Table:
+    """Lay out the score of two engines."""
+    counts = score.counts
+    table = Table(box=box.SIMPLE, show_header=False)
+    table.add_row("Games", f"{score.games}, {score} (W-D-L), {score.share:.1%}")
+    table.add_row("Pairs", Text(f"{list(counts)} (LL, LD, DD or WL, WD, WW)"))
+    table.add_row("Elo", f"{elo_text(elo_interval(counts))}, normalized {normalized_elo(counts):+.1f}")
+    table.add_row("LOS", f"{likelihood_of_superiority(counts):.1%}")
+    if sprt:
+        table.add_row("LLR", Text(llr_text(score, sprt)))
+    return table
+
+
+def _pairings(standings: Standings) -> Table:
+    """Lay out the score of each pairing."""
+    table = _table("Pairing", "Games", "W-D-L", "Score", "Pairs", "Elo", "LOS")
+    for (first, second), score in standings.scores.items():
+        counts = score.counts
+        cells = [
+            f"{first} - {second}",
+            str(score.games),
+            str(score),
+            f"{score.share:.1%}",
+            str(list(counts)),
+            elo_text(elo_interval(counts)),
+            f"{likelihood_of_superiority(counts):.1%}",
+        ]
+        table.add_row(*map(Text, cells))
+    return table
+
+
+def _ratings(standings: Standings) -> Table:
+    """Lay out the ratings, best first."""
+    table = _table("Rank", "Engine", "Elo", "Games", "Score")
+    totals = standings.totals()
+    results = {pairing: score.counts for pairing, score in standings.scores.items() if sum(score.counts)}
+    for rank, rating in enumerate(rate(list(standings.faults), results), 1):
+        points, played = totals[rating.name]
+        share = f"{points / played:.1%}" if played else "-"
+        elo = f"{rating.elo:+.1f} ± {rating.error:.1f}"
+        table.add_row(*map(Text, (str(rank), rating.name, elo, str(played), share)))
+    return table
+
+
+def _engines(standings: Standings) -> Table:
+    """Lay out faults, warnings and the lowest clock of each engine."""
+    table = _table("Engine", "Faults", "Warnings", "Lowest clock")
+    for name in standings.faults:
+        lowest = standings.lowest.get(name)
+        table.add_row(
+            Text(name),
+            Text(kinds_text(standings.faults[name])),
+            Text(kinds_text(standings.warnings[name])),
+            Text("-" if lowest is None else f"{lowest:.3f} s"),
+        )
+    return table
+
+
+def kinds_text(kinds: Mapping[str, int]) -> str:
+    """Write how many of each kind there were: ``2 crash, 1 time``, or ``0``."""
+    return ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()) if count) or "0"
+
+
+def change_row(
+    standings: Standings, sprt: Sprt | None, limits: str, book: str, today: datetime.date | None = None
+) -> str:
+    """Write the row of a change in ``docs/strength-log.md``; the bench is left for who knows it.
+
+    Parameters
+    ----------
+    standings : Standings
+        The results of two engines.
+    sprt : Sprt, optional
+        The test.
+    limits, book : str
+        The time, and the name of the openings.
+    today : datetime.date, optional
+        The date; that of today by default.
+
+    Returns
+    -------
+    str
+        A row of Markdown.
+    """
+    [((first, second), score)] = standings.scores.items()
+    counts = score.counts
+    if sprt:
+        llr = f"{_llr(score, sprt)} {sprt.hypotheses} {sprt.model}"
+        verdict = sprt.verdict(counts) or "not decided"
+    else:
+        llr, verdict = "none stated before", ""
+    cells = [
+        (today or datetime.date.today()).isoformat(),
+        f"{first} against {second}",
+        "",
+        limits,
+        book,
+        str(score.games),
+        str(score),
+        _interval(elo_interval(counts), 1),
+        llr,
+        verdict,
+    ]
+    return _row(cells)
+
+
+def opponent_rows(standings: Standings, limits: str, book: str, today: datetime.date | None = None) -> list[str]:
+    """Write the rows of a gauntlet in ``docs/strength-log.md``, one an opponent of the first engine.
+
+    Parameters
+    ----------
+    standings : Standings
+        The results.
+    limits, book : str
+        The time, and the name of the openings.
+    today : datetime.date, optional
+        The date; that of today by default.
+
+    Returns
+    -------
+    list of str
+        Rows of Markdown.
+    """
+    rows = []
+    for (first, second), score in standings.scores.items():
+        cells = [
+            (today or datetime.date.today()).isoformat(),
+            first,
+            limits,
+            book,
+            second,
+            str(score.games),
+            str(score),
+            f"{score.share:.1%}",
+            _interval(elo_interval(score.counts), 0),
+            kinds_text(standings.faults[first]),
+            kinds_text(standings.faults[second]),
+        ]
+        rows.append(_row(cells))
+    return rows
+
+
+def heading(columns: Sequence[str]) -> str:
+    """Write the two lines above the rows."""
+    return f"{_row(columns)}\n|{'---|' * len(columns)}"
+
+
+CHANGE_COLUMNS = (
+    "Date",
+    "Change",
+    "Bench",
+    "Time",
+    "Book",
+    "Games",
+    "W-D-L",
+    "Elo (95 %)",
+    "LLR [hypotheses]",
+    "Verdict",
+)
+OPPONENT_COLUMNS = (
+    "Date",
+    "Version",
+    "Time",
+    "Book",
+    "Opponent",
+    "Games",
+    "W-D-L",
+    "Score",
+    "Elo (95 %)",
+    "Our faults",
+    "Theirs",
+)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _interval(interval: Interval, digits: int) -> str:
+    """Write Elo with the ends of its interval."""
+    if math.isinf(interval.low) and math.isinf(interval.high):
+        return f"{interval.value:+.{digits}f} [unknown]"
+    return f"{interval.value:+.{digits}f} [{interval.low:+.{digits}f}, {interval.high:+.{digits}f}]"

@@ -1,0 +1,100 @@
+"""The results of a match so far: scores of engine against engine, faults and warnings of each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from knightadder.workshop.match.journal import Record
+from knightadder.workshop.match.statistics.elo import pentanomial
+
+
+class Score:
+    """Results of one engine against another, from the view of the first."""
+
+    def __init__(self) -> None:
+        self.wins = self.draws = self.losses = 0
+        self._rounds: dict[int, list[float]] = {}
+
+    def add(self, number: int, points: float) -> None:
+        """Add a game of a round, which gave 1, 0.5 or 0 points."""
+        self.wins += points == 1.0
+        self.draws += points == 0.5
+        self.losses += points == 0.0
+        self._rounds.setdefault(number, []).append(points)
+
+    def __str__(self) -> str:
+        """Write wins, draws and losses: ``3-4-1``."""
+        return f"{self.wins}-{self.draws}-{self.losses}"
+
+    @property
+    def games(self) -> int:
+        """Number of games."""
+        return self.wins + self.draws + self.losses
+
+    @property
+    def share(self) -> float:
+        """Points a game; a half without games."""
+        return (self.wins + self.draws / 2) / self.games if self.games else 0.5
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Pentanomial counts of the pairs that are complete, see `knightadder.workshop.match.statistics.elo`."""
+        return pentanomial(sum(points) for points in self._rounds.values() if len(points) == 2)
+
+
+class Standings:
+    """All results.
+
+    Parameters
+    ----------
+    pairings : sequence of (str, str)
+        Who plays whom.
+    records : iterable of Record
+        Games already played.
+
+    Attributes
+    ----------
+    scores : dict of (str, str) to Score
+        By pairing.
+    faults, warnings : dict of str to Counter
+        How many of each kind, by engine.
+    lowest : dict of str to float
+        The least that was left of an engine's time, in seconds.
+    games : int
+        Number of games.
+    """
+
+    def __init__(self, pairings: Sequence[tuple[str, str]], records: Iterable[Record] = ()) -> None:
+        self.scores = {pairing: Score() for pairing in pairings}
+        names = list(dict.fromkeys(name for pairing in pairings for name in pairing))
+        self.faults: dict[str, Counter[str]] = {name: Counter() for name in names}
+        self.warnings: dict[str, Counter[str]] = {name: Counter() for name in names}
+        self.lowest: dict[str, float] = {}
+        self.games = 0
+        for record in records:
+            self.add(record)
+
+    def add(self, record: Record) -> None:
+        """Add a game."""
+        fixture = record.fixture
+        self.games += 1
+        if (fixture.white, fixture.black) in self.scores:
+            self.scores[fixture.white, fixture.black].add(fixture.round, record.white_points)
+        else:
+            self.scores[fixture.black, fixture.white].add(fixture.round, 1.0 - record.white_points)
+        if record.fault and record.culprit:
+            self.faults[record.culprit][record.fault] += 1
+        for name, kinds in record.warnings.items():
+            self.warnings[name].update(kinds)
+        for name, seconds in record.lowest.items():
+            self.lowest[name] = min(seconds, self.lowest.get(name, seconds))
+
+    def totals(self) -> dict[str, tuple[float, int]]:
+        """Points and games of each engine."""
+        totals = dict.fromkeys(self.faults, (0.0, 0))
+        for (first, second), score in self.scores.items():
+            points = score.wins + score.draws / 2
+            for name, own in ((first, points), (second, score.games - points)):
+                totals[name] = totals[name][0] + own, totals[name][1] + score.games
+        return totals

@@ -1,0 +1,138 @@
+"""The sequential probability ratio test of a match, generalized (GSPRT) for the pentanomial model.
+
+Two hypotheses about the difference are stated before the match. After each pair of games the logarithm of the ratio of
+their likelihoods (LLR) is computed, each with the distribution of results that fits the games best among those that
+agree with the hypothesis. The match ends when the ratio leaves an interval given by the wanted error rates.
+
+Sources: Michel Van den Bergh, "A practical introduction to the GSPRT", and "Comments on normalized Elo" for the test of
+normalized Elo; the maximum likelihood distributions are from his "The generalized maximum likelihood ratio for the
+expectation value of a distribution".
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scipy.optimize import brentq
+
+from knightadder.workshop.match.statistics.elo import (
+    NORMALIZED_SCALE,
+    Pentanomial,
+    moments,
+    score_of_elo,
+)
+
+MODELS = ("normalized", "logistic")
+
+# Beyond it no distribution may fit a hypothesis, and no test needs it.
+MAX_ELO = 200
+
+# What a result that has not occurred counts, so that every logarithm exists.
+_UNSEEN = 1e-3
+
+_POINTS = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Sprt:
+    """A test: its hypotheses in Elo, its error rates, and what kind of Elo is meant.
+
+    Attributes
+    ----------
+    elo0, elo1 : float
+        The hypotheses; the first is the smaller one, and neither is beyond `MAX_ELO`.
+    alpha, beta : float
+        Probability to accept the second where the first holds, and the other way round.
+    model : str
+        ``normalized`` or ``logistic`` Elo.
+    """
+
+    elo0: float
+    elo1: float
+    alpha: float = 0.05
+    beta: float = 0.05
+    model: str = "normalized"
+
+    @property
+    def hypotheses(self) -> str:
+        """Both hypotheses as text: ``[0, 5]``."""
+        return f"[{self.elo0:g}, {self.elo1:g}]"
+
+    @property
+    def lower(self) -> float:
+        """LLR at and below which the first hypothesis is accepted."""
+        return math.log(self.beta / (1 - self.alpha))
+
+    @property
+    def upper(self) -> float:
+        """LLR at and above which the second hypothesis is accepted."""
+        return math.log((1 - self.beta) / self.alpha)
+
+    def llr(self, counts: Pentanomial) -> float:
+        """Log-likelihood ratio of the second hypothesis to the first.
+
+        Parameters
+        ----------
+        counts : sequence of float
+            Five counts of pairs, see `knightadder.workshop.match.statistics.elo`.
+
+        Returns
+        -------
+        float
+            Zero without games.
+        """
+        if not sum(counts):
+            return 0.0
+        regular = [count or _UNSEEN for count in counts]
+        number = sum(regular)
+        observed = [count / number for count in regular]
+        if self.model == "logistic":
+            first, second = (_fit_mean(observed, score_of_elo(elo)) for elo in (self.elo0, self.elo1))
+        else:  # the deviation of a pair's mean is that of a game over the square root of two
+            first, second = (_fit_t(observed, elo / NORMALIZED_SCALE * math.sqrt(2)) for elo in (self.elo0, self.elo1))
+        return sum(count * math.log(q / p) for count, p, q in zip(regular, first, second, strict=True))
+
+    def verdict(self, counts: Pentanomial) -> str | None:
+        """Say whether the test is over: ``passed`` or ``failed``; None while it goes on."""
+        llr = self.llr(counts)
+        if llr >= self.upper:
+            return "passed"
+        return "failed" if llr <= self.lower else None
+
+
+def _fit_mean(observed: Sequence[float], mean: float) -> list[float]:
+    """Give the distribution of most likelihood that has this mean."""
+    return _fit_zero(observed, [value - mean for value in _POINTS])
+
+
+def _fit_t(observed: Sequence[float], t: float) -> list[float]:
+    """Give the distribution of most likelihood whose mean is `t` standard deviations above a half.
+
+    The condition is not linear in the probabilities, so it is linearized about the last solution until that stays.
+    """
+    fit = [0.2] * 5
+    for _ in range(100):
+        mean, variance = moments(fit)
+        deviation = math.sqrt(variance)
+        last = fit
+        fit = _fit_zero(
+            observed,
+            [value - 0.5 - t * deviation * (1 + ((mean - value) / deviation) ** 2) / 2 for value in _POINTS],
+        )
+        if max(abs(new - old) for new, old in zip(fit, last, strict=True)) < 1e-11:
+            break
+    return fit
+
+
+def _fit_zero(observed: Sequence[float], values: Sequence[float]) -> list[float]:
+    """Give the distribution of most likelihood under which the values have the mean zero.
+
+    It is ``p / (1 + x v)`` with the `x` that solves the secular equation ``sum(p v / (1 + x v)) = 0``.
+    """
+
+    def secular(x: float) -> float:
+        return sum(p * value / (1 + x * value) for p, value in zip(observed, values, strict=True))
+
+    # The equation has one solution between its poles, which belong to the extreme values.
+    x = float(brentq(secular, -1 / max(values) + 1e-9, -1 / min(values) - 1e-9, xtol=1e-14))
+    return [p / (1 + x * value) for p, value in zip(observed, values, strict=True)]

@@ -1,0 +1,269 @@
+"""Test suites: lets a UCI engine think about each position of an EPD file, and counts what it solves.
+
+A position counts as solved by the move that the engine chooses when its time, nodes or depth are used up, not by having
+been seen on the way. Of a solved one the moment is told from which on the solution stayed the engine's choice.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from knightadder.arguments import positive, seconds
+from knightadder.engine.errors import OptionError, PositionError
+
+if TYPE_CHECKING:
+    from knightadder.workshop.epd import Problem
+    from knightadder.workshop.suite.solver import Answer, Moment, OnAnswer
+
+
+def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the subcommand ``suite``."""
+    command = commands.add_parser(
+        "suite",
+        help="solve the positions of EPD test suites",
+        description="Let an engine solve test suites: best moves (bm), moves to avoid (am), mates (dm), points (STS).",
+    )
+    command.add_argument("files", nargs="+", type=Path, metavar="FILE.epd", help="a suite")
+    limit = command.add_mutually_exclusive_group(required=True)
+    limit.add_argument("--time", type=seconds, metavar="SECONDS", help="seconds a position")
+    limit.add_argument("--nodes", type=positive, metavar="N", help="nodes a position")
+    limit.add_argument("--depth", type=positive, metavar="PLIES", help="depth")
+    command.add_argument("--concurrency", type=positive, default=1, metavar="N", help="engines at once; 1 by default")
+    command.add_argument("--threads", type=positive, metavar="N", help="search threads of each engine")
+    command.add_argument("--hash", type=positive, metavar="MB", help="hash table of each engine")
+    command.add_argument("--engine", metavar="CMD", help="command of another UCI engine")
+    command.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="UCI option; repeatable")
+    command.add_argument("--chess960", action="store_true", help="the positions are of Chess960")
+    command.add_argument("--limit", type=positive, metavar="N", help="only the first N positions of each suite")
+    command.add_argument("--failed", action="store_true", help="list only the positions that were missed")
+    command.add_argument("--json", metavar="FILE", help="write all answers to this file, or - for standard output")
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the subcommand; returns the exit status.
+
+    Raises
+    ------
+    PositionError
+        If no line of the files is a problem.
+    OptionError
+        If a file cannot be read or written, or the engine refuses an option.
+    EngineError
+        If the engine cannot be started or fails; what it answered before is shown.
+    """
+    import asyncio
+
+    import chess.engine
+
+    from knightadder.workshop.epd import read_problems
+    from knightadder.workshop.suite.solver import Solver
+    from knightadder.workshop.uci_client import resolve_command
+
+    command = resolve_command(arguments.engine)
+    options = _engine_options(arguments)
+    jobs: list[tuple[Path, Problem]] = []
+    complaints: list[str] = []
+    for file in arguments.files:
+        problems, bad = read_problems(file, arguments.chess960)
+        jobs += [(file, problem) for problem in problems[: arguments.limit]]
+        complaints += bad
+    for complaint in complaints:
+        print(f"knightadder: {complaint}", file=sys.stderr)
+    if not jobs:
+        raise PositionError(f"no position to solve in {' '.join(map(str, arguments.files))}")
+
+    limit = chess.engine.Limit(time=arguments.time, nodes=arguments.nodes, depth=arguments.depth)
+    answers: dict[int, Answer] = {}
+    engine_name = None
+    with _json_output(arguments.json) as output:
+        as_table = output is not sys.stdout and sys.stdout.isatty()
+        as_lines = output is not sys.stdout and not as_table
+        try:
+            with _display(len(jobs), as_lines, arguments.failed) as show:
+
+                def on_answer(index: int, answer: Answer) -> None:
+                    answers[index] = answer
+                    show(index, answer)
+
+                problems = [problem for _, problem in jobs]
+                engine_name = asyncio.run(
+                    Solver(command, options, limit).solve(problems, arguments.concurrency, on_answer)
+                )
+        finally:  # also after Ctrl-C or the engine's end, for what was solved before
+            suites: dict[str, list[Answer]] = {}
+            for index in sorted(answers):
+                suites.setdefault(str(jobs[index][0]), []).append(answers[index])
+            if as_table:
+                _print_tables(suites, arguments.failed)
+            if as_table or as_lines:
+                _print_sums(suites)
+            if output is not None:
+                report = {
+                    "engine": engine_name,
+                    "limit": {name: getattr(arguments, name) for name in ("time", "nodes", "depth")},
+                    "options": options,
+                    "complete": len(answers) == len(jobs),
+                    "complaints": complaints,
+                    "suites": [_report(name, found) for name, found in suites.items()],
+                }
+                print(json.dumps(report, indent=1), file=output)
+    return 0
+
+
+# --- showing -------------------------------------------------------------------------------------------------------
+
+
+def summary(answers: Sequence[Answer]) -> str:
+    """Say in a line how many were solved, the points if there are any, and when they were found on average."""
+    solved = [answer.found for answer in answers if answer.found]
+    parts = [f"{len(solved)} of {len(answers)} solved ({len(solved) / len(answers):.1%})"]
+    maximum = sum(answer.maximum for answer in answers)
+    if maximum:
+        points = sum(answer.points for answer in answers)
+        parts.append(f"{points} of {maximum} points ({points / maximum:.1%})")
+    if solved:
+        time = sum(moment.seconds for moment in solved) / len(solved)
+        nodes = sum(moment.nodes for moment in solved) // len(solved)
+        parts.append(f"found after {time:.2f} s, {nodes} nodes on average")
+    return ", ".join(parts)
+
+
+def themes(answers: Sequence[Answer]) -> dict[str, list[Answer]]:
+    """Sort answers by theme: the part of the name before its number, as in ``Undermine.001``."""
+    groups: dict[str, list[Answer]] = {}
+    for answer in answers:
+        groups.setdefault(re.sub(r"[\W_]*\d+$", "", answer.name), []).append(answer)
+    return groups
+
+
+def _line(answer: Answer) -> str:
+    """Write an answer as one line."""
+    when = "missed" if answer.found is None else f"found at {_moment(answer.found)}"
+    points = f", {answer.points}/{answer.maximum} points" if answer.maximum else ""
+    return (
+        f"{answer.name:20} wanted {answer.wanted}, played {answer.played} ({answer.score}, depth {answer.end.depth}): "
+        f"{when}{points}"
+    )
+
+
+def _moment(moment: Moment) -> str:
+    return f"depth {moment.depth}, {moment.seconds:.2f} s, {moment.nodes} nodes"
+
+
+@contextlib.contextmanager
+def _display(total: int, as_lines: bool, only_failed: bool) -> Iterator[OnAnswer]:
+    """Show a bar of progress on a terminal, and if wanted a line for each answer, in the order of the problems."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    done: dict[int, Answer] = {}
+    written = 0
+    console = Console(stderr=True)
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    bar = Progress(*columns, console=console, disable=not console.is_terminal, transient=True)
+    task = bar.add_task("0 solved", total=total)
+
+    def show(index: int, answer: Answer) -> None:
+        nonlocal written
+        done[index] = answer
+        solved = sum(answer.solved for answer in done.values())
+        bar.update(task, completed=len(done), description=f"{solved} solved")
+        while as_lines and written in done:
+            if not (only_failed and done[written].solved):
+                print(_line(done[written]), flush=True)
+            written += 1
+
+    with bar:
+        yield show
+
+
+def _print_tables(suites: dict[str, list[Answer]], only_failed: bool) -> None:
+    """Print the answers, a table for each suite."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console()
+    for name, answers in suites.items():
+        with_points = any(answer.maximum for answer in answers)
+        table = Table(title=name, title_justify="left")
+        for column in ("Position", "Wanted", "Played"):
+            table.add_column(column)
+        for column in ("Score", "Depth", "Found at depth", "Seconds", "Nodes", *["Points"] * with_points):
+            table.add_column(column, justify="right")
+        for answer in answers:
+            if only_failed and answer.solved:
+                continue
+            found = answer.found
+            when = ("missed", "", "") if found is None else (found.depth, f"{found.seconds:.2f}", found.nodes)
+            cells = [answer.name, answer.wanted, answer.played, answer.score, answer.end.depth, *when]
+            cells += [f"{answer.points}/{answer.maximum}"] * with_points
+            table.add_row(*(Text(str(cell)) for cell in cells), style="" if answer.solved else "red")
+        if table.row_count:
+            console.print(table)
+
+
+def _print_sums(suites: dict[str, list[Answer]]) -> None:
+    """Print a line for each suite, before it for each of its themes, and at the end for all suites together."""
+    for name, answers in suites.items():
+        groups = themes(answers)
+        if 1 < len(groups) <= len(answers) / 5:  # else the names have another meaning
+            for theme, members in groups.items():
+                print(f"{theme}: {summary(members)}")
+        print(f"{name}: {summary(answers)}")
+    if len(suites) > 1:
+        print(f"all: {summary([answer for answers in suites.values() for answer in answers])}")
+
+
+def _report(name: str, answers: Sequence[Answer]) -> dict[str, Any]:
+    """Give a suite's answers and sums as what JSON can hold."""
+    return {
+        "file": name,
+        "positions": len(answers),
+        "solved": sum(answer.solved for answer in answers),
+        "points": sum(answer.points for answer in answers),
+        "maximum": sum(answer.maximum for answer in answers),
+        "answers": [asdict(answer) for answer in answers],
+    }
+
+
+# --- arguments -----------------------------------------------------------------------------------------------------
+
+
+def _engine_options(arguments: argparse.Namespace) -> dict[str, str]:
+    """Collect the UCI options."""
+    options = {}
+    for text in arguments.option:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise OptionError(f"--option {text}: expected NAME=VALUE")
+        options[name.strip()] = value.strip()
+    for name, value in (("Threads", arguments.threads), ("Hash", arguments.hash)):
+        if value is not None:
+            options[name] = str(value)
+    return options
+
+
+@contextlib.contextmanager
+def _json_output(file: str | None) -> Iterator[TextIO | None]:
+    """Open where JSON goes, ahead of hours of work; None for nowhere."""
+    if file is None:
+        yield None
+    elif file == "-":
+        yield sys.stdout
+    else:
+        try:
+            output = open(file, "w", encoding="utf-8")  # noqa: SIM115
+        except OSError as error:
+            raise OptionError(f"cannot write {file}: {error.strerror}") from None
+        with output:
+            yield output

@@ -1,0 +1,16 @@
+"""The subcommand `tune`: fits constants of the engine to games. Each kind is declared by its own module."""
+
+from __future__ import annotations
+
+import argparse
+
+from knightadder.workshop.tune import spsa_run, texel_run, wdl_fit
+
+
+def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the subcommand ``tune`` and what can be tuned."""
+    command = commands.add_parser("tune", help="fit constants of the engine to games")
+    kinds = command.add_subparsers(title="what to tune", metavar="WHAT", required=True)
+    wdl_fit.add_command(kinds)
+    spsa_run.add_command(kinds)
+    texel_run.add_command(kinds)

@@ -1,0 +1,137 @@
+"""Tunes the values of the classical evaluation's terms to positions of games (Texel's method)."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from knightadder.arguments import positive
+from knightadder.engine.errors import OptionError
+
+_VALIDATION = 20  # one position in so many is kept for validation
+
+
+def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the subcommand ``texel``."""
+    command = commands.add_parser(
+        "texel",
+        help="tune the classical evaluation to positions of games",
+        description="Tune the values of the classical evaluation's terms to the results of games (Texel's method). "
+        "`knightadder datagen` makes the positions. State and loss curve are kept in a folder; the same command goes "
+        "on from there.",
+    )
+    command.add_argument("data", type=Path, nargs="+", metavar="FILE", help="packed positions")
+    command.add_argument("--state", type=Path, required=True, metavar="FOLDER", help="for the state and the loss curve")
+    command.add_argument("--epochs", type=positive, default=40, metavar="N", help="times through the data; 40")
+    command.add_argument("--positions", type=positive, metavar="N", help="use so many positions of each file at most")
+    command.add_argument("--rate", type=_positive_number, default=1.0, metavar="CP", help="first step, centipawns; 1")
+    command.add_argument(
+        "--result-share",
+        type=_share,
+        default=0.7,
+        metavar="S",
+        help="share of the game's result, not of search's score, in what is predicted; 0.7",
+    )
+    command.add_argument(
+        "--k",
+        type=_positive_number,
+        metavar="K",
+        help="what a centipawn means, instead of what fits the values to start from; twice as much halves the values",
+    )
+    command.add_argument("--start", type=Path, metavar="FILE", help="values to start from; by default the engine's")
+    command.add_argument("--out", type=Path, metavar="FILE", help="where to write the values; by default the engine's")
+    command.add_argument("--seed", type=int, default=1, metavar="N", help="of the order of the positions; 1")
+    command.set_defaults(run=run)
+
+
+def _positive_number(text: str) -> float:
+    value = float(text)
+    if not 0 < value < math.inf:
+        raise ValueError(text)
+    return value
+
+
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise ValueError(text)
+    return value
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the subcommand; returns the exit status.
+
+    Raises
+    ------
+    OptionError
+        If an argument is wrong, a file cannot be used, or the state belongs to another run.
+    """
+    import numpy as np
+    from rich.progress import track
+
+    from knightadder.core.entries.tracing import Tracer
+    from knightadder.core.evaluation.classical import fill_tables
+    from knightadder.core.evaluation.terms import VALUES_FILE, read_values, write_values
+    from knightadder.core.layout import PESTO
+    from knightadder.core.tables import new_tables
+    from knightadder.workshop.tune.texel import (
+        BLOCK,
+        Adam,
+        fit_scale,
+        settle,
+        trace_blocks,
+    )
+    from knightadder.workshop.tune.texel_training import (
+        Settings,
+        State,
+        plot_losses,
+        read_positions,
+        train,
+    )
+
+    try:
+        start = read_values(arguments.start or VALUES_FILE)
+    except (OSError, ValueError) as error:
+        raise OptionError(f"cannot read the values to start from: {error}") from None
+    records = read_positions(arguments.data, arguments.positions)
+    np.random.default_rng(arguments.seed).shuffle(records)
+    settings = Settings(arguments.epochs, arguments.rate, arguments.result_share, arguments.seed)
+    setup = {"positions": len(records), "k": arguments.k, "start": start.ravel().tolist(), **asdict(settings)}
+    state = State.load(arguments.state, setup) or State(setup, start.astype(float), Adam(start.shape))
+
+    tables = new_tables(PESTO)  # since the engine's own values may be those of other terms
+    fill_tables(tables, start)
+    traced = trace_blocks(Tracer(tables), records)
+    try:
+        blocks = list(track(traced, description="Tracing", total=-(-len(records) // BLOCK)))
+    except ValueError as error:
+        raise OptionError(f"cannot use the data: {error}") from None
+    held_back = max(1, len(blocks) // _VALIDATION)
+    validation, training = blocks[:held_back], blocks[held_back:]
+    if not training:
+        raise OptionError(f"{len(records)} positions are not enough: at least {2 * BLOCK} are")
+    if not state.scale:
+        state.scale = arguments.k or fit_scale(training, state.values)
+        state.note_losses(training, validation, settings.result_share)
+    print(f"{len(records)} positions, K = {state.scale:.5f}")
+    try:
+        while state.epoch < settings.epochs:
+            train(training, start, state, settings)
+            state.note_losses(training, validation, settings.result_share)
+            state.save(arguments.state)
+            plot_losses(state.losses, arguments.state)
+            first, second = state.losses[-1]
+            print(f"epoch {state.epoch}/{settings.epochs}  training {first:.6f}  validation {second:.6f}", flush=True)
+    except KeyboardInterrupt:
+        print(f"The state is in {arguments.state}; the same command goes on from there", file=sys.stderr)
+        raise
+    out = arguments.out or VALUES_FILE
+    try:
+        write_values(np.rint(settle(training, state.values)).astype(np.int64), out)
+    except OSError as error:
+        raise OptionError(f"cannot write {out}: {error.strerror}") from None
+    print(f"The values are in {out}")
+    return 0

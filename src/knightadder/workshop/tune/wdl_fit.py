@@ -1,0 +1,262 @@
+"""Fits the model of wins, draws and losses (`engine/wdl.py`) to games whose moves have scores as comments.
+
+The constants are those under which the results of the games were most likely, every position being counted with the
+score that the mover gave it and with the result of its game.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from knightadder.engine.errors import EngineError, OptionError, PositionError
+from knightadder.engine.wdl import (
+    FULL_MATERIAL,
+    LEAST_MATERIAL,
+    A,
+    B,
+    material,
+    parameters,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import chess.pgn
+    import numpy as np
+
+Coefficients: TypeAlias = tuple[float, ...]
+
+WIN, DRAW, LOSS = 1, 0, -1
+_BIN = 5  # centipawns; scores are counted in steps of this
+# What is beyond, in centipawns, is won, or a fortress that no score tells, which would outweigh many games.
+_MOST = 1500
+# The score for the mover as cutechess and its kin write it; mates have no centipawns, book moves no score.
+_COMMENT = re.compile(r"\s*([+-]?\d+\.\d+)/\d+\b")
+_RESULTS = {"1-0": WIN, "1/2-1/2": DRAW, "0-1": LOSS}
+_UNPLAYED = {"time forfeit", "rules infraction", "abandoned", "unterminated"}
+
+
+@dataclass
+class Sample:
+    """Positions of games.
+
+    Attributes
+    ----------
+    games : int
+        How many games there were.
+    counts : Counter
+        Number of positions by material, score in centipawns, and result: `WIN`, `DRAW` or `LOSS`, for the mover.
+    """
+
+    games: int = 0
+    counts: Counter[tuple[int, int, int]] = field(default_factory=Counter)
+
+
+def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the subcommand ``wdl``."""
+    command = commands.add_parser(
+        "wdl",
+        help="fit the win, draw and loss probabilities",
+        description="Fit the model of wins, draws and losses to games; prints the lines for engine/wdl.py.",
+    )
+    command.add_argument("files", nargs="+", type=Path, metavar="GAMES.pgn", help="games of `knightadder match`")
+    command.add_argument("--player", metavar="NAME", help="only moves of players with this in their name")
+    command.add_argument("--degree", type=int, choices=range(4), default=3, help="of the polynomials; 3 by default")
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the subcommand; returns the exit status.
+
+    Raises
+    ------
+    OptionError
+        If a file cannot be read.
+    PositionError
+        If there are too few positions with a score.
+    EngineError
+        If SciPy is missing.
+    """
+    sample = Sample()
+    for file in arguments.files:
+        bad = read_games(file, sample, arguments.player)
+        if bad:
+            print(
+                f"knightadder: {file}: {bad} games left out: unreadable, unfinished or lost by a fault", file=sys.stderr
+            )
+    results = {result for _, _, result in sample.counts}
+    if results != {WIN, DRAW, LOSS}:
+        raise PositionError("there have to be won, drawn and lost games whose moves have scores as comments")
+    a, b = fit(sample, arguments.degree)
+    print(f"# {sample.games} games, {sum(sample.counts.values())} positions")
+    print(f"A = {_source(a)}")
+    print(f"B = {_source(b)}")
+    print("\nmaterial  wins half at  spread  (centipawns)")
+    for on_board in (LEAST_MATERIAL, 30, 44, 58, FULL_MATERIAL):
+        half_won, spread = parameters(on_board, a, b)
+        print(f"{on_board:8}  {half_won:12.0f}  {spread:6.0f}")
+    print(f"\nlog-loss of a result: {loss(sample, a, b):.5f}; with the constants in use {loss(sample, A, B):.5f}")
+    return 0
+
+
+# --- reading games -------------------------------------------------------------------------------------------------
+
+
+def read_games(file: Path, sample: Sample, player: str | None = None) -> int:
+    """Add the positions of a PGN file to a sample.
+
+    Parameters
+    ----------
+    file : Path
+        Games with a comment such as ``+0.35/12 0.45s`` behind each move: the score for the mover in pawns.
+    sample : Sample
+        What to add to.
+    player : str, optional
+        Count only the moves of players with this in their name.
+
+    Returns
+    -------
+    int
+        Number of games left out because they could not be read, have no result, or ended by a fault.
+
+    Raises
+    ------
+    OptionError
+        If the file cannot be read.
+    """
+    import chess.pgn
+
+    visitor = _visitor(sample, player)
+    bad = 0
+    try:
+        with file.open(encoding="utf-8", errors="replace") as stream:
+            while (used := chess.pgn.read_game(stream, Visitor=visitor)) is not None:
+                bad += not used
+    except OSError as error:
+        raise OptionError(f"cannot read {file}: {error.strerror}") from None
+    return bad
+
+
+def _visitor(sample: Sample, player: str | None) -> Callable[[], chess.pgn.BaseVisitor[bool]]:
+    """Make the class that reads one game for the sample; its result is whether the game was used."""
+    import chess
+    import chess.pgn
+
+    class Visitor(chess.pgn.BaseVisitor[bool]):
+        def begin_game(self) -> None:
+            self.headers: dict[str, str] = {}
+            self.moves: list[tuple[chess.Color, int, int]] = []
+            self.mover, self.material = chess.WHITE, 0
+            self.broken = False
+
+        def visit_header(self, name: str, value: str) -> None:
+            self.headers[name] = value
+
+        def begin_variation(self) -> chess.pgn.SkipType:
+            return chess.pgn.SKIP
+
+        def visit_move(self, board: chess.Board, move: chess.Move) -> None:
+            self.mover, self.material = board.turn, material(board.board_fen())
+
+        def visit_comment(self, comment: str) -> None:
+            match = _COMMENT.match(comment)
+            if match and self.material:
+                self.moves.append((self.mover, self.material, round(float(match[1]) * 100)))
+                self.material = 0  # a second comment is none on the move
+
+        def handle_error(self, error: Exception) -> None:
+            self.broken = True
+
+        def result(self) -> bool:
+            outcome = _RESULTS.get(self.headers.get("Result", ""))
+            if self.broken or outcome is None or self.headers.get("Termination", "").lower() in _UNPLAYED:
+                return False
+            sample.games += 1
+            for mover, on_board, cp in self.moves:
+                name = self.headers.get("White" if mover else "Black", "")
+                if abs(cp) <= _MOST and (player is None or player in name):
+                    sample.counts[on_board, round(cp / _BIN) * _BIN, outcome if mover else -outcome] += 1
+            return True
+
+    return Visitor
+
+
+# --- fitting -------------------------------------------------------------------------------------------------------
+
+
+def fit(sample: Sample, degree: int) -> tuple[Coefficients, Coefficients]:
+    """Find the polynomials for which the results are likeliest.
+
+    Parameters
+    ----------
+    sample : Sample
+        Positions, with each result among them.
+    degree : int
+        Degree of both polynomials.
+
+    Returns
+    -------
+    a, b : tuple of float
+        Four coefficients each, the highest power first, as in `engine/wdl.py`.
+
+    Raises
+    ------
+    EngineError
+        If SciPy is missing.
+    """
+    import numpy as np
+
+    try:
+        from scipy.optimize import minimize
+    except ImportError:
+        raise EngineError("tuning needs SciPy: pip install 'knightadder[workshop]'") from None
+
+    # A polynomial is sought by its values at some amounts of material, which unlike its coefficients hardly depend on
+    # each other; and by their logarithms, since they are positive.
+    nodes = np.linspace(LEAST_MATERIAL, FULL_MATERIAL, degree + 1) / FULL_MATERIAL
+    powers = np.vander(nodes, degree + 1)
+
+    def polynomials(point: np.ndarray) -> tuple[Coefficients, Coefficients]:
+        halves = np.exp(point.reshape(2, degree + 1))
+        a, b = (np.linalg.solve(powers, half) for half in halves)
+        padding = (0.0,) * (3 - degree)
+        return (*padding, *a.tolist()), (*padding, *b.tolist())
+
+    objective = _log_loss(sample)
+    start = np.log(np.full(2 * (degree + 1), 200.0))
+    best = minimize(lambda point: objective(*polynomials(point)), start, method="BFGS", options={"gtol": 1e-7})
+    return polynomials(best.x)
+
+
+def loss(sample: Sample, a: Sequence[float], b: Sequence[float]) -> float:
+    """Give the mean of -log(probability of the result) over the positions; see :func:`fit` for the parameters."""
+    return _log_loss(sample)(a, b)
+
+
+def _log_loss(sample: Sample) -> Callable[[Sequence[float], Sequence[float]], float]:
+    """Make the function of both polynomials that is to be as low as possible."""
+    import numpy as np
+
+    rows = np.array([(*key, count) for key, count in sample.counts.items()], np.float64)
+    on_board, cp, results, counts = rows.T
+    share = np.clip(on_board, LEAST_MATERIAL, FULL_MATERIAL) / FULL_MATERIAL
+
+    def log_loss(a: Sequence[float], b: Sequence[float]) -> float:
+        half_won = np.maximum(np.polyval(a, share), 1e-3)
+        spread = np.maximum(np.polyval(b, share), 1.0)
+        win, lost = (1 / (1 + np.exp(np.minimum((half_won - x) / spread, 500.0))) for x in (cp, -cp))
+        likelihood = np.select([results == WIN, results == LOSS], [win, lost], 1 - win - lost)
+        return float(-counts @ np.log(np.maximum(likelihood, 1e-12)) / counts.sum())
+
+    return log_loss
+
+
+def _source(coefficients: Coefficients) -> str:
+    return f"({', '.join(f'{coefficient:.1f}' for coefficient in coefficients)})"

@@ -1,0 +1,134 @@
+"""Books made from games, read again by python-chess."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import chess
+import chess.polyglot
+import pytest
+
+from knightadder.books.make import encode, weigh
+from knightadder.cli import main
+
+GAMES = """\
+[Event "a"]
+[Result "1-0"]
+
+1. e4 e5 2. Nf3 Nc6 3. Bb5 Nf6 4. O-O Be7 1-0
+
+[Event "b"]
+[Result "1/2-1/2"]
+
+1. e4 c5 1/2-1/2
+
+[Event "c"]
+[Result "0-1"]
+
+1. d4 d5 0-1
+
+[Event "d"]
+[Result "*"]
+
+1. h4 *
+
+[Event "e"]
+[Result "1-0"]
+
+1. e4 Ke3 1-0
+"""
+CHESS960 = """\
+[Event "f"]
+[Variant "Chess960"]
+[SetUp "1"]
+[FEN "1r2k1r1/pppppppp/8/8/8/8/PPPPPPPP/1R2K1R1 w GBgb - 0 1"]
+[Result "1/2-1/2"]
+
+1. O-O-O O-O 1/2-1/2
+"""
+
+
+@pytest.fixture
+def games(tmp_path: Path) -> Path:
+    file = tmp_path / "games.pgn"
+    file.write_text(GAMES)
+    return file
+
+
+def make(*arguments: object) -> int:
+    return main(["book", "make", *map(str, arguments)])
+
+
+def weights(book: Path, *moves: str, chess960: chess.Board | None = None) -> dict[str, int]:
+    board = chess960 or chess.Board()
+    for move in moves:
+        board.push_san(move)
+    with chess.polyglot.open_reader(book) as reader:
+        return {board.san(entry.move): entry.weight for entry in reader.find_all(board)}
+
+
+def test_a_move_weighs_two_for_a_win_and_one_for_a_draw(games: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    book = games.with_name("book.bin")
+    assert make(games, "-o", book) == 0
+    assert weights(book) == {"e4": 3}  # 1. d4 lost
+    assert weights(book, "e4") == {"c5": 1}  # 1... e5 lost
+    assert weights(book, "d4") == {"d5": 2}
+    assert weights(book, "e4", "e5", "Nf3", "Nc6", "Bb5", "Nf6") == {"O-O": 2}
+    printed = capsys.readouterr()
+    assert printed.out == f"{book}: 6 moves in 6 positions, from 3 games\n"
+    assert printed.err == f"knightadder: {games}: 2 games left out: unreadable or without a result\n"
+
+
+def test_plies_and_games_that_a_move_takes(games: Path) -> None:
+    book = games.with_name("book.bin")
+    assert make(games, "-o", book, "--plies", 1) == 0
+    assert book.stat().st_size == 16
+    assert make(games, games, "-o", book, "--min-games", 3) == 0
+    assert weights(book) == {"e4": 6}
+    assert book.stat().st_size == 16
+
+
+def test_castling_of_chess960(tmp_path: Path) -> None:
+    games, book = tmp_path / "games.pgn", tmp_path / "book.bin"
+    games.write_text(CHESS960)
+    assert make(games, "-o", book) == 0
+    board = chess.Board("1r2k1r1/pppppppp/8/8/8/8/PPPPPPPP/1R2K1R1 w GBgb - 0 1", chess960=True)
+    assert weights(book, chess960=board) == {"O-O-O": 1}
+    assert weights(book, "O-O-O", chess960=board) == {"O-O": 1}
+
+
+@pytest.mark.parametrize(
+    ("fen", "move", "code"),
+    [
+        # The format's own examples of castling: e1h1, e1a1, e8h8, e8a8; and a promotion to a queen and to a knight.
+        ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "e1g1", 4 << 6 | 7),
+        ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "e1c1", 4 << 6 | 0),
+        ("r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 0 1", "e8g8", 60 << 6 | 63),
+        ("r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 0 1", "e8c8", 60 << 6 | 56),
+        ("7k/P7/8/8/8/8/8/K7 w - - 0 1", "a7a8q", 48 << 6 | 56 | 4 << 12),
+        ("7k/P7/8/8/8/8/8/K7 w - - 0 1", "a7a8n", 48 << 6 | 56 | 1 << 12),
+    ],
+)
+def test_moves_are_encoded_as_the_format_says(fen: str, move: str, code: int) -> None:
+    assert encode(chess.Board(fen), chess.Move.from_uci(move)) == code
+
+
+def test_weights_fit_into_sixteen_bits_and_keep_their_order() -> None:
+    assert list(weigh({7: {1: 200_000, 2: 100_000, 3: 1, 4: 0}, 5: {9: 2, 8: 3}})) == [
+        (5, 8, 3),
+        (5, 9, 2),
+        (7, 1, 65_535),
+        (7, 2, 32_767),
+        (7, 3, 1),
+    ]
+
+
+def test_what_cannot_be_done_is_said_in_a_line(games: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    missing, book = games.with_name("missing.pgn"), games.with_name("book.bin")
+    assert make(missing, "-o", book) == 2
+    assert capsys.readouterr().err == f"knightadder: cannot read {missing}: No such file or directory\n"
+    assert make(games, "-o", games.parent / "no" / "book.bin") == 2
+    assert "cannot write" in capsys.readouterr().err
+    assert make(games, "-o", book, "--min-games", 9) == 2
+    assert capsys.readouterr().err.splitlines()[-1] == "knightadder: the games leave no move for the book"
+    assert not book.exists()

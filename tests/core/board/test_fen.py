@@ -1,0 +1,127 @@
+"""FEN: reading, writing, the ways to write castling rights, and what is refused with which words."""
+
+from __future__ import annotations
+
+import chess
+import pytest
+from core_helpers import random_positions
+
+from knightadder.core.board.fen import (
+    START,
+    FenError,
+    parse_fen,
+    square_name,
+    write_fen,
+)
+from knightadder.core.layout import NO_SQUARE
+
+pytestmark = pytest.mark.nojit
+
+A1, B1, F1, G1, H1 = (1 << square for square in (0, 1, 5, 6, 7))
+
+
+def test_start() -> None:
+    setup = parse_fen(START)
+    assert [setup.board[square] for square in (0, 4, 8, 27, 56, 60)] == [4, 6, 1, 0, 12, 14]
+    assert (setup.stm, setup.ep, setup.rule50, setup.fullmove) == (0, NO_SQUARE, 0, 1)
+    assert setup.castling == (A1 | H1) * (1 + (1 << 56))
+
+
+@pytest.mark.parametrize("chess960", [False, True])
+def test_round_trip(chess960: bool) -> None:
+    for board in random_positions(15, 300, chess960):
+        for fen in (board.fen(), board.shredder_fen()):
+            assert write_fen(parse_fen(fen), chess960=True) == board.shredder_fen()
+            # python-chess writes X-FEN.
+            assert write_fen(parse_fen(fen)) == board.fen()
+
+
+def test_pieces_are_where_python_chess_has_them() -> None:
+    for board in random_positions(16, 50):
+        setup = parse_fen(board.fen())
+        for square in chess.SQUARES:
+            piece = board.piece_at(square)
+            expected = piece.piece_type + (0 if piece.color else 8) if piece else 0
+            assert setup.board[square] == expected
+
+
+@pytest.mark.parametrize(
+    ("rank", "rights", "rooks", "written"),
+    [
+        ("4K2R", "K", H1, "K"),
+        ("4KR1R", "K", H1, "K"),  # the outermost rook
+        ("4KR1R", "F", F1, "F"),  # the inner one
+        ("4KR1R", "H", H1, "K"),
+        ("RR2K3", "B", B1, "B"),
+        ("RR2K3", "Q", A1, "Q"),
+        ("1R1K2R1", "KQ", B1 | G1, "KQ"),
+        ("1R1K2R1", "BG", B1 | G1, "KQ"),
+        ("1R1K2R1", "-", 0, "-"),
+    ],
+)
+def test_castling_rights(rank: str, rights: str, rooks: int, written: str) -> None:
+    setup = parse_fen(f"4k3/8/8/8/8/8/8/{rank} w {rights} - 0 1")
+    assert setup.castling == rooks
+    assert write_fen(setup).split()[2] == written
+
+
+def test_counters_may_be_missing() -> None:
+    board = "4k3/8/8/8/8/8/8/4K3 w - -"
+    assert write_fen(parse_fen(board)) == f"{board} 0 1"
+    assert write_fen(parse_fen(f"{board} 7")) == f"{board} 7 1"
+    assert write_fen(parse_fen(f"  {board}   7  0 ")) == f"{board} 7 1"  # a move number of 0 is common
+
+
+def test_square_names() -> None:
+    assert [square_name(square) for square in range(64)] == chess.SQUARE_NAMES
+
+
+KINGS = "4k3/8/8/8/8/8/8/4K3"
+
+
+@pytest.mark.parametrize(
+    ("fen", "message"),
+    [
+        ("", "a FEN has 4 to 6 fields, not 0"),
+        (f"{KINGS} w -", "a FEN has 4 to 6 fields, not 3"),
+        (f"{KINGS} w - - 0 1 2", "a FEN has 4 to 6 fields, not 7"),
+        ("4k3/8/8/8/8/8/4K3 w - -", "the board has 8 ranks, not 7"),
+        ("4k3/8/8/8/8/8/8/3K3 w - -", "rank 1 has 7 squares"),
+        ("4k3/8/8/8/8/9/8/4K3 w - -", "'9' is no piece"),
+        ("4k3/8/8/x7/8/8/8/4K3 w - -", "'x' is no piece"),
+        ("4k3/8/8/8/pppppppppp/8/8/4K3 w - -", "rank 4 has 10 squares"),
+        ("8/8/8/8/8/8/8/4K3 w - -", "Black has 0 kings"),
+        ("4k3/8/8/8/8/8/8/KKKKKKKK w - -", "White has 8 kings"),
+        ("4k3/8/8/8/7P/8/PPPPPPPP/4K3 w - -", "White has more pieces than pawns can have become"),
+        ("4k3/8/8/8/8/8/PPPPPPPP/1QQ1K3 w - -", "White has more pieces than pawns can have become"),
+        ("nnn1k3/pppppppp/8/8/8/8/8/4K3 w - -", "Black has more pieces than pawns can have become"),
+        ("3Pk3/8/8/8/8/8/8/4K3 w - -", "a pawn stands on the first or last rank"),
+        ("4k3/8/8/8/8/8/8/4K2p w - -", "a pawn stands on the first or last rank"),
+        (f"{KINGS} white - -", "the side to move is w or b, not white"),
+        (f"{KINGS} w K -", "castling right K without a rook"),
+        (f"{KINGS} w h -", "castling right h without a rook"),
+        (f"{KINGS} w X -", "'X' is no castling right"),
+        ("4k3/8/8/8/8/8/4K3/R6R w KQ -", "castling right K without the king on its first rank"),
+        ("4k3/8/8/8/8/8/8/4K2R w KK -", "castling right K given twice"),
+        ("4k3/8/8/8/8/8/8/4KR1R w FH -", "castling right H given twice"),
+        (f"{KINGS} w - e9", "'e9' is no en passant square"),
+        (f"{KINGS} w - x3", "'x3' is no en passant square"),
+        (f"{KINGS} w - e", "'e' is no en passant square"),
+        (f"{KINGS} w - e6", "no pawn can just have passed over e6"),
+        ("4k3/8/8/4p3/8/8/8/4K3 w - e3", "no pawn can just have passed over e3"),
+        ("4k3/4p3/8/4p3/8/8/8/4K3 w - e6", "no pawn can just have passed over e6"),
+        ("4k3/8/4n3/4p3/8/8/8/4K3 w - e6", "no pawn can just have passed over e6"),
+        (f"{KINGS} w - - -1 1", "the halfmove clock is a number up to 9999, not -1"),
+        (f"{KINGS} w - - ten 1", "the halfmove clock is a number up to 9999, not ten"),
+        (f"{KINGS} w - - 0 10000", "the move number is a number up to 9999, not 10000"),
+    ],
+)
+def test_refusals(fen: str, message: str) -> None:
+    with pytest.raises(FenError) as error:
+        parse_fen(fen)
+    assert str(error.value) == message
+
+
+def test_the_most_a_side_can_have_is_read() -> None:
+    parse_fen("4k3/8/8/8/8/8/NNNNNNNN/RNBQKBNR w - - 0 1")
+    parse_fen("4k3/8/8/8/8/8/QQQQQQQQ/RNBQKBNR w - - 0 1")

@@ -1,0 +1,58 @@
+"""Magic factors: every occupancy of every square finds its own attack set."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import chess
+import numpy as np
+import pytest
+from core_helpers import INTERPRETED, TABLES
+
+from knightadder.core.board import attacks, magics
+
+ROOKS = (attacks.ROOK_DIRECTIONS, TABLES.rook)
+BISHOPS = (attacks.BISHOP_DIRECTIONS, TABLES.bishop)
+
+
+def expected(directions: tuple, square: int, occupied: int) -> int:
+    """Attacks of a slider by python-chess's own tables."""
+    if directions is attacks.BISHOP_DIRECTIONS:
+        return chess.BB_DIAG_ATTACKS[square][chess.BB_DIAG_MASKS[square] & occupied]
+    ranks = chess.BB_RANK_ATTACKS[square][chess.BB_RANK_MASKS[square] & occupied]
+    return ranks | chess.BB_FILE_ATTACKS[square][chess.BB_FILE_MASKS[square] & occupied]
+
+
+@pytest.mark.parametrize(("directions", "slider"), [ROOKS, BISHOPS], ids=["rook", "bishop"])
+def test_every_occupancy(directions: tuple, slider: np.ndarray) -> None:
+    for square, magic in enumerate(slider):
+        occupied = attacks.occupancies(int(magic.mask))
+        index = magic.offset + ((occupied * magic.factor) >> magic.shift)
+        sets = TABLES.slider[index]
+        assert [int(s) for s in sets] == [expected(directions, square, int(o)) for o in occupied]
+
+
+def test_tables_do_not_overlap() -> None:
+    sizes = sorted((int(m.offset), 1 << 64 - int(m.shift)) for m in [*TABLES.rook, *TABLES.bishop])
+    end = 0
+    for offset, size in sizes:
+        assert offset == end
+        end += size
+    assert end == len(TABLES.slider)
+
+
+@pytest.mark.skipif(INTERPRETED, reason="too slow without the compiler")
+def test_the_script_finds_the_factors_that_are_shipped() -> None:
+    script = Path(__file__).parents[3] / "tools" / "find_magics.py"
+    spec = importlib.util.spec_from_file_location("find_magics", script)
+    assert spec is not None and spec.loader is not None
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    state = np.array([tool.SEED], np.uint64)
+    for square in range(8):  # the search goes on from one square to the next, so these stand for all
+        mask = attacks.relevant_mask(square, attacks.ROOK_DIRECTIONS)
+        occupied = attacks.occupancies(mask)
+        sets = attacks.slider_attacks(square, attacks.ROOK_DIRECTIONS, occupied)
+        factor = tool.find_magic(occupied, sets, np.uint64(64 - mask.bit_count()), state)
+        assert int(factor) == magics.ROOK[square]

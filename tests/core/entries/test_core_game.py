@@ -1,0 +1,97 @@
+"""What Python asks of the core about a game: setting up, finding and playing moves, repetitions of long games."""
+
+from __future__ import annotations
+
+import chess
+import pytest
+from core_helpers import TABLES, new_game
+
+from knightadder.core.entries import game as core_game
+from knightadder.core.layout import GAME_KEYS
+from knightadder.engine.errors import PositionError
+from knightadder.engine.notation import to_uci
+
+pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
+
+CASTLING = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
+THERE_AND_BACK = ["g1f3", "g8f6", "f3g1", "f6g8"]
+
+
+@pytest.mark.parametrize(
+    ("fen", "name", "expected"),
+    [
+        (CASTLING, "e1g1", "e1h1"),
+        (CASTLING, "e1h1", "e1h1"),
+        (CASTLING, "e1c1", "e1a1"),
+        (CASTLING, "e1a1", "e1a1"),
+        (CASTLING, "e1f1", "e1f1"),
+        ("4k3/8/8/8/8/8/8/5K1R w H - 0 1", "f1g1", "f1g1"),  # a king's step goes before castling
+        ("4k3/8/8/8/8/8/8/5K1R w H - 0 1", "f1h1", "f1h1"),
+        ("4k3/P7/8/8/8/8/8/4K3 w - - 0 1", "a7a8q", "a7a8q"),
+        ("4k3/P7/8/8/8/8/8/4K3 w - - 0 1", "a7a8N", "a7a8n"),
+        ("4k3/P7/8/8/8/8/8/4K3 w - - 0 1", "a7a8", None),
+        ("4k3/P7/8/8/8/8/8/4K3 w - - 0 1", "e1e2q", None),
+        (CASTLING, "e1g1q", None),
+        (CASTLING, "e1e3", None),
+        (CASTLING, "a1a1", None),
+        (CASTLING, "0000", None),
+    ],
+)
+def test_finding_moves(fen: str, name: str, expected: str | None) -> None:
+    move = new_game(fen).find(name)
+    assert (to_uci(move, chess960=True) if move else None) == expected
+
+
+def test_a_side_left_in_check_is_refused() -> None:
+    game = new_game()
+    with pytest.raises(PositionError, match="the side that is not to move is in check"):
+        game.set_up("4k3/8/8/8/8/8/4R3/4K3 w - - 0 1")
+    assert game.fen() == chess.STARTING_FEN
+
+
+def test_an_illegal_move_leaves_the_game_as_it_was() -> None:
+    game = new_game()
+    game.set_up(None, ["e2e4"])
+    before = game.fen()
+    for moves in (["e2e5"], ["e2e4", "e7e5", "e1e3"], ["e2e4", "nonsense"], ["e2e4", ""]):
+        with pytest.raises(PositionError, match=f"^illegal move: {moves[-1]}$"):
+            game.set_up(None, moves)
+        assert game.fen() == before
+
+
+def test_keys_are_kept_back_to_the_last_irreversible_move() -> None:
+    game = new_game()
+    for plies in range(1, 5):
+        game.set_up(None, THERE_AND_BACK[:plies])
+        assert game.record.key_count == plies
+    game.set_up(None, [*THERE_AND_BACK, "e2e4"])
+    assert game.record.key_count == 0
+
+
+def test_a_game_longer_than_the_memory_for_keys() -> None:
+    game = new_game()
+    moves = THERE_AND_BACK * (GAME_KEYS // 4 + 10)
+    game.set_up(None, moves)
+    assert game.record.key_count == GAME_KEYS
+    # What is kept are the latest.
+    keys = [int(key) for key in game.record.keys[:GAME_KEYS]]
+    assert keys[-4] == int(game.record.stack[0].key)
+    assert keys[:-4] == keys[4:]
+    board = chess.Board()
+    for name in moves:
+        board.push_uci(name)
+    assert game.fen() == board.fen()
+
+
+def test_the_greatest_counters() -> None:
+    game = new_game("7k/8/8/8/8/8/8/R6K w - - 9999 9999")
+    core_game.play(TABLES, game.record, game.find("a1a2"))
+    assert game.record.stack[0].rule50 == 10_000
+    assert core_game.draw_reason(TABLES, game.record) == 1
+
+
+def test_listed_moves_are_in_the_first_frame() -> None:
+    game = new_game(CASTLING)
+    count = core_game.list_moves(TABLES, game.record)
+    names = {to_uci(int(move)) for move in game.record.frames[0].moves[:count]}
+    assert names == {move.uci() for move in chess.Board(CASTLING).legal_moves}

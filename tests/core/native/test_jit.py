@@ -1,0 +1,164 @@
+"""The compile decorators and the intrinsics, each of which means the same compiled and interpreted."""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+
+import numpy as np
+import pytest
+from core_helpers import INTERPRETED, compiled
+from numba import int64, uint64
+
+from knightadder.core.layout import POSITION, WORKER, new_record
+from knightadder.core.native import jit
+
+only_compiled = pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
+
+
+# --- kernels that call themselves -----------------------------------------------------------------------------------
+
+
+@jit.kernel
+def binomial(n, k):
+    if k == 0 or k == n:
+        return np.int64(1)
+    return _binomial(n - 1, k - 1) + _binomial(n - 1, k)
+
+
+_binomial = jit.self_call(binomial, int64)
+
+
+@jit.kernel
+def power_of_two(n):
+    return (
+        2 * _power_of_two(False) if n else np.int64(1)
+    )  # an argument of another type than the kernel was compiled for
+
+
+_power_of_two = jit.self_call(power_of_two, int64)
+
+
+@compiled
+def call_binomial(n, k):
+    return binomial(n, k)
+
+
+@compiled
+def call_power_of_two(n):
+    return power_of_two(n)
+
+
+@pytest.mark.nojit
+def test_a_kernel_calls_itself() -> None:
+    assert [call_binomial(9, k) for k in range(10)] == [math.comb(9, k) for k in range(10)]
+    assert call_power_of_two(5) == 2
+    assert INTERPRETED or len(binomial.signatures) == len(power_of_two.signatures) == 1
+
+
+@only_compiled
+def test_nothing_else_calls_itself_by_that_name() -> None:
+    def stranger(n, k):
+        return _binomial(n, k)
+
+    def double(n):
+        return np.int64(2) * other(n - 1) if n else np.int64(1)
+
+    other = jit.self_call(jit.kernel(double), uint64)
+    for function, arguments in ((stranger, (4, 2)), (double, (3,))):
+        with pytest.raises(TypeError, match="is not what calls itself here"):
+            compiled(function)(*arguments)
+
+
+# --- intrinsics ----------------------------------------------------------------------------------------------------
+
+NUMBERS = [1, 2, 3, (1 << 63), (1 << 64) - 1, *(random.Random(1).getrandbits(64) for _ in range(50))]
+
+
+@compiled
+def popcount_and_lsb(bitboard):
+    return jit.popcount(bitboard), jit.lsb(bitboard)
+
+
+@compiled
+def multiply_high(a, b):
+    return jit.multiply_high(a, b)
+
+
+@compiled
+def exchange(address, value):
+    jit.prefetch(address)
+    old = jit.load64(address)
+    jit.store64(address, value)
+    return old
+
+
+@compiled
+def copy(target, source):
+    jit.copy_record(target, source)
+
+
+@pytest.mark.nojit
+def test_popcount_and_lsb() -> None:
+    assert popcount_and_lsb(np.uint64(0))[0] == 0
+    for number in NUMBERS:
+        lowest = next(i for i in range(64) if number >> i & 1)
+        assert popcount_and_lsb(np.uint64(number)) == (f"{number:b}".count("1"), lowest)
+
+
+@pytest.mark.nojit
+def test_multiply_high() -> None:
+    for a, b in zip(NUMBERS, reversed(NUMBERS), strict=True):
+        assert int(multiply_high(np.uint64(a), np.uint64(b))) == a * b >> 64
+
+
+@pytest.mark.nojit
+def test_memory_is_read_and_written_at_its_address() -> None:
+    words = np.array(NUMBERS, np.uint64)
+    for i, number in enumerate(NUMBERS):
+        assert int(exchange(np.uint64(words[i:].ctypes.data), np.uint64(number ^ 1))) == number
+    assert [int(word) for word in words] == [number ^ 1 for number in NUMBERS]
+
+
+@pytest.mark.nojit
+def test_records_are_copied_whole() -> None:
+    source, target = new_record(POSITION), new_record(POSITION)
+    for name in POSITION.names:
+        source[name] = np.arange(1, source[name].size + 1).reshape(source[name].shape)
+    copy(target, source)
+    assert target.tobytes() == source.tobytes()
+    source.board[5] = 0
+    assert target.board[5] == 6
+
+
+@compiled
+def board_at(address, square):
+    return jit.record_at(address, POSITION).board[np.uint64(square)]
+
+
+@pytest.mark.nojit
+def test_a_record_is_seen_at_its_address() -> None:
+    position = new_record(POSITION)
+    position.board[:] = np.arange(64)
+    address = np.uint64(position.base.ctypes.data)
+    assert [int(board_at(address, square)) for square in range(64)] == list(range(64))
+
+
+@jit.kernel
+def key_at(worker, i):
+    return worker.keys[np.uint64(i)]
+
+
+@compiled
+def read_key(worker, i):
+    return key_at(worker, i)
+
+
+@pytest.mark.boundscheck
+@pytest.mark.skipif(os.environ.get("NUMBA_BOUNDSCHECK") != "1", reason="bounds are not checked")
+def test_bounds_are_checked_inside_kernels() -> None:
+    worker = new_record(WORKER)
+    assert read_key(worker, np.int64(len(worker.keys) - 1)) == 0
+    with pytest.raises(IndexError):
+        read_key(worker, np.int64(len(worker.keys)))

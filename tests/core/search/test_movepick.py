@@ -1,0 +1,150 @@
+"""The move picker: every legal move once, in the promised order."""
+
+from __future__ import annotations
+
+import random
+
+import chess
+import numpy as np
+import pytest
+from core_helpers import INTERPRETED, TABLES, compiled, encode, is_noisy, new_game, random_positions, set_up
+
+from knightadder.core.board.moves import EN_PASSANT
+from knightadder.core.entries import game as core_game
+from knightadder.core.layout import MAX_MOVES, PIECE_TO
+from knightadder.core.search import movepick
+from knightadder.core.search.history import LIMIT
+
+pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
+
+BOARDS = random_positions(10, 10 if INTERPRETED else 200) + random_positions(
+    11, 10 if INTERPRETED else 100, chess960=True
+)
+
+
+@compiled
+def pick_all(tables, worker, hash_move, with_quiets, picked):
+    frame = worker.frames[0]
+    movepick.start_picking(frame, hash_move, with_quiets)
+    count = 0
+    while True:
+        move = movepick.next_move(tables, worker, worker.stack[0], frame)
+        if move == 0:
+            # It stays at the end.
+            return count if movepick.next_move(tables, worker, worker.stack[0], frame) == 0 else -1
+        picked[count] = move
+        count += 1
+
+
+class Case:
+    """A position with a hash move, killers and a history, all at random."""
+
+    def __init__(self, board: chess.Board, generator: random.Random) -> None:
+        self.board = board
+        self.record = set_up(new_game(), board)
+        self.legal = {encode(board, move): move for move in board.legal_moves}
+        self.hash_move = generator.choice([0, *self.legal])
+        others = [generator.getrandbits(16) or 1, 0]
+        self.killers = generator.sample([*self.legal, *others], 2)
+        self.record.frames[0].killers[:] = self.killers
+        self.counter = generator.choice([*self.legal, *self.killers, 0])
+        self.record.frames[0].counter = self.counter
+        numbers = np.random.default_rng(generator.getrandbits(32))
+        for table in (self.record.history, self.record.captures, self.record.continuation):
+            table[:] = numbers.integers(-LIMIT, LIMIT + 1, table.shape)
+        self.rows = [generator.randrange(PIECE_TO) * PIECE_TO for _ in range(3)]
+        self.record.frames[0].continuations[:] = self.rows
+        self.threats = generator.getrandbits(64)
+        self.record.frames[0].threats = self.threats
+
+    def pick(self, with_quiets: int = 1) -> list[int]:
+        picked = np.zeros(MAX_MOVES, np.int64)
+        count = pick_all(TABLES, self.record, np.int64(self.hash_move), np.int64(with_quiets), picked)
+        assert count >= 0
+        return [int(move) for move in picked[:count]]
+
+    def noisy(self, move: int) -> bool:
+        return is_noisy(self.board, self.legal[move])
+
+    def loses(self, move: int) -> bool:
+        return not core_game.see(TABLES, self.record, move, 0)
+
+    def history(self, move: int) -> int:
+        piece, target = self.record.stack[0].board[move & 63], move >> 6 & 63
+        attacked = (self.threats >> (move & 63) & 1) + 2 * (self.threats >> target & 1)
+        value = int(self.record.history[int(not self.board.turn)][attacked][move & 4095])
+        return value + sum(int(self.record.continuation[row + int(piece) * 64 + target]) for row in self.rows)
+
+    def captured(self, move: int) -> int:
+        """Give the value of the victim and of becoming a queen, with the capture history."""
+        board = self.record.stack[0].board
+        piece, target = int(board[move & 63]), move >> 6 & 63
+        victim = 0 if move >> 12 == EN_PASSANT else int(board[target]) & 7
+        value = (0, 100, 300, 300, 500, 900)[victim] + 900 * (move >> 12 == chess.QUEEN)
+        return value * 32 - (piece & 7) * 256 + int(self.record.captures[(piece * 64 + target) * 8 + victim])
+
+
+def cases() -> list[Case]:
+    generator = random.Random(12)
+    return [Case(board, generator) for board in BOARDS]
+
+
+def test_every_legal_move_comes_once() -> None:
+    for case in cases():
+        assert sorted(case.pick()) == sorted(case.legal), case.board.fen()
+
+
+def test_without_quiet_moves_only_noisy_ones_that_do_not_lose_come() -> None:
+    for case in cases():
+        if not case.board.is_check():
+            case.hash_move = 0
+            expected = [move for move in case.legal if case.noisy(move) and not case.loses(move)]
+            assert sorted(case.pick(with_quiets=0)) == sorted(expected), case.board.fen()
+
+
+def test_in_check_all_evasions_come_even_without_quiet_moves() -> None:
+    checks = 0
+    for case in cases():
+        if case.board.is_check():
+            checks += 1
+            case.hash_move = 0
+            picked = case.pick(with_quiets=0)
+            assert sorted(picked) == sorted(case.legal)
+            first_quiet = sum(case.noisy(move) for move in picked)
+            assert all(case.noisy(move) for move in picked[:first_quiet])
+            values = [case.history(move) for move in picked[first_quiet:]]
+            assert values == sorted(values, reverse=True)
+    assert checks
+
+
+def test_order() -> None:
+    seen = {"hash": 0, "good": 0, "killer": 0, "counter": 0, "quiet": 0, "bad": 0}
+    for case in cases():
+        if case.board.is_check():
+            continue
+        picked = case.pick()
+        sorts = [kind_of(case, move) for move in picked]
+        assert sorts == sorted(sorts, key=list(seen).index), case.board.fen()
+        for sort in seen:
+            moves = [move for move, s in zip(picked, sorts, strict=True) if s == sort]
+            seen[sort] += len(moves)
+            if sort == "good":
+                values = [case.captured(move) for move in moves]
+                assert values == sorted(values, reverse=True)
+            elif sort == "killer":
+                assert moves == [killer for killer in case.killers if killer in moves]
+            elif sort == "quiet":
+                histories = [case.history(move) for move in moves]
+                assert histories == sorted(histories, reverse=True)
+    assert all(seen.values()), seen
+
+
+def kind_of(case: Case, move: int) -> str:
+    """Say in which group a move has to come."""
+    if move == case.hash_move:
+        return "hash"
+    if case.noisy(move):
+        return "bad" if case.loses(move) else "good"
+    if move in case.killers:
+        return "killer"
+    return "counter" if move == case.counter else "quiet"

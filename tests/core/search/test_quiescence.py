@@ -1,0 +1,209 @@
+"""Quiescence search: its value equals that of a plain one in Python over the same moves; its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import chess
+import numpy as np
+import pytest
+from core_helpers import (
+    INTERPRETED,
+    NO_LIMIT,
+    TABLE,
+    TABLES,
+    compiled,
+    encode,
+    is_noisy,
+    new_game,
+    random_positions,
+    set_up,
+)
+
+from knightadder.core.entries import game as core_game
+from knightadder.core.entries.static_eval import static_value
+from knightadder.core.layout import MAX_PLY
+from knightadder.core.search.quiescence import quiesce
+from knightadder.core.search.transposition import INFINITE, MATE
+
+pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
+
+WIDE = int(INFINITE)
+BOARDS = random_positions(13, 5 if INTERPRETED else 60)
+BUDGET = 300 if INTERPRETED else 3000  # nodes of the plain search
+
+
+@compiled
+def call(tables, worker, ply, alpha, beta):
+    return quiesce(tables, worker, ply, alpha, beta)
+
+
+def quiescence(record: np.record, alpha: int = -WIDE, beta: int = WIDE) -> int:
+    """Return the engine's value."""
+    return int(call(TABLES, record, np.int64(0), np.int64(alpha), np.int64(beta)))
+
+
+class TooManyNodes(Exception):
+    """The plain search would take too long."""
+
+
+class Plain:
+    """Stand pat or a capture or promotion that does not lose material; in check every move."""
+
+    def __init__(self, board: chess.Board) -> None:
+        self.board, self.game, self.nodes = board.copy(stack=False), new_game(), 0
+
+    def value(self, ply: int = 0, alpha: int = -WIDE, beta: int = WIDE) -> int:
+        self.nodes += 1
+        if self.nodes > BUDGET:
+            raise TooManyNodes
+        board = self.board
+        in_check = board.is_check()
+        best = ply - int(MATE)
+        record = set_up(self.game, board)
+        if not in_check:
+            best = static_value(TABLES, record)
+        moves = list(board.legal_moves)
+        if not in_check:
+            moves = [m for m in moves if is_noisy(board, m) and core_game.see(TABLES, record, encode(board, m), 0)]
+        # Big captures first, or alpha-beta would hardly cut anything.
+        moves.sort(key=lambda move: -(board.piece_type_at(move.to_square) or 0))
+        for move in moves:
+            if best >= beta:
+                break
+            board.push(move)
+            best = max(best, -self.value(ply + 1, -beta, -max(alpha, best)))
+            board.pop()
+        return best
+
+
+@pytest.fixture
+def no_pruning() -> Iterator[None]:
+    """Switch off what makes values differ from those of a plain search."""
+    margin, spare = TABLES.parameters.delta_margin, TABLES.parameters.spare_evasions
+    TABLES.parameters.delta_margin, TABLES.parameters.spare_evasions = 2 * INFINITE, 256
+    yield
+    TABLES.parameters.delta_margin, TABLES.parameters.spare_evasions = margin, spare
+
+
+@pytest.mark.usefixtures("no_pruning")
+def test_value_equals_a_plain_search() -> None:
+    game = new_game()
+    compared = 0
+    for board in BOARDS:
+        plain = Plain(board)
+        try:
+            expected = plain.value()
+        except TooManyNodes:
+            continue
+        assert quiescence(set_up(game, board)) == expected, board.fen()
+        compared += plain.nodes > 3
+    assert compared > len(BOARDS) / 5
+
+
+@pytest.mark.usefixtures("no_pruning")
+def test_narrow_windows_bound_the_value() -> None:
+    game = new_game()
+    for board in BOARDS:
+        record = set_up(game, board)
+        value = quiescence(record)
+        for alpha in (value - 100, value - 1, value, value + 100):
+            set_up(game, board)
+            bound = quiescence(record, alpha, alpha + 1)
+            assert (bound > alpha) == (value > alpha)
+            assert bound <= value if bound > alpha else bound >= value  # fail-soft bounds are true ones
+
+
+def test_delta_pruning_leaves_out_hopeless_captures() -> None:
+    # A pawn can be taken, but White is a queen short of alpha.
+    record = set_up(new_game(), "4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1")
+    record.nodes = 0
+    value = quiescence(record)
+    assert record.nodes == 2
+    TABLE.clear()
+    record.nodes = 0
+    assert quiescence(record, value + 900, value + 901) <= value + 900
+    assert record.nodes == 1
+
+
+@pytest.mark.parametrize(
+    ("fen", "spare", "tried"),
+    [
+        ("4r1k1/5ppp/8/8/8/8/PPP5/4K3 w - - 0 1", 0, 1),
+        ("4r1k1/5ppp/8/8/8/8/PPP5/4K3 w - - 0 1", 2, 3),
+        ("4r1k1/5ppp/8/8/8/8/PPP5/4K3 w - - 0 1", 3, 4),
+        ("4r1k1/8/8/8/8/8/8/4K3 w - - 0 1", 0, 4),  # a bare king is lost wherever it goes
+    ],
+)
+@pytest.mark.usefixtures("no_pruning")
+def test_one_quiet_evasion_is_enough_unless_it_loses(fen: str, spare: int, tried: int) -> None:
+    TABLES.parameters.spare_evasions = spare
+    record = set_up(new_game(), fen)
+    record.nodes = 0
+    quiescence(record)
+    assert record.nodes == 1 + tried
+
+
+def test_no_capture_is_hopeless_that_leaves_nothing_to_mate_with() -> None:
+    # Without the rook White cannot win, however far ahead it was.
+    record = set_up(new_game(), "8/8/8/8/8/5k2/6R1/K7 b - - 0 1")
+    assert quiescence(record, -50, -49) >= 0
+
+
+def test_a_result_is_found_again_in_the_table() -> None:
+    record = set_up(new_game(), "4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1")
+    value = quiescence(record)
+    record.nodes = 0
+    assert quiescence(record, value - 1, value) == value
+    assert record.nodes == 1
+
+
+@pytest.mark.parametrize(
+    ("fen", "expected"),
+    [
+        ("R5k1/5ppp/8/8/8/8/8/6K1 b - - 0 1", -int(MATE)),  # mated
+        ("8/8/8/8/8/8/8/K1k5 w - - 0 1", 0),
+        ("4k3/8/8/3q4/4P3/8/8/4K3 w - - 100 80", 0),  # the game is over: the queen cannot be taken any more
+        ("R5k1/5ppp/8/8/8/8/8/6K1 b - - 100 80", -int(MATE)),  # ... but mate comes first
+    ],
+)
+def test_known_values(fen: str, expected: int) -> None:
+    assert quiescence(set_up(new_game(), fen)) == expected
+
+
+@pytest.mark.parametrize(("times", "drawn"), [(1, False), (2, True)])
+def test_a_repetition_is_a_draw(times: int, drawn: bool) -> None:
+    game = new_game("4k3/8/8/8/8/8/8/Q3K3 w - - 0 1")
+    for name in ("e1d1", "e8d8", "d1e1", "d8e8") * times:
+        game.push(game.find(name))
+    assert (quiescence(game.record) == 0) is drawn
+
+
+def test_nodes_and_depth_are_counted() -> None:
+    record = set_up(new_game(), None)
+    record.nodes = record.seldepth = 0
+    quiescence(record)
+    assert (record.nodes, record.seldepth) == (1, 0)
+    record = set_up(new_game(), "4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1")
+    quiescence(record)
+    assert (record.nodes, record.seldepth) == (2, 1)
+
+
+def test_it_ends_at_the_greatest_ply() -> None:
+    record = set_up(new_game(), None)
+    record.stack[MAX_PLY] = record.stack[0]
+    assert call(TABLES, record, np.int64(MAX_PLY), np.int64(-WIDE), np.int64(WIDE)) == 0
+
+
+def test_the_node_limit_stops_it() -> None:
+    board = chess.Board("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1")
+    record = set_up(new_game(), board)
+    record.node_limit = 10
+    quiescence(record)
+    assert record.stopped
+    assert record.nodes == 10
+    record = set_up(new_game(), board)
+    record.stopped = record.nodes = 0
+    record.node_limit = NO_LIMIT
+    quiescence(record)
+    assert not record.stopped

@@ -1,0 +1,138 @@
+"""The search as a whole: mates, draws, limits, repeatability, lines that can be played."""
+
+from __future__ import annotations
+
+import queue
+
+import chess
+import pytest
+from core_helpers import DATA, INTERPRETED, random_positions
+
+from knightadder.engine.engine import Engine
+from knightadder.engine.info import (
+    CurrentMove,
+    Info,
+    Message,
+    Result,
+    Score,
+)
+from knightadder.engine.limits import Limits
+
+
+def search(engine: Engine, fen: str | None, limits: Limits) -> tuple[Result, Info]:
+    """Search a position with an empty table, and give the result and its last information."""
+    engine.new_game()
+    engine.set_position(fen)
+    results: queue.SimpleQueue[Result] = queue.SimpleQueue()
+
+    def listen(_: Info | CurrentMove | Message) -> None:
+        """Leave out progress."""
+
+    engine.go(limits, listen, results.put)
+    result = results.get(timeout=300)
+    engine.wait()
+    assert result.info is not None
+    return result, result.info
+
+
+def play_line(fen: str, line: tuple[str, ...]) -> chess.Board:
+    """Play a line, making sure that all moves are legal and nothing follows the end of the game."""
+    board = chess.Board(fen)
+    for name in line:
+        assert not board.is_game_over(), (fen, line)
+        board.push(board.parse_uci(name))
+    return board
+
+
+def read_mates(moves: int, count: int) -> list[str]:
+    lines = (DATA / f"mate-in-{moves}.epd").read_text(encoding="utf-8").splitlines()
+    return [line.split(" bm ")[0] + " 0 1" for line in lines[:count]]
+
+
+@pytest.mark.nojit
+@pytest.mark.boundscheck
+@pytest.mark.parametrize(
+    ("fen", "moves"),
+    [(fen, 1) for fen in read_mates(1, 2 if INTERPRETED else 30)]
+    + [(fen, moves) for moves in (2, 3) for fen in read_mates(moves, 0 if INTERPRETED else 30)],
+)
+def test_mates(engine: Engine, fen: str, moves: int) -> None:
+    result, info = search(engine, fen, Limits(mate=moves, nodes=20_000_000))
+    assert info.score == Score(mate=moves)
+    board = play_line(fen, info.pv)
+    # The last moves are left out where quiescence search found them.
+    assert len(info.pv) <= 2 * moves - 1
+    assert board.is_checkmate() == (len(info.pv) == 2 * moves - 1)
+    assert result.best_move == info.pv[0]
+
+
+@pytest.mark.nojit
+@pytest.mark.boundscheck
+@pytest.mark.parametrize(
+    ("fen", "score"),
+    [
+        ("k7/8/1K6/8/8/8/8/7R w - - 99 100", Score(mate=1)),  # a mate on the hundredth ply counts
+        ("k7/8/2K5/8/8/8/8/7R w - - 97 100", Score(mate=2)),
+        ("k7/8/2K5/8/8/8/8/7R w - - 98 100", Score(cp=0)),  # ... one on the hundred and first comes too late
+        ("1k6/8/2K5/8/8/8/8/7R b - - 97 100", Score(cp=0)),
+        ("7k/5Q2/8/8/8/8/8/K7 w - - 99 100", Score(cp=0)),
+    ],
+)
+def test_mates_and_the_fifty_move_rule(engine: Engine, fen: str, score: Score) -> None:
+    engine.set_option("SyzygyProbeLimit", "0")  # tablebases would know of the mate that comes too late
+    _, info = search(engine, fen, Limits(depth=5 if INTERPRETED else 8))
+    engine.set_option("SyzygyProbeLimit", "7")
+    assert info.score == score
+
+
+def test_the_fifty_move_rule_in_a_long_fight(engine: Engine) -> None:
+    # A queen against pawns and knights that only a pawn move, which costs the win, would keep from the draw: no mate
+    # can come in the twenty-four plies that are left.
+    _, info = search(engine, "8/1p2KP2/1p4q1/1Pp5/2P5/N1Pp1k2/3P4/1N6 b - - 76 40", Limits(depth=16))
+    assert info.score.mate is None
+
+
+@pytest.mark.nojit
+@pytest.mark.boundscheck
+@pytest.mark.parametrize(
+    ("fen", "depth"),
+    [
+        pytest.param("k7/P7/8/2K5/8/8/8/8 w - - 0 1", 8, id="stalemate or the loss of the pawn"),
+        pytest.param("6k1/6p1/8/7Q/8/3r4/2q5/K7 w - - 0 1", 10, id="perpetual check"),
+        pytest.param("8/8/8/4k3/8/3K4/4p3/8 w - - 0 1", 4, id="insufficient material"),
+    ],
+)
+def test_draws(engine: Engine, fen: str, depth: int) -> None:
+    _, info = search(engine, fen, Limits(depth=min(depth, 4) if INTERPRETED else depth))
+    if not INTERPRETED:
+        assert info.score == Score(cp=0)
+
+
+@pytest.mark.nojit
+@pytest.mark.boundscheck
+@pytest.mark.parametrize("nodes", [1, 2, 30, 200] if INTERPRETED else [1, 2, 100, 1023, 12_345, 200_000])
+def test_node_limits_are_exact(engine: Engine, nodes: int) -> None:
+    result, info = search(engine, None, Limits(nodes=nodes))
+    assert info.nodes == nodes
+    assert chess.Move.from_uci(str(result.best_move)) in chess.Board().legal_moves
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("fen", [None, "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"])
+def test_searches_are_repeatable(engine: Engine, fen: str | None) -> None:
+    limits = Limits(nodes=1500) if INTERPRETED else Limits(depth=10)
+    (_, first), (_, second) = (search(engine, fen, limits) for _ in range(2))
+    assert (first.nodes, first.score, first.pv) == (second.nodes, second.score, second.pv)
+
+
+@pytest.mark.nojit
+@pytest.mark.boundscheck
+@pytest.mark.parametrize("board", random_positions(14, 3 if INTERPRETED else 40), ids=lambda board: board.fen())
+def test_lines_can_be_played(engine: Engine, board: chess.Board) -> None:
+    fen = board.fen(en_passant="legal")
+    result, info = search(engine, fen, Limits(depth=2 if INTERPRETED else 8))
+    after = play_line(fen, info.pv)
+    assert result.best_move == info.pv[0]
+    if after.is_checkmate():
+        mate = (len(info.pv) + 1) // 2
+        assert info.score == Score(mate=mate if after.turn != board.turn else -mate)

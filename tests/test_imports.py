@@ -1,0 +1,91 @@
+"""The structure of the package: imports point downwards, and no two files import each other."""
+
+from __future__ import annotations
+
+import ast
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+SOURCE = Path(__file__).parents[1] / "src"
+
+# From the top down, by the first parts of a module's name that stand here. A module may import from its own layer and
+# from those below it.
+LAYERS = (
+    ("__main__",),
+    ("cli",),
+    ("annotate", "web", "lichess", "workshop", "tablebases", "books", "protocols"),
+    ("",),  # the package itself, which gives the library's names
+    ("library",),
+    ("engine",),
+    ("core.entries", "core.tables"),
+    ("core.search",),
+    ("core.evaluation", "core.syzygy"),
+    ("core.board",),
+    ("core.layout",),
+    ("core.search.parameters", "core.evaluation.terms"),  # lists of names, without which the layout cannot be
+    ("core.native",),
+)
+# Small modules that anybody may import.
+ANYWHERE = {"knightadder.arguments", "knightadder.openings"}
+
+
+def modules() -> dict[str, Path]:
+    """Give all modules of the package by their dotted names."""
+    found = {}
+    for path in SOURCE.rglob("*.py"):
+        parts = path.relative_to(SOURCE).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+MODULES = modules()
+
+
+def imports_of(name: str) -> set[str]:
+    """Give the modules of the package that a module imports anywhere in it, for type checkers too."""
+    path = MODULES[name]
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            wanted = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = package.split(".")[: -node.level + 1 or None] if node.level else []
+            base += [node.module] if node.module else []
+            wanted = [".".join([*base, alias.name]) for alias in node.names]
+        else:
+            continue
+        for module in wanted:
+            while module and module not in MODULES:
+                module = module.rpartition(".")[0]
+            found.add(module)
+    return found - {"", name}
+
+
+GRAPH = {name: imports_of(name) for name in MODULES}
+
+
+def layer_of(name: str) -> int:
+    """Give the number of a module's layer, from the top: that of the longest prefix of its name."""
+    inner = name.partition(".")[2]
+    prefixes = [inner] + [inner[:at] for at in range(len(inner), 0, -1) if inner[at : at + 1] == "."] + [""]
+    return next(number for prefix in prefixes for number, layer in enumerate(LAYERS) if prefix in layer)
+
+
+def test_all_modules_are_found_with_what_they_import() -> None:
+    assert "knightadder.core.search.quiescence" in GRAPH["knightadder.core.search.search"]
+    assert "knightadder.engine.engine" in GRAPH["knightadder.engine.loader"]
+
+
+def test_there_is_no_circle_of_files() -> None:
+    list(TopologicalSorter(GRAPH).static_order())  # raises CycleError with the circle
+
+
+def test_imports_point_downwards() -> None:
+    upwards = {
+        (name, other)
+        for name in GRAPH
+        for other in GRAPH[name] - {"knightadder"}
+        if not {name, other} & ANYWHERE and layer_of(other) < layer_of(name)
+    }
+    assert not upwards

@@ -1,0 +1,64 @@
+"""Limits and clocks: how they are written, and what is charged."""
+
+import pytest
+
+from knightadder.engine.errors import OptionError
+from knightadder.workshop.match.clock import Clock, Limits, TimeControl
+
+
+@pytest.mark.parametrize(
+    ("text", "control"),
+    [
+        ("8+0.08", TimeControl(8, 0.08)),
+        ("2", TimeControl(2)),
+        ("40/60", TimeControl(60, 0, 40)),
+        ("40/60.5+.6", TimeControl(60.5, 0.6, 40)),
+    ],
+)
+def test_time_controls_are_read_and_written(text, control):
+    assert TimeControl.parse(text) == control
+    assert TimeControl.parse(str(control)) == control
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1+1", "x", "8+", "0/60", "1e3", "8+-1", "inf", "nan", "8 + 1"])
+def test_what_is_no_time_control(text):
+    with pytest.raises(OptionError, match="tc="):
+        TimeControl.parse(text)
+
+
+def test_limits_are_written_as_in_the_strength_log():
+    assert str(Limits(TimeControl(8, 0.08))) == "8+0.08"
+    assert str(Limits(move_time=0.5)) == "0.5 s/move"
+    assert str(Limits(nodes=20000, depth=9)) == "N=20000 depth 9"
+
+
+def test_a_game_clock_counts_down_and_gets_its_increment():
+    clock = Clock(Limits(TimeControl(8, 0.5)))
+    assert (clock.reading("w"), clock.own()) == (" wtime 8000 winc 500", "")
+    assert clock.charge(3) == 5
+    assert clock.reading("b") == " btime 5500 binc 500"
+    assert clock.charge(6) == -0.5
+    assert clock.allowed == 0.5  # nothing is owed
+
+
+def test_an_engine_is_never_told_of_no_time():
+    clock = Clock(Limits(TimeControl(1)))
+    clock.charge(1.2)
+    assert clock.reading("w") == " wtime 1 winc 0"
+
+
+def test_a_new_period_adds_its_time():
+    clock = Clock(Limits(TimeControl(10, 0, 2)))
+    assert clock.own() == " movestogo 2"
+    clock.charge(4)
+    assert clock.own() == " movestogo 1"
+    clock.charge(3)
+    assert (clock.own(), clock.allowed) == (" movestogo 2", 13)
+
+
+def test_limits_of_each_move():
+    clock = Clock(Limits(move_time=0.5, nodes=2000, depth=7))
+    assert (clock.reading("w"), clock.own(), clock.allowed) == ("", " movetime 500 nodes 2000 depth 7", 0.5)
+    assert clock.charge(0.6) == pytest.approx(-0.1)
+    assert clock.allowed == 0.5
+    assert Clock(Limits(nodes=1)).charge(100) is None

@@ -1,0 +1,124 @@
+"""Engines as they are described: command line, TOML file, what is wrong with them."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from knightadder.engine.errors import EngineError, OptionError
+from knightadder.workshop.match.clock import Limits, TimeControl
+from knightadder.workshop.match.competitors import Competitor, read_competitors
+
+PYTHON = sys.executable
+
+
+def test_an_engine_without_a_command_is_this_program():
+    ours, other = read_competitors([[], ["name=B", f"cmd='{PYTHON}' -c 'x y'"]], ["nodes=5"])
+    assert (ours.name, ours.command[1:]) == ("Knightadder", ("-m", "knightadder"))
+    assert (other.name, other.command[1:]) == ("B", ("-c", "x y"))
+
+
+def test_all_keys(tmp_path):
+    first, second = read_competitors(
+        [
+            ["name=A", f"dir={tmp_path}", "tc=40/8+0.1", "margin=7", "option.Move Overhead=3", "env.PYTHONPATH=x:y=z"],
+            ["name=B", "env.HOME=there"],
+        ],
+        ["st=2", "depth=9", "margin=30", "option.Hash=64", "env.HOME=here"],
+    )
+    assert first.folder == Path(tmp_path)
+    assert first.options == {"Move Overhead": "3"}
+    assert first.common_options == second.common_options == {"Hash": "64"}
+    assert first.environment == {"PYTHONPATH": "x:y=z", "HOME": "here"}
+    assert second.environment == {"HOME": "there"}
+    # An engine's own limits replace the common ones, all of them.
+    assert first.limits == Limits(TimeControl(8, 0.1, 40), margin=0.007)
+    assert second.limits == Limits(move_time=2.0, depth=9, margin=0.03)
+
+
+def test_a_file_describes_engines_by_the_same_keys(tmp_path):
+    file = tmp_path / "engines.toml"
+    file.write_text(
+        f"""
+        [[engine]]
+        name = "A"
+        cmd = "'{PYTHON}' -V"
+        option = {{ Hash = 16, OwnBook = false }}
+        env = {{ X = "1" }}
+        nodes = 100
+
+        [[engine]]
+        name = "B"
+        usual = false
+        """
+    )
+    ours, a = read_competitors([["name=ours"]], ["nodes=5"], file)
+    assert (a.name, a.options, a.environment, a.limits.nodes) == (
+        "A",
+        {"Hash": "16", "OwnBook": "false"},
+        {"X": "1"},
+        100,
+    )
+    assert ours.limits.nodes == 5
+    assert [each.name for each in read_competitors([["name=ours"]], ["nodes=5"], file, ["B"])] == ["ours", "B"]
+    with pytest.raises(OptionError, match="there is no engine C"):
+        read_competitors([[]], ["nodes=5"], file, ["C"])
+
+
+@pytest.mark.parametrize(
+    ("engines", "each", "message"),
+    [
+        ([], ["nodes=1"], "needs two engines"),
+        ([["name=A"]], ["nodes=1"], "needs two engines"),
+        ([["name=A"], ["name=A"]], ["nodes=1"], "two engines are called A"),
+        ([[], []], ["nodes=1"], "two engines are called Knightadder"),
+        ([["name=A"], ["name=B"]], [], "A has no limit"),
+        ([["name=A"], ["name=B"]], ["nodes=0"], "nodes=0: expected 1 or more"),
+        ([["name=A"], ["name=B"]], ["st=nan"], "st=nan"),
+        ([["name=A"], ["name=B"]], ["tc=8:0"], "tc=8:0"),
+        ([["name=A"], ["name=B"]], ["name=C", "nodes=1"], "there is no key name"),
+        ([["name=A", "hash=3"], ["name=B"]], ["nodes=1"], "there is no key hash; there are name, cmd, .*option.NAME"),
+        ([["name=a|b"], ["name=B"]], ["nodes=1"], "a name has no bars"),
+        ([["dir=/no/such/place"], ["name=B"]], ["nodes=1"], "there is no such folder"),
+        ([["cmd=no-such-program"], ["name=B"]], ["nodes=1"], "no such program: no-such-program"),
+    ],
+)
+def test_what_is_refused(engines, each, message):
+    with pytest.raises(OptionError, match=message):
+        read_competitors(engines, each)
+
+
+@pytest.mark.parametrize("text", ["[[engine", "engine = 3", "[engine]\nname = 'A'"])
+def test_files_that_are_refused(tmp_path, text):
+    file = tmp_path / "engines.toml"
+    file.write_text(text)
+    with pytest.raises(OptionError, match=r"engines\.toml"):
+        read_competitors([[]], ["nodes=1"], file)
+    with pytest.raises(OptionError, match="cannot read"):
+        read_competitors([[]], ["nodes=1"], tmp_path / "missing.toml")
+
+
+def test_starting_sets_the_options(fake_command):
+    competitor = Competitor(
+        "A", tuple(fake_command()), options={"hash": "4"}, common_options={"Threads": "1", "Hash": "8"}
+    )
+    with competitor.start(chess960=True) as client:
+        client.new_game(60)
+        client.send("position fen 1k5r/8/8/8/8/8/8/RK6 w A - 0 1", "go nodes 1")
+        assert client.read_until("bestmove", 60)
+
+
+def test_an_engine_lacks_an_option_of_its_own(fake_command):
+    with pytest.raises(OptionError, match=r"^A: Fake 1\.0 has no option Threads$"):
+        Competitor("A", tuple(fake_command()), options={"Threads": "1"}).start()
+
+
+def test_an_engine_that_does_not_start_is_named():
+    with pytest.raises(EngineError, match=r"^A: the engine ended with status 3"):
+        Competitor("A", (PYTHON, "-c", "import sys; sys.exit(3)")).start()
+
+
+def test_the_identity_tells_engines_apart():
+    base = read_competitors([["name=A"], ["name=B"]], ["nodes=5"])[0].identity()
+    for words in (["name=C"], ["name=A", "option.Hash=2"], ["name=A", "depth=3"], ["name=A", "env.X=1"]):
+        assert read_competitors([words, ["name=B"]], ["nodes=5"])[0].identity() != base

@@ -1,0 +1,307 @@
+"""The command: whole matches of fake engines, going on after an interruption, and bad arguments."""
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+
+import chess.pgn
+import pytest
+
+from knightadder import cli
+from knightadder.workshop.match import command as match
+from knightadder.workshop.match import pool
+
+
+def _run(capsys, *arguments):
+    """Run the command and give its status, standard output and standard error."""
+    try:
+        status = cli.main(["match", *arguments])
+    except SystemExit as end:  # argparse
+        status = end.code
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+@pytest.fixture
+def engine(fake_command):
+    """Give the function that writes the arguments of a fake engine."""
+
+    def write(name, *words):
+        return ["--engine", f"name={name}", f"cmd={shlex.join(fake_command(*words))}"]
+
+    return write
+
+
+@pytest.fixture
+def two(engine):
+    """Give the arguments of a short match of two engines."""
+    return [*engine("A", "seed=1"), *engine("B", "seed=2"), "--each", "nodes=1", "--max-moves", "7"]
+
+
+def _log(file):
+    """Give the games of a log."""
+    return [json.loads(line) for line in file.read_text().splitlines()[1:]]
+
+
+def _fixtures(file):
+    return [tuple(record["fixture"].values()) for record in _log(file)]
+
+
+def test_a_match_plays_each_opening_with_both_colours(capsys, tmp_path, two):
+    log, pgn = tmp_path / "m.jsonl", tmp_path / "m.pgn"
+    status, out, err = _run(
+        capsys, *two, "--games", "6", "--log", str(log), "--pgn", str(pgn), "--rating-interval", "4"
+    )
+    assert (status, err) == (0, "")
+    assert _fixtures(log) == [(n, *names) for n in range(3) for names in (("A", "B"), ("B", "A"))]
+    lines = out.splitlines()
+    assert lines[0].startswith("4/6  A against B: ")
+    assert re.search(r"^A against B\n +\n +Games +6, ", out, re.MULTILINE)
+    assert lines[-1].startswith("| ")
+    games = []
+    with pgn.open() as stream:
+        while game := chess.pgn.read_game(stream):
+            assert not game.errors
+            games.append(game)
+    assert [(game.headers["White"], game.headers["Black"]) for game in games] == [("A", "B"), ("B", "A")] * 3
+    openings = [tuple(n.move.uci() for n in game.mainline() if n.comment == "book") for game in games]
+    assert openings[0::2] == openings[1::2]
+    assert len(set(openings)) == 3
+
+
+def test_a_round_robin_rates_all_engines(capsys, tmp_path, engine):
+    log = tmp_path / "m.jsonl"
+    engines = [word for name in "ABC" for word in engine(name)]
+    status, out, _ = _run(
+        capsys,
+        *engines,
+        "--each",
+        "depth=1",
+        "--max-moves",
+        "2",
+        "--rounds",
+        "2",
+        "--concurrency",
+        "3",
+        "--log",
+        str(log),
+    )
+    assert status == 0
+    assert Counter(frozenset(names) for _, *names in _fixtures(log)) == {
+        frozenset(pair): 4 for pair in ("AB", "AC", "BC")
+    }
+    assert len(set(_fixtures(log))) == 12
+    assert re.search(r"^ +1 +[ABC] ", out, re.MULTILINE)
+
+
+def test_a_gauntlet_is_the_first_against_the_others(capsys, tmp_path, engine):
+    file = tmp_path / "engines.toml"
+    [_, _, command] = engine("x")
+    file.write_text("".join(f"[[engine]]\nname = '{name}'\ncmd = {json.dumps(command[4:])}\n" for name in "BC"))
+    log = tmp_path / "m.jsonl"
+    arguments = [*engine("A"), "--engines", str(file), "--gauntlet", "--each", "nodes=1", "--max-moves", "7"]
+    status, out, _ = _run(capsys, *arguments, "--games", "2", "--log", str(log))
+    assert status == 0
+    assert [names for _, *names in _fixtures(log)] == [["A", "B"], ["B", "A"], ["A", "C"], ["C", "A"]]
+    rows = [line.split(" | ") for line in out.splitlines() if line.startswith("| 2")]
+    assert [(row[1], row[4]) for row in rows] == [("A", "B"), ("A", "C")]
+
+
+@pytest.mark.parametrize(("guilty", "status"), [("A", 1), ("B", 0)])
+def test_faults_are_counted_and_the_engine_is_started_again(capsys, tmp_path, engine, guilty, status):
+    log = tmp_path / "m.jsonl"
+    # Each process crashes at its fourth move.
+    engines = [word for name in "AB" for word in engine(name, *(["do=crash", "at=4"] if name == guilty else []))]
+    arguments = [*engines, "--each", "nodes=1", "--games", "6", "--log", str(log)]
+    arguments += ["--openings", "plies=2", "--max-moves", "4"]  # three moves for each
+    found, out, _ = _run(capsys, *arguments)
+    assert found == status
+    assert [record["culprit"] for record in _log(log)] == [None, guilty] * 3
+    assert re.search(rf"^ +{guilty} +3 crash ", out, re.MULTILINE)
+    assert "Oops: broken" in out
+
+
+def test_warnings_are_shown_once_and_counted(capsys, engine):
+    arguments = [*engine("A", "pv=a1a8"), *engine("B"), "--each", "nodes=1", "--max-moves", "7", "--games", "4"]
+    status, out, _ = _run(capsys, *arguments)
+    assert status == 0
+    assert out.count("A: illegal PV move\n  info depth 1 nodes 20 score cp 20 pv a1a8\n  position fen ") == 1
+    assert re.search(r"^ +A +0 +\d+ best move is not the head of the last PV, \d+ illegal PV move ", out, re.MULTILINE)
+
+
+def test_the_test_stops_when_it_is_decided(capsys, tmp_path, engine):
+    log = tmp_path / "m.jsonl"
+    arguments = [
+        *engine("A"),
+        *engine("B", "do=illegal", "at=every"),
+        "--each",
+        "nodes=1",
+        "--sprt",
+        "elo0=0",
+        "elo1=200",
+    ]
+    status, out, _ = _run(capsys, *arguments, "--log", str(log), "--max-moves", "9")
+    assert status == 0
+    assert "The test [0, 200] passed." in out
+    assert out.splitlines()[-1].endswith("| passed |")
+    played = len(_log(log))
+    assert 2 <= played < 100
+    # Once decided, it is decided.
+    again = _run(capsys, *arguments, "--log", str(log), "--max-moves", "9")
+    assert again[1].splitlines()[-1] == out.splitlines()[-1]
+    assert len(_log(log)) == played
+
+
+def test_a_match_goes_on_from_its_log(capsys, tmp_path, two, monkeypatch):
+    log, whole = tmp_path / "m.jsonl", tmp_path / "whole.jsonl"
+    _run(capsys, *two, "--games", "6", "--log", str(whole))
+
+    # Ctrl-C in the middle of the fourth game.
+    real, number = pool.play_game, 0
+
+    def play(*arguments):
+        nonlocal number
+        number += 1
+        if number == 4:
+            while not log.exists() or len(_log(log)) < 3:  # the third game's result is on its way
+                threading.Event().wait(0.05)
+            threading.Event().wait(0.2)
+            os.kill(os.getpid(), signal.SIGINT)
+            threading.Event().wait(0.5)
+        return real(*arguments)
+
+    monkeypatch.setattr(pool, "play_game", play)
+    status, out, err = _run(capsys, *two, "--games", "6", "--log", str(log))
+    assert status == 130
+    assert re.search(r"^ +Games +3, ", out, re.MULTILINE)
+    assert "goes on from there" in err
+    assert _log(log) == _log(whole)[:3]
+
+    monkeypatch.setattr(pool, "play_game", real)
+    assert _run(capsys, *two, "--games", "6", "--log", str(log))[0] == 0
+    # The engines were started anew, so their choices differ from those of a whole match, but not the games to play.
+    assert _fixtures(log) == _fixtures(whole)
+    assert _run(capsys, *two, "--games", "8", "--log", str(log))[0] == 0
+    assert len(_log(log)) == 8
+
+
+def test_the_log_of_another_match_is_refused(capsys, tmp_path, two):
+    log = tmp_path / "m.jsonl"
+    assert _run(capsys, *two, "--games", "2", "--log", str(log))[0] == 0
+    before = log.read_text()
+    status, out, err = _run(capsys, *two, "--games", "2", "--log", str(log), "--openings", "seed=2")
+    assert (status, out) == (2, "")
+    assert re.fullmatch(r"knightadder: .*m\.jsonl belongs to another match, with other openings: .*\n", err)
+    assert log.read_text() == before
+
+
+def test_an_engine_that_cannot_start_ends_the_match(capsys, engine):
+    status, out, err = _run(
+        capsys, *engine("A"), "--engine", "name=B", f"cmd={sys.executable} -V", "--each", "nodes=1", "--games", "2"
+    )
+    assert (status, out) == (1, "")
+    assert re.fullmatch(r"knightadder: B: the engine ended with status 0.*\n", err)
+
+
+def test_common_options_are_left_out_where_they_do_not_exist(capsys, two):
+    each = two.index("--each") + 1
+    two[each:each] = ["option.Threads=1", "option.Hash=2"]
+    status, _, err = _run(capsys, *two, "--games", "2")
+    assert (status, err) == (0, "A has no option Threads\nB has no option Threads\n")
+
+
+def test_chess960_from_all_start_positions(capsys, tmp_path, two):
+    pgn = tmp_path / "m.pgn"
+    assert _run(capsys, *two, "--games", "2", "--chess960", "--pgn", str(pgn))[0] == 0
+    with pgn.open() as stream:
+        assert chess.pgn.read_game(stream).headers["Variant"] == "Chess960"
+
+
+def test_on_a_terminal_a_table_is_kept_up_to_date(capsys, two, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    status, out, _ = _run(capsys, *two, "--games", "4")
+    assert status == 0
+    assert "0 of 4 games, N=1, built-in; Ctrl-C breaks off" in out
+    assert "4 of 4 games" in out
+    assert "4/4" not in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "give --games, --rounds or --sprt"),
+        (["--games", "3"], "--games must be even"),
+        (["--games", "2", "--only", "X"], "--only chooses"),
+        (["--sprt", "elo=0"], "there is no key elo"),
+        (["--sprt", "elo0=5", "elo1=0"], "elo0 must be less than elo1"),
+        (["--sprt", "elo1=201"], "expected 200 or less"),
+        (["--sprt", "alpha=0"], "alpha and beta"),
+        (["--sprt", "beta=0.7"], "alpha and beta"),
+        (["--sprt", "model=x"], "model=x: expected normalized or logistic"),
+        (["--games", "2", "--draw", "movecount=0"], "movecount=0: expected 1 or more"),
+        (["--games", "2", "--resign", "twosided=maybe"], "twosided=maybe: expected true or false"),
+        (["--games", "2", "--openings", "file=missing.epd"], "cannot read missing.epd"),
+        (["--games", "2", "--log", "no/such/folder"], "cannot use no"),
+        (["--games", "2", "--pgn", "no/such/folder"], "cannot write no"),
+    ],
+)
+def test_bad_arguments_are_one_line(capsys, two, arguments, message):
+    status, out, err = _run(capsys, *two, *arguments)
+    assert (status, out) == (2, "")
+    assert err.startswith("knightadder: ")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_three_engines_have_no_sequential_test(capsys, two, engine):
+    status, _, err = _run(capsys, *two, *engine("C"), "--sprt")
+    assert (status, err) == (2, "knightadder: --sprt is a test of two engines\n")
+
+
+def test_openings_are_not_played_again_unnoticed(capsys, tmp_path, two):
+    book, log = tmp_path / "book.epd", tmp_path / "m.jsonl"
+    book.write_text("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2\n4k3/8/8/8/8/8/4P3/4K3 w - - 0 5\n")
+    arguments = [*two, "--openings", f"file={book}"]
+    status, _, err = _run(capsys, *arguments, "--games", "6")
+    assert (status, err) == (0, "book has only 2 openings: they are played again\n")
+    # Without a clock nothing new can come of them, so a test ends undecided.
+    status, out, err = _run(capsys, *arguments, "--sprt", "elo1=0.5", "--log", str(log))
+    assert (status, err) == (0, "")
+    assert "is not decided" in out
+    assert len(_log(log)) == 4
+
+
+def test_a_bad_opening_is_found_before_the_first_game(capsys, tmp_path, two):
+    book = tmp_path / "book.epd"
+    book.write_text("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq -\n8/8/8 w - -\n")
+    log = tmp_path / "m.jsonl"
+    status, _, err = _run(capsys, *two, "--games", "6", "--openings", f"file={book}", "--log", str(log))
+    assert status == 2
+    assert "knightadder: book: " in err
+    assert _log(log) == []
+
+
+def test_without_scipy_there_is_one_clear_line(capsys, monkeypatch, two):
+    for name in list(sys.modules):
+        if name.startswith(("scipy", "knightadder.workshop.")) and name != match.__name__:
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    status, out, err = _run(capsys, *two, "--games", "2")
+    assert (status, out) == (2, "")
+    assert re.fullmatch(r"knightadder: match needs SciPy: .*\n", err)
+
+
+def test_declaring_the_command_imports_nothing_heavy():
+    code = (
+        "import sys; from knightadder.cli import build_parser; build_parser(); "
+        "print(sorted({'scipy', 'numpy', 'chess', 'rich'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -1,0 +1,94 @@
+"""The sequential test: published values, the two models, its end."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from knightadder.workshop.match.statistics.elo import NORMALIZED_SCALE, score_of_elo
+from knightadder.workshop.match.statistics.sprt import Sprt
+
+
+@pytest.mark.parametrize(
+    ("counts", "elo0", "elo1", "normalized", "logistic"),
+    [
+        ((10, 40, 100, 60, 20), 0, 5, 0.78342, 1.10391),
+        ((100, 900, 2000, 1000, 120), 0, 2, 1.25090, 1.98456),
+        ((100, 900, 2000, 1000, 120), -3, 1, 3.04745, 5.58071),
+        ((0, 0, 5, 3, 0), 0, 5, 0.06895, 0.11422),
+    ],
+)
+def test_the_ratio_is_what_fishtest_and_openbench_compute(counts, elo0, elo1, normalized, logistic):
+    assert Sprt(elo0, elo1).llr(counts) == pytest.approx(normalized, abs=6e-6)
+    assert Sprt(elo0, elo1, model="logistic").llr(counts) == pytest.approx(logistic, abs=6e-6)
+
+
+def _largest_likelihood(counts, condition):
+    """Search for the likeliest distribution that meets a condition, as a general problem."""
+    counts = np.array(counts, dtype=float)
+
+    def minus_likelihood(p):
+        return -(counts * np.log(p)).sum() / counts.sum()
+
+    constraints = [{"type": "eq", "fun": lambda p: p.sum() - 1}, {"type": "eq", "fun": condition}]
+    found = minimize(
+        minus_likelihood,
+        counts / counts.sum(),
+        method="SLSQP",
+        bounds=[(1e-9, 1)] * 5,
+        constraints=constraints,
+        options={"ftol": 1e-15, "maxiter": 500},
+    )
+    return -found.fun * counts.sum()
+
+
+@pytest.mark.parametrize("counts", [(10, 40, 100, 60, 20), (5, 9, 12, 30, 7)])
+def test_the_ratio_is_that_of_the_likeliest_distributions(counts):
+    points = np.linspace(0, 1, 5)
+
+    def logistic(elo):
+        return _largest_likelihood(counts, lambda p: p @ points - score_of_elo(elo))
+
+    def normalized(elo):
+        t = elo / NORMALIZED_SCALE * math.sqrt(2)
+        return _largest_likelihood(
+            counts, lambda p: p @ points - 0.5 - t * math.sqrt(p @ points**2 - (p @ points) ** 2)
+        )
+
+    assert Sprt(-5, 20, model="logistic").llr(counts) == pytest.approx(logistic(20) - logistic(-5), abs=1e-4)
+    assert Sprt(-5, 20).llr(counts) == pytest.approx(normalized(20) - normalized(-5), abs=1e-4)
+
+
+@pytest.mark.parametrize("model", ["normalized", "logistic"])
+@pytest.mark.parametrize(("elo0", "elo1"), [(0, 5), (-200, 200)])
+def test_strange_results_have_a_ratio(model, elo0, elo1):
+    sprt = Sprt(elo0, elo1, model=model)
+    assert sprt.llr((0,) * 5) == 0.0
+    for counts in itertools.product((0, 1, 400), repeat=5):
+        assert math.isfinite(sprt.llr(counts)), counts
+    assert sprt.llr((0, 0, 0, 0, 40)) > 0 > sprt.llr((40, 0, 0, 0, 0))
+
+
+def test_draws_speak_against_an_advantage():
+    for model in ("normalized", "logistic"):
+        assert Sprt(0, 5, model=model).llr((0, 0, 900, 0, 0)) < 0
+
+
+def test_the_hypotheses_as_text():
+    assert [Sprt(*elos).hypotheses for elos in ((0.0, 5.0), (-1.75, 0.25))] == ["[0, 5]", "[-1.75, 0.25]"]
+
+
+def test_the_bounds_are_walds():
+    sprt = Sprt(0, 5, alpha=0.05, beta=0.1)
+    assert (sprt.lower, sprt.upper) == pytest.approx((math.log(0.1 / 0.95), math.log(0.9 / 0.05)))
+    assert Sprt(0, 5).upper == pytest.approx(2.944, abs=1e-3)
+
+
+def test_the_verdict_falls_at_the_bounds():
+    sprt = Sprt(0, 5)
+    assert sprt.verdict((0,) * 5) is None
+    assert sprt.verdict((10, 40, 100, 60, 20)) is None
+    assert sprt.verdict((100, 400, 1000, 600, 200)) == "passed"
+    assert sprt.verdict((200, 600, 1000, 400, 100)) == "failed"

@@ -1,0 +1,398 @@
+"""The subcommand `suite`, mostly with an engine that says what the test prepared."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import chess.engine
+import pytest
+
+from knightadder import cli
+from knightadder.workshop.suite import solver
+from knightadder.workshop.suite.command import summary, themes
+from knightadder.workshop.suite.solver import Answer, Moment
+
+SCRIPTED = Path(__file__).parents[1] / "scripted_engine.py"
+DATA = Path(__file__).parents[2] / "data"
+
+ONE = "7k/8/8/8/8/8/6P1/K7 w - -"
+TWO = "7k/8/8/8/8/8/1P6/K7 w - -"
+THREE = "k7/8/2K5/8/8/8/8/7R w - -"
+
+
+def _info(depth, move, score="cp 10", multipv=1):
+    return (
+        f"info depth {depth} seldepth {depth} multipv {multipv} score {score} nodes {depth * 1000} "
+        f"time {depth * 10} pv {move}"
+    )
+
+
+class Suite:
+    """A suite on disk and an engine that answers to it."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.file = folder / "suite.epd"
+        self.script = folder / "script.json"
+        self.answers = {}
+        self.lines = []
+
+    def add(self, epd, answers):
+        self.lines.append(epd)
+        self.answers[" ".join(epd.split()[:4]) + " 0 1"] = answers
+        return self
+
+    @property
+    def command(self):
+        return [sys.executable, str(SCRIPTED), str(self.script)]
+
+    def arguments(self, *more):
+        """Write both files and give the command line."""
+        self.file.write_text("\n".join(self.lines) + "\n", encoding="utf-8")
+        self.script.write_text(json.dumps(self.answers), encoding="utf-8")
+        command = shlex.join(self.command) if os.name == "posix" else subprocess.list2cmdline(self.command)
+        return ["suite", str(self.file), "--engine", command, *more]
+
+    @property
+    def sent(self):
+        """What the engines were sent."""
+        return Path(f"{self.script}.log").read_text("utf-8").splitlines()
+
+
+@pytest.fixture
+def suite(tmp_path):
+    return Suite(tmp_path)
+
+
+@pytest.fixture
+def three(suite):
+    """Three positions: solved from depth 2 on, missed, and solved by another mate."""
+    suite.add(
+        f'{ONE} bm g4; id "Pawn.001"; c8 "10 4"; c9 "g2g4 g2g3";',
+        [_info(1, "g2g3"), _info(2, "g2g4"), "info depth 3 currmove a1a2", _info(3, "g2g4"), "bestmove g2g4"],
+    )
+    suite.add(
+        f'{TWO} bm b4; id "Pawn.002"; c8 "10 4"; c9 "b2b4 b2b3";',
+        [_info(1, "b2b4"), _info(2, "b2b3"), "bestmove b2b3"],
+    )
+    suite.add(f'{THREE} dm 2; id "Mate.001";', [_info(1, "h1h2", "mate 2"), "bestmove h1h2"])
+    return suite
+
+
+def _run(capsys, arguments):
+    try:
+        status = cli.main(arguments)
+    except SystemExit as end:  # argparse
+        status = end.code
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def _json(capsys, arguments):
+    status, out, err = _run(capsys, [*arguments, "--json", "-"])
+    assert (status, err) == (0, "")
+    return json.loads(out)
+
+
+# --- what counts ---------------------------------------------------------------------------------------------------
+
+
+def test_lines_and_sums(capsys, three):
+    assert _run(capsys, three.arguments("--depth", "3")) == (
+        0,
+        "Pawn.001             wanted g4, played g4 (+10, depth 3): found at depth 2, 0.02 s, 2000 nodes, 10/10 points\n"
+        "Pawn.002             wanted b4, played b3 (+10, depth 2): missed, 4/10 points\n"
+        "Mate.001             wanted #2, played Rh2 (#+2, depth 1): found at depth 1, 0.01 s, 1000 nodes\n"
+        f"{three.file}: 2 of 3 solved (66.7%), 14 of 20 points (70.0%), found after 0.01 s, 1500 nodes on average\n",
+        "",
+    )
+
+
+def test_only_the_missed(capsys, three):
+    out = _run(capsys, three.arguments("--depth", "3", "--failed"))[1]
+    assert [line.split()[0] for line in out.splitlines()] == ["Pawn.002", f"{three.file}:"]
+    assert ": 2 of 3 solved" in out
+
+
+def test_json(capsys, three):
+    report = _json(capsys, three.arguments("--nodes", "500", "--hash", "64"))
+    [found] = report.pop("suites")
+    assert report == {
+        "engine": "Scripted 1.0",
+        "limit": {"time": None, "nodes": 500, "depth": None},
+        "options": {"Hash": "64"},
+        "complete": True,
+        "complaints": [],
+    }
+    answers = found.pop("answers")
+    assert found == {"file": str(three.file), "positions": 3, "solved": 2, "points": 14, "maximum": 20}
+    assert [answer["solved"] for answer in answers] == [True, False, True]
+    assert answers[0] == {
+        "name": "Pawn.001",
+        "fen": f"{ONE} 0 1",
+        "wanted": "g4",
+        "played": "g4",
+        "score": "+10",
+        "end": {"depth": 3, "seconds": 0.03, "nodes": 3000},
+        "solved": True,
+        "found": {"depth": 2, "seconds": 0.02, "nodes": 2000},
+        "points": 10,
+        "maximum": 10,
+    }
+    assert answers[1]["found"] is None
+
+
+def test_json_into_a_file_beside_the_lines(capsys, three, tmp_path):
+    file = tmp_path / "out.json"
+    out = _run(capsys, three.arguments("--nodes", "500", "--json", str(file)))[1]
+    assert out.count("\n") == 4
+    assert json.loads(file.read_text("utf-8"))["suites"][0]["solved"] == 2
+
+
+@pytest.mark.parametrize(
+    ("choices", "played", "depth"),
+    [
+        ("good", "good", 1),
+        ("bad good good", "good", 2),
+        ("good bad good", "good", 3),
+        ("good good bad", "good", 3),  # it changed its mind without a word: at the end
+        ("good good", "bad", None),
+        ("", "good", 0),
+    ],
+)
+def test_found_when_the_solution_stayed(capsys, suite, choices, played, depth):
+    moves = {"good": "g2g4", "bad": "g2g3"}
+    infos = [_info(number, moves[choice]) for number, choice in enumerate(choices.split(), 1)]
+    suite.add(f"{ONE} bm g4;", [*infos, f"bestmove {moves[played]}"])
+    [answer] = _json(capsys, suite.arguments("--depth", "3"))["suites"][0]["answers"]
+    assert (answer["found"] and answer["found"]["depth"]) == depth
+    assert answer["solved"] is (depth is not None)
+
+
+def test_only_the_first_of_several_lines_counts(capsys, suite):
+    suite.add(f"{ONE} bm g4;", [_info(1, "g2g3"), _info(1, "g2g4", multipv=2), "bestmove g2g3"])
+    [answer] = _json(capsys, suite.arguments("--depth", "3"))["suites"][0]["answers"]
+    assert (answer["solved"], answer["end"]["depth"]) == (False, 1)
+
+
+def test_an_engine_without_a_move_misses(capsys, suite):
+    suite.add(f"{ONE} bm g4;", ["bestmove (none)"])
+    [answer] = _json(capsys, suite.arguments("--depth", "3"))["suites"][0]["answers"]
+    assert (answer["solved"], answer["played"], answer["points"]) == (False, "(none)", 0)
+
+
+def test_several_suites_are_summed_up(capsys, three, tmp_path):
+    other = tmp_path / "other.epd"
+    other.write_text(f"{THREE} bm Rh2;\n{TWO} bm b3;\n", encoding="utf-8")
+    arguments = three.arguments("--depth", "3", "--failed")
+    out = _run(capsys, [arguments[0], str(other), *arguments[1:]])[1]
+    assert [line.partition(" solved")[0] for line in out.splitlines()[1:]] == [
+        f"{other}: 2 of 2",
+        f"{three.file}: 2 of 3",
+        "all: 4 of 5",
+    ]
+
+
+def test_the_first_positions_of_each_suite(capsys, three):
+    [found] = _json(capsys, three.arguments("--depth", "3", "--limit", "2"))["suites"]
+    assert [answer["name"] for answer in found["answers"]] == ["Pawn.001", "Pawn.002"]
+
+
+# --- what the engine is told ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("limit", "go"),
+    [
+        (["--time", "1.5"], "go movetime 1500"),
+        (["--nodes", "700"], "go nodes 700"),
+        (["--depth", "9"], "go depth 9"),
+    ],
+)
+def test_the_limit_and_a_new_game_for_each_position(capsys, three, limit, go):
+    assert _run(capsys, three.arguments(*limit))[0] == 0
+    assert three.sent.count(go) == three.sent.count("ucinewgame") == 3
+    assert "setoption" not in "\n".join(three.sent)
+
+
+def test_options(capsys, three):
+    _run(capsys, three.arguments("--depth", "1", "--threads", "2", "--option", "Hash = 32"))
+    assert "setoption name Threads value 2" in three.sent
+    assert "setoption name Hash value 32" in three.sent
+
+
+def test_several_engines_share_the_work_and_keep_the_order(capsys, three):
+    out = _run(capsys, three.arguments("--depth", "1", "--concurrency", "2"))[1]
+    assert [line.split()[0] for line in out.splitlines()[:3]] == ["Pawn.001", "Pawn.002", "Mate.001"]
+    assert three.sent.count("uci") == 2
+    assert len([line for line in three.sent if line.startswith("go")]) == 3
+
+
+def test_no_more_engines_than_positions(capsys, three):
+    _run(capsys, three.arguments("--depth", "1", "--concurrency", "8"))
+    assert three.sent.count("uci") == 3
+
+
+# --- what goes wrong -----------------------------------------------------------------------------------------------
+
+
+def test_a_broken_line_is_named_and_skipped(capsys, three):
+    three.lines.insert(1, f"{ONE} bm Qg4;")
+    status, out, err = _run(capsys, three.arguments("--depth", "3"))
+    assert status == 0
+    assert re.fullmatch(rf"knightadder: {re.escape(str(three.file))}:2: illegal san: .*\n", err)
+    assert ": 2 of 3 solved" in out
+
+
+def test_nothing_usable_ends_with_status_2(capsys, suite):
+    suite.lines = ["nonsense"]
+    status, out, err = _run(capsys, suite.arguments("--depth", "3"))
+    assert (status, out) == (2, "")
+    assert err.splitlines()[1] == f"knightadder: no position to solve in {suite.file}"
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--engine", "no-such-engine"], "no such program: no-such-engine"),
+        (["--engine", ""], "the command of an engine is empty"),
+        (["--option", "Hash"], "--option Hash: expected NAME=VALUE"),
+        (["--option", "Style=wild"], ".*engine does not support option Style.*"),
+        (["--json", os.path.join("no", "such", "folder.json")], "cannot write .*"),
+    ],
+)
+def test_bad_arguments_end_with_status_2_and_one_line(capsys, three, more, message):
+    status, out, err = _run(capsys, three.arguments("--depth", "3", *more))
+    assert (status, out) == (2, "")
+    assert re.fullmatch(f"knightadder: {message}\n", err)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["a.epd"],
+        ["a.epd", "--time", "0"],
+        ["a.epd", "--time", "1", "--depth", "2"],
+        ["a.epd", "--depth", "1", "--concurrency", "0"],
+    ],
+)
+def test_bad_usage(capsys, arguments):
+    status, out, err = _run(capsys, ["suite", *arguments])
+    assert (status, out) == (2, "")
+    assert "usage: knightadder suite" in err
+
+
+def test_a_missing_file(capsys, tmp_path):
+    status, out, err = _run(capsys, ["suite", str(tmp_path / "none.epd"), "--depth", "1"])
+    assert (status, out) == (2, "")
+    assert re.fullmatch(r"knightadder: cannot read .*none\.epd: .*\n", err)
+
+
+def test_an_engine_that_is_none(capsys, three, tmp_path):
+    silent = tmp_path / "silent.py"
+    silent.write_text("", encoding="utf-8")
+    arguments = three.arguments("--depth", "3")
+    arguments[3] = f"{sys.executable} {silent}"
+    status, out, err = _run(capsys, arguments)
+    assert (status, out) == (1, "")
+    assert re.fullmatch(r"knightadder: cannot start .*silent.py: engine process died unexpectedly.*\n", err)
+
+
+@pytest.mark.parametrize(
+    ("answers", "reason"),
+    [
+        (["die"], "engine process died unexpectedly"),
+        (["bestmove e2e4"], "illegal uci"),
+    ],
+)
+def test_an_engine_that_fails_keeps_what_was_solved_before(capsys, three, answers, reason):
+    three.answers[f"{TWO} 0 1"] = answers
+    file = three.folder / "out.json"
+    status, out, err = _run(capsys, three.arguments("--depth", "3", "--json", str(file)))
+    assert status == 1
+    assert re.fullmatch(rf"knightadder: the engine failed on Pawn\.002, .*{reason}.*\n", err)
+    assert f"{three.file}: 1 of 1 solved" in out
+    report = json.loads(file.read_text("utf-8"))
+    assert (report["complete"], report["suites"][0]["positions"]) == (False, 1)
+
+
+def test_an_engine_that_hangs_is_given_up(capsys, three, monkeypatch):
+    real = chess.engine.UciProtocol.analysis
+
+    async def analysis(self, *arguments, **options):
+        monkeypatch.setattr(solver, "PATIENCE", 0.01)
+        return await real(self, *arguments, **options)
+
+    monkeypatch.setattr(chess.engine.UciProtocol, "analysis", analysis)
+    monkeypatch.setattr(solver, "_LAST_WORD", 0.01)
+    three.answers[f"{ONE} 0 1"] = ["hang"]
+    # PATIENCE is read before `analysis` and so is the old one for the first position.
+    three.lines.insert(0, three.lines[1])
+    status, out, err = _run(capsys, three.arguments("--time", "0.01"))
+    assert status == 1
+    assert re.fullmatch(r"knightadder: the engine failed on Pawn\.001, .*: no answer\n", err)
+    assert f"{three.file}: 0 of 1 solved" in out
+
+
+# --- pieces --------------------------------------------------------------------------------------------------------
+
+
+def _answer(name, found=None, points=0, maximum=0):
+    return Answer(name, "", "", "", "", Moment(), found is not None, found, points, maximum)
+
+
+def test_a_summary():
+    answers = [_answer("1", Moment(3, 1.0, 100)), _answer("2", Moment(4, 2.0, 300)), _answer("3"), _answer("4")]
+    assert summary(answers) == "2 of 4 solved (50.0%), found after 1.50 s, 200 nodes on average"
+    assert summary([_answer("1", None, 3, 10)]) == "0 of 1 solved (0.0%), 3 of 10 points (30.0%)"
+
+
+def test_themes():
+    names = ["STS(v1.0) Undermine.001", "STS(v1.0) Undermine.002", "STS(v2.2) Open Files.001", "line 3", "line 14", "x"]
+    assert {theme: len(members) for theme, members in themes([_answer(name) for name in names]).items()} == {
+        "STS(v1.0) Undermine": 2,
+        "STS(v2.2) Open Files": 1,
+        "line": 2,
+        "x": 1,
+    }
+
+
+def test_themes_are_summed_up(capsys, suite):
+    for theme in ("Undermine", "Open Files"):
+        for number in range(5):
+            suite.add(f'{ONE} bm g4; id "{theme}.{number}";', [_info(1, "g2g4"), "bestmove g2g4"])
+    out = _run(capsys, suite.arguments("--depth", "3", "--failed"))[1]
+    assert [line.partition(" solved")[0] for line in out.splitlines()] == [
+        "Undermine: 5 of 5",
+        "Open Files: 5 of 5",
+        f"{suite.file}: 10 of 10",
+    ]
+
+
+def test_a_table_on_a_terminal(capsys, three, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "140")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    status, out, _ = _run(capsys, three.arguments("--depth", "3"))
+    rows = [re.split(r" *[│┃] *", line) for line in re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", out).splitlines()]
+    assert status == 0
+    assert ["", "Pawn.001", "g4", "g4", "+10", "3", "2", "0.02", "2000", "10/10", ""] in rows
+    assert ["", "Pawn.002", "b4", "b3", "+10", "2", "missed", "", "", "4/10", ""] in rows
+    assert out.splitlines()[-1].startswith(f"{three.file}: 2 of 3 solved")
+
+
+# --- the real engine -----------------------------------------------------------------------------------------------
+
+
+def test_the_engine_itself_solves_mates(capsys):
+    arguments = ["suite", str(DATA / "mate-in-1.epd"), str(DATA / "mate-in-2.epd"), "--nodes", "200000", "--limit", "5"]
+    status, out, err = _run(capsys, [*arguments, "--concurrency", "2", "--json", "-"])
+    assert (status, err) == (0, "")
+    report = json.loads(out)
+    assert report["engine"].startswith("Knightadder")
+    assert [found["solved"] for found in report["suites"]] == [5, 5]
