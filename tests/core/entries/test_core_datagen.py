@@ -1,96 +1,161 @@
-"""One move of a game against itself: what is played, written and kept, by python-chess."""
+"""Games of the engine against itself: how they go and end, by python-chess."""
 
 from __future__ import annotations
 
 import chess
 import numpy as np
 import pytest
-from core_helpers import TABLE, TABLES, is_noisy, random_positions, set_up
+from core_helpers import TABLES, random_positions, set_up
 
-from knightadder.core.board import packed
-from knightadder.core.entries import datagen
+from knightadder.core.board import packed, viriformat
+from knightadder.core.entries import datagen, game_reading, packing
+from knightadder.core.layout import POSITION
 from knightadder.engine.game import Game
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
 GAME = Game(TABLES)
+ANY = 40_000  # an opening may be as unlevel as it likes, and even have no score
+NO_SCORE = -32_768
 
 
-def _play(board: chess.Board | str, nodes: int) -> tuple[int, np.record, str]:
-    """Play a move; gives the outcome, the record, and the FEN after it."""
-    record = set_up(GAME, board)
-    records = np.zeros(3, packed.PACKED)
-    outcome = datagen.play_move(TABLES, record, nodes, GAME.ply, records, 1)
-    assert not records[0].tobytes().strip(b"\0") and not records[2].tobytes().strip(b"\0")
-    return outcome, records[1], GAME.fen()
+class Played:
+    """A game played from a position: what was written, and what python-chess says of it."""
+
+    def __init__(self, nodes: int = 15, longest: int = 200, most: int = ANY, first_nodes: int = 0) -> None:
+        words = np.full(8 + longest + 1, 0xFFFF_FFFF, np.uint32)
+        header = words[:8].view(packed.PACKED)
+        self.begin = packing.pack_game(GAME.record, GAME.ply)[0]
+        self.length = int(
+            datagen.play_game(
+                TABLES, GAME.record, nodes, first_nodes or nodes, most, GAME.ply, header, words[viriformat.HEADER :]
+            )
+        )
+        self.result = int(header["result"][0])
+        self.scores: list[int] = []
+        self.boards: list[chess.Board] = []
+        if self.length:
+            place, records = np.zeros(1, np.int64), np.zeros(longest, packed.PACKED)
+            used = words[: 8 + self.length + 1]
+            count = game_reading.read_games(TABLES, np.zeros(2, POSITION), used, place, 0, 1 << 16, 0, records)
+            assert (count, place[0]) == (self.length, len(used))  # each move is legal
+            self.scores = records["score"][:count].tolist()
+            self.boards = [chess.Board(packed.record_fen(record)) for record in records[:count]]
+            assert packed.record_fen(records[0]) == packed.record_fen(self.begin)
+        self.last = chess.Board(GAME.fen())
 
 
-def test_quiet_moves_out_of_check_are_kept() -> None:
-    seen = set()
-    for board in random_positions(41, 40):
-        outcome, record, after = _play(board, 15)
-        if outcome == datagen.DRAWN:
-            assert board.is_insufficient_material() or board.is_fifty_moves()
-            continue
-        assert packed.record_fen(record) == board.fen(en_passant="legal")
-        followers = {}
-        for move in board.legal_moves:
-            board.push(move)
-            followers[" ".join(board.fen(en_passant="legal").split()[:5])] = move
-            board.pop()
-        move = followers[" ".join(after.split()[:5])]
-        decided = abs(int(record["score"])) >= datagen.MOST_SCORE
-        expected = datagen.PASSED if board.is_check() or is_noisy(board, move) or decided else datagen.KEPT
-        assert outcome == expected
-        seen.add(outcome)
-    assert seen == {datagen.KEPT, datagen.PASSED}
+def _play(position: chess.Board | str | None, **arguments: int) -> Played:
+    set_up(GAME, position)
+    return Played(**arguments)
+
+
+def _adjudicated(scores: list[int], plies: int) -> int | None:
+    """Decide a game by its scores, as the documentation says; `plies` is its whole length."""
+    last = scores[-4:]
+    if len(last) == 4 and NO_SCORE not in last:
+        if min(last) >= 2000:
+            return packed.WIN
+        if max(last) <= -2000:
+            return packed.LOSS
+    level = scores[-12:]
+    if plies >= 70 and len(level) == 12 and all(abs(score) <= 5 for score in level):
+        return packed.DRAW
+    return None
+
+
+def _check(game: Played, longest: int) -> str:
+    """See that a game ended no sooner and no later than it must, and as it must; says why it ended."""
+    first = game.boards[0].ply()
+    for count in range(game.length):
+        assert _adjudicated(game.scores[:count], first + count) is None
+    assert not any(board.is_game_over() or board.is_fifty_moves() for board in game.boards)
+    keys = [board.epd() for board in (*game.boards, game.last)]
+    assert all(keys.count(key) < 3 or key == keys[-1] for key in keys)
+    decided = _adjudicated(game.scores, first + game.length)
+    if decided is not None:
+        assert game.result == decided
+        return "decided"
+    if game.last.is_checkmate():
+        assert game.result == (packed.LOSS if game.last.turn else packed.WIN)
+        return "mate"
+    assert game.result == packed.DRAW
+    if game.last.is_game_over() or game.last.is_fifty_moves() or keys.count(keys[-1]) == 3:
+        return "drawn"
+    assert game.length == longest
+    return "long"
+
+
+def test_games_end_as_they_must() -> None:
+    games = [_play(board, nodes=3, longest=50) for board in random_positions(41, 8)]
+    reasons = [_check(game, 50) for game in games if game.length]
+    assert len(reasons) > 5
+    assert len(set(reasons)) > 1
 
 
 @pytest.mark.parametrize(
-    ("fen", "expected"),
+    ("fen", "reason", "result"),
     [
-        ("R5k1/5ppp/8/8/8/8/8/4K3 b - - 0 1", datagen.CHECKMATE),
-        ("R5k1/5ppp/8/8/8/8/8/4K3 b - - 100 99", datagen.CHECKMATE),
-        ("8/8/8/8/8/1k6/1p6/1K6 w - - 0 1", datagen.DRAWN),
-        ("8/8/4k3/8/8/4K3/8/8 w - - 0 1", datagen.DRAWN),
-        ("7k/R7/5K2/8/8/8/8/8 w - - 100 80", datagen.DRAWN),
+        ("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1", "mate", packed.WIN),
+        ("r3k3/8/8/8/8/8/5PPP/6K1 b - - 0 1", "mate", packed.LOSS),
+        ("4k3/8/8/8/8/8/8/R3K3 w - - 98 100", "drawn", packed.DRAW),
+        ("4k3/8/8/8/8/8/4p3/4K3 w - - 0 1", "drawn", packed.DRAW),
     ],
 )
-def test_games_that_are_over(fen: str, expected: int) -> None:
-    outcome, record, after = _play(fen, 15)
-    assert outcome == expected
-    assert not record.tobytes().strip(b"\0")
-    assert after.split()[0] == fen.split()[0]
-
-
-def test_a_third_repetition_ends_the_game() -> None:
-    GAME.set_up(None, ["g1f3", "g8f6", "f3g1", "f6g8"] * 2)
-    assert datagen.play_move(TABLES, GAME.record, 15, GAME.ply, np.zeros(1, packed.PACKED), 0) == datagen.DRAWN
+def test_ends_by_the_rules(fen: str, reason: str, result: int) -> None:
+    game = _play(fen, nodes=60)
+    assert (_check(game, 200), game.result) == (reason, result)
 
 
 @pytest.mark.parametrize(
-    ("fen", "sign"), [("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1", 1), ("r3k3/8/8/8/8/8/5PPP/6K1 b - - 0 1", -1)]
+    ("fen", "sign"), [("7k/8/q7/8/8/8/8/6K1 w - - 0 40", -1), ("6k1/8/8/8/8/Q7/8/7K b - - 0 40", 1)]
 )
 def test_scores_are_from_whites_view(fen: str, sign: int) -> None:
-    outcome, record, after = _play(fen, 100)
-    assert outcome == datagen.PASSED  # a mate decides the game
-    assert record["score"] == sign * 31_999
-    assert record["result"] == packed.DRAW
-    assert chess.Board(after).is_checkmate()
+    game = _play(fen, nodes=60, longest=2)
+    assert game.scores[0] * sign > 0
+    assert game.scores[1] * sign > 0
+
+
+@pytest.mark.parametrize(
+    "fen",
+    [
+        "R5k1/5ppp/8/8/8/8/8/4K3 b - - 0 1",  # mate
+        "8/8/8/8/8/1k6/1p6/1K6 w - - 0 1",  # stalemate
+        "8/8/4k3/8/8/4K3/8/8 w - - 0 1",
+        "7k/R7/5K2/8/8/8/8/8 w - - 100 80",
+    ],
+)
+def test_no_game_begins_where_it_is_over(fen: str) -> None:
+    assert _play(fen).length == 0
+
+
+def test_the_history_counts() -> None:
+    set_up(GAME, None)
+    GAME.set_up(None, ["g1f3", "g8f6", "f3g1", "f6g8"] * 2)
+    assert Played().length == 0
+
+
+def test_no_game_begins_where_one_side_is_too_far_ahead() -> None:
+    fen = "rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+    assert _play(fen, most=300, longest=1).length == 0
+    assert _play(fen, most=3000, longest=1).length == 1
 
 
 def test_nodes_are_a_soft_limit() -> None:
-    for nodes in (1, 20, 60):
-        record = set_up(GAME, None)
-        datagen.play_move(TABLES, record, nodes, 0, np.zeros(1, packed.PACKED), 0)
-        assert nodes <= record.nodes <= 8 * nodes
+    for nodes in (20, 60):
+        game = _play(None, nodes=nodes, longest=1)
+        assert game.length == 1
+        assert nodes <= GAME.record.nodes <= 8 * nodes
+
+
+def test_a_score_that_is_not_exact_is_none() -> None:
+    """Eight nodes, eight times the one wanted, are not enough to search the first move to the first depth here."""
+    game = _play("n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1", nodes=1, longest=1)
+    assert game.scores == [NO_SCORE]
 
 
 def test_each_move_is_a_new_search_for_the_table() -> None:
     record = set_up(GAME, None)
-    generations = []
-    for ply in range(3):
-        datagen.play_move(TABLES, record, 5, ply, np.zeros(1, packed.PACKED), 0)
-        generations.append(int(record.tt_generation))
-    assert np.diff(generations).tolist() == [1, 1]
-    assert TABLE.address == record.tt_address
+    before = int(record.tt_generation)
+    assert Played(nodes=5, longest=3).length == 3
+    assert record.tt_generation == before + 4  # the first look is one, too

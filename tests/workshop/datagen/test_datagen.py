@@ -5,28 +5,30 @@ from __future__ import annotations
 import math
 import multiprocessing
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from knightadder import cli
-from knightadder.core.board.packed import PACKED
 from knightadder.engine.errors import EngineError
-from knightadder.workshop.datagen import command as datagen
-from knightadder.workshop.datagen import workers as datagen_workers
+from knightadder.workshop.datagen import command, workers
+from knightadder.workshop.datagen import parts as parts_module
 from knightadder.workshop.datagen.games import Player, Settings
 from knightadder.workshop.datagen.parts import Parts
+from knightadder.workshop.datagen.reader import Filter, Reader
 
 # The games of a chunk are quick when so little is searched.
 QUICK = ("--nodes", "5", "--hash", "1", "--concurrency", "1")
 SETTINGS = Settings(nodes=5, megabytes=1)
+SAME = {"nodes": 5, "hash": 1, "seed": 1, "random-plies": 8, "chess960": 0.2, "openings": None}
 
 
 @pytest.fixture
 def data(capsys, tmp_path, monkeypatch):
     """Give the function that runs the command in an empty folder; returns status, output and errors."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(datagen, "_LINE_SECONDS", math.inf)  # however slow the machine is
+    monkeypatch.setattr(command, "_LINE_SECONDS", math.inf)  # however slow the machine is
 
     def run(*arguments):
         try:
@@ -46,47 +48,64 @@ def no_games(monkeypatch):
     def play_chunks(*_):
         raise AssertionError
 
-    monkeypatch.setattr(datagen_workers, "play_chunks", play_chunks)
+    monkeypatch.setattr(workers, "play_chunks", play_chunks)
 
 
 def _chunks(folder):
-    return {path.name: path.read_bytes() for path in sorted(folder.glob("data.bin.parts/chunk-*.bin"))}
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("games/chunk-*.vf"))}
 
 
-def _records(data):
+def _positions(data):
     return {data[place : place + 25] for place in range(0, len(data), 32)}
 
 
+def _expected(chunks):
+    """Give the positions that are to be merged from chunks."""
+    words = np.frombuffer(bytearray(b"".join(chunks.values())), np.uint32)
+    return _positions(Reader().read(words, Filter()).tobytes())
+
+
 def test_runs_that_go_on(data, tmp_path):
-    status, out, _ = data("data.bin", "--positions", 1, *QUICK)
+    status, out, _ = data("games", "--positions", 1, *QUICK)
     assert status == 0
     first = _chunks(tmp_path)
-    assert first == {"chunk-000000.bin": Player(SETTINGS).play_chunk(0).tobytes()}
-    records = np.fromfile("data.bin", PACKED)
-    assert re.fullmatch(
-        rf"data\.bin: {len(records)} positions, \d+ duplicates left out; White won \S+ %, drew \S+ %, lost \S+ %\n", out
-    )
-    assert len(_records(records.tobytes())) == len(records)
-    assert _records(records.tobytes()) == _records(first["chunk-000000.bin"])
+    assert first == {"chunk-000000.vf": Player(SETTINGS).play_chunk(0).tobytes()}
+    moves = (len(first["chunk-000000.vf"]) - 100 * 36) // 4
+    assert out == f"games: 1 chunks, {moves} positions\n"
     # More positions, by more processes; what there was stays.
-    wanted = len(first["chunk-000000.bin"]) // 32 + 1
-    status, _, _ = data("data.bin", "--positions", wanted, *QUICK, "--concurrency", 2)
+    status, out, _ = data("games", "--positions", moves + 1, "--merge", "data.bin", *QUICK, "--concurrency", 2)
     assert status == 0
     more = _chunks(tmp_path)
-    assert set(more) >= {"chunk-000000.bin", "chunk-000001.bin"}
-    assert more["chunk-000000.bin"] == first["chunk-000000.bin"]
-    assert more["chunk-000001.bin"] == Player(SETTINGS).play_chunk(1).tobytes()
-    assert _records(np.fromfile("data.bin", PACKED).tobytes()) == _records(b"".join(more.values()))
+    assert set(more) >= {"chunk-000000.vf", "chunk-000001.vf"}
+    assert more["chunk-000000.vf"] == first["chunk-000000.vf"]
+    assert more["chunk-000001.vf"] == Player(SETTINGS).play_chunk(1).tobytes()
+    merged = (tmp_path / "data.bin").read_bytes()
+    assert len(_positions(merged)) == len(merged) // 32
+    assert _positions(merged) == _expected(more)
+    assert re.fullmatch(
+        rf"games: {len(more)} chunks, (\d+) positions\n"
+        rf"data\.bin: {len(merged) // 32} positions of \1, \d+ duplicates left out; "
+        r"White won \S+ %, drew \S+ %, lost \S+ %\n",
+        out,
+    )
 
 
 def test_nothing_is_played_when_there_is_enough(data, tmp_path, no_games):
-    parts = Parts(tmp_path / "data.bin")
-    parts.open({"nodes": 5, "hash": 1, "seed": 1, "random-plies": 8, "openings": None})
-    parts.save(0, np.zeros(3, PACKED))
-    status, out, err = data("data.bin", "--positions", 3, *QUICK)
-    assert (status, err) == (0, "")
-    assert out.startswith("data.bin: 1 positions, 2 duplicates left out; ")
-    assert data("data.bin", "--merge")[1] == out  # whatever the settings were
+    parts = Parts(tmp_path / "games")
+    with parts.open(SAME):
+        parts.add(parts.save(0, np.zeros(12, np.uint32), 1))
+    assert data("games", "--positions", 3, *QUICK) == (0, "games: 1 chunks, 3 positions\n", "")
+
+
+def test_positions_before_a_ply_are_left_out(data, tmp_path):
+    parts = Parts(tmp_path / "games")
+    with parts.open(SAME):
+        words = Player(replace(SETTINGS, games=3)).play_chunk(0)
+        parts.add(parts.save(0, words, 3))
+    for first in (0, 20):
+        assert data("games", "--merge", "data.bin", "--first-ply", first)[0] == 0
+        expected = Reader().read(words, Filter(first_ply=first))
+        assert _positions((tmp_path / "data.bin").read_bytes()) == _positions(expected.tobytes())
 
 
 @pytest.mark.parametrize(
@@ -95,72 +114,96 @@ def test_nothing_is_played_when_there_is_enough(data, tmp_path, no_games):
         (["--nodes", 6], "nodes"),
         (["--seed", 2, "--hash", 2], "hash, seed"),
         (["--random-plies", 0], "random-plies"),
+        (["--chess960", 1], "chess960"),
         (["--openings", "plies=4"], "openings"),
     ],
 )
 def test_a_folder_of_another_run_is_refused(data, tmp_path, no_games, other, differing):
-    parts = Parts(tmp_path / "data.bin")
-    parts.open({"nodes": 5, "hash": 1, "seed": 1, "random-plies": 8, "openings": None})
-    status, out, err = data("data.bin", "--positions", 9, *QUICK, *other)
+    with Parts(tmp_path / "games").open(SAME):
+        pass
+    status, out, err = data("games", "--positions", 9, *QUICK, *other)
     assert (status, out) == (2, "")
-    assert err == f"knightadder: data.bin.parts was begun with other {differing}: give another file\n"
+    assert err == f"knightadder: games was begun with other {differing}: give another folder\n"
+
+
+def test_a_folder_in_use_is_refused(data, tmp_path, no_games):
+    with Parts(tmp_path / "games").open(SAME):
+        status, out, err = data("games", "--positions", 9, *QUICK)
+    assert (status, out) == (2, "")
+    assert err == "knightadder: another run is at work in games: wait, or give another folder\n"
+
+
+def test_what_is_said_of_the_games_that_there_are(data, tmp_path, no_games, monkeypatch):
+    parts = Parts(tmp_path / "games")
+    with parts.open(SAME), monkeypatch.context() as patch:
+        patch.setattr(parts_module, "engine_version", lambda: "0.0.9-abc")
+        for number in range(2):
+            parts.add(parts.save(number, np.zeros(12, np.uint32), 1))
+    parts.file(1).write_bytes(b"short")
+    status, out, err = data("games", "--positions", 3, *QUICK)
+    assert (status, out) == (0, "games: 1 chunks, 3 positions\n")
+    assert err.splitlines() == [
+        "games/chunk-000001.vf is damaged: its games do not count, and are played again",
+        "games has games of other versions of the engine: 0.0.9-abc",
+    ]
 
 
 def test_ctrl_c_keeps_what_was_played(data, tmp_path, monkeypatch):
-    real = datagen_workers.play_chunks
+    real = workers.play_chunks
 
     def broken_off(settings, parts, concurrency, numbers, on_game, on_tick):
         def tick():
             on_tick()
-            if parts.chunks():
+            if parts.chunks:
                 raise KeyboardInterrupt
 
         real(settings, parts, concurrency, numbers, on_game, tick)
 
     with monkeypatch.context() as patch:
-        patch.setattr(datagen_workers, "play_chunks", broken_off)
-        status, out, err = data("data.bin", "--positions", 10**9, *QUICK, "--concurrency", 2)
+        patch.setattr(workers, "play_chunks", broken_off)
+        status, out, err = data("games", "--positions", 10**9, *QUICK, "--concurrency", 2)
     assert (status, out) == (130, "")
-    assert err.splitlines()[-1] == "The games are in data.bin.parts; the same command goes on from there"
+    assert err.splitlines()[-1] == "The games are in games; the same command goes on from there"
     assert multiprocessing.active_children() == []
     kept = _chunks(tmp_path)
     assert kept
     player = Player(SETTINGS)
     for name, chunk in kept.items():
         assert chunk == player.play_chunk(int(name[6:12])).tobytes()
-    assert not (tmp_path / "data.bin").exists()
-    assert data("data.bin", "--merge")[0] == 0
-    assert _records((tmp_path / "data.bin").read_bytes()) == _records(b"".join(kept.values()))
+    assert data("games", "--merge", "data.bin")[0] == 0
+    parts = Parts(tmp_path / "games")
+    parts.load()
+    listed = {parts.file(number).name: kept[parts.file(number).name] for number in parts.chunks}
+    assert _positions((tmp_path / "data.bin").read_bytes()) == _expected(listed)
 
 
 def test_a_process_that_is_killed(tmp_path):
-    parts = Parts(tmp_path / "data.bin")
-    parts.open({})
+    parts = Parts(tmp_path / "games")
 
-    def kill(kept):
+    def kill(moves):
         for process in multiprocessing.active_children():
             process.kill()
 
     with pytest.raises(EngineError, match=r"^a process that played games has ended unexpectedly$"):
-        datagen_workers.play_chunks(SETTINGS, parts, 2, iter(range(100)), kill)
+        workers.play_chunks(SETTINGS, parts, 2, iter(range(100)), kill)
     assert multiprocessing.active_children() == []
 
 
 def test_a_chunk_that_cannot_be_written(tmp_path):
-    parts = Parts(tmp_path / "data.bin")  # without its folder
-    with pytest.raises(EngineError, match=r"^cannot write .*chunk-000007\.bin: "):
-        datagen_workers.play_chunks(SETTINGS, parts, 1, iter([7]), lambda kept: None)
+    parts = Parts(tmp_path / "games")  # without its folder
+    with pytest.raises(EngineError, match=r"^cannot write .*chunk-000007\.vf: "):
+        workers.play_chunks(SETTINGS, parts, 1, iter([7]), lambda moves: None)
 
 
 def test_a_bad_opening(data, tmp_path):
     (tmp_path / "bad.epd").write_text("nonsense\n")
-    status, out, err = data("data.bin", "--positions", 1, *QUICK, "--openings", "file=bad.epd")
+    status, out, err = data("games", "--positions", 1, *QUICK, "--openings", "file=bad.epd")
     assert (status, out) == (2, "")
     assert err.splitlines()[-1] == "knightadder: bad: not a position: nonsense"
 
 
 def test_too_large_a_hash_table(data):
-    status, out, err = data("data.bin", "--positions", 1, *QUICK, "--hash", 1 << 40)
+    status, out, err = data("games", "--positions", 1, *QUICK, "--hash", 1 << 40)
     assert (status, out) == (2, "")
     assert err.splitlines()[-1] == f"knightadder: not enough memory for a hash table of {1 << 40} MB"
 
@@ -168,11 +211,12 @@ def test_too_large_a_hash_table(data):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["data.bin", "--merge"], "there are no games in data.bin.parts"),
-        (["nowhere/data.bin", "--positions", 1], "cannot use nowhere/data.bin.parts: No such file or directory"),
-        ([".", "--merge"], "cannot write .: it is a folder"),
-        (["data.bin", "--positions", 1, "--openings", "file=nowhere.epd"], "cannot read nowhere.epd: "),
-        (["data.bin", "--positions", 1, "--openings", "games=1"], "--openings games=1: there is no key games; "),
+        (["games"], "nothing to do: give --positions, --from-pgn or --merge"),
+        (["games", "--merge", "data.bin"], "there are no games in games"),
+        (["nowhere/games", "--positions", 1], "cannot use nowhere/games: No such file or directory"),
+        (["games", "--merge", "."], "cannot write .: it is a folder"),
+        (["games", "--positions", 1, "--openings", "file=nowhere.epd"], "cannot read nowhere.epd: "),
+        (["games", "--positions", 1, "--openings", "games=1"], "--openings games=1: there is no key games; "),
     ],
 )
 def test_bad_values_give_one_line(data, tmp_path, no_games, arguments, message):
@@ -187,10 +231,10 @@ def test_bad_values_give_one_line(data, tmp_path, no_games, arguments, message):
     "arguments",
     [
         [],
-        ["data.bin"],
-        ["data.bin", "--positions", 0],
-        ["data.bin", "--positions", 1, "--merge"],
-        ["data.bin", "--positions", 1, "--random-plies", -1],
+        ["games", "--positions", 0],
+        ["games", "--positions", 1, "--merge"],
+        ["games", "--positions", 1, "--random-plies", -1],
+        ["games", "--positions", 1, "--chess960", 1.5],
     ],
 )
 def test_bad_usage(data, no_games, arguments):
@@ -198,8 +242,8 @@ def test_bad_usage(data, no_games, arguments):
 
 
 def test_lines_of_progress(capsys, monkeypatch):
-    monkeypatch.setattr(datagen, "_LINE_SECONDS", 0)
-    with datagen._display(100, 1000) as (add_game, show):
+    monkeypatch.setattr(command, "_LINE_SECONDS", 0)
+    with command._display(100, 1000) as (add_game, show):
         add_game(40)
         add_game(2)
         show()

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import random
+import struct
+
+import chess
 import numpy as np
 import pytest
 
 from knightadder.core.board.packed import PACKED, POSITION_BYTES
+from knightadder.core.entries.packing import pack_fen
+from knightadder.core.tables import new_tables
+from knightadder.engine.errors import OptionError
 from knightadder.workshop.datagen.merge import Counts, first_of_each, merge
 from knightadder.workshop.datagen.parts import Parts
+from knightadder.workshop.datagen.reader import EVERYTHING, Filter, Reader
+
+START = pack_fen(new_tables(), chess.STARTING_FEN).tobytes()
 
 
 def _random_records(seed, count):
@@ -17,11 +27,32 @@ def _random_records(seed, count):
     return records
 
 
+def _chunk(seed, games=20):
+    """Random games of moves that need no special encoding; they have the start position, at least, in common."""
+    chance, data = random.Random(seed), b""
+    for _ in range(games):
+        board = chess.Board()
+        data += START[:30] + bytes([chance.randrange(3), 0])
+        for _ in range(20):
+            plain = [
+                m for m in board.legal_moves if not (m.promotion or board.is_castling(m) or board.is_en_passant(m))
+            ]
+            if not plain:
+                break
+            move = chance.choice(plain)
+            data += struct.pack("<Hh", move.from_square | move.to_square << 6, chance.randrange(-3000, 3000))
+            board.push(move)
+        data += bytes(4)
+    return np.frombuffer(bytearray(data), np.uint32)
+
+
 @pytest.fixture
 def parts(tmp_path):
-    parts = Parts(tmp_path / "data.bin")
-    parts.open({})
-    return parts
+    parts = Parts(tmp_path / "games")
+    with parts.open({}):
+        for number in range(3):
+            parts.add(parts.save(number, _chunk(number), 20))
+        yield parts
 
 
 def _split(records):
@@ -29,18 +60,20 @@ def _split(records):
     return [data[place : place + 32] for place in range(0, len(data), 32)]
 
 
-def test_the_first_of_equal_positions_is_kept(parts, tmp_path):
-    records = _random_records(1, 500)
-    again = records[::2].copy()
-    again["score"] += 1
-    again["rule50"] ^= 1
-    parts.save(0, records)
-    parts.save(1, again)
-    file = tmp_path / "data.bin"
-    counts = merge(parts, file, 1)
-    assert sorted(_split(np.fromfile(file, PACKED))) == sorted(_split(records))
-    results = [records["result"].tolist().count(result) for result in (2, 1, 0)]
-    assert counts == Counts(750, 500, *results)
+@pytest.mark.parametrize("share", [10_000, 100])
+@pytest.mark.parametrize("wanted", [EVERYTHING, Filter(), Filter(first_ply=8)])
+def test_the_first_of_equal_positions_is_kept(parts, tmp_path, share, wanted):
+    reader, file = Reader(), tmp_path / "data.bin"
+    counts = merge(parts, file, wanted, 1, share)
+    records = np.concatenate([reader.read(words, wanted) for words in parts.read()])
+    first = {}
+    for record in _split(records):
+        first.setdefault(record[:POSITION_BYTES], record)
+    merged = np.fromfile(file, PACKED)
+    assert sorted(_split(merged)) == sorted(first.values())
+    results = [merged["result"].tolist().count(result) for result in (2, 1, 0)]
+    assert counts == Counts(parts.moves, len(records), len(first), *results)
+    assert len(first) < len(records) or wanted.first_ply
 
 
 @pytest.mark.parametrize("byte", range(32))
@@ -59,27 +92,47 @@ def test_many_positions_that_differ_little():
     assert len(first_of_each(records)) == 1 << 16
 
 
-def test_the_order_depends_on_the_seed_alone(parts, tmp_path):
-    records = _random_records(3, 1000)
-    parts.save(0, records)
+@pytest.mark.parametrize("share", [10_000, 100])
+def test_the_order_depends_on_the_seed_alone(parts, tmp_path, share):
     found = []
     for seed in (1, 1, 2, -5):
-        merge(parts, tmp_path / "data.bin", seed)
+        merge(parts, tmp_path / "data.bin", EVERYTHING, seed, share)
         found.append(_split(np.fromfile(tmp_path / "data.bin", PACKED)))
     assert found[0] == found[1]
-    orders = [tuple(order) for order in (_split(records), *found[1:])]
-    assert len(set(orders)) == 4
-    assert len({tuple(sorted(order)) for order in orders}) == 1
+    assert len({tuple(order) for order in found}) == 3
+
+
+@pytest.mark.parametrize("share", [10_000, 100])
+def test_positions_of_a_game_do_not_stay_together(parts, tmp_path, share):
+    merge(parts, tmp_path / "data.bin", EVERYTHING, 1, share)
+    plies = np.fromfile(tmp_path / "data.bin", PACKED)["fullmove"].astype(int)
+    assert abs(np.corrcoef(plies[:-1], plies[1:])[0, 1]) < 0.15
 
 
 def test_only_the_file_is_left(parts, tmp_path):
-    parts.save(0, _random_records(4, 10))
-    merge(parts, tmp_path / "data.bin", 1)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.bin", "data.bin.parts"]
-    assert sorted(path.name for path in parts.folder.iterdir()) == ["chunk-000000.bin", "settings.json"]
+    before = sorted(path.name for path in parts.folder.iterdir())
+    merge(parts, tmp_path / "data.bin", Filter(), 1)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.bin", "games"]
+    assert sorted(path.name for path in parts.folder.iterdir()) == before
 
 
-def test_chunks_without_a_position(parts, tmp_path):
-    parts.save(0, np.zeros(0, PACKED))
-    assert merge(parts, tmp_path / "data.bin", 1) == Counts(0, 0, 0, 0, 0)
+def test_a_damaged_chunk_leaves_the_file_as_it_was(parts, tmp_path):
+    file = tmp_path / "data.bin"
+    file.write_bytes(b"before")
+    chunk = bytearray(parts.file(1).read_bytes())
+    chunk[40] ^= 1
+    parts.file(1).write_bytes(chunk)
+    with pytest.raises(OptionError, match=r"chunk-000001\.vf is damaged: remove it, and its games are played again$"):
+        merge(parts, file, Filter(), 1)
+    assert file.read_bytes() == b"before"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.bin", "games"]
+
+
+def test_a_file_that_cannot_be_written(parts, tmp_path):
+    with pytest.raises(OptionError, match=r"^cannot write .*nowhere.data\.bin: No such file or directory$"):
+        merge(parts, tmp_path / "nowhere" / "data.bin", Filter(), 1)
+
+
+def test_no_position_that_is_wanted(parts, tmp_path):
+    assert merge(parts, tmp_path / "data.bin", Filter(first_ply=1000), 1) == Counts(moves=parts.moves)
     assert (tmp_path / "data.bin").read_bytes() == b""

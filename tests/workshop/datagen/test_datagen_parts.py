@@ -3,42 +3,91 @@
 from __future__ import annotations
 
 import itertools
+import json
 
 import numpy as np
 import pytest
 
-from knightadder.core.board.packed import PACKED
 from knightadder.engine.errors import OptionError
-from knightadder.workshop.datagen.parts import Parts
+from knightadder.workshop.datagen import parts as module
+from knightadder.workshop.datagen.parts import Parts, engine_version
+
+SETTINGS = {"nodes": 5, "openings": ["a", "b"]}
 
 
 @pytest.fixture
-def parts(tmp_path):
-    parts = Parts(tmp_path / "data.bin")
-    parts.open({"nodes": 5, "openings": ["a", "b"]})
+def folder(tmp_path):
+    folder = tmp_path / "games"
+    with Parts(folder).open(SETTINGS):
+        pass
+    return folder
+
+
+def _some(moves, fill=1):
+    """Give words as long as a game with so many moves."""
+    return np.full(8 + moves + 1, fill, np.uint32)
+
+
+def _filled(folder, *numbers):
+    parts = Parts(folder)
+    with parts.open(SETTINGS):
+        for number in numbers:
+            parts.add(parts.save(number, _some(number % 7 + 1, number), 1))
     return parts
 
 
-def _some(length, score=0):
-    records = np.zeros(length, PACKED)
-    records["score"] = score
-    return records
+def _loaded(folder):
+    parts = Parts(folder)
+    parts.load()
+    return parts
 
 
-def test_chunks_are_read_in_the_order_of_their_numbers(parts):
-    for number in (1_000_000, 2, 0, 999_999):
-        parts.save(number, _some(number % 7 + 1, number % 1000))
-    (parts.folder / ".chunk-000005.bin.tmp").write_bytes(b"half")
-    assert parts.positions() == len(parts.read())
-    assert list(dict.fromkeys(parts.read()["score"].tolist())) == [0, 2, 999]
+def test_chunks_are_read_in_the_order_of_their_numbers(folder):
+    numbers = (1_000_000, 2, 0, 999_999)
+    _filled(folder, *numbers)
+    (folder / ".chunk-000005.vf.tmp").write_bytes(b"half")
+    (folder / "chunk-000003.vf").write_bytes(b"whole, but not in the list: the run ended too soon")
+    parts = _loaded(folder)
+    assert [int(words[0]) for words in parts.read()] == sorted(numbers)
+    assert parts.moves == sum(number % 7 + 1 for number in numbers)
+    assert [len(words) for words in parts.read()] == [9 + number % 7 + 1 for number in sorted(numbers)]
     assert list(itertools.islice(parts.missing(), 4)) == [1, 3, 4, 5]
-    assert parts.chunk(7).name == "chunk-000007.bin"
+    assert parts.file(7).name == "chunk-000007.vf"
+    assert parts.damaged == []
 
 
-def test_the_same_settings_are_taken_again(parts):
-    before = {path: path.read_bytes() for path in parts.folder.iterdir()}
-    parts.open({"nodes": 5, "openings": ["a", "b"]})
-    assert before == {path: path.read_bytes() for path in parts.folder.iterdir()}
+def test_what_was_added_counts_at_once(folder):
+    parts = Parts(folder)
+    with parts.open(SETTINGS):
+        chunk = parts.save(3, _some(10), 1)
+        assert parts.moves == 0
+        parts.add(chunk)
+        assert (parts.moves, parts.chunks) == (10, {3: chunk})
+        assert chunk.engine == engine_version()
+    assert _loaded(folder).chunks == parts.chunks
+
+
+def test_chunks_are_looked_at_once(folder, monkeypatch):
+    """What a run does for a chunk does not depend on how many there are already."""
+    parts = Parts(folder)
+    with parts.open(SETTINGS):
+
+        def scandir(path):
+            raise AssertionError
+
+        monkeypatch.setattr(module.os, "scandir", scandir)
+        missing = parts.missing()
+        for number in range(20):
+            assert next(missing) == number
+            parts.add(parts.save(number, _some(1), 1))
+            assert parts.moves == number + 1
+
+
+def test_the_same_settings_are_taken_again(folder):
+    _filled(folder, 0, 1)
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    _filled(folder)
+    assert before == {path: path.read_bytes() for path in folder.iterdir()}
 
 
 @pytest.mark.parametrize(
@@ -49,33 +98,87 @@ def test_the_same_settings_are_taken_again(parts):
         ({"nodes": 5, "openings": ["a", "b"], "new": 1}, "new"),
     ],
 )
-def test_other_settings_are_refused(parts, settings, differing):
-    with pytest.raises(OptionError, match=f"^{parts.folder} was begun with other {differing}: give another file$"):
-        parts.open(settings)
+def test_other_settings_are_refused(folder, settings, differing):
+    with pytest.raises(OptionError, match=f"^{folder} was begun with other {differing}: give another folder$"):
+        Parts(folder).open(settings).__enter__()
 
 
 @pytest.mark.parametrize("text", [b"", b"{", b"[]", b"5", b"\xff"])
-def test_what_are_no_settings_is_refused(parts, text):
-    (parts.folder / "settings.json").write_bytes(text)
+def test_what_are_no_settings_is_refused(folder, text):
+    (folder / "settings.json").write_bytes(text)
     with pytest.raises(OptionError, match=r"settings\.json does not hold the settings of a run$"):
-        parts.open({"nodes": 5})
+        Parts(folder).open(SETTINGS).__enter__()
 
 
-def test_a_chunk_of_a_wrong_size_is_refused(parts):
-    parts.chunk(3).write_bytes(bytes(33))
-    for method in (parts.positions, parts.read):
-        with pytest.raises(OptionError, match=r"chunk-000003\.bin is damaged: remove it, and it will be played again$"):
-            method()
+@pytest.mark.parametrize("text", [b"{\n", b"[]\n", b"5\n", b"\xff\n", b'{"number": 1}\n'])
+def test_what_is_no_list_is_refused(folder, text):
+    (folder / "chunks.jsonl").write_bytes(text)
+    with pytest.raises(OptionError, match=r"chunks\.jsonl is not a list of chunks$"):
+        _loaded(folder)
+
+
+def test_a_second_run_is_refused(folder):
+    with Parts(folder).open(SETTINGS):
+        with pytest.raises(OptionError, match=f"^another run is at work in {folder}: wait, or give another folder$"):
+            Parts(folder).open(SETTINGS).__enter__()
+        _loaded(folder)  # but others may read
+    _filled(folder, 0)
+
+
+def test_a_line_that_was_cut_off_does_not_count(folder):
+    _filled(folder, 0, 1)
+    file = folder / "chunks.jsonl"
+    file.write_bytes(file.read_bytes()[:-5])
+    assert list(_loaded(folder).chunks) == [0]
+    _filled(folder, 2)
+    assert list(_loaded(folder).chunks) == [0, 2]
+
+
+@pytest.mark.parametrize("data", [b"", b"short", bytes(100)])
+def test_a_chunk_of_a_wrong_size_is_played_again(folder, data):
+    _filled(folder, 0, 1)
+    (folder / "chunk-000001.vf").write_bytes(data)
+    parts = _loaded(folder)
+    assert parts.damaged == [folder / "chunk-000001.vf"]
+    assert (list(parts.chunks), next(parts.missing())) == ([0], 1)
+    assert list(_filled(folder, 1).chunks) == [0, 1]
+    assert len((folder / "chunks.jsonl").read_bytes().splitlines()) == 2
+
+
+def test_a_chunk_that_was_removed_is_played_again(folder):
+    _filled(folder, 0, 1)
+    (folder / "chunk-000000.vf").unlink()
+    parts = _loaded(folder)
+    assert parts.damaged == []
+    assert next(parts.missing()) == 0
+
+
+def test_a_chunk_with_other_bytes_is_refused(folder):
+    _filled(folder, 0)
+    (folder / "chunk-000000.vf").write_bytes(_some(1, 5).tobytes())
+    with pytest.raises(OptionError, match=r"chunk-000000\.vf is damaged: remove it, and its games are played again$"):
+        list(_loaded(folder).read())
+
+
+def test_versions_of_the_engine(folder, monkeypatch):
+    _filled(folder, 0)
+    assert _loaded(folder).other_versions() == []
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "engine_version", lambda: "0.0.9-aaaa")
+        assert _filled(folder, 1).other_versions() == [engine_version()]
+    assert _loaded(folder).other_versions() == ["0.0.9-aaaa"]
+    engines = [json.loads(line)["engine"] for line in (folder / "chunks.jsonl").read_text().splitlines()]
+    assert engines == [engine_version(), "0.0.9-aaaa"]
 
 
 def test_a_folder_that_cannot_be_made(tmp_path):
     with pytest.raises(OptionError, match=r"^cannot use .*: No such file or directory$"):
-        Parts(tmp_path / "nowhere" / "data.bin").open({})
-    (tmp_path / "data.bin.parts").write_text("")
+        Parts(tmp_path / "nowhere" / "games").open({}).__enter__()
+    (tmp_path / "games").write_text("")
     with pytest.raises(OptionError, match=r"^cannot use "):
-        Parts(tmp_path / "data.bin").open({})
+        Parts(tmp_path / "games").open({}).__enter__()
 
 
 def test_a_chunk_that_cannot_be_written(tmp_path):
-    with pytest.raises(OptionError, match=r"^cannot write .*chunk-000000\.bin: No such file or directory$"):
-        Parts(tmp_path / "data.bin").save(0, _some(1))
+    with pytest.raises(OptionError, match=r"^cannot write .*chunk-000000\.vf: No such file or directory$"):
+        Parts(tmp_path / "games").save(0, _some(1), 1)

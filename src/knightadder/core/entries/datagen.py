@@ -1,76 +1,109 @@
-"""One move of the engine's games against itself, searched, packed and played in one call, for ``knightadder datagen``.
+"""Games of the engine against itself, each played in one call, for ``knightadder datagen``.
 
-At a thousand nodes a move, what Python does between the moves would take as long as the search. Nothing of the engine
+At a hundred nodes a move, what Python does between the moves would take longer than the search. Nothing of the engine
 imports this module, so that its entry point is compiled for that command only.
 """
 
 import numpy as np
-from numba import int64
+from numba import int64, uint32
 
 from ..board.bitboard import ZERO
-from ..board.moves import is_noisy
-from ..board.packed import DRAW, Packed, pack
+from ..board.packed import DRAW, LOSS, WIN, Packed, pack
+from ..board.viriformat import NO_SCORE, encode
 from ..layout import WHITE, Tables, Worker
 from ..native.jit import entry, kernel
 from ..search.deepening import MAX_DEPTH, deepen, prepare
 from ..search.transposition import EXACT, INFINITE
 from .game import draw_reason, play
 
-# What has become of the position: a move was played in it that is (not) fit to be kept, or the game was over.
-PASSED, KEPT, CHECKMATE, DRAWN = 0, 1, 2, 3
-
-MOST_SCORE = 2000  # centipawns; beyond, the game is decided and its positions teach nothing
+# When a game is decided: the scores of so many plies in a row say that one side is so many centipawns ahead, or that
+# neither is. What engines with networks from games of their own use, about (Stormphrax, Viridithas).
+WIN_SCORE, WIN_PLIES = 2000, 4
+DRAW_SCORE, DRAW_PLIES = 5, 12
+DRAW_FROM = 70  # plies of the game, its opening's included
 
 _MOST_NODES = 8  # times the nodes wanted: where an iteration that explodes is broken off
 
 
 @kernel
 def _score(tables, worker, nodes):
-    """Search depth after depth until so many nodes are reached, and return the best move's score; it is the first."""
+    """Search depth after depth until so many nodes are reached; return the score of the best move, which is the first.
+
+    It is exact, from the mover's view; `NO_SCORE` if search was broken off before it was known exactly.
+    """
     deepen(tables, worker, np.int64(MAX_DEPTH), np.int64(1), nodes, np.int64(0))
     best = worker.root_moves[0]
-    if best.score == -INFINITE:  # broken off before this iteration got to it
-        best.score = best.previous_score
-        best.bound = EXACT
-    return best.score
+    if best.score != -INFINITE:
+        return best.score if best.bound == EXACT else NO_SCORE
+    # Broken off before this iteration got to it.
+    return best.previous_score if best.previous_score != -INFINITE else NO_SCORE
 
 
-@entry(int64(Tables, Worker, int64, int64, Packed[::1], int64))
-def play_move(tables, worker, nodes, ply, records, index):
-    """Search the position ``worker.stack[0]``, write it into a record, and play the best move.
+@kernel
+def _is_fair(tables, worker, nodes, most):
+    """Say whether a game can begin here: it is not over, and its score is not more than that, either way."""
+    if prepare(tables, worker, nodes * _MOST_NODES) == 0 or draw_reason(tables, worker) != 0:
+        return False
+    return abs(_score(tables, worker, nodes)) <= most
+
+
+@entry(int64(Tables, Worker, int64, int64, int64, int64, Packed[::1], uint32[::1]))
+def play_game(tables, worker, nodes, first_nodes, most, ply, header, words):
+    """Play a game from ``worker.stack[0]`` to its end, and write it as `viriformat` describes.
 
     Parameters
     ----------
     tables, worker : records
-        The worker knows the position, the game's history, the hash table and the address of a stop flag.
+        The worker knows the position, the history before it, the hash table and the address of a stop flag.
     nodes : int
-        No depth is begun once so many have been searched (*soft* node limit); after eight times as many search ends in
-        any case.
+        No depth is begun once so many have been searched for a move (*soft* node limit); after eight times as many
+        search ends in any case.
+    first_nodes, most : int
+        No game is played if a search of so many nodes finds the position more than so many centipawns from level.
     ply : int
-        Plies since the game's beginning.
-    records : array of PACKED
-        Position and score are written to ``records[index]`` if a move is played, with a draw as the result.
-    index : int
-        Where.
+        Plies since the game's beginning; White's first move is ply 0.
+    header : array of 1 PACKED
+        Receives the position and the result.
+    words : array of uint32
+        Receives the moves with their scores, and the zero at the end. A game that is longer is a draw.
 
     Returns
     -------
     int
-        `CHECKMATE` or `DRAWN` (stalemate included) if the game is over and no move is played; else `KEPT` if the
-        position is fit for fitting an evaluation: not in check, the best move neither captures nor promotes, its score
-        is exact and below `MOST_SCORE`; else `PASSED`.
+        The number of moves; 0 if no game was played.
     """
     pos = worker.stack[0]
-    if prepare(tables, worker, nodes * _MOST_NODES) == 0:
-        return np.int64(DRAWN) if pos.checkers == ZERO else np.int64(CHECKMATE)
-    if draw_reason(tables, worker) != 0:
-        return np.int64(DRAWN)
-    score = _score(tables, worker, nodes)
-    best = worker.root_moves[0]
-    move = best.move
-    white_score = score if pos.stm == WHITE else -score
-    pack(pos, records[np.uint64(index)], ply, white_score, np.int64(DRAW))
-    quiet = pos.checkers == ZERO and not is_noisy(pos, move)
-    keep = quiet and best.bound == EXACT and abs(score) < MOST_SCORE
-    play(tables, worker, move)
-    return np.int64(KEPT) if keep else np.int64(PASSED)
+    pack(pos, header[0], ply, np.int64(0), np.int64(DRAW))
+    if not _is_fair(tables, worker, first_nodes, most):
+        return np.int64(0)
+    count, ahead, level = np.int64(0), np.int64(0), np.int64(0)
+    while count < len(words) - 1:
+        if prepare(tables, worker, nodes * _MOST_NODES) == 0:
+            if pos.checkers != ZERO:
+                header[0].result = LOSS if pos.stm == WHITE else WIN
+            break
+        if draw_reason(tables, worker) != 0:
+            break
+        score = _score(tables, worker, nodes)
+        if score != NO_SCORE and pos.stm != WHITE:
+            score = -score
+        move = worker.root_moves[0].move
+        words[np.uint64(count)] = encode(move, score)
+        count += 1
+        play(tables, worker, move)
+
+        # Plies in a row at which White (or, below zero, Black) is far ahead, and at which neither is.
+        if score >= WIN_SCORE:
+            ahead = max(ahead, np.int64(0)) + 1
+        elif score <= -WIN_SCORE and score != NO_SCORE:
+            ahead = min(ahead, np.int64(0)) - 1
+        else:
+            ahead = np.int64(0)
+        level = level + 1 if abs(score) <= DRAW_SCORE else np.int64(0)
+        if abs(ahead) == WIN_PLIES:
+            header[0].result = WIN if ahead > 0 else LOSS
+            break
+        if level >= DRAW_PLIES and ply + count >= DRAW_FROM:
+            break
+    words[np.uint64(count)] = 0
+    return count

@@ -7,7 +7,7 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,9 +25,9 @@ _POLL_SECONDS = 0.1
 _EXIT_INTERRUPTED = 130  # as in `cli.py`
 
 _DESCRIPTION = """\
-Let the engine play against itself and keep the quiet positions, 32 bytes each, with the score that search found and the
-result of the game: what evaluations are fitted to. The games gather in the folder FILE.parts. The command may be broken
-off; the same one goes on, also with more --positions or another --concurrency. docs/datagen.md describes the format.
+Let the engine play against itself and keep whole games in a folder, with the score that search found for each move:
+what evaluations and networks are fitted to. The command may be broken off; the same one goes on, also with more
+--positions, another --concurrency or a newer engine. docs/datagen.md describes the format.
 """
 
 
@@ -36,26 +36,51 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command = commands.add_parser(
         "datagen", help="make data for fitting an evaluation, by games against itself", description=_DESCRIPTION
     )
-    command.add_argument("file", type=Path, metavar="FILE", help="where to write the positions")
-    what = command.add_mutually_exclusive_group(required=True)
-    what.add_argument("--positions", type=positive, metavar="N", help="play until there are so many, then merge")
-    what.add_argument("--merge", action="store_true", help="write FILE from the games that there are, play none")
-    command.add_argument(
-        "--nodes", type=positive, default=1000, metavar="N", help="begin no depth after so many a move; 1000 by default"
+    command.add_argument("folder", type=Path, metavar="FOLDER", help="where the games are kept")
+    what = command.add_mutually_exclusive_group()
+    what.add_argument("--positions", type=positive, metavar="N", help="play until there are so many with a score")
+    what.add_argument(
+        "--from-pgn",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="play none, but add those of PGN files with scores as comments, such as those of matches",
     )
     command.add_argument(
+        "--merge", type=Path, metavar="FILE", help="write the quiet positions of all games to a file, 32 bytes each"
+    )
+    games = command.add_argument_group("games")
+    games.add_argument(
+        "--nodes",
+        type=positive,
+        default=100,
+        metavar="N",
+        help="begin no depth after so many a move: 100 (the default) to 300 for a network, 1000 for tune texel",
+    )
+    games.add_argument(
         "--concurrency", type=positive, metavar="N", help="processes that play; by default one for each processor core"
     )
-    command.add_argument("--seed", type=int, default=1, metavar="N", help="of all chance; 1 by default")
-    add_openings(command)
-    command.add_argument(
+    games.add_argument("--seed", type=int, default=1, metavar="N", help="of all chance; 1 by default")
+    games.add_argument(
+        "--chess960",
+        type=_share,
+        default=0.2,
+        metavar="SHARE",
+        help="of the games that begin with a start position of Chess960, 0 to 1; 0.2 by default",
+    )
+    add_openings(games)
+    games.add_argument(
         "--random-plies",
         type=_count,
         default=8,
         metavar="N",
         help="random moves after the opening, one more in half of the games; 8 by default",
     )
-    command.add_argument("--hash", type=positive, default=4, metavar="MB", help="hash table of a process; 4 by default")
+    games.add_argument("--hash", type=positive, default=4, metavar="MB", help="hash table of a process; 4 by default")
+    merged = command.add_argument_group("merging")
+    merged.add_argument(
+        "--first-ply", type=_count, default=0, metavar="N", help="leave out positions before it; 0 by default"
+    )
     command.set_defaults(run=run)
 
 
@@ -69,24 +94,38 @@ def run(arguments: argparse.Namespace) -> int:
     PositionError
         If an opening is not legal.
     """
-    file: Path = arguments.file
-    if file.is_dir() or not file.name:
+    file: Path | None = arguments.merge
+    if not (arguments.positions or arguments.from_pgn or file):
+        raise OptionError("nothing to do: give --positions, --from-pgn or --merge")
+    if file and (file.is_dir() or not file.name):
         raise OptionError(f"cannot write {file}: it is a folder")
 
     from knightadder.workshop.datagen.parts import Parts
 
-    parts = Parts(file)
-    if not arguments.merge:
+    parts = Parts(arguments.folder)
+    if arguments.positions:
         _gather(parts, arguments)
-    elif not parts.chunks():
-        raise OptionError(f"there are no games in {parts.folder}")
-    _merge(parts, file, arguments.seed)
+    elif arguments.from_pgn:
+        _add_files(parts, arguments.from_pgn)
+    if file:
+        parts.load()
+        _note_damaged(parts)
+        if not parts.chunks:
+            raise OptionError(f"there are no games in {parts.folder}")
+        _merge(parts, file, arguments)
     return 0
 
 
 def _count(text: str) -> int:
     value = int(text)
     if value < 0:
+        raise ValueError(text)
+    return value
+
+
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 1:
         raise ValueError(text)
     return value
 
@@ -99,23 +138,47 @@ def _gather(parts: Parts, arguments: argparse.Namespace) -> None:
         "hash": arguments.hash,
         "seed": arguments.seed,
         "random-plies": arguments.random_plies,
+        "chess960": arguments.chess960,
         "openings": [book.name, book.digest] if book else None,
     }
-    parts.open(same)
-    if parts.positions() >= arguments.positions:
-        return
+    with parts.open(same):
+        _note_damaged(parts)
+        if others := parts.other_versions():
+            print(f"{parts.folder} has games of other versions of the engine: {', '.join(others)}", file=sys.stderr)
+        if parts.moves < arguments.positions:
+            _compile()
+            from knightadder.core.native.processors import processors
+            from knightadder.workshop.datagen.games import Settings
 
-    _compile()
-    from knightadder.core.native.processors import processors
-    from knightadder.workshop.datagen.games import Settings
+            settings = Settings(
+                arguments.nodes, arguments.hash, arguments.seed, arguments.random_plies, arguments.chess960, book
+            )
+            try:
+                _play(settings, parts, arguments.positions, arguments.concurrency or processors())
+            except KeyboardInterrupt:
+                print(f"The games are in {parts.folder}; the same command goes on from there", file=sys.stderr)
+                raise
+    print(f"{parts.folder}: {len(parts.chunks)} chunks, {parts.moves} positions")
 
-    settings = Settings(arguments.nodes, arguments.hash, arguments.seed, arguments.random_plies, book)
-    concurrency = arguments.concurrency or processors()
-    try:
-        _play(settings, parts, arguments.positions, concurrency)
-    except KeyboardInterrupt:
-        print(f"The games are in {parts.folder}; the same command goes on from there", file=sys.stderr)
-        raise
+
+def _add_files(parts: Parts, files: Sequence[Path]) -> None:
+    """Add games of PGN files."""
+    from knightadder.workshop.datagen.pgn import SETTINGS, add_file
+
+    with parts.open(SETTINGS):
+        _note_damaged(parts)
+        for file in files:
+            counts = add_file(parts, file)
+            if counts is None:
+                print(f"{file}: there already")
+            else:
+                print(f"{file}: {counts.games} games, {counts.moves} moves, {counts.left_out} games left out")
+    print(f"{parts.folder}: {len(parts.chunks)} chunks, {parts.moves} positions")
+
+
+def _note_damaged(parts: Parts) -> None:
+    for damaged in parts.damaged:
+        print(f"{damaged} is damaged: its games do not count, and are played again", file=sys.stderr)
 
 
 def _compile() -> None:
@@ -150,23 +213,24 @@ def _play(settings: Settings, parts: Parts, wanted: int, concurrency: int) -> No
     from knightadder.workshop.datagen.workers import play_chunks
 
     missing = parts.missing()
-    with _display(parts.positions(), wanted) as (add_game, show):
+    with _display(parts.moves, wanted) as (add_game, show):
 
         def numbers() -> Iterator[int]:
-            # The files count, not the games under way: those of a chunk that is broken off are lost.
-            while parts.positions() < wanted:
+            # The chunks count, not the games under way: those of a chunk that is broken off are lost.
+            while parts.moves < wanted:
                 yield next(missing)
 
         play_chunks(settings, parts, concurrency, numbers(), add_game, show)
 
 
-def _merge(parts: Parts, file: Path, seed: int) -> None:
+def _merge(parts: Parts, file: Path, arguments: argparse.Namespace) -> None:
     from knightadder.workshop.datagen.merge import merge
+    from knightadder.workshop.datagen.reader import Filter
 
-    counts = merge(parts, file, seed)
+    counts = merge(parts, file, Filter(first_ply=arguments.first_ply), arguments.seed)
     share = 100 / max(counts.written, 1)
     print(
-        f"{file}: {counts.written} positions, {counts.read - counts.written} duplicates left out; "
+        f"{file}: {counts.written} positions of {counts.moves}, {counts.read - counts.written} duplicates left out; "
         f"White won {counts.wins * share:.1f} %, drew {counts.draws * share:.1f} %, lost {counts.losses * share:.1f} %"
     )
 
@@ -180,9 +244,9 @@ def _display(first: int, wanted: int) -> Iterator[tuple[Callable[[int], None], C
         speed = (done - first) / max(time.perf_counter() - begun, 1e-9)
         return f"{games} games  {speed:.0f} positions/s"
 
-    def add_game(kept: int) -> None:
+    def add_game(moves: int) -> None:
         nonlocal done, games
-        done += kept
+        done += moves
         games += 1
 
     if not sys.stdout.isatty():

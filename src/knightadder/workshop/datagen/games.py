@@ -1,4 +1,4 @@
-"""Plays the games whose positions are kept, chunk after chunk, each of which depends on nothing but its number."""
+"""Plays the games that are kept, chunk after chunk, each of which depends on nothing but its number."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import chess
 import numpy as np
 from numpy.typing import NDArray
 
 from knightadder.core.board.packed import PACKED
-from knightadder.core.entries.datagen import (
-    CHECKMATE,
-    DRAWN,
-    KEPT,
-    play_move,
-)
+from knightadder.core.board.viriformat import HEADER
+from knightadder.core.entries.datagen import play_game
 from knightadder.core.layout import WORKER
 from knightadder.core.native.compiling import compile_entry
 from knightadder.core.native.memory import zeroed_bytes
@@ -24,19 +21,14 @@ from knightadder.engine.errors import OptionError
 from knightadder.engine.game import Game, copy_game
 from knightadder.engine.hashtable import HashTable
 from knightadder.workshop.openings import Book
-from knightadder.workshop.selfplay import (
-    DRAW,
-    LOSS,
-    WIN,
-    adjudicate,
-)
 
 GAMES = 100  # in a chunk
-LONGEST = 800  # plies of a game, its opening not counted; then it is a draw
+LONGEST = 800  # moves of a game, its opening not counted; then it is a draw
 
-# An opening is good if a search of so many times the usual nodes finds it level, in centipawns.
+# An opening is thrown away if a search of so many times the usual nodes finds one side so far ahead, in centipawns.
+# Wide, since a network has to learn of unlevel positions, too: search meets them at every node.
 VERIFY = 10
-LEVEL = 200
+MOST_AHEAD = 1000
 MOST_TRIES = 1000  # openings; a book may have no good one
 
 
@@ -54,16 +46,19 @@ class Settings:
         Of all chance.
     random_plies : int
         Random moves that begin a game; one more in half of the games.
+    chess960 : float
+        Share of the games, from 0 to 1, that begin with a start position of Chess960.
     book : Book or None
-        Where games begin; the start position without one.
+        Where the other games begin; the start position without one.
     games : int
         Games in a chunk.
     """
 
-    nodes: int = 1000
+    nodes: int = 100
     megabytes: int = 4
     seed: int = 1
     random_plies: int = 8
+    chess960: float = 0.2
     book: Book | None = None
     games: int = GAMES
 
@@ -76,9 +71,9 @@ def compile_player(report: Callable[[str], None]) -> None:
     report : callable
         Told that something is compiled.
     """
-    if not play_move.signatures:
-        report("compiling play_move, or loading it")
-    compile_entry(play_move)
+    if not play_game.signatures:
+        report("compiling play_game, or loading it")
+    compile_entry(play_game)
 
 
 class Player:
@@ -91,7 +86,7 @@ class Player:
     """
 
     def __init__(self, settings: Settings) -> None:
-        compile_entry(play_move)
+        compile_entry(play_game)
         self._settings = settings
         self._tables = new_tables()
         self._game = Game(self._tables)
@@ -99,9 +94,10 @@ class Player:
         self._memory = zeroed_bytes(WORKER.itemsize)
         self._worker = self._memory.view(WORKER)[0]
         self._never = np.zeros(1, np.uint64)  # the stop flag
-        self._records = np.zeros(LONGEST, PACKED)
+        self._words = np.zeros(HEADER + LONGEST + 1, np.uint32)
+        self._header = self._words[:HEADER].view(PACKED)
 
-    def play_chunk(self, number: int, on_game: Callable[[int], None] = lambda kept: None) -> NDArray[np.void]:
+    def play_chunk(self, number: int, on_game: Callable[[int], None] = lambda moves: None) -> NDArray[np.uint32]:
         """Play a chunk of games.
 
         Parameters
@@ -109,12 +105,12 @@ class Player:
         number : int
             Of the chunk, from 0.
         on_game : callable
-            Told after each game how many positions were kept of it.
+            Told after each game how many moves it had, its opening not counted.
 
         Returns
         -------
-        array of PACKED
-            The positions kept, game after game, each in the order of its moves.
+        array of uint32
+            The games, as ``core/board/viriformat.py`` describes them.
 
         Raises
         ------
@@ -124,18 +120,40 @@ class Player:
             If the book has a bad opening.
         """
         chance = random.Random(f"{self._settings.seed} {number}")
-        kept = []
+        games = []
         for _ in range(self._settings.games):
-            if not any(self._choose_opening(chance) for _ in range(MOST_TRIES)):
-                raise OptionError(f"none of {MOST_TRIES} openings in a row is level")
-            kept.append(self._play())
-            on_game(len(kept[-1]))
-        return np.concatenate(kept)
+            games.append(self._play(chance))
+            on_game(len(games[-1]) - HEADER - 1)
+        return np.concatenate(games)
 
-    def _choose_opening(self, chance: random.Random) -> bool:
-        """Set up the beginning of a game; says whether it is a good one."""
+    def _play(self, chance: random.Random) -> NDArray[np.uint32]:
+        """Play a game from the first good opening on."""
+        nodes = self._settings.nodes
+        for _ in range(MOST_TRIES):
+            if not self._set_up_opening(chance):
+                continue
+            self._forget()
+            copy_game(self._game.record, self._worker)
+            moves = play_game(
+                self._tables,
+                self._worker,
+                nodes,
+                nodes * VERIFY,
+                MOST_AHEAD,
+                self._game.ply,
+                self._header,
+                self._words[HEADER:],
+            )
+            if moves:
+                return self._words[: HEADER + moves + 1].copy()
+        raise OptionError(f"none of {MOST_TRIES} openings in a row is fit to begin a game")
+
+    def _set_up_opening(self, chance: random.Random) -> bool:
+        """Set up an opening by chance; says whether its random moves were all possible."""
         settings, game, book = self._settings, self._game, self._settings.book
-        if book is None:
+        if chance.random() < settings.chess960:
+            game.set_up(chess.Board.from_chess960_pos(chance.randrange(960)).fen())
+        elif book is None:
             game.set_up()
         else:
             opening = book.opening(chance.randrange(len(book)))
@@ -145,36 +163,11 @@ class Player:
             if not moves or game.drawn:
                 return False
             game.push(chance.choice(moves))
-        self._begin()
-        outcome = play_move(self._tables, self._worker, settings.nodes * VERIFY, game.ply, self._records, 0)
-        return outcome not in (CHECKMATE, DRAWN) and abs(int(self._records["score"][0])) <= LEVEL
+        return True
 
-    def _begin(self) -> None:
-        """Forget the last game, and give the worker the position of this one."""
+    def _forget(self) -> None:
+        """Forget the last game."""
         self._memory.fill(0)
         self._table.clear(threads=1)
-        worker = self._worker
-        worker.stop_address = self._never.ctypes.data
-        worker.tt_address, worker.tt_buckets = self._table.address, self._table.buckets
-        copy_game(self._game.record, worker)
-
-    def _play(self) -> NDArray[np.void]:
-        """Play the game from its opening on, and return the positions kept, with its result."""
-        copy_game(self._game.record, self._worker)
-        records, first = self._records, self._game.ply
-        all_scores = records["score"]
-        scores: list[int] = []
-        count, result = 0, None
-        while result is None and len(scores) < LONGEST:
-            ply = first + len(scores)
-            outcome = play_move(self._tables, self._worker, self._settings.nodes, ply, records, count)
-            if outcome == CHECKMATE:
-                result = WIN if ply & 1 else LOSS
-            elif outcome == DRAWN:
-                result = DRAW
-            else:
-                scores.append(int(all_scores[count]))
-                count += outcome == KEPT
-                result = adjudicate(scores, ply + 1)
-        records["result"][:count] = (DRAW if result is None else result) - LOSS
-        return records[:count].copy()
+        self._worker.stop_address = self._never.ctypes.data
+        self._worker.tt_address, self._worker.tt_buckets = self._table.address, self._table.buckets

@@ -1,7 +1,9 @@
-"""Makes one file of all chunks: every position once, in random order."""
+"""Makes one file of positions of all games: every position once, in random order."""
 
 from __future__ import annotations
 
+import contextlib
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,34 +11,46 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knightadder.core.board.packed import PACKED
-from knightadder.workshop.datagen.parts import Parts, write_whole
+from knightadder.engine.errors import OptionError
+from knightadder.workshop.datagen.parts import Parts
+from knightadder.workshop.datagen.reader import Filter, Reader
 
 # Odd numbers without pattern, from the digits of pi as xxHash and others use them.
 _FACTORS = np.array([0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63], np.uint64)
 
+_SHARE = 4_000_000  # positions, about, that are shuffled at a time: 128 MB
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(slots=True)
 class Counts:
-    """What has come of a merge: positions read and positions written, and the results of these."""
+    """What has come of a merge: positions of the games, those wanted, those written, and the results of these."""
 
-    read: int
-    written: int
-    wins: int
-    draws: int
-    losses: int
+    moves: int = 0
+    read: int = 0
+    written: int = 0
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
 
 
-def merge(parts: Parts, file: Path, seed: int) -> Counts:
-    """Write the data file.
+def merge(parts: Parts, file: Path, wanted: Filter, seed: int, share: int = _SHARE) -> Counts:
+    """Write the file, of 32 bytes a position.
+
+    Positions are first dealt out, by chance but equal ones together, to shares that fit into memory. Then each share is
+    rid of duplicates, shuffled, and written.
 
     Parameters
     ----------
     parts : Parts
-        The chunks.
+        The games.
     file : Path
         The file; one that exists is replaced at the end.
+    wanted : Filter
+        Which positions.
     seed : int
         Of the order.
+    share : int
+        Positions to shuffle at a time, about.
 
     Returns
     -------
@@ -48,13 +62,39 @@ def merge(parts: Parts, file: Path, seed: int) -> Counts:
     OptionError
         If a chunk cannot be read or the file cannot be written.
     """
-    records = parts.read()
-    chosen = first_of_each(records)
-    np.random.default_rng(seed % (1 << 64)).shuffle(chosen)
-    shuffled = records[chosen]
-    write_whole(file, shuffled.view(np.uint8).data)
-    losses, draws, wins = np.bincount(shuffled["result"], minlength=3)[:3].tolist()
-    return Counts(len(records), len(shuffled), wins, draws, losses)
+    chance = np.random.default_rng(seed % (1 << 64))
+    key = chance.integers(1 << 64, dtype=np.uint64)
+    counts = Counts(moves=parts.moves)
+    shares = max(1, -(-parts.moves // share))
+    try:
+        with contextlib.ExitStack() as stack:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix=f".{file.name}.", dir=file.parent))
+            dealt = [stack.enter_context(open(Path(folder) / str(number), "w+b")) for number in range(shares)]
+            reader = Reader()
+            for words in parts.read():
+                for records in reader.blocks(words, wanted):
+                    counts.read += len(records)
+                    places = (hashes(records) ^ key) % np.uint64(shares)
+                    for number in np.unique(places):
+                        dealt[number].write(records[places == number].tobytes())
+            with open(Path(folder) / "merged", "wb") as merged:
+                for stream in dealt:
+                    stream.seek(0)
+                    records = np.frombuffer(stream.read(), PACKED)
+                    stream.truncate(0)
+                    chosen = first_of_each(records)
+                    chance.shuffle(chosen)
+                    shuffled = records[chosen]
+                    merged.write(shuffled.view(np.uint8).data)
+                    losses, draws, wins = np.bincount(shuffled["result"], minlength=3)[:3].tolist()
+                    counts.written += len(shuffled)
+                    counts.wins += wins
+                    counts.draws += draws
+                    counts.losses += losses
+            (Path(folder) / "merged").replace(file)
+    except OSError as error:
+        raise OptionError(f"cannot write {file}: {error.strerror}") from None
+    return counts
 
 
 def first_of_each(records: NDArray[np.void]) -> NDArray[np.intp]:

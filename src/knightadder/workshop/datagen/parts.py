@@ -1,39 +1,127 @@
-"""The folder in which data are gathered: a file for each chunk of games, and the settings that all have in common."""
+"""The folder in which games are gathered: a file for each chunk, a list of the chunks, and the settings of the run."""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
+import os
+import zlib
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
-from knightadder.core.board.packed import PACKED
+import knightadder
+import knightadder.core
+from knightadder.core.board.viriformat import HEADER
 from knightadder.engine.errors import OptionError
 
-FORMAT = 1
+FORMAT = 2  # 1 kept positions without their games
 
 _SETTINGS = "settings.json"
+_LIST = "chunks.jsonl"
+_LOCK = "lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """What the list says of a chunk.
+
+    Attributes
+    ----------
+    number : int
+        From 0 on.
+    games, moves : int
+        How many are in it.
+    size : int
+        Bytes of its file.
+    crc : int
+        The file's CRC-32.
+    engine : str
+        The version of the engine that played it, see `engine_version`, or the PGN file that it comes from.
+    """
+
+    number: int
+    games: int
+    moves: int
+    size: int
+    crc: int
+    engine: str
+
+
+@cache
+def engine_version() -> str:
+    """Tell versions of the engine apart that may play differently: the package's version and a digest of the core.
+
+    It is the same on all machines.
+    """
+    core = Path(knightadder.core.__file__).parent
+    digest = hashlib.sha256()
+    for file in sorted(core.rglob("*")):
+        if file.is_file() and "__pycache__" not in file.parts:
+            content = file.read_bytes()
+            digest.update(f"{file.relative_to(core).as_posix()}\0{len(content)}\0".encode())
+            digest.update(content)
+    return f"{knightadder.__version__}-{digest.hexdigest()[:12]}"
 
 
 class Parts:
-    """The folder beside a data file, named like it with ``.parts`` at the end.
+    """The folder of a run.
 
     Parameters
     ----------
-    file : Path
-        The data file.
+    folder : Path
+        The folder; need not exist.
+
+    Attributes
+    ----------
+    folder : Path
+    chunks : dict of int to Chunk
+        The chunks that are there, by number.
+    moves : int
+        Moves in all of them: as many positions have a score.
+    damaged : list of Path
+        Files that are not of the size that the list says.
     """
 
-    def __init__(self, file: Path) -> None:
-        self.folder = file.with_name(f"{file.name}.parts")
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.chunks: dict[int, Chunk] = {}
+        self.moves = 0
+        self.damaged: list[Path] = []
 
-    def open(self, settings: dict[str, Any]) -> None:
-        """Make the folder, or see that it belongs to a run with the same settings.
+    def load(self) -> None:
+        """Read which chunks there are; OptionError if the list cannot be read."""
+        file = self.folder / _LIST
+        self.chunks, self.damaged = {}, []
+        try:
+            # A line without its end was cut off by a crash, and its chunk is played again.
+            lines = file.read_text(encoding="utf-8").rpartition("\n")[0].splitlines() if file.exists() else []
+            sizes = {entry.name: entry.stat().st_size for entry in os.scandir(self.folder)} if lines else {}
+            for chunk in (Chunk(**json.loads(line)) for line in lines):
+                self.chunks[chunk.number] = chunk
+        except OSError as error:
+            raise OptionError(f"cannot use {self.folder}: {error.strerror}") from None
+        except (ValueError, TypeError):
+            raise OptionError(f"{file} is not a list of chunks") from None
+        for number, chunk in list(self.chunks.items()):
+            size = sizes.get(self.file(number).name)
+            if size != chunk.size:
+                del self.chunks[number]
+                if size is not None:
+                    self.damaged.append(self.file(number))
+        self.moves = sum(chunk.moves for chunk in self.chunks.values())
+
+    @contextlib.contextmanager
+    def open(self, settings: dict[str, Any]) -> Iterator[None]:
+        """Make the folder, or see that it belongs to a run with the same settings, and keep other runs away from it.
 
         Parameters
         ----------
@@ -43,100 +131,114 @@ class Parts:
         Raises
         ------
         OptionError
-            If it belongs to another run, or cannot be read or made.
+            If it belongs to another run, another run is at work in it, or it cannot be read or made.
         """
-        wanted = {"format": FORMAT, **settings}
-        file = self.folder / _SETTINGS
+        lock = FileLock(self.folder / _LOCK)
         try:
             self.folder.mkdir(exist_ok=True)
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise OptionError(f"another run is at work in {self.folder}: wait, or give another folder") from None
+        except OSError as error:
+            raise OptionError(f"cannot use {self.folder}: {error.strerror}") from None
+        try:
+            self._check_settings({"format": FORMAT, **settings})
+            self.load()
+            self._mend_list()
+            yield
+        finally:
+            lock.release()
+
+    def _check_settings(self, wanted: dict[str, Any]) -> None:
+        """Refuse the folder if it was begun with other settings; note them in a new one."""
+        file = self.folder / _SETTINGS
+        try:
             if not file.exists():
                 write_whole(file, (json.dumps(wanted, indent=2) + "\n").encode())
                 return
-            text = file.read_text(encoding="utf-8")
+            found = json.loads(file.read_text(encoding="utf-8"))
+            differing = [key for key in wanted if found.get(key) != wanted[key]]
         except OSError as error:
             raise OptionError(f"cannot use {self.folder}: {error.strerror}") from None
-        except ValueError:
-            text = ""
-        try:
-            found = json.loads(text)
-            differing = [key for key in wanted if found.get(key) != wanted[key]]
         except (ValueError, AttributeError):
             raise OptionError(f"{file} does not hold the settings of a run") from None
         if differing:
-            raise OptionError(f"{self.folder} was begun with other {', '.join(differing)}: give another file")
+            raise OptionError(f"{self.folder} was begun with other {', '.join(differing)}: give another folder")
 
-    def chunk(self, number: int) -> Path:
+    def _mend_list(self) -> None:
+        """Write the list anew if it has more in it than the chunks that are there."""
+        text = "".join(json.dumps(asdict(chunk)) + "\n" for chunk in self.chunks.values()).encode()
+        file = self.folder / _LIST
+        if not file.exists() or file.stat().st_size != len(text):
+            write_whole(file, text)
+
+    def file(self, number: int) -> Path:
         """Name the file of a chunk."""
-        return self.folder / f"chunk-{number:06}.bin"
+        return self.folder / f"chunk-{number:06}.vf"
 
-    def save(self, number: int, records: NDArray[np.void]) -> None:
-        """Write a chunk's file; OptionError if that cannot be done."""
-        write_whole(self.chunk(number), records.tobytes())
+    def save(self, number: int, words: NDArray[np.uint32], games: int, source: str | None = None) -> Chunk:
+        """Write a chunk's file; what is returned makes it count, by `add`. OptionError if that cannot be done.
 
-    def chunks(self) -> list[Path]:
-        """List the files of the chunks that are there, in order; OptionError if the folder cannot be read."""
+        Parameters
+        ----------
+        number : int
+            Of the chunk.
+        words : array of uint32
+            The games, as ``core/board/viriformat.py`` describes them.
+        games : int
+            How many they are.
+        source : str, optional
+            Where they come from; by default the version of this engine.
+        """
+        data = words.tobytes()
+        write_whole(self.file(number), data)
+        moves = len(words) - games * (HEADER + 1)
+        return Chunk(number, games, moves, len(data), zlib.crc32(data), source or engine_version())
+
+    def add(self, chunk: Chunk) -> None:
+        """Note in the list that a chunk is there; OptionError if that cannot be done."""
+        self.chunks[chunk.number] = chunk
+        self.moves += chunk.moves
         try:
-            names = [entry.name for entry in self.folder.iterdir()]
-        except FileNotFoundError:
-            return []
+            with (self.folder / _LIST).open("a", encoding="utf-8", newline="\n") as file:
+                file.write(json.dumps(asdict(chunk)) + "\n")
         except OSError as error:
-            raise OptionError(f"cannot read {self.folder}: {error.strerror}") from None
-        chunks = [self.folder / name for name in names if name.startswith("chunk-") and name.endswith(".bin")]
-        return sorted(chunks, key=lambda chunk: (len(chunk.name), chunk.name))
+            raise OptionError(f"cannot write {self.folder / _LIST}: {error.strerror}") from None
 
     def missing(self) -> Iterator[int]:
         """Give the numbers of the chunks that are not there, without end."""
-        there = set(self.chunks())
-        return (number for number in count() if self.chunk(number) not in there)
+        there = set(self.chunks)
+        return (number for number in count() if number not in there)
 
-    def positions(self) -> int:
-        """Count the positions of all chunks.
+    def other_versions(self) -> list[str]:
+        """Name the versions of the engine, besides this one, that played some of the chunks."""
+        return sorted({chunk.engine for chunk in self.chunks.values()} - {engine_version()})
+
+    def read(self) -> Iterator[NDArray[np.uint32]]:
+        """Read the games of one chunk after the other, lowest number first.
+
+        Yields
+        ------
+        array of uint32
+            The games, as ``core/board/viriformat.py`` describes them.
 
         Raises
         ------
         OptionError
-            If a file is no chunk.
+            If a file is damaged or cannot be read.
         """
-        return sum(_records(chunk) for chunk in self.chunks())
-
-    def read(self) -> NDArray[np.void]:
-        """Read the positions of all chunks, in order.
-
-        Returns
-        -------
-        array of PACKED
-            The positions.
-
-        Raises
-        ------
-        OptionError
-            If a file is no chunk, or cannot be read.
-        """
-        chunks = self.chunks()
-        lengths = [_records(chunk) for chunk in chunks]
-        records = np.empty(sum(lengths), PACKED)
-        end = 0
-        for chunk, length in zip(chunks, lengths, strict=True):
+        for number in sorted(self.chunks):
+            file = self.file(number)
             try:
-                records[end : end + length] = np.fromfile(chunk, PACKED, length)
-            except (OSError, ValueError):
-                raise OptionError(f"cannot read {chunk}") from None
-            end += length
-        return records
+                data = file.read_bytes()
+            except OSError as error:
+                raise OptionError(f"cannot read {file}: {error.strerror}") from None
+            if zlib.crc32(data) != self.chunks[number].crc:
+                raise OptionError(f"{file} is damaged: remove it, and its games are played again")
+            yield np.frombuffer(bytearray(data), np.uint32)
 
 
-def _records(chunk: Path) -> int:
-    """Return how many records a file has; OptionError if it is no chunk."""
-    try:
-        records, rest = divmod(chunk.stat().st_size, PACKED.itemsize)
-    except OSError as error:
-        raise OptionError(f"cannot read {chunk}: {error.strerror}") from None
-    if rest:
-        raise OptionError(f"{chunk} is damaged: remove it, and it will be played again")
-    return records
-
-
-def write_whole(file: Path, data: bytes | memoryview) -> None:
+def write_whole(file: Path, data: bytes) -> None:
     """Write a file so that at any time it is there either whole or not at all.
 
     Raises

@@ -7,6 +7,7 @@ import multiprocessing
 import signal
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from knightadder.engine.errors import EngineError, OptionError, PositionError
@@ -29,7 +30,7 @@ def play_chunks(
     on_game: Callable[[int], None],
     on_tick: Callable[[], None] = lambda: None,
 ) -> None:
-    """Let chunks be played and saved, several at once.
+    """Let chunks be played, saved and noted, several at once.
 
     Whatever ends it, no process is left behind, and the chunks saved so far are whole.
 
@@ -44,7 +45,7 @@ def play_chunks(
     numbers : iterator of int
         The chunks to play; asked for the next one when a process has nothing to do, and not after its end.
     on_game : callable
-        Told after each game how many positions were kept of it.
+        Told after each game how many moves it had.
     on_tick : callable
         Called several times a second.
 
@@ -59,7 +60,7 @@ def play_chunks(
         with _ctrl_c_ignored():  # by the processes; this one ends them
             for _ in range(concurrency):
                 ours, theirs = context.Pipe()
-                process = context.Process(target=_work, args=(settings, parts, theirs), daemon=True)
+                process = context.Process(target=_work, args=(settings, parts.folder, theirs), daemon=True)
                 process.start()
                 theirs.close()
                 processes[ours] = process
@@ -74,6 +75,7 @@ def play_chunks(
                 if kind == "game":
                     on_game(value)
                 elif kind == "chunk":
+                    parts.add(value)
                     if not _give_next(connection, numbers):
                         busy.discard(connection)
                 else:
@@ -109,18 +111,20 @@ def _ctrl_c_ignored() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _work(settings: Settings, parts: Parts, connection: Connection) -> None:
+def _work(settings: Settings, folder: Path, connection: Connection) -> None:
     """Play chunks for as long as there is somebody to ask for them; runs in a process of its own."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(EOFError, OSError):  # nobody listens any more
         try:
             from knightadder.workshop.datagen.games import Player
+            from knightadder.workshop.datagen.parts import Parts, engine_version
 
-            player = Player(settings)
+            engine_version()  # before somebody changes the sources
+            parts, player = Parts(folder), Player(settings)
             while True:
                 number = connection.recv()
-                parts.save(number, player.play_chunk(number, lambda kept: connection.send(("game", kept))))
-                connection.send(("chunk", number))
+                words = player.play_chunk(number, lambda moves: connection.send(("game", moves)))
+                connection.send(("chunk", parts.save(number, words, settings.games)))
         except EngineError as error:
             connection.send((type(error).__name__, str(error)))
         except (EOFError, OSError):

@@ -40,7 +40,8 @@ _MOST = 1500
 # The score for the mover as cutechess and its kin write it; mates have no centipawns, book moves no score.
 _COMMENT = re.compile(r"\s*([+-]?\d+\.\d+)/\d+\b")
 _RESULTS = {"1-0": WIN, "1/2-1/2": DRAW, "0-1": LOSS}
-_UNPLAYED = {"time forfeit", "rules infraction", "abandoned", "unterminated"}
+#: How games end that say nothing about their positions, as PGN's header Termination has it.
+UNPLAYED = {"time forfeit", "rules infraction", "abandoned", "unterminated"}
 
 
 @dataclass
@@ -176,7 +177,7 @@ def _visitor(sample: Sample, player: str | None) -> Callable[[], chess.pgn.BaseV
 
         def result(self) -> bool:
             outcome = _RESULTS.get(self.headers.get("Result", ""))
-            if self.broken or outcome is None or self.headers.get("Termination", "").lower() in _UNPLAYED:
+            if self.broken or outcome is None or self.headers.get("Termination", "").lower() in UNPLAYED:
                 return False
             sample.games += 1
             for mover, on_board, cp in self.moves:

@@ -1,0 +1,99 @@
+"""Whole games with a score for each move, in the format known as viriformat, which bullet and other trainers read.
+
+A file is one game after the other; all numbers are little-endian. A game is
+
+- 32 bytes: where it begins, as `packed` describes; the result is the game's;
+- 4 bytes for each move: 16 bits of move, then 16 bits of score, signed, in centipawns from White's view;
+- 4 bytes of zeros.
+
+A move is from | to << 6 | promotion << 12 | special << 14. Promotion is 0 to 3 for knight, bishop, rook and queen.
+Special is 1 for an en passant capture, 2 for castling (king takes own rook), 3 for a promotion, else 0. The score is
+that of the position in which the move was played. It is always exact; `NO_SCORE` stands where none is known. Mates are
+as the core encodes them: 32,000 less the plies to mate.
+"""
+
+import numpy as np
+
+from ..layout import KNIGHT, PAWN
+from ..native.jit import inlined, kernel, record_at
+from .bitboard import ZERO
+from .movegen import is_legal, is_pseudo_legal
+from .moves import CASTLING, DOUBLE_PUSH, EN_PASSANT, NORMAL, is_noisy, is_promotion
+from .packed import PACKED, WIN, pack, unpack
+from .position import make
+
+NO_SCORE = np.int64(-32_768)
+
+WORD = 4  # bytes; a file is read as an array of such
+HEADER = PACKED.itemsize // WORD  # words of a game before its moves
+
+_EN_PASSANT, _CASTLING, _PROMOTION = 1, 2, 3
+
+
+@inlined
+def encode(move, score):
+    """Return the word of a move and its score."""
+    kind = (move >> 12) & 15
+    code = move & 0xFFF
+    if is_promotion(move):
+        code |= (kind - KNIGHT) << 12 | _PROMOTION << 14
+    elif kind == EN_PASSANT:
+        code |= _EN_PASSANT << 14
+    elif kind == CASTLING:
+        code |= _CASTLING << 14
+    return np.uint32(code | (score & 0xFFFF) << 16)
+
+
+@inlined
+def _move_of(pos, word):
+    """Return the move of a word in the core's encoding; it need not be legal."""
+    source, target = word & 63, (word >> 6) & 63
+    special = (word >> 14) & 3
+    kind = NORMAL
+    if special == _PROMOTION:
+        kind = KNIGHT + ((word >> 12) & 3)
+    elif special == _EN_PASSANT:
+        kind = EN_PASSANT
+    elif special == _CASTLING:
+        kind = CASTLING
+    elif pos.board[np.uint64(source)] & 7 == PAWN and abs(target - source) == 16:
+        kind = DOUBLE_PUSH
+    return source | target << 6 | kind << 12
+
+
+@inlined
+def _score_of(word):
+    score = word >> 16
+    return score - 0x10000 if score >= 0x8000 else score
+
+
+@kernel
+def read_game(tables, positions, words, at, end, first_ply, score_below, quiet, records, count):
+    """Replay the game at ``words[at:end]``, and write its positions that are wanted, from ``records[count]`` on.
+
+    The other arguments are those of ``core/entries/game_reading.py``.
+
+    Returns
+    -------
+    int
+        The number of records then; -1 if the game is not legal.
+    """
+    header = record_at(np.uint64(words.ctypes.data) + np.uint64(at * WORD), PACKED)
+    here, after = positions[0], positions[1]
+    if header.result > WIN or not unpack(tables, header, here):
+        return np.int64(-1)
+    result = np.int64(header.result)
+    ply = max(2 * (np.int64(header.fullmove) - 1), np.int64(0)) + np.int64(here.stm)
+    for place in range(at + HEADER, end):
+        word = np.int64(words[np.uint64(place)])
+        move, score = _move_of(here, word), _score_of(word)
+        if not is_pseudo_legal(tables, here, move) or not is_legal(tables, here, move):
+            return np.int64(-1)
+        if ply >= first_ply and abs(score) < score_below:
+            if not quiet or (here.checkers == ZERO and not is_noisy(here, move)):
+                pack(here, records[np.uint64(count)], ply, score, result)
+                count += 1
+        make(tables, here, after, move)
+        here, after = after, here
+        ply += 1
+    return count

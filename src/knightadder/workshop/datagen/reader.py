@@ -1,0 +1,104 @@
+"""Reads whole games back as positions, some millions a second, and leaves out those that a filter does not want."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from knightadder.core.board.packed import PACKED
+from knightadder.core.board.viriformat import NO_SCORE, WORD
+from knightadder.core.entries.game_reading import count_games, read_games
+from knightadder.core.layout import POSITION
+from knightadder.core.native.compiling import compile_entry
+from knightadder.core.tables import new_tables
+from knightadder.engine.errors import OptionError
+
+_BLOCK = 1 << 16  # positions read at once
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which positions of games are wanted.
+
+    Attributes
+    ----------
+    first_ply : int
+        None before it; White's first move from the start position is ply 0.
+    score_below : int
+        Those with a score below it, in centipawns either way. Positions without a score count as beyond all others.
+    quiet : bool
+        None whose side to move is in check, or whose move captures or promotes.
+    """
+
+    first_ply: int = 0
+    score_below: int = 2000
+    quiet: bool = True
+
+
+#: Every position, also those without a score.
+EVERYTHING = Filter(0, 1 - int(NO_SCORE), False)
+
+
+class Reader:
+    """Reads games; fit for one thread at a time, while others run."""
+
+    def __init__(self) -> None:
+        for function in (count_games, read_games):
+            compile_entry(function)
+        self._tables = new_tables()
+        self._positions = np.zeros(2, POSITION)
+
+    def count(self, words: NDArray[np.uint32]) -> tuple[int, int]:
+        """Count games and moves; a game that is cut off at the end does not count."""
+        counts = np.zeros(2, np.int64)
+        count_games(words, counts)
+        return int(counts[0]), int(counts[1])
+
+    def blocks(self, words: NDArray[np.uint32], wanted: Filter) -> Iterator[NDArray[np.void]]:
+        """Read positions, block after block, so that a file may be larger than memory.
+
+        Parameters
+        ----------
+        words : array of uint32
+            Games as ``core/board/viriformat.py`` describes them, such as
+            ``np.memmap(file, np.uint32, "c")``.
+        wanted : Filter
+            What to leave out.
+
+        Yields
+        ------
+        array of PACKED
+            Positions with scores from White's view and the results of their games, in order.
+
+        Raises
+        ------
+        OptionError
+            If a game is cut off, or has an illegal position or move.
+        """
+        place, room = np.zeros(1, np.int64), _BLOCK
+        while place[0] < len(words):
+            records = np.empty(room, PACKED)
+            before = int(place[0])
+            count = read_games(
+                self._tables,
+                self._positions,
+                words,
+                place,
+                wanted.first_ply,
+                wanted.score_below,
+                int(wanted.quiet),
+                records,
+            )
+            if count < 0:
+                raise OptionError(f"the game at byte {int(place[0]) * WORD} is damaged")
+            if place[0] == before:  # a game longer than that
+                room *= 2
+            elif count:
+                yield records[:count]
+
+    def read(self, words: NDArray[np.uint32], wanted: Filter) -> NDArray[np.void]:
+        """Read all positions at once; see `blocks`."""
+        return np.concatenate([np.empty(0, PACKED), *self.blocks(words, wanted)])
