@@ -1,0 +1,35 @@
+"""What is not installed with the program unless it is asked for."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from knightadder.engine.errors import OptionError
+
+_NAMES = {"matplotlib": "Matplotlib", "scipy": "SciPy"}
+
+
+@contextlib.contextmanager
+def needed_by(command: str, extra: str = "workshop") -> Iterator[None]:
+    """Import libraries of an extra in a ``with`` block.
+
+    Parameters
+    ----------
+    command : str
+        What needs them, for the message.
+    extra : str
+        The name under which they are installed.
+
+    Raises
+    ------
+    OptionError
+        If one of them is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        name = _NAMES.get((error.name or "").partition(".")[0])
+        if name is None:
+            raise
+        raise OptionError(f"{command} needs {name}: pip install 'knightadder[{extra}]'") from None

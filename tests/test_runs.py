@@ -1,0 +1,365 @@
+"""What a long run keeps on disk: its own file only, one process at a time, whole or not at all, and going on."""
+
+import errno
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+
+import filelock
+import pytest
+
+from knightadder import runs
+from knightadder.engine.errors import OptionError
+from knightadder.runs import Journal, append_whole, check_same_run, locked, replacing, source_digest, write_whole
+
+RUN = {"engines": ["A", "B"], "rules": {"draw": None}}
+REMEDY = "give another --log"
+
+
+class FullFile(io.FileIO):
+    """A file on a disk that has room for so many bytes more."""
+
+    room = 10**9
+
+    def write(self, data):
+        if not self.room:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        written = super().write(bytes(data)[: self.room])
+        self.room -= written
+        return written
+
+
+# --- which run -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def package(tmp_path):
+    """Give a small package."""
+    for name in ("core/a.py", "core/deep/b.py", "core/values.json", "core/c.txt", "engine/d.py", "web/e.py"):
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(name)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["core/a.py", "core/deep/b.py", "core/values.json", "engine/d.py", "core/new.py"])
+def test_a_changed_source_changes_the_digest(package, name):
+    before = source_digest(package)
+    (package / name).write_text("changed")
+    assert source_digest(package) != before
+
+
+@pytest.mark.parametrize("name", ["core/c.txt", "web/e.py", "core/a.pyc"])
+def test_what_does_not_decide_how_it_plays_is_no_part_of_the_digest(package, name):
+    before = source_digest(package)
+    (package / name).write_text("changed")
+    assert source_digest(package) == before
+
+
+def test_a_renamed_source_changes_the_digest(package):
+    before = source_digest(package)
+    (package / "core/a.py").rename(package / "core/z.py")
+    assert source_digest(package) != before
+    assert source_digest(package, ["core"], [".json"]) != before
+
+
+def test_the_sources_of_the_engine_are_found():
+    assert source_digest() == source_digest(runs.PACKAGE) != source_digest(folders=["core"])
+
+
+def test_other_headers_are_refused(tmp_path):
+    file = tmp_path / "f"
+    check_same_run(file, {"a": 1, "b": 2, "more": 3}, {"a": 1, "b": 2}, REMEDY)
+    message = re.escape(f"{file} belongs to another run, with other b, c: go on with the same, or give another --log")
+    with pytest.raises(OptionError, match=message):
+        check_same_run(file, {"a": 1, "b": 3}, {"a": 1, "b": 2, "c": 0}, REMEDY)
+    for found in (None, [], 5, "a"):
+        with pytest.raises(OptionError, match="is not of such a run: give another --log"):
+            check_same_run(file, found, {"a": 1}, REMEDY)
+
+
+# --- one process at a time -----------------------------------------------------------------------------------------
+
+
+def test_a_second_process_is_refused_until_the_first_has_ended(tmp_path):
+    file = tmp_path / "f"
+    code = (
+        "import sys; from pathlib import Path; from knightadder.runs import locked\n"
+        "with locked(Path(sys.argv[1])): print('locked', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as first:
+        assert first.stdout.readline() == b"locked\n"
+        link = tmp_path / "link"
+        link.symlink_to(file)
+        for name in (file, link):
+            with pytest.raises(OptionError, match=f"^{re.escape(str(name))} is in use by another run$"), locked(name):
+                pass
+        first.kill()  # without a chance to tidy up
+        first.wait()
+    with locked(file):
+        pass
+    assert [entry.name for entry in tmp_path.iterdir()] == ["link"]
+
+
+def test_where_there_are_no_locks_nobody_is_refused(tmp_path, monkeypatch):
+    def acquire(*_, **__):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(filelock.FileLock, "acquire", acquire)
+    with locked(tmp_path / "f"):
+        pass
+
+
+def test_a_folder_that_is_not_there_is_not_made(tmp_path):
+    with pytest.raises(OptionError, match=r"cannot use .*: No such file"), locked(tmp_path / "no" / "f"):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- whole or not at all -------------------------------------------------------------------------------------------
+
+
+def test_a_file_is_replaced_at_the_end(tmp_path):
+    file = tmp_path / "f"
+    file.write_text("old")
+    file.chmod(0o640)
+    with replacing(file) as beside:
+        beside.write_text("new")
+        assert file.read_text() == "old"
+    assert (file.read_text(), file.stat().st_mode & 0o777) == ("new", 0o640)
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError, OptionError])
+def test_the_old_file_stays_when_the_new_one_is_not_finished(tmp_path, error):
+    file = tmp_path / "f"
+    file.write_text("old")
+    with pytest.raises(error), replacing(file) as beside:
+        beside.write_text("half")
+        raise error
+    assert file.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_link_stays_a_link(tmp_path):
+    file, link = tmp_path / "f", tmp_path / "link"
+    file.write_text("old")
+    link.symlink_to(file)
+    write_whole(link, b"new")
+    assert link.is_symlink()
+    assert file.read_text() == "new"
+
+
+def test_what_cannot_be_written_is_one_line(tmp_path):
+    for file in (tmp_path / "no" / "f", tmp_path):
+        with pytest.raises(OptionError, match=f"^cannot write {re.escape(str(file))}: "):
+            write_whole(file, b"x")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux has such a device")
+def test_a_device_is_written_to_and_not_replaced():
+    write_whole(runs.Path("/dev/null"), b"x")
+    with pytest.raises(OptionError, match="cannot write /dev/full: No space left on device"):
+        write_whole(runs.Path("/dev/full"), b"x")
+    assert not os.path.isfile("/dev/null")
+
+
+@pytest.mark.parametrize("room", [0, 1, 4])
+def test_a_full_disk_leaves_nothing_half_written(tmp_path, room):
+    file = tmp_path / "f"
+    file.write_bytes(b"old")
+    with FullFile(file, "ab") as stream:
+        stream.room = room
+        with pytest.raises(OSError, match="No space left"):
+            append_whole(stream, b"a line")
+        assert file.read_bytes() == b"old"
+        stream.room = 100
+        append_whole(stream, b"+new")
+    assert file.read_bytes() == b"old+new"
+
+
+def test_what_is_written_in_parts_is_whole(tmp_path):
+    class Slow(io.FileIO):
+        def write(self, data):
+            return super().write(bytes(data)[:2])
+
+    with Slow(tmp_path / "f", "ab") as stream:
+        append_whole(stream, b"a line")
+    assert (tmp_path / "f").read_bytes() == b"a line"
+
+
+# --- the journal ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def log(tmp_path):
+    """Give a journal with two steps."""
+    file = tmp_path / "run.jsonl"
+    with Journal(file, RUN, REMEDY) as journal:
+        journal.add(4, {"x": 1})
+        journal.add(2, {"x": 2})
+    return file
+
+
+def _steps(file, run=RUN):
+    with Journal(file, run, REMEDY) as journal:
+        return journal.entries(lambda entry: (entry["number"], entry["x"]))
+
+
+def test_what_is_written_is_read_again(log):
+    before = log.read_bytes()
+    assert _steps(log) == [(2, 2), (4, 1)]
+    with Journal(log, RUN, REMEDY) as journal:
+        assert (len(journal), 2 in journal, 3 in journal) == (2, True, False)
+        assert journal[4] == {"number": 4, "x": 1}
+        with pytest.raises(KeyError):
+            journal[3]
+    assert log.read_bytes() == before
+    assert json.loads(before.splitlines()[0]) == RUN
+
+
+def test_it_goes_on_at_the_end(log):
+    with Journal(log, RUN, REMEDY) as journal:
+        journal.add(3, {"x": 9})
+        assert journal[3]["x"] == 9
+    assert _steps(log) == [(2, 2), (3, 9), (4, 1)]
+    assert [entry.name for entry in log.parent.iterdir()] == [log.name]
+
+
+def test_a_number_counts_once(log):
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join([*lines, lines[1], b'{"number":2,"x":7}\n']))
+    assert _steps(log) == [(2, 2), (4, 1)]
+
+
+@pytest.mark.parametrize("cut", [1, 10])
+def test_a_line_that_was_cut_off_is_dropped(log, cut):
+    log.write_bytes(log.read_bytes()[:-cut])
+    with Journal(log, RUN, REMEDY) as journal:
+        assert len(journal) == 1
+        journal.add(2, {"x": 5})
+    assert _steps(log) == [(2, 5), (4, 1)]
+
+
+def test_a_header_that_was_cut_off_is_written_again(log):
+    log.write_bytes(log.read_bytes()[:10])
+    assert _steps(log) == []
+    assert json.loads(log.read_bytes()) == RUN
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"nonsense",
+        b"",
+        b"\0\0\0",
+        b"\xff\xfe",
+        b"5",
+        b"[]",
+        b"{}",
+        b'{"number":true}',
+        b'{"number":"4"}',
+        b'{"number":4.0}',
+        b"[" * 100_000,
+        b'{"number":' + b"9" * 10_000 + b"}",
+    ],
+)
+def test_a_damaged_line_is_named(log, line):
+    before = log.read_bytes().splitlines()
+    before.insert(2, line)
+    log.write_bytes(b"\n".join([*before, b""]))
+    damaged = log.read_bytes()
+    message = f"{log}, line 3 is damaged: remove it to do its part again, or give another --log"
+    with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
+        Journal(log, RUN, REMEDY)
+    assert log.read_bytes() == damaged
+
+
+@pytest.mark.parametrize("read", [lambda entry: entry["y"], lambda entry: int("x"), lambda entry: entry.nothing])
+def test_an_entry_that_is_not_what_it_should_be_is_named(log, read):
+    with Journal(log, RUN, REMEDY) as journal, pytest.raises(OptionError, match="line 3 is damaged"):
+        journal.entries(read)
+
+
+def test_another_run_is_refused_and_left_alone(log):
+    before = log.read_bytes()
+    with pytest.raises(OptionError, match="belongs to another run, with other rules: "):
+        Journal(log, {**RUN, "rules": {"draw": 1}}, REMEDY)
+    assert log.read_bytes() == before
+
+
+@pytest.mark.parametrize("rest", [b"", b'{"number": 1'])
+def test_a_run_of_the_same_kind_that_did_nothing_is_taken_over(tmp_path, rest):
+    file = tmp_path / "run.jsonl"
+    other = {**RUN, "rules": {"draw": 1}}
+    with Journal(file, other, REMEDY):
+        pass
+    file.write_bytes(file.read_bytes() + rest)
+    with Journal(file, RUN, REMEDY) as journal:
+        journal.add(1, {"x": 1})
+    assert _steps(file) == [(1, 1)]
+    with pytest.raises(OptionError, match="belongs to another run"):
+        Journal(file, other, REMEDY)
+
+
+@pytest.mark.parametrize("text", ["nonsense\n", "nonsense", "[1]\n", '{"x": 1}\n', "[" * 100_000 + "\n", "5", "\0"])
+def test_another_file_is_refused_and_left_alone(tmp_path, text):
+    file = tmp_path / "file"
+    file.write_text(text)
+    with pytest.raises(OptionError, match=r"file (is not of such a|belongs to another) run.*: .*give another --log$"):
+        Journal(file, RUN, REMEDY)
+    assert file.read_text() == text
+
+
+def test_places_that_cannot_be_used(tmp_path):
+    for file in (tmp_path / "no" / "such" / "folder", tmp_path, runs.Path("/"), runs.Path()):
+        with pytest.raises(OptionError, match=f"^cannot use {re.escape(str(file))}: "):
+            Journal(file, RUN, REMEDY)
+
+
+def test_without_a_file_nothing_is_kept():
+    with Journal(None, RUN, REMEDY) as journal:
+        journal.add(1, {})
+        assert len(journal) == 0
+        assert journal.entries(dict) == []
+
+
+def test_beginning_anew(log):
+    with Journal(log, {"other": 1}, REMEDY, restart=True) as journal:
+        assert len(journal) == 0
+    assert json.loads(log.read_bytes()) == {"other": 1}
+
+
+def test_a_second_journal_of_the_same_file_is_refused(log):
+    with Journal(log, RUN, REMEDY), pytest.raises(OptionError, match="is in use by another run"):
+        Journal(log, RUN, REMEDY)
+    with pytest.raises(OptionError, match="belongs to another run"):
+        Journal(log, {"other": 1}, REMEDY)
+    assert len(_steps(log)) == 2  # neither keeps the lock
+
+
+def test_a_finished_run_leaves_nothing(log):
+    with Journal(log, RUN, REMEDY) as journal:
+        journal.remove()
+    assert list(log.parent.iterdir()) == []
+
+
+def test_a_full_disk_is_one_line_and_leaves_whole_lines(log, monkeypatch):
+    before = log.read_bytes()
+    with Journal(log, RUN, REMEDY) as journal:
+        monkeypatch.setattr(journal, "_stream", FullFile(log, "ab"))
+        journal._stream.room = 5
+        with pytest.raises(OptionError, match=r"cannot write .*: No space left on device"):
+            journal.add(5, {"x": 3})
+        assert 5 not in journal
+        assert log.read_bytes() == before
+        journal._stream.room = 100
+        journal.add(5, {"x": 3})
+        journal._stream.close()
+    assert _steps(log)[-1] == (5, 3)
