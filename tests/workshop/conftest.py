@@ -5,9 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from knightadder.workshop import uci_client
 from knightadder.workshop.uci_client import UciClient
 
 FAKE_ENGINE = Path(__file__).with_name("fake_engine.py")
+
+
+@pytest.fixture(autouse=True)
+def wait_for_the_end(monkeypatch):
+    """Learn an engine's status however busy the machine is."""
+    monkeypatch.setattr(uci_client, "_END_SECONDS", 60.0)
 
 
 def _command(*words):

@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -75,8 +76,37 @@ def test_an_engine_that_talks_but_does_not_answer_is_killed():
 
 def test_killing_wakes_up_who_waits():
     with UciClient(_python("import time; time.sleep(3600)")) as client:
-        threading.Timer(0.1, client.kill).start()
+
+        def kill_when_awaited():
+            while client.deadline is None:
+                time.sleep(0.001)
+            client.kill()
+
+        threading.Thread(target=kill_when_awaited, daemon=True).start()
         with pytest.raises(EngineEndedError):
+            client.read_until("uciok", WAIT)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="groups of processes")
+def test_an_engine_that_is_no_more_is_not_signalled(monkeypatch):
+    signalled = []
+    monkeypatch.setattr(os, "killpg", lambda *arguments: signalled.append(arguments))
+    with UciClient(_python("")) as client:
+        with pytest.raises(EngineEndedError):
+            client.read_until("uciok", WAIT)
+        client.kill()
+    client.kill()
+    assert signalled == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="groups of processes")
+def test_what_an_engine_left_behind_is_killed():
+    code = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'input()']); print('left', flush=True)"
+    with UciClient(_python(code)) as client:
+        client.read_until("left", WAIT)
+        os.waitid(os.P_PID, client.process.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and is not reaped
+        client.kill()
+        with pytest.raises(EngineEndedError):  # what it left has its pipes
             client.read_until("uciok", WAIT)
 
 

@@ -5,6 +5,7 @@ engines and kills the one that is overdue.
 """
 
 import contextlib
+import math
 import os
 import shlex
 import shutil
@@ -26,6 +27,7 @@ _EXTRA_FOLDER = "/usr/games"
 
 _WATCH_SECONDS = 0.05  # how late an overdue engine may be killed
 _QUIT_SECONDS = 2.0  # what an engine gets to end by itself
+_END_SECONDS = 10.0  # what one gets that says no more, until nobody waits for its status
 
 
 class UciError(EngineError):
@@ -139,6 +141,8 @@ class UciClient:
         self._input, self._output = self.process.stdin, self.process.stdout
         self.deadline: float | None = None  # when a wait under way ends; the watchman reads it
         self.overdue = False
+        # Whether the process is alive is asked only with this, so that nobody signals one that is no more.
+        self._reaping = threading.Lock()
         _watchman.watch(self)
 
     # --- lines ---------------------------------------------------------------------------------------------------
@@ -200,8 +204,7 @@ class UciClient:
 
     def _ended(self) -> EngineEndedError:
         """Describe how the engine ended, with its last words on standard error."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(_QUIT_SECONDS)
+        self._wait(_END_SECONDS)
         status = self.process.returncode
         text = "the engine closed its pipes" if status is None else f"the engine ended with status {status}"
         with contextlib.suppress(OSError, ValueError):
@@ -256,14 +259,28 @@ class UciClient:
     @property
     def running(self) -> bool:
         """Whether the process is alive."""
-        return self.process.poll() is None
+        with self._reaping:
+            return self.process.poll() is None
+
+    def _wait(self, timeout: float) -> bool:
+        """Wait so many seconds for the process to end; says whether it has."""
+        end, pause = time.monotonic() + timeout, 0.001
+        while self.running:
+            if time.monotonic() > end:
+                return False
+            time.sleep(pause)
+            pause = min(2 * pause, _WATCH_SECONDS)
+        return True
 
     def kill(self) -> None:
         """End the engine at once; whoever reads from it is told that it ended."""
-        with contextlib.suppress(OSError):
+        with self._reaping, contextlib.suppress(OSError):
+            if self.process.returncode is not None:
+                return  # its number, and that of its group, may be another's by now
             if os.name == "posix":
                 os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.kill()
+            else:
+                self.process.kill()
 
     def close(self) -> None:
         """Send ``quit`` and wait a moment; kill the engine if it stays."""
@@ -273,11 +290,9 @@ class UciClient:
                 self.send("quit")
         with contextlib.suppress(OSError):
             self._input.close()
-        try:
-            self.process.wait(_QUIT_SECONDS)
-        except subprocess.TimeoutExpired:
+        if not self._wait(_QUIT_SECONDS):
             self.kill()
-            self.process.wait()
+            self._wait(math.inf)
         self._output.close()
         self._errors.close()
 
