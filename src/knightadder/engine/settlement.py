@@ -1,5 +1,7 @@
 """When to resign, and when to offer a draw or accept one: by the scores of the engine's own moves."""
 
+from collections.abc import Sequence
+
 from knightadder.engine.errors import OptionError
 from knightadder.engine.info import Score
 from knightadder.engine.options import Option, Spin
@@ -54,13 +56,14 @@ class Settlement:
     def resigns(self) -> bool:
         """Say whether to resign instead of moving."""
         limit, moves = self._values["Resign Score"], self._values["Resign Moves"]
-        return bool(limit and moves) and self._last(moves, -_MATE, -limit)
+        return bool(limit and moves) and stayed_within(self._scores, moves, -_MATE, -limit)
 
     def offers_draw(self) -> bool:
         """Say whether to offer a draw with the move; if so, it counts as offered."""
         limit = self._values["Draw Score"]
         recently = self._offered_at is not None and len(self._scores) - self._offered_at < _PATIENCE
-        if not limit or recently or self._move_number < _DRAW_FROM_MOVE or not self._last(_DRAW_MOVES, -limit, limit):
+        level = stayed_within(self._scores, _DRAW_MOVES, -limit, limit)
+        if not limit or recently or self._move_number < _DRAW_FROM_MOVE or not level:
             return False
         self._offered_at = len(self._scores)
         return True
@@ -68,9 +71,11 @@ class Settlement:
     def accepts_draw(self) -> bool:
         """Say whether to accept a draw that the opponent has offered."""
         limit = self._values["Draw Score"]
-        return bool(limit) and self._move_number >= _DRAW_FROM_MOVE and self._last(_DRAW_MOVES, -_MATE, limit)
+        level = stayed_within(self._scores, _DRAW_MOVES, -_MATE, limit)
+        return bool(limit) and self._move_number >= _DRAW_FROM_MOVE and level
 
-    def _last(self, moves: int, lowest: int, highest: int) -> bool:
-        """Say whether there are so many scores and the last of them all lie within these bounds."""
-        last = self._scores[-moves:]
-        return len(last) == moves and all(lowest <= score <= highest for score in last)
+
+def stayed_within(scores: Sequence[int], moves: int, lowest: float, highest: float) -> bool:
+    """Say whether the last scores, so many as moves are asked for, all lie within these bounds, in centipawns."""
+    last = scores[-moves:]
+    return len(last) == moves and all(lowest <= score <= highest for score in last)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,14 +11,11 @@ import numpy as np
 from knightadder.core.layout import WORKER
 from knightadder.core.native.memory import zeroed_bytes
 from knightadder.core.tables import new_tables
-from knightadder.engine.deepening import (
-    MAX_DEPTH,
-    Deepening,
-    Line,
-    Root,
-)
+from knightadder.engine.deepening import MAX_DEPTH, Deepening, Line, Root
+from knightadder.engine.ending import Ending
 from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable
+from knightadder.engine.settlement import stayed_within
 
 if TYPE_CHECKING:
     from knightadder.workshop.openings import Opening
@@ -94,19 +92,17 @@ class SelfPlay:
         for side in sides:
             side.new_game()
         scores: list[int] = []
-        while moves := game.legal_moves():
-            if game.drawn:
-                return DRAW
+        while (ending := game.ending()) is None:
             result = adjudicate(scores, len(opening.moves) + len(scores))
             if result is not None:
                 return result
             mover = game.side_to_move
-            line = sides[mover].search(game, moves, self._nodes, self._stop)
+            line = sides[mover].search(game, game.legal_moves(), self._nodes, self._stop)
             if self._stop[0]:
                 raise StoppedError
             scores.append(-line.score if mover else line.score)
             game.push(line.moves[0])
-        if not game.in_check:
+        if ending is not Ending.CHECKMATE:
             return DRAW
         return WIN if game.side_to_move else LOSS
 
@@ -154,13 +150,10 @@ def adjudicate(scores: Sequence[int], plies: int) -> int | None:
     int or None
         White's result; None while the game goes on.
     """
-    last = scores[-RESIGN_PLIES:]
-    if len(last) == RESIGN_PLIES:
-        if min(last) > RESIGN_SCORE:
-            return WIN
-        if max(last) < -RESIGN_SCORE:
-            return LOSS
-    quiet = scores[-DRAW_PLIES:]
-    if plies >= DRAW_FROM and len(quiet) == DRAW_PLIES and all(abs(score) <= DRAW_SCORE for score in quiet):
+    if stayed_within(scores, RESIGN_PLIES, RESIGN_SCORE + 1, math.inf):
+        return WIN
+    if stayed_within(scores, RESIGN_PLIES, -math.inf, -RESIGN_SCORE - 1):
+        return LOSS
+    if plies >= DRAW_FROM and stayed_within(scores, DRAW_PLIES, -DRAW_SCORE, DRAW_SCORE):
         return DRAW
     return None

@@ -93,19 +93,33 @@ def test_black_may_begin(play):
         ("crash", "crash", "status 3: Oops: broken"),
         ("illegal", "illegal", "bestmove a1a1 in "),
         ("none", "illegal", r"bestmove \(none\) in "),
-        ("silent", "silent", "no bestmove within"),
     ],
 )
 @pytest.mark.parametrize("white", [True, False])
 def test_faults_lose(play, action, kind, text, white):
     guilty = (f"do={action}", "at=2")
-    patience = 2.0 if action == "silent" else 60.0
-    game = play(*((guilty, ()) if white else ((), guilty)), rules=Rules(max_moves=4, patience=patience))
+    game = play(*((guilty, ()) if white else ((), guilty)))
     assert (game.fault.white, game.fault.kind) == (white, kind)
     assert game.white_points == (0.0 if white else 1.0)
     assert game.result == ("0-1" if white else "1-0")
     assert len(game.moves) == (2 if white else 3)
     assert re.search(text, game.fault.text)
+
+
+def test_silence_loses(start_fake, monkeypatch):
+    white, black = start_fake(), start_fake("do=silent", "at=2")
+    real, waits = black.read_until, []
+
+    def read_until(prefix, timeout):
+        waits.append((prefix, timeout))
+        return real(prefix, 0.01 if len(waits) == 3 else timeout)  # only where it is silent
+
+    monkeypatch.setattr(black, "read_until", read_until)
+    game = play_game(Player(white, NODES), Player(black, Limits(move_time=1000)), Opening(), SHORT)
+    assert (game.fault.white, game.fault.kind, game.fault.text) == (False, "silent", "no bestmove within 0.01 s")
+    assert (game.white_points, len(game.moves)) == (1.0, 3)
+    assert waits == [("readyok", 60.0), ("bestmove", 1060.0), ("bestmove", 1060.0)]
+    black.process.wait(60)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
@@ -11,6 +12,7 @@ import chess
 import chess.syzygy
 
 from knightadder.engine.errors import OptionError
+from knightadder.engine.settlement import stayed_within
 from knightadder.workshop.match.clock import Clock, Limits
 from knightadder.workshop.match.search_info import (
     MATE_SIGN,
@@ -338,13 +340,12 @@ class _Table:
         """Give the colour that has lost by the scores, if one has."""
         count = rule.move_count
         mover = not self._board.turn
-        own = self._scores[-1 : -2 * count : -2]
-        others = self._scores[-2 : -2 * count - 1 : -2]
+        # A move without a score is neither won nor lost.
+        scores = [0 if score is None else score for score in self._scores[-2 * count :]]
+        own, others = scores[::-2], scores[-2::-2]
         for colour, mine, theirs in ((mover, own, others), (not mover, others, own)):
-            if len(mine) < count or not all(score is not None and score <= -rule.score for score in mine):
-                continue
-            agreed = len(theirs) == count and all(score is not None and score >= rule.score for score in theirs)
-            if agreed or not rule.two_sided:
+            agreed = not rule.two_sided or stayed_within(theirs, count, rule.score, math.inf)
+            if agreed and stayed_within(mine, count, -math.inf, -rule.score):
                 return colour
         return None
 
@@ -369,6 +370,8 @@ def open_tablebases(folder: str) -> chess.syzygy.Tablebase:
 
 def rule_result(board: chess.Board) -> tuple[float, str] | None:
     """Decide a game by the rules of chess, the draws that are usually claimed among them.
+
+    By those of python-chess: the engine's own are on trial here.
 
     Parameters
     ----------
