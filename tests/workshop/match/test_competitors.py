@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from knightadder.engine.errors import EngineError, OptionError
+from knightadder.runs import source_digest
 from knightadder.workshop.match.clock import Limits, TimeControl
 from knightadder.workshop.match.competitors import Competitor, read_competitors
 
@@ -122,3 +123,52 @@ def test_the_identity_tells_engines_apart():
     base = read_competitors([["name=A"], ["name=B"]], ["nodes=5"])[0].identity()
     for words in (["name=C"], ["name=A", "option.Hash=2"], ["name=A", "depth=3"], ["name=A", "env.X=1"]):
         assert read_competitors([words, ["name=B"]], ["nodes=5"])[0].identity() != base
+
+
+# --- what the engines are made of ----------------------------------------------------------------------------------
+
+
+def _sources(*words):
+    return read_competitors([["name=A", *words], ["name=B"]], ["nodes=5"])[0].sources()
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """Give a folder with something that looks like another copy of this program."""
+    (tmp_path / "knightadder" / "core").mkdir(parents=True)
+    source = tmp_path / "knightadder" / "core" / "a.py"
+    source.write_text("a = 1")
+    return source
+
+
+def test_a_changed_program_or_script_is_another_engine(tmp_path):
+    script = tmp_path / "engine.py"
+    script.write_text("one")
+    for words in ([f"cmd='{PYTHON}' '{script}'"], [f"cmd='{PYTHON}' engine.py", f"dir={tmp_path}"]):
+        script.write_text("one")
+        before = _sources(*words)
+        assert _sources(*words) == before
+        script.write_text("two")
+        assert _sources(*words) != before
+
+
+def test_a_log_that_an_engine_writes_is_no_part_of_it(tmp_path):
+    log = tmp_path / "engine.log"
+    log.write_text("one")
+    words = [f"cmd='{PYTHON}' -V --log {log}"]
+    before = _sources(*words)
+    log.write_text("two")
+    assert _sources(*words) == before
+
+
+def test_the_sources_of_this_program_count(copy, monkeypatch):
+    folder = copy.parents[2]
+    ours = _sources()
+    assert ours.endswith(f" {source_digest()}")
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    for words in ([f"dir={folder}"], [f"env.PYTHONPATH=/nowhere:{folder}"]):
+        copy.write_text("a = 1")
+        before = _sources(*words)
+        assert before != ours
+        copy.write_text("a = 2")
+        assert _sources(*words) != before

@@ -1,5 +1,6 @@
 """The command: whole matches of fake engines, going on after an interruption, and bad arguments."""
 
+import itertools
 import json
 import os
 import re
@@ -9,13 +10,16 @@ import subprocess
 import sys
 import threading
 from collections import Counter
+from pathlib import Path
 
 import chess.pgn
 import pytest
 
 from knightadder import cli
+from knightadder.runs import locked
 from knightadder.workshop.match import command as match
 from knightadder.workshop.match import pool
+from knightadder.workshop.match.standings import Standings
 
 
 def _run(capsys, *arguments):
@@ -158,32 +162,44 @@ def test_the_test_stops_when_it_is_decided(capsys, tmp_path, engine):
     assert len(_log(log)) == played
 
 
-def test_a_match_goes_on_from_its_log(capsys, tmp_path, two, monkeypatch):
+@pytest.fixture
+def interrupt_game(monkeypatch):
+    """Press Ctrl-C in the middle of a game, once the results of all games before it are counted."""
+
+    def interrupt(number):
+        counted, aborted, begun = threading.Semaphore(0), threading.Event(), itertools.count(1)
+        add, abort, play = Standings.add, pool._Worker.abort, pool.play_game
+
+        def count(self, record):
+            add(self, record)
+            counted.release()
+
+        def play_game(*arguments):
+            if next(begun) == number:
+                assert all(counted.acquire(timeout=60) for _ in range(number - 1))
+                os.kill(os.getpid(), signal.SIGINT)
+                assert aborted.wait(60)
+            return play(*arguments)
+
+        monkeypatch.setattr(Standings, "add", count)
+        monkeypatch.setattr(pool, "play_game", play_game)
+        monkeypatch.setattr(pool._Worker, "abort", lambda self: (abort(self), aborted.set()))
+
+    return interrupt
+
+
+def test_a_match_goes_on_from_its_log(capsys, tmp_path, two, interrupt_game, monkeypatch):
     log, whole = tmp_path / "m.jsonl", tmp_path / "whole.jsonl"
     _run(capsys, *two, "--games", "6", "--log", str(whole))
 
-    # Ctrl-C in the middle of the fourth game.
-    real, number = pool.play_game, 0
-
-    def play(*arguments):
-        nonlocal number
-        number += 1
-        if number == 4:
-            while not log.exists() or len(_log(log)) < 3:  # the third game's result is on its way
-                threading.Event().wait(0.05)
-            threading.Event().wait(0.2)
-            os.kill(os.getpid(), signal.SIGINT)
-            threading.Event().wait(0.5)
-        return real(*arguments)
-
-    monkeypatch.setattr(pool, "play_game", play)
+    interrupt_game(4)
     status, out, err = _run(capsys, *two, "--games", "6", "--log", str(log))
     assert status == 130
     assert re.search(r"^ +Games +3, ", out, re.MULTILINE)
     assert "goes on from there" in err
     assert _log(log) == _log(whole)[:3]
 
-    monkeypatch.setattr(pool, "play_game", real)
+    monkeypatch.undo()
     assert _run(capsys, *two, "--games", "6", "--log", str(log))[0] == 0
     # The engines were started anew, so their choices differ from those of a whole match, but not the games to play.
     assert _fixtures(log) == _fixtures(whole)
@@ -197,16 +213,135 @@ def test_the_log_of_another_match_is_refused(capsys, tmp_path, two):
     before = log.read_text()
     status, out, err = _run(capsys, *two, "--games", "2", "--log", str(log), "--openings", "seed=2")
     assert (status, out) == (2, "")
-    assert re.fullmatch(r"knightadder: .*m\.jsonl belongs to another match, with other openings: .*\n", err)
+    assert re.fullmatch(r"knightadder: .*m\.jsonl belongs to another run, with other openings: .*\n", err)
     assert log.read_text() == before
 
 
-def test_an_engine_that_cannot_start_ends_the_match(capsys, engine):
+def test_a_match_does_not_go_on_with_a_changed_engine(capsys, tmp_path, fake_command, two):
+    log, script = tmp_path / "m.jsonl", tmp_path / "fake.py"
+    program, source, *words = fake_command("seed=2")
+    script.write_text(Path(source).read_text())
+    two[5] = f"cmd={shlex.join([program, str(script), *words])}"
+    arguments = [*two, "--log", str(log), "--games"]
+    assert _run(capsys, *arguments, "2")[0] == 0
+    before = log.read_text()
+    script.write_text(f"{script.read_text()}\n# changed\n")
+    status, out, err = _run(capsys, *arguments, "4")
+    assert (status, out) == (2, "")
+    assert err == (
+        f"knightadder: {log} belongs to another run, with other sources of the engines: "
+        "go on with the same, or give another --log\n"
+    )
+    assert log.read_text() == before
+
+
+def test_a_match_does_not_go_on_with_an_engine_of_another_name(capsys, tmp_path, fake_command, two):
+    """A wrapper may start another version, which its own text does not tell."""
+    log, inner, wrapper = tmp_path / "m.jsonl", tmp_path / "fake.py", tmp_path / "wrapper.py"
+    program, source, *_ = fake_command()
+    inner.write_text(Path(source).read_text())
+    wrapper.write_text(f"import os, sys; os.execv({program!r}, [{program!r}, {str(inner)!r}])")
+    two[5] = f"cmd={shlex.join([program, str(wrapper)])}"
+    arguments = [*two, "--log", str(log), "--games"]
+    assert _run(capsys, *arguments, "2")[0] == 0
+    inner.write_text(inner.read_text().replace("Fake 1.0", "Fake 2.0"))
+    status, _, err = _run(capsys, *arguments, "4")
+    assert status == 2
+    assert "knightadder: B was Fake 1.0 and is now Fake 2.0: go on with the same, or give another --log\n" in err
+    assert len(_log(log)) == 2
+
+
+def test_two_matches_do_not_write_into_one_log(capsys, tmp_path, two):
+    log = tmp_path / "m.jsonl"
+    with locked(log):
+        status, out, err = _run(capsys, *two, "--games", "2", "--log", str(log))
+    assert (status, out, err) == (2, "", f"knightadder: {log} is in use by another run\n")
+
+
+@pytest.fixture
+def small_disk():
+    """Give the function that limits how large files may become, as a full disk does; it ends with the test."""
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    yield lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.parametrize("full", ["m.pgn", "m.jsonl"])
+def test_on_a_full_disk_all_files_stay_whole(capsys, tmp_path, two, small_disk, full):
+    log, pgn = tmp_path / "m.jsonl", tmp_path / "m.pgn"
+    arguments = [*two, "--log", str(log), *(["--pgn", str(pgn)] if full == "m.pgn" else []), "--games"]
+    assert _run(capsys, *arguments, "4")[0] == 0
+    size = (tmp_path / full).stat().st_size
+    small_disk(size + 50)
+    status, out, err = _run(capsys, *arguments, "6")
+    assert status == 2
+    assert re.search(r"^ +Games +4, ", out, re.MULTILINE)
+    assert err == (
+        f"The games so far are in {log}; the same command goes on from there\n"
+        f"knightadder: cannot write {tmp_path / full}: File too large\n"
+    )
+    assert len(_log(log)) == 4
+    assert (tmp_path / full).stat().st_size == size
+    small_disk(-1)
+    assert _run(capsys, *arguments, "6")[0] == 0
+    assert len(_log(log)) == 6
+    assert full != "m.pgn" or pgn.read_text().count("[Event ") == 6
+
+
+def test_half_a_game_of_a_killed_run_is_removed(capsys, tmp_path, two):
+    pgn = tmp_path / "m.pgn"
+    arguments = [*two, "--pgn", str(pgn), "--games", "2"]
+    assert _run(capsys, *arguments)[0] == 0
+    text = pgn.read_text()
+    pgn.write_text(text[:-40])
+    status, _, err = _run(capsys, *arguments)
+    assert (status, err) == (0, f"knightadder: {pgn} ended with half a game, which is removed\n")
+    assert pgn.read_text().startswith(text[: text.rindex("[Event ")])
+    assert pgn.read_text().count("[Event ") == 3
+
+
+def test_an_engine_that_cannot_start_ends_the_match_before_it_begins(capsys, engine):
     status, out, err = _run(
         capsys, *engine("A"), "--engine", "name=B", f"cmd={sys.executable} -V", "--each", "nodes=1", "--games", "2"
     )
     assert (status, out) == (1, "")
     assert re.fullmatch(r"knightadder: B: the engine ended with status 0.*\n", err)
+
+
+_FAILING = """\
+import sys
+from pathlib import Path
+starts, repaired = Path({starts!r}), Path({repaired!r})
+starts.write_text(starts.read_text() + "x")
+if len(starts.read_text()) > 2 and not repaired.exists():
+    sys.exit("no licence")
+"""
+
+
+def test_an_engine_that_does_not_start_again_is_left_out(capsys, tmp_path, engine, fake_command):
+    log, starts, repaired, script = (tmp_path / name for name in ("m.jsonl", "starts", "repaired", "fake.py"))
+    program, source, *_ = fake_command()
+    # It starts twice, to be tried out and to play, and crashes at its seventh move, in its third game.
+    script.write_text(_FAILING.format(starts=str(starts), repaired=str(repaired)) + Path(source).read_text())
+    starts.touch()
+    broken = ["--engine", "name=C", f"cmd={shlex.join([program, str(script), 'do=crash', 'at=7'])}"]
+    arguments = [*engine("A"), *engine("B"), *broken, "--each", "nodes=1", "--max-moves", "3", "--openings", "plies=1"]
+    arguments += ["--games", "4", "--log", str(log)]
+    status, out, err = _run(capsys, *arguments)
+    assert status == 1
+    assert err == (
+        "knightadder: C: the engine ended with status 1: no licence: its games are left out\n"
+        f"The games so far are in {log}; the same command goes on from there\n"
+        "knightadder: C could not be started, and there are games left to play\n"
+    )
+    assert re.search(r"^ +A - B +4 ", out, re.MULTILINE)
+    assert Counter(record["culprit"] for record in _log(log)) == {None: 6, "C": 1}
+    assert {(0, "A", "C"), (0, "C", "A"), (0, "B", "C")} < set(_fixtures(log))
+
+    repaired.touch()
+    assert _run(capsys, *arguments)[::2] == (0, "")
+    assert len(set(_fixtures(log))) == len(_log(log)) == 12
 
 
 def test_common_options_are_left_out_where_they_do_not_exist(capsys, two):
@@ -250,7 +385,7 @@ def test_on_a_terminal_a_table_is_kept_up_to_date(capsys, two, monkeypatch):
         (["--games", "2", "--resign", "twosided=maybe"], "twosided=maybe: expected true or false"),
         (["--games", "2", "--openings", "file=missing.epd"], "cannot read missing.epd"),
         (["--games", "2", "--log", "no/such/folder"], "cannot use no"),
-        (["--games", "2", "--pgn", "no/such/folder"], "cannot write no"),
+        (["--games", "2", "--pgn", "no/such/folder"], "cannot use no"),
     ],
 )
 def test_bad_arguments_are_one_line(capsys, two, arguments, message):
@@ -296,7 +431,7 @@ def test_without_scipy_there_is_one_clear_line(capsys, monkeypatch, two):
     monkeypatch.setitem(sys.modules, "scipy", None)
     status, out, err = _run(capsys, *two, "--games", "2")
     assert (status, out) == (2, "")
-    assert re.fullmatch(r"knightadder: match needs SciPy: .*\n", err)
+    assert re.fullmatch(r"knightadder: match needs SciPy: pip install 'knightadder\[workshop\]'\n", err)
 
 
 def test_declaring_the_command_imports_nothing_heavy():

@@ -1,6 +1,7 @@
 """Games as PGN, read by python-chess."""
 
 import io
+import os
 
 import chess.pgn
 import pytest
@@ -9,7 +10,7 @@ from knightadder.engine.errors import OptionError
 from knightadder.workshop.match.clock import Limits, TimeControl
 from knightadder.workshop.match.competitors import Competitor
 from knightadder.workshop.match.journal import Fixture
-from knightadder.workshop.match.pgn import append_game, game_text
+from knightadder.workshop.match.pgn import PgnFile, game_text
 from knightadder.workshop.match.referee import Fault, Game, PlayedMove
 from knightadder.workshop.match.search_info import parse_info
 from knightadder.workshop.openings import Opening
@@ -76,14 +77,98 @@ def test_a_game_without_moves_is_a_game():
     assert list(_read(game_text(Fixture(0, "A", "B"), game, WHITE, BLACK)).mainline_moves()) == []
 
 
+# --- the file ------------------------------------------------------------------------------------------------------
+
+FIXTURES = [Fixture(0, "A", "B"), Fixture(0, "B", "A")]
+GAME = game_text(FIXTURES[0], _game(), WHITE, BLACK)
+FOREIGN = '[Event "A against me"]\n\n1. e4'
+
+
+def _append(file, *texts):
+    """Append games; gives what was reported."""
+    heard = []
+    with PgnFile(file, FIXTURES, heard.append) as games:
+        for text in texts:
+            with games.appended(text):
+                pass
+    return heard
+
+
+def _count(file):
+    with file.open() as stream:
+        count = 0
+        while game := chess.pgn.read_game(stream):
+            assert not game.errors
+            count += 1
+    return count
+
+
 def test_games_are_appended(tmp_path):
     file = tmp_path / "games.pgn"
     for number in range(2):
-        append_game(file, game_text(Fixture(number, "A", "B"), _game(), WHITE, BLACK))
+        assert _append(file, game_text(Fixture(number, "A", "B"), _game(), WHITE, BLACK)) == []
     with file.open() as stream:
         rounds = []
         while game := chess.pgn.read_game(stream):
             rounds.append(game.headers["Round"])
     assert rounds == ["1", "2"]
     with pytest.raises(OptionError, match="cannot write"):
-        append_game(tmp_path, "x")
+        PgnFile(tmp_path, FIXTURES)
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_without_a_file_no_games_are_kept():
+    assert _append(None, GAME) == []
+
+
+def test_a_game_whose_result_cannot_be_kept_is_taken_back(tmp_path):
+    file = tmp_path / "games.pgn"
+    _append(file, GAME)
+    before = file.read_bytes()
+    with PgnFile(file, FIXTURES) as games, pytest.raises(OptionError), games.appended(GAME):
+        raise OptionError
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("before", ["", f"{GAME}\n\n"])
+@pytest.mark.parametrize("cut", range(1, len(GAME) + 1, 7))
+def test_half_a_game_at_the_end_is_removed(tmp_path, before, cut):
+    file = tmp_path / "games.pgn"
+    file.write_text(before + GAME[:-cut])
+    half = cut < len(GAME)
+    assert _append(file) == ([f"{file} ended with half a game, which is removed"] if half else [])
+    assert file.read_text() == before
+
+
+def test_a_game_without_the_empty_line_after_it_is_whole(tmp_path):
+    file = tmp_path / "games.pgn"
+    for end in ("", "\n", "\n\n"):
+        file.write_text(GAME + end)
+        assert _append(file, GAME) == []
+        assert _count(file) == 2
+
+
+@pytest.mark.parametrize("text", [FOREIGN, "hello", f"{GAME}\n\n{FOREIGN}", FOREIGN + "\n"])
+def test_what_others_wrote_stays(tmp_path, text):
+    file = tmp_path / "games.pgn"
+    file.write_text(text)
+    assert _append(file, GAME) == []
+    assert file.read_text().startswith(text + "\n")
+    assert file.read_text().endswith(f"\n\n{GAME}\n\n")
+
+
+def test_two_matches_do_not_write_into_one_file(tmp_path):
+    file = tmp_path / "games.pgn"
+    with PgnFile(file, FIXTURES), pytest.raises(OptionError, match=r"games\.pgn is in use by another run"):
+        PgnFile(file, FIXTURES)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes with a name")
+def test_games_may_go_through_a_pipe(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    assert _append(pipe, GAME) == []
+    assert os.read(reader, 1 << 16).decode() == f"{GAME}\n\n"
+    os.close(reader)
+    assert list(tmp_path.iterdir()) == [pipe]

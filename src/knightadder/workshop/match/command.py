@@ -10,17 +10,19 @@ import contextlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from knightadder.arguments import positive
 from knightadder.engine.errors import EngineError, OptionError
+from knightadder.extras import needed_by
 from knightadder.workshop.book_argument import add_openings, read_book
 from knightadder.workshop.key_values import KeyValues
 
 if TYPE_CHECKING:
     from knightadder.workshop.match.competitors import Competitor
-    from knightadder.workshop.match.journal import Fixture, Journal, Record
+    from knightadder.workshop.match.journal import Fixture, MatchLog, Record
     from knightadder.workshop.match.referee import DrawRule, Game, ResignRule
     from knightadder.workshop.match.standings import Standings
     from knightadder.workshop.match.statistics.sprt import Sprt
@@ -110,16 +112,12 @@ def run(arguments: argparse.Namespace) -> int:
     EngineError
         If an argument is wrong, a file cannot be used, or an engine does not start.
     """
-    try:
-        from knightadder.workshop.match.journal import Journal
+    with needed_by("match"):
+        from knightadder.workshop.match.journal import MatchLog
         from knightadder.workshop.match.standings import Standings
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "scipy":
-            raise
-        raise OptionError("match needs SciPy: pip install scipy, or the extra knightadder[workshop]") from None
 
     match = _Match(arguments)
-    with Journal(arguments.log, match.setup()) as journal:
+    with MatchLog(arguments.log, match.setup(), match.pairings) as journal:
         standings = Standings(match.pairings, journal.records)
         stopped: KeyboardInterrupt | EngineError | None = None
         with _display(standings, match, arguments.rating_interval) as show:
@@ -187,6 +185,7 @@ class _Match:
         """Give what makes two matches the same: all but the number of games."""
         return {
             "engines": [competitor.identity() for competitor in self.competitors],
+            "sources of the engines": [competitor.sources() for competitor in self.competitors],
             "openings": [self.book.name, self.book.digest],
             "rules": asdict(self.rules),
             "gauntlet": self.gauntlet,
@@ -202,45 +201,67 @@ class _Match:
                 yield Fixture(number, first, second)
                 yield Fixture(number, second, first)
 
-    def play(self, journal: Journal, standings: Standings, concurrency: int, pgn: Path | None, show: Show) -> None:
-        """Play what the journal does not have; returns when all is played or decided."""
+    def play(self, journal: MatchLog, standings: Standings, concurrency: int, pgn: Path | None, show: Show) -> None:
+        """Play what the journal does not have; returns when all is played or decided.
+
+        Raises
+        ------
+        EngineError
+            If an engine does not start, then after all games of the others; or a file cannot be written.
+        """
         from knightadder.workshop.match.journal import Record
-        from knightadder.workshop.match.pgn import append_game, game_text
+        from knightadder.workshop.match.pgn import PgnFile, game_text
         from knightadder.workshop.match.pool import play_all
 
         competitors = {competitor.name: competitor for competitor in self.competitors}
         played = {record.fixture for record in journal.records}
         missing = (fixture for fixture in self.fixtures() if fixture not in played)
-        show(None)
-        if self.verdict(standings) or (self.total is not None and len(played) >= self.total):
-            return
-        if _ENDLESS > self.rounds > len(self.book):
-            print(f"{self.book.name} has only {len(self.book)} openings: they are played again", file=sys.stderr)
-        if pgn:
-            append_game(pgn, "")  # whether it can be written
-        self.book.check(self.rounds)
-        for competitor in self.competitors:
-            client = competitor.start(self.rules.chess960)
-            for name in competitor.common_options:
-                if name.lower() not in client.options:
-                    print(f"{competitor.name} has no option {name}", file=sys.stderr)
-            client.close()
+        failed: list[str] = []
 
         def on_game(fixture: Fixture, game: Game) -> bool:
-            record = Record.of(fixture, game)
-            if pgn:
-                white, black = competitors[fixture.white], competitors[fixture.black]
-                append_game(pgn, game_text(fixture, game, white, black, self.rules.chess960))
-            journal.add(record)
+            record = Record.of(fixture, game, versions)
+            white, black = competitors[fixture.white], competitors[fixture.black]
+            with pgn_file.appended(game_text(fixture, game, white, black, self.rules.chess960)):
+                journal.add(record)
             standings.add(record)
             show(record)
             return not self.verdict(standings)
 
-        play_all(competitors, missing, self.book, self.rules, concurrency, on_game)
+        def on_failure(name: str, error: EngineError) -> None:
+            failed.append(name)
+            _say(f"{error}: its games are left out")
+
+        show(None)
+        with PgnFile(pgn, islice(self.fixtures(), 2 * len(self.pairings)), _say) as pgn_file:
+            if self.verdict(standings) or (self.total is not None and len(played) >= self.total):
+                return
+            if _ENDLESS > self.rounds > len(self.book):
+                print(f"{self.book.name} has only {len(self.book)} openings: they are played again", file=sys.stderr)
+            self.book.check(self.rounds)
+            versions = self._try_out()
+            journal.check_versions(versions)
+            play_all(competitors, missing, self.book, self.rules, concurrency, on_game, on_failure)
+        if failed and not self.verdict(standings):
+            raise EngineError(f"{' and '.join(failed)} could not be started, and there are games left to play")
+
+    def _try_out(self) -> dict[str, str]:
+        """Start each engine once, to say what is wrong with it before any game; returns what they call themselves."""
+        versions = {}
+        for competitor in self.competitors:
+            with competitor.start(self.rules.chess960) as client:
+                versions[competitor.name] = client.name
+                for name in competitor.common_options:
+                    if name.lower() not in client.options:
+                        print(f"{competitor.name} has no option {name}", file=sys.stderr)
+        return versions
 
     def verdict(self, standings: Standings) -> str | None:
         """Say how the test ended; None while it goes on, or if there is none."""
         return self.sprt.verdict(standings.scores[self.pairings[0]].counts) if self.sprt else None
+
+
+def _say(text: str) -> None:
+    print(f"knightadder: {text}", file=sys.stderr)
 
 
 # --- arguments -----------------------------------------------------------------------------------------------------

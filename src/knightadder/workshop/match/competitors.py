@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from knightadder.engine.errors import EngineError, OptionError
+from knightadder.runs import PACKAGE, digest_of, source_digest
 from knightadder.workshop.key_values import KeyValues
 from knightadder.workshop.match.clock import Limits, TimeControl
 from knightadder.workshop.uci_client import UciClient, resolve_command
@@ -17,6 +19,8 @@ from knightadder.workshop.uci_client import UciClient, resolve_command
 _CONTROLS = ("tc", "st", "nodes", "depth")
 _COMMON_KEYS = (*_CONTROLS, "margin", "option.", "env.")
 _KEYS = ("name", "cmd", "dir", *_COMMON_KEYS)
+
+_PROGRAMS = (".exe", ".jar", ".js", ".py", ".sh")  # files that need not be marked as programs to be some
 
 # Seconds to start and be ready: an engine that is compiled at its first start takes long on a busy machine.
 START_PATIENCE = 300.0
@@ -95,6 +99,38 @@ class Competitor:
             "limits": str(self.limits),
             "margin": self.limits.margin,
         }
+
+    def sources(self) -> str:
+        """Digest the programs that the command names, and of this program what decides how it plays.
+
+        Returns
+        -------
+        str
+            16 hexadecimal digits. What a wrapper script starts, or another machine, is not known.
+
+        Raises
+        ------
+        OptionError
+            If a file cannot be read.
+        """
+        folder = self.folder or Path()
+        files = {str(place): folder / word for place, word in enumerate(self.command) if _is_program(folder / word)}
+        digest = digest_of(files)
+        if self.command[1:3] == ("-m", PACKAGE.name):
+            digest += f" {source_digest(self._package())}"
+        return digest
+
+    def _package(self) -> Path:
+        """Find the folder from which ``python -m knightadder`` takes this program."""
+        path = {**os.environ, **self.environment}.get("PYTHONPATH", "").split(os.pathsep)
+        folders = [Path(), *(Path(entry) for entry in path if entry)]  # Python looks where it is started first
+        packages = ((self.folder or Path()) / folder / PACKAGE.name for folder in folders)
+        return next((package for package in packages if (package / "core").is_dir()), PACKAGE)
+
+
+def _is_program(file: Path) -> bool:
+    """Tell whether there is such a program or script, and not, say, a log that the engine writes."""
+    return file.is_file() and (file.suffix in _PROGRAMS or (os.name == "posix" and os.access(file, os.X_OK)))
 
 
 def read_competitors(

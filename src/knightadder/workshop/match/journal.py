@@ -1,18 +1,20 @@
-"""The log of a match: JSON lines, the first of them saying which match it is; a match goes on from its log."""
+"""The log of a match: what is kept of its games, each under its number."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from knightadder.engine.errors import OptionError
-from knightadder.workshop.match.referee import Game
+from knightadder.runs import Journal
+from knightadder.workshop.match.referee import FAULTS, Game
 
-FORMAT = 1
+FORMAT = 2
+
+REMEDY = "give another --log"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,8 @@ class Record:
         The first few warnings: engine, kind, line, position.
     lowest : dict of str to float
         For engines with a clock, the least that was left of their time after a move, in seconds.
+    versions : dict of str to str
+        What the engines call themselves.
     """
 
     fixture: Fixture
@@ -59,10 +63,11 @@ class Record:
     warnings: dict[str, dict[str, int]] = field(default_factory=dict)
     details: list[dict[str, str]] = field(default_factory=list)
     lowest: dict[str, float] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, fixture: Fixture, game: Game) -> Self:
-        """Keep what is kept of a game."""
+    def of(cls, fixture: Fixture, game: Game, versions: Mapping[str, str]) -> Self:
+        """Keep what is kept of a game; the versions are those of all engines of the match."""
         names = {True: fixture.white, False: fixture.black}
         warnings: dict[str, dict[str, int]] = {}
         for (white, kind), count in game.warning_counts.items():
@@ -80,10 +85,41 @@ class Record:
                 for each in game.warnings
             ],
             lowest={names[white]: round(seconds, 4) for white, seconds in game.lowest.items()},
+            versions={name: versions[name] for name in names.values()},
         )
 
+    @classmethod
+    def read(cls, values: Mapping[str, Any], fixture: Fixture) -> Self:
+        """Read what `dataclasses.asdict` made of the record of a game.
 
-class Journal:
+        Raises
+        ------
+        ValueError, TypeError, AttributeError, KeyError
+            If it is none.
+        """
+        names = {fixture.white, fixture.black}
+        warnings = {
+            name: {str(kind): int(n) for kind, n in kinds.items()} for name, kinds in values["warnings"].items()
+        }
+        lowest = {name: float(seconds) for name, seconds in values["lowest"].items()}
+        versions = {name: str(version) for name, version in values["versions"].items()}
+        details = [
+            {key: str(detail[key]) for key in ("engine", "kind", "line", "position")} for detail in values["details"]
+        ]
+        points, fault, culprit = float(values["white_points"]), values["fault"], values["culprit"]
+        if (
+            fixture.round < 0
+            or values["fixture"] != asdict(fixture)
+            or points not in (0.0, 0.5, 1.0)
+            or not {*warnings, *lowest, *versions} <= names
+            or ((fault, culprit) != (None, None) and not (fault in FAULTS and culprit in names))
+        ):
+            raise ValueError("not a record of this game")
+        reason, plies = str(values["reason"]), int(values["plies"])
+        return cls(fixture, points, reason, plies, fault, culprit, warnings, details, lowest, versions)
+
+
+class MatchLog:
     """The log file, with the games that it already has.
 
     Parameters
@@ -92,57 +128,57 @@ class Journal:
         The file, which is made if it is missing; without one nothing is kept.
     setup : mapping
         What makes two matches the same, as JSON can hold it.
+    pairings : sequence of (str, str)
+        Who plays whom; with the round it numbers the games.
 
     Attributes
     ----------
     records : list of Record
-        All games.
+        All games, in the order of their numbers, then as they were added.
 
     Raises
     ------
     OptionError
-        If the file belongs to another match, is no log, or cannot be written.
+        If the file belongs to another match, is damaged, in use, or cannot be written.
     """
 
-    def __init__(self, file: Path | None, setup: Mapping[str, Any]) -> None:
-        self.records: list[Record] = []
-        self._stream = None
-        if file is None:
-            return
-        header = json.loads(json.dumps({"format": FORMAT, **setup}))
+    def __init__(self, file: Path | None, setup: Mapping[str, Any], pairings: Collection[tuple[str, str]]) -> None:
+        self._players = [pair for first, second in pairings for pair in ((first, second), (second, first))]
+        self._journal = Journal(file, {"format": FORMAT, **setup}, REMEDY)
         try:
-            # A line without its end was cut off by a crash, and its game is played again.
-            text = file.read_text(encoding="utf-8") if file.exists() else ""
-            whole, _, _ = text.rpartition("\n")
-            lines = whole.split("\n") if whole else []
-            if lines:
-                self._check(file, lines[0], header)
-                self.records = [_record(line) for line in lines[1:]]
-            if not lines or whole + "\n" != text:
-                kept = whole + "\n" if lines else json.dumps(header) + "\n"
-                file.write_text(kept, encoding="utf-8", newline="\n")
-            self._stream = file.open("a", encoding="utf-8", newline="\n")
-        except OSError as error:
-            raise OptionError(f"cannot use {file}: {error.strerror}") from None
+            self.records = self._journal.entries(self._read)
         except OptionError:
+            self._journal.close()
             raise
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise OptionError(f"{file} is not the log of a match") from None
 
-    @staticmethod
-    def _check(file: Path, line: str, wanted: Mapping[str, Any]) -> None:
-        """Refuse the log of another match."""
-        found = json.loads(line)
-        differing = [key for key in wanted if found.get(key) != wanted[key]]
-        if differing:
-            raise OptionError(f"{file} belongs to another match, with other {', '.join(differing)}: give another --log")
+    def _read(self, values: dict[str, Any]) -> Record:
+        number, place = divmod(values["number"], len(self._players))
+        return Record.read(values, Fixture(number, *self._players[place]))
 
     def add(self, record: Record) -> None:
-        """Append a game."""
+        """Append a game; OptionError if it cannot be written."""
+        fixture = record.fixture
+        number = fixture.round * len(self._players) + self._players.index((fixture.white, fixture.black))
+        self._journal.add(number, asdict(record))
         self.records.append(record)
-        if self._stream:
-            self._stream.write(json.dumps(asdict(record)) + "\n")
-            self._stream.flush()
+
+    def check_versions(self, versions: Mapping[str, str]) -> None:
+        """Refuse to go on with other engines than those of the last games.
+
+        Parameters
+        ----------
+        versions : mapping of str to str
+            What they call themselves, by their names.
+
+        Raises
+        ------
+        OptionError
+            If one of them calls itself something else.
+        """
+        known = {name: version for record in self.records for name, version in record.versions.items()}
+        for name, version in versions.items():
+            if known.get(name, version) != version:
+                raise OptionError(f"{name} was {known[name]} and is now {version}: go on with the same, or {REMEDY}")
 
     def __enter__(self) -> Self:
         """Give the log itself to a ``with`` block."""
@@ -152,11 +188,4 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Close the file at the end of a ``with`` block."""
-        if self._stream:
-            self._stream.close()
-
-
-def _record(line: str) -> Record:
-    """Read a game."""
-    values = json.loads(line)
-    return Record(**{**values, "fixture": Fixture(**values["fixture"])})
+        self._journal.close()

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 import chess
 import chess.pgn
 
 from knightadder.engine.errors import OptionError
+from knightadder.runs import append_whole, locked
 from knightadder.workshop.match.competitors import Competitor
 from knightadder.workshop.match.journal import Fixture
 from knightadder.workshop.match.referee import Game, PlayedMove
@@ -19,6 +26,10 @@ _TERMINATIONS = {
     "crash": "abandoned",
     "silent": "abandoned",
 }
+
+_LONGEST = 1 << 20  # bytes of a game; at the end of a file half a game is looked for in so many
+# The last line of a game: what is no header, and ends with a result.
+_LAST_LINE = re.compile(rb"^[^\[\n].*(?:1-0|0-1|1/2-1/2|\*)[ \t\r]*$", re.MULTILINE)
 
 
 def move_comment(move: PlayedMove) -> str:
@@ -52,7 +63,7 @@ def game_text(fixture: Fixture, game: Game, white: Competitor, black: Competitor
     text = chess.pgn.Game()
     text.setup(board)
     headers = text.headers
-    headers["Event"] = f"{fixture.white} against {fixture.black}"
+    headers["Event"] = _event(fixture)
     headers["Site"] = "?"
     headers["Date"] = datetime.date.today().strftime("%Y.%m.%d")
     headers["Round"] = str(fixture.round + 1)
@@ -78,10 +89,86 @@ def game_text(fixture: Fixture, game: Game, white: Competitor, black: Competitor
     return str(text)
 
 
-def append_game(file: Path, text: str) -> None:
-    """Append a game, or nothing if the text is empty, to a file; OptionError if it cannot be written."""
-    try:
-        with file.open("a", encoding="utf-8") as stream:
-            stream.write(f"{text}\n\n" if text else "")
-    except OSError as error:
-        raise OptionError(f"cannot write {file}: {error.strerror}") from None
+def _event(fixture: Fixture) -> str:
+    return f"{fixture.white} against {fixture.black}"
+
+
+class PgnFile:
+    """A file to which games are appended, each whole or not at all.
+
+    Half a game of this match at its end, left by a crash, is removed. What others have written stays as it is.
+
+    Parameters
+    ----------
+    file : Path, optional
+        The file, which is made if it is missing; without one nothing is kept.
+    fixtures : iterable of Fixture
+        What games of this match may be between.
+    report : callable
+        Told in a line if half a game was removed.
+
+    Raises
+    ------
+    OptionError
+        If the file is in use by another run, or cannot be written.
+    """
+
+    def __init__(self, file: Path | None, fixtures: Iterable[Fixture], report: Callable[[str], None] = print) -> None:
+        self._file = file
+        self._held = contextlib.ExitStack()
+        if file is None:
+            return
+        try:
+            with contextlib.ExitStack() as stack:
+                stack.enter_context(locked(file))
+                self._stream = stack.enter_context(file.open("ab", buffering=0))
+                if file.is_file():  # and no device or pipe
+                    self._mend(file, {f'[Event "{_event(fixture)}"]'.encode() for fixture in fixtures}, report)
+                self._held = stack.pop_all()
+        except OSError as error:
+            raise OptionError(f"cannot write {file}: {error.strerror}") from None
+
+    def _mend(self, file: Path, events: Iterable[bytes], report: Callable[[str], None]) -> None:
+        """See that a game can be appended: that the file ends with a whole game and an empty line."""
+        size = self._stream.seek(0, os.SEEK_END)
+        with file.open("rb") as stream:
+            stream.seek(max(0, size - _LONGEST))
+            tail = stream.read()
+        lines = [line for line in _LAST_LINE.finditer(tail) if line[0].rfind(b"}") >= line[0].rfind(b"{")]
+        half = tail[lines[-1].end() :].lstrip() if lines else tail.lstrip()
+        if half and any(half.startswith(event) or event.startswith(half) for event in events):
+            size -= len(half)
+            self._stream.truncate(size)
+            tail = tail[: -len(half)]
+            report(f"{file} ended with half a game, which is removed")
+        if size and not tail.endswith(b"\n\n"):
+            append_whole(self._stream, b"\n" if tail.endswith(b"\n") else b"\n\n")
+
+    @contextlib.contextmanager
+    def appended(self, text: str) -> Iterator[None]:
+        """Append a game, and take it back if the ``with`` block fails; OptionError if it cannot be written."""
+        file = self._file
+        if file is None:
+            yield
+            return
+        try:
+            end = self._stream.seek(0, os.SEEK_END) if file.is_file() else None
+            append_whole(self._stream, f"{text}\n\n".encode())
+        except OSError as error:
+            raise OptionError(f"cannot write {file}: {error.strerror}") from None
+        try:
+            yield
+        except BaseException:
+            if end is not None:
+                self._stream.truncate(end)
+            raise
+
+    def __enter__(self) -> Self:
+        """Give the file itself to a ``with`` block."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the file at the end of a ``with`` block."""
+        self._held.close()

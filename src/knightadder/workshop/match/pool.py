@@ -8,14 +8,10 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
+from knightadder.engine.errors import EngineError
 from knightadder.workshop.match.competitors import Competitor
 from knightadder.workshop.match.journal import Fixture
-from knightadder.workshop.match.referee import (
-    Game,
-    Player,
-    Rules,
-    play_game,
-)
+from knightadder.workshop.match.referee import Game, Player, Rules, play_game
 from knightadder.workshop.openings import Book
 from knightadder.workshop.uci_client import UciClient
 
@@ -26,6 +22,15 @@ _JOIN_SECONDS = 5.0
 _SWITCH_SECONDS = 0.0002
 
 OnGame: TypeAlias = Callable[[Fixture, Game], bool]
+OnFailure: TypeAlias = Callable[[str, EngineError], None]
+
+
+class _StartError(Exception):
+    """An engine cannot be started."""
+
+    def __init__(self, name: str, error: EngineError) -> None:
+        super().__init__(name)
+        self.name, self.error = name, error
 
 
 def play_all(
@@ -35,6 +40,7 @@ def play_all(
     rules: Rules,
     concurrency: int,
     on_game: OnGame,
+    on_failure: OnFailure,
 ) -> None:
     """Play games until all are played or the match is decided.
 
@@ -53,11 +59,9 @@ def play_all(
     on_game : callable
         Told of each finished game, in the thread that called; says whether to go on. Games under way when it says no,
         or when Ctrl-C is pressed, are broken off.
-
-    Raises
-    ------
-    EngineError
-        If an engine cannot be started.
+    on_failure : callable
+        Told, in the same thread, that an engine of some name cannot be started. The game that it was to play is void,
+        and its others are left out; those of the other engines go on.
     """
     waiting = _Shared(fixtures)
     finished: queue.SimpleQueue[tuple[Fixture, Game] | BaseException | None] = queue.SimpleQueue()
@@ -75,6 +79,8 @@ def play_all(
                 continue
             if item is None:
                 running -= 1
+            elif isinstance(item, _StartError):
+                on_failure(item.name, item.error)
             elif isinstance(item, BaseException):
                 raise item
             elif not on_game(*item):
@@ -100,18 +106,26 @@ def _break_off(workers: Sequence[_Worker]) -> None:
 
 
 class _Shared:
-    """An iterator for several threads."""
+    """The games to play, for several threads."""
 
     def __init__(self, items: Iterable[Fixture]) -> None:
         self._items = iter(items)
+        self._left_out: set[str] = set()
         self._lock = threading.Lock()
+
+    def leave_out(self, name: str) -> bool:
+        """Leave out the games of an engine; says whether that is new."""
+        with self._lock:
+            new = name not in self._left_out
+            self._left_out.add(name)
+            return new
 
     def __iter__(self) -> Iterator[Fixture]:
         return self
 
     def __next__(self) -> Fixture:
         with self._lock:
-            return next(self._items)
+            return next(item for item in self._items if self._left_out.isdisjoint((item.white, item.black)))
 
 
 class _Worker(threading.Thread):
@@ -138,7 +152,12 @@ class _Worker(threading.Thread):
         """Play until there is no game left."""
         try:
             for fixture in self._fixtures:
-                self._seat(fixture.white, fixture.black)
+                try:
+                    self._seat(fixture.white, fixture.black)
+                except _StartError as error:
+                    if self._fixtures.leave_out(error.name) and not self._stopping.is_set():
+                        self._finished.put(error)
+                    continue
                 if self._stopping.is_set():
                     break
                 white, black = (
@@ -165,7 +184,10 @@ class _Worker(threading.Thread):
                 client.close()
         for name in names:
             if name not in self._clients and not self._stopping.is_set():
-                self._clients[name] = self._competitors[name].start(self._rules.chess960)
+                try:
+                    self._clients[name] = self._competitors[name].start(self._rules.chess960)
+                except EngineError as error:
+                    raise _StartError(name, error) from None
 
     def abort(self) -> None:
         """Break off the game under way, without waiting for its end."""
