@@ -1,6 +1,5 @@
-"""SPSA: the formulas against fishtest's, rounding and bounds, convergence by noisy comparisons, and going on."""
+"""SPSA: the formulas against fishtest's, rounding and bounds, and convergence by noisy comparisons."""
 
-import json
 import math
 from random import Random
 
@@ -143,54 +142,3 @@ def test_it_finds_the_optimum_by_noisy_games(seed):
     chance = Random(seed)
     _run(spsa, lambda trial: _games(trial, optimum, 60, chance))
     assert math.dist(spsa.theta, optimum) < 8 < math.dist([50] * 4, optimum) / 3
-
-
-# --- going on ------------------------------------------------------------------------------------------------------
-
-
-def _result(trial):
-    """Some result that depends on nothing but the trial."""
-    return Random(f"{trial.number} {trial.plus}").choice((-2, -1, 0, 1, 2))
-
-
-@pytest.mark.parametrize("broken_off", [0, 1, 17, 100, 139, 140])
-def test_going_on_is_the_same_as_never_having_stopped(broken_off):
-    tunables = [Tunable("a", 5, 0, 10, 0.5), Tunable("b", 500, 0, 1000, 50.0)]
-    unbroken = Spsa(tunables, 140, 0.1)
-    _run(unbroken, _result)
-    first = Spsa(tunables, 140, 0.1)
-    _run(first, _result, until=broken_off)
-    second = Spsa(tunables, 140, 0.1)
-    second.restore(json.loads(json.dumps(first.state())))
-    assert second.done == broken_off
-    _run(second, _result)
-    assert second.theta == unbroken.theta
-    assert second.theta != [5.0, 500.0]
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"theta": [1.0, 2.0]},
-        {"theta": None},
-        {"theta": ["x"]},
-        {"done": 2},
-        {"trials": []},
-        {"trials": [{"number": 1}]},
-        {"trials": 5},
-    ],
-)
-def test_a_state_of_something_else_changes_nothing(change):
-    spsa = Spsa([WIDE], 60)
-    spsa.answer(1)
-    before = spsa.state()
-    with pytest.raises((ValueError, KeyError, TypeError)):
-        spsa.restore({**before, **change})
-    assert spsa.state() == before
-
-
-def test_a_state_without_a_part_is_none():
-    spsa = Spsa([WIDE], 60)
-    for key in spsa.state():
-        with pytest.raises(KeyError):
-            spsa.restore({name: value for name, value in spsa.state().items() if name != key})

@@ -1,6 +1,5 @@
 """`knightadder tune spsa`: whole runs, going on from the state, and bad arguments."""
 
-import json
 import re
 import threading
 from random import Random
@@ -9,9 +8,13 @@ import pytest
 
 from knightadder import cli
 from knightadder.core.search.parameters import PARAMETERS, Parameter
+from knightadder.engine.errors import OptionError
+from knightadder.runs import locked, source_digest
 from knightadder.workshop import selfplay
+from knightadder.workshop.openings import load_book
+from knightadder.workshop.tune import spsa_run
 from knightadder.workshop.tune.spsa import Spsa, Tunable
-from knightadder.workshop.tune.spsa_run import StateFile, run_trials
+from knightadder.workshop.tune.spsa_run import Results, run_trials
 
 TUNABLES = [Tunable("a", 5, 0, 10, 0.5), Tunable("b", 500, 0, 1000, 50.0)]
 SETUP = {"nodes": 100}
@@ -96,51 +99,81 @@ def test_what_goes_wrong_in_a_game_is_heard_of():
     assert stopped == [True]
 
 
-# --- the state -----------------------------------------------------------------------------------------------------
+# --- the results ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("broken_off", [1, 9, 10, 57, 119])
 def test_going_on_after_ctrl_c_is_the_same_as_an_unbroken_run(tmp_path, broken_off):
     unbroken = Spsa(TUNABLES, 120, 0.1)
-    all_games = StateFile(None, unbroken, SETUP)
+    all_games = Results(None, unbroken, SETUP)
     run_trials(unbroken, [_play], all_games.add, _nothing)
 
-    file = tmp_path / "state.json"
+    file = tmp_path / "results.jsonl"
     spsa = Spsa(TUNABLES, 120, 0.1)
-    state = StateFile(file, spsa, SETUP)
+    with Results(file, spsa, SETUP) as results:
 
-    def on_results(results):
-        state.add(results)
-        if spsa.done == broken_off:
-            raise KeyboardInterrupt
+        def on_results(pair):
+            results.add(pair)
+            if spsa.done == broken_off:
+                raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        run_trials(spsa, [_play] * 2, on_results, _nothing)
-    state.save()
+        with pytest.raises(KeyboardInterrupt):
+            run_trials(spsa, [_play] * 2, on_results, _nothing)
 
     again = Spsa(TUNABLES, 120, 0.1)
-    state = StateFile(file, again, SETUP)
-    assert again.done == broken_off
-    run_trials(again, [_play] * 2, state.add, _nothing)
-    assert again.theta == unbroken.theta
-    assert state.counts == all_games.counts
-    assert sum(state.counts) == 240
+    with Results(file, again, SETUP) as results:
+        assert again.done == broken_off
+        run_trials(again, [_play] * 2, results.add, _nothing)
+    assert again.theta == unbroken.theta != [5.0, 500.0]
+    assert results.counts == all_games.counts
+    assert sum(results.counts) == 240
 
 
-def test_the_file_is_written_every_few_iterations_and_replaced_whole(tmp_path):
-    file = tmp_path / "state.json"
-    spsa = Spsa(TUNABLES, 30)
-    state = StateFile(file, spsa, SETUP)
-    seen = set()
+@pytest.fixture
+def played(tmp_path):
+    """Give the file of a run of four pairs."""
+    file = tmp_path / "results.jsonl"
+    spsa = Spsa(TUNABLES, 4)
+    with Results(file, spsa, SETUP) as results:
+        run_trials(spsa, [_play], results.add, _nothing)
+    return file
 
-    def on_results(results):
-        state.add(results)
-        if file.exists():
-            seen.add(json.loads(file.read_text())["spsa"]["done"])
 
-    run_trials(spsa, [_play], on_results, _nothing)
-    assert seen == {10, 20, 30}
-    assert list(tmp_path.iterdir()) == [file]
+def test_a_duplicated_line_counts_once(played):
+    lines = played.read_text().splitlines(keepends=True)
+    played.write_text("".join([*lines, lines[2], lines[-1]]))
+    spsa = Spsa(TUNABLES, 4)
+    with Results(played, spsa, SETUP) as results:
+        assert (spsa.done, sum(results.counts)) == (4, 8)
+
+
+def test_a_missing_line_is_named(played):
+    lines = played.read_text().splitlines(keepends=True)
+    played.write_text("".join([*lines[:2], *lines[3:]]))
+    for _ in range(2):  # the lock is not kept
+        with pytest.raises(OptionError, match=r"results\.jsonl lacks pair 2: give another --state$"):
+            Results(played, Spsa(TUNABLES, 4), SETUP)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"number": 5, "results": [0, 0]}',
+        '{"number": 0, "results": [0, 0]}',
+        '{"number": 1}',
+        '{"number": 1, "results": 5}',
+        '{"number": 1, "results": [0]}',
+        '{"number": 1, "results": [0, 2]}',
+        '{"number": 1, "results": [0, "a"]}',
+        '{"number": 1, "results": [0, [1]]}',
+        '{"number": 1, "results": null}',
+    ],
+)
+def test_what_are_no_results_is_named(played, line):
+    header, _, *lines = played.read_text().splitlines()
+    played.write_text("\n".join([header, line, *lines, ""]))
+    with pytest.raises(OptionError, match=r"results\.jsonl, line 2 is damaged"):
+        Results(played, Spsa(TUNABLES, 4), SETUP)
 
 
 # --- the command ---------------------------------------------------------------------------------------------------
@@ -197,18 +230,18 @@ def test_ctrl_c_keeps_what_was_played(capsys, tmp_path, monkeypatch, short_games
     file = tmp_path / "state.json"
     arguments = ["--iterations", 3, *QUICK, "--state", file, "--r-end", 1]
     unbroken = _values(_run(capsys, *arguments[:-4], "--r-end", 1)[1])
-    add = StateFile.add
+    add = Results.add
 
     def interrupted(self, results):
         add(self, results)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(StateFile, "add", interrupted)
+        patch.setattr(Results, "add", interrupted)
         status, out, err = _run(capsys, *arguments)
     assert status == 130
     assert "1 of 3 pairs" in out
-    assert err == f"The state is in {file}; the same command goes on from there\n"
+    assert err == f"The results are in {file}; the same command goes on from there\n"
     status, out, _ = _run(capsys, *arguments)
     assert status == 0
     assert out.startswith("3/3 pairs")
@@ -225,6 +258,27 @@ def no_games(monkeypatch):
     monkeypatch.setattr(selfplay.SelfPlay, "play_pair", play_pair)
 
 
+@pytest.fixture
+def finished(tmp_path):
+    """Give a run of two pairs that is finished: its file, and its arguments."""
+    file = tmp_path / "results.jsonl"
+    parameter = Tunable.of(PARAMETERS[0])
+    setup = {
+        "parameters": [[parameter.name, parameter.start, parameter.low, parameter.high, parameter.c_end]],
+        "iterations": 2,
+        "nodes": 60,
+        "hash": 1,
+        "openings": ["built-in", load_book().digest],
+        "seed": 1,
+        "r-end": 0.002,
+        "sources of the engine": source_digest(),
+    }
+    spsa = Spsa([parameter], 2)
+    with Results(file, spsa, setup) as results:
+        run_trials(spsa, [_play], results.add, _nothing)
+    return file, ["--iterations", 2, *QUICK, "--parameters", PARAMETERS[0].name, "--state", file]
+
+
 @pytest.mark.parametrize(
     ("other", "differing"),
     [
@@ -236,40 +290,56 @@ def no_games(monkeypatch):
         (["--parameters", PARAMETERS[1].name], "parameters"),
     ],
 )
-def test_the_state_of_another_run_is_refused(capsys, tmp_path, no_games, other, differing):
-    file = tmp_path / "state.json"
-    arguments = ["--iterations", 2, *QUICK, "--parameters", PARAMETERS[0].name, "--state", file]
-    parameter = Tunable.of(PARAMETERS[0])
-    spsa = Spsa([parameter], 2)
-    from knightadder.workshop.openings import load_book
-
-    setup = {
-        "parameters": [[parameter.name, parameter.start, parameter.low, parameter.high, parameter.c_end]],
-        "iterations": 2,
-        "nodes": 60,
-        "hash": 1,
-        "openings": ["built-in", load_book().digest],
-        "seed": 1,
-        "r-end": 0.002,
-    }
-    state = StateFile(file, spsa, setup)
-    run_trials(spsa, [_play], state.add, _nothing)
-    state.save()
+def test_the_results_of_another_run_are_refused(capsys, finished, no_games, other, differing):
+    file, arguments = finished
     assert _run(capsys, *arguments)[0] == 0
     before = file.read_bytes()
     status, out, err = _run(capsys, *arguments, *other)
     assert (status, out) == (2, "")
-    assert err == f"knightadder: {file} belongs to another run, with other {differing}: give another --state\n"
+    assert err == (
+        f"knightadder: {file} belongs to another run, with other {differing}: "
+        "go on with the same, or give another --state\n"
+    )
     assert file.read_bytes() == before
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "5", "{}", '{"setup": {}}', '{"setup": 5}', "\udcff"])
-def test_what_is_no_state_is_refused(capsys, tmp_path, no_games, text):
-    file = tmp_path / "state.json"
+def test_a_run_does_not_go_on_with_changed_sources(capsys, finished, no_games, monkeypatch):
+    file, arguments = finished
+    monkeypatch.setattr(spsa_run, "source_digest", lambda: "another")
+    status, out, err = _run(capsys, *arguments)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"knightadder: {file} belongs to another run, with other sources of the engine: go on with")
+
+
+def test_a_second_run_with_the_same_file_is_refused(capsys, finished, no_games):
+    file, arguments = finished
+    with locked(file):
+        assert _run(capsys, *arguments) == (2, "", f"knightadder: {file} is in use by another run\n")
+
+
+def test_results_that_cannot_be_kept_end_the_run(capsys, tmp_path, monkeypatch, short_games):
+    file = tmp_path / "results.jsonl"
+    add = Results.add
+
+    def full(self, results):
+        if self.counts != [0, 0, 0]:
+            raise OptionError("cannot write")
+        add(self, results)
+
+    monkeypatch.setattr(Results, "add", full)
+    status, out, err = _run(capsys, "--iterations", 2, *QUICK, "--state", file)
+    assert status == 2
+    assert "of 2 pairs" in out
+    assert err == (f"The results are in {file}; the same command goes on from there\nknightadder: cannot write\n")
+
+
+@pytest.mark.parametrize("text", ["{ ", "[]\n", "5\n", "{}\n", "\udcff", "x"])
+def test_what_is_no_journal_is_refused(capsys, tmp_path, no_games, text):
+    file = tmp_path / "results.jsonl"
     file.write_bytes(text.encode(errors="surrogateescape"))
     status, out, err = _run(capsys, "--iterations", 2, "--state", file)
     assert (status, out) == (2, "")
-    assert re.fullmatch(rf"knightadder: {re.escape(str(file))} (is not the state|belongs to another run).*\n", err)
+    assert re.fullmatch(rf"knightadder: {re.escape(str(file))} (is not of such a|belongs to another) run.*\n", err)
 
 
 @pytest.mark.parametrize(
@@ -280,8 +350,8 @@ def test_what_is_no_state_is_refused(capsys, tmp_path, no_games, text):
         (["--concurrency", 33], "--concurrency 33: expected 32 or less"),
         (["--openings", "file=nowhere.epd"], "cannot read nowhere.epd: "),
         (["--openings", "games=1"], "--openings games=1: there is no key games; "),
-        (["--state", "nowhere/state.json"], "cannot write nowhere/state.json: "),
-        (["--state", "."], "cannot read .: "),
+        (["--state", "nowhere/state.json"], "cannot use nowhere/state.json: "),
+        (["--state", "."], "cannot use .: "),
     ],
 )
 def test_bad_values_give_one_line(capsys, tmp_path, monkeypatch, no_games, arguments, message):

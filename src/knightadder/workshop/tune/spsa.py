@@ -12,9 +12,9 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from knightadder.core.search.parameters import Parameter
@@ -27,8 +27,6 @@ R_END = 0.002  # fishtest's
 _ALPHA, _GAMMA = 0.602, 0.101  # Spall's exponents, by which steps and perturbations get smaller
 _STABILITY = 0.1  # Spall's A, as a part of all iterations
 _STEPS = 20  # last perturbations in the range of a parameter
-
-_SETS = ("signs", "plus", "minus")  # of a trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,26 +157,6 @@ class Spsa:
             plus.append(_round(theta + by, luck, tunable))
             minus.append(_round(theta - by, luck, tunable))
         return Trial(number, tuple(signs), tuple(plus), tuple(minus))
-
-    def state(self) -> dict[str, Any]:
-        """Give what `restore` needs to go on, as JSON can hold it."""
-        return {"done": self.done, "theta": self.theta, "trials": [asdict(trial) for trial in self.trials]}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a state of the same tunables, iterations, `r_end` and seed.
-
-        Raises
-        ------
-        ValueError, KeyError, TypeError
-            If it is none.
-        """
-        done, theta = int(state["done"]), [float(value) for value in state["theta"]]
-        trials = [Trial(int(t["number"]), *(tuple(map(int, t[key])) for key in _SETS)) for t in state["trials"]]
-        numbers = list(range(done + 1, min(done + AHEAD, self.iterations) + 1))
-        sizes = {len(theta), *(len(values) for trial in trials for values in astuple(trial)[1:])}
-        if [trial.number for trial in trials] != numbers or sizes != {len(self.tunables)}:
-            raise ValueError("not a state of this run")
-        self.done, self.theta, self.trials = done, theta, deque(trials)
 
 
 def _round(value: float, luck: float, tunable: Tunable) -> int:

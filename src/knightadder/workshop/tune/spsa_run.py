@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import os
 import sys
 import time
 from collections import deque
@@ -14,10 +13,13 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import astuple
 from pathlib import Path
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, TypeAlias
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from knightadder.arguments import positive
 from knightadder.engine.errors import EngineError, OptionError
+from knightadder.progress import bar
+from knightadder.runs import Journal, source_digest
 from knightadder.workshop.book_argument import add_openings, read_book
 from knightadder.workshop.tune.spsa import (
     AHEAD,
@@ -34,9 +36,9 @@ if TYPE_CHECKING:
 # Plays a trial, and returns the results for its first set: 1, 0 or -1 a game.
 Play: TypeAlias = Callable[[Trial], Sequence[int]]
 
-FORMAT = 1
+FORMAT = 2
+REMEDY = "give another --state"
 
-_SAVE_EVERY = 10  # iterations
 _POLL_SECONDS = 0.1
 _MOST_MOVED = 3  # parameters in a line of progress
 
@@ -63,7 +65,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         metavar="R",
         help=f"the last step, in perturbations; {R_END:g} suits tens of thousands of pairs, fewer need more",
     )
-    command.add_argument("--state", type=Path, metavar="FILE", help="JSON; the same command goes on from there")
+    command.add_argument("--state", type=Path, metavar="FILE", help="JSON lines; the same command goes on from there")
     command.add_argument("--hash", type=positive, default=8, metavar="MB", help="hash table of each side; 8 by default")
     command.add_argument(
         "--interval", type=positive, default=20, metavar="N", help="iterations between lines, off a terminal; 20"
@@ -77,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     Raises
     ------
     OptionError
-        If an argument is wrong, a file cannot be used, or the state belongs to another run.
+        If an argument is wrong, a file cannot be used, or the results belong to another run.
     PositionError
         If an opening is not legal.
     """
@@ -90,38 +92,35 @@ def run(arguments: argparse.Namespace) -> int:
     spsa = Spsa(
         [Tunable.of(parameter) for parameter in parameters], arguments.iterations, arguments.r_end, arguments.seed
     )
-    state = StateFile(
-        arguments.state,
-        spsa,
-        {
-            "parameters": [list(astuple(tunable)) for tunable in spsa.tunables],
-            "iterations": arguments.iterations,
-            "nodes": arguments.nodes,
-            "hash": arguments.hash,
-            "openings": [book.name, book.digest],
-            "seed": arguments.seed,
-            "r-end": arguments.r_end,
-        },
-    )
-    stopped: KeyboardInterrupt | None = None
-    try:
-        if spsa.trials:
-            _play(spsa, state, book, arguments)
-    except KeyboardInterrupt as error:
-        stopped = error
-    if spsa.done:
-        _print_results(parameters, spsa, state)
+    setup = {
+        "parameters": [list(astuple(tunable)) for tunable in spsa.tunables],
+        "iterations": arguments.iterations,
+        "nodes": arguments.nodes,
+        "hash": arguments.hash,
+        "openings": [book.name, book.digest],
+        "seed": arguments.seed,
+        "r-end": arguments.r_end,
+        "sources of the engine": source_digest(),
+    }
+    with Results(arguments.state, spsa, setup) as results:
+        stopped: KeyboardInterrupt | EngineError | None = None
+        try:
+            if spsa.trials:
+                _play(spsa, results, book, arguments)
+        except (KeyboardInterrupt, EngineError) as error:
+            stopped = error
+        if spsa.done:
+            _print_results(parameters, spsa, results)
     if stopped is not None:
         if arguments.state and spsa.done:
-            print(f"The state is in {arguments.state}; the same command goes on from there", file=sys.stderr)
+            print(f"The results are in {arguments.state}; the same command goes on from there", file=sys.stderr)
         raise stopped
     return 0
 
 
-def _play(spsa: Spsa, state: StateFile, book: Book, arguments: argparse.Namespace) -> None:
+def _play(spsa: Spsa, results: Results, book: Book, arguments: argparse.Namespace) -> None:
     """Play all games that are missing."""
     book.check(spsa.iterations)
-    state.save()
 
     from knightadder.engine.loader import load_engine
     from knightadder.engine.options import Options
@@ -144,16 +143,13 @@ def _play(spsa: Spsa, state: StateFile, book: Book, arguments: argparse.Namespac
         for player in players:
             player.stop()
 
-    try:
-        with _display(spsa, state, arguments.interval) as show:
+    with _display(spsa, results, arguments.interval) as show:
 
-            def on_results(results: Sequence[int]) -> None:
-                state.add(results)
-                show()
+        def on_results(pair: Sequence[int]) -> None:
+            results.add(pair)
+            show()
 
-            run_trials(spsa, [play_with(player) for player in players], on_results, stop)
-    finally:
-        state.save()
+        run_trials(spsa, [play_with(player) for player in players], on_results, stop)
 
 
 def run_trials(
@@ -221,18 +217,18 @@ def _choose(parameters: Sequence[Parameter], names: str | None) -> list[Paramete
     return [parameter for parameter in parameters if parameter.name in wanted]
 
 
-# --- the state -----------------------------------------------------------------------------------------------------
+# --- the results ---------------------------------------------------------------------------------------------------
 
 
-class StateFile:
-    """The state file, and how the games went.
+class Results:
+    """The results of all trials, in a journal from which the method goes on.
 
     Parameters
     ----------
     file : Path, optional
-        Goes on from it if it exists; without one nothing is kept.
+        The journal; without one nothing is kept.
     spsa : Spsa
-        The method, whose state is kept and restored.
+        The method, which is told of the results that there are.
     setup : dict
         What makes two runs the same, as JSON can hold it.
 
@@ -244,122 +240,87 @@ class StateFile:
     Raises
     ------
     OptionError
-        If the file belongs to another run, is no state, or cannot be read.
+        If the file belongs to another run, is damaged, in use, or cannot be used.
     """
 
     def __init__(self, file: Path | None, spsa: Spsa, setup: dict[str, Any]) -> None:
         self.counts = [0, 0, 0]
-        self._file, self._spsa = file, spsa
-        self._setup = json.loads(json.dumps({"format": FORMAT, **setup}))
-        self._keep()
-        if file is None:
-            return
-        try:
-            text = file.read_text(encoding="utf-8")
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise OptionError(f"cannot read {file}: {error.strerror}") from None
-        except ValueError:
-            text = ""
-        try:
-            self._restore(json.loads(text))
-        except EngineError:
-            raise
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise OptionError(f"{file} is not the state of a tuning run") from None
+        self._spsa = spsa
+        with contextlib.ExitStack() as stack:
+            self._journal = stack.enter_context(Journal(file, {"format": FORMAT, **setup}, REMEDY))
+            for number, results in self._journal.entries(self._read):
+                if number != spsa.done + 1:
+                    raise OptionError(f"{file} lacks pair {spsa.done + 1}: {REMEDY}")
+                spsa.answer(sum(results))
+                self._count(results)
+            stack.pop_all()
 
-    def _restore(self, found: dict[str, Any]) -> None:
-        setup = found["setup"]
-        differing = [key for key in self._setup if setup.get(key) != self._setup[key]]
-        if differing:
-            raise OptionError(
-                f"{self._file} belongs to another run, with other {', '.join(differing)}: give another --state"
-            )
-        wins, draws, losses = map(int, found["counts"])
-        self._spsa.restore(found["spsa"])
-        self.counts = [wins, draws, losses]
-        self._keep()
+    def _read(self, entry: dict[str, Any]) -> tuple[int, list[int]]:
+        number, results = entry["number"], entry["results"]
+        if not 1 <= number <= self._spsa.iterations or len(results) != 2 or not set(results) <= {-1, 0, 1}:
+            raise ValueError("not the results of a trial")
+        return number, [int(result) for result in results]
 
-    def _keep(self) -> None:
-        """Remember what to write; done between two results, for Ctrl-C may come at any time."""
-        self._kept = {"counts": list(self.counts), "spsa": self._spsa.state()}
-
-    def add(self, results: Sequence[int]) -> None:
-        """Count the results of a trial that the method was told of, and save the state every few times."""
+    def _count(self, results: Sequence[int]) -> None:
         for result in results:
             self.counts[1 - result] += 1
-        self._keep()
-        if self._spsa.done % _SAVE_EVERY == 0:
-            self.save()
 
-    def save(self) -> None:
-        """Write the file, if there is one, so that at any time either the old or the new one is there."""
-        if self._file is None:
-            return
-        text = json.dumps({"setup": self._setup, **self._kept}) + "\n"
-        beside = self._file.with_name(f".{self._file.name}.{os.getpid()}")
-        try:
-            beside.write_text(text, encoding="utf-8")
-            beside.replace(self._file)
-        except OSError as error:
-            with contextlib.suppress(OSError):
-                beside.unlink()
-            raise OptionError(f"cannot write {self._file}: {error.strerror}") from None
+    def add(self, results: Sequence[int]) -> None:
+        """Keep the results of the trial that the method was told of last; OptionError if they cannot be written."""
+        self._journal.add(self._spsa.done, {"results": list(results)})
+        self._count(results)
+
+    def __enter__(self) -> Self:
+        """Give the results themselves to a ``with`` block."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the file at the end of a ``with`` block."""
+        self._journal.close()
 
 
 # --- showing -------------------------------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
-def _display(spsa: Spsa, state: StateFile, interval: int) -> Iterator[Callable[[], None]]:
+def _display(spsa: Spsa, results: Results, interval: int) -> Iterator[Callable[[], None]]:
     """Show how it goes: a bar on a terminal, else a line now and then."""
     first, begun = spsa.done, time.perf_counter()
 
     def speed() -> str:
         return f"{2 * (spsa.done - first) / max(time.perf_counter() - begun, 1e-9):.2f} games/s"
 
-    if not sys.stdout.isatty():
+    with bar(spsa.iterations, first) as update:
 
-        def show_line() -> None:
-            if spsa.done % interval == 0 or not spsa.trials:
-                print(f"{spsa.done}/{spsa.iterations} pairs  {speed()}  {_summary(spsa, state)}", flush=True)
+        def show() -> None:
+            text = f"{speed()}  {_summary(spsa, results)}"
+            if update:
+                update(spsa.done, text)
+            elif spsa.done % interval == 0 or not spsa.trials:
+                print(f"{spsa.done}/{spsa.iterations} pairs  {text}", flush=True)
 
-        yield show_line
-        return
-
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-    from rich.table import Column
-
-    text = TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True))
-    with Progress(
-        MofNCompleteColumn(), BarColumn(20), TimeRemainingColumn(), text, expand=True, transient=True
-    ) as progress:
-        task = progress.add_task("", total=spsa.iterations, completed=first)
-
-        def show_bar() -> None:
-            progress.update(task, completed=spsa.done, description=f"{speed()}  {_summary(spsa, state)}")
-
-        yield show_bar
+        yield show
 
 
-def _summary(spsa: Spsa, state: StateFile) -> str:
+def _summary(spsa: Spsa, results: Results) -> str:
     """Say in a line what has come out so far: games, and what has moved most in its range."""
     moved = sorted(
         zip(spsa.tunables, spsa.theta, strict=True),
         key=lambda pair: -abs(pair[1] - pair[0].start) / max(pair[0].high - pair[0].low, 1),
     )
     moves = ", ".join(f"{tunable.name} {tunable.start} -> {theta:.2f}" for tunable, theta in moved[:_MOST_MOVED])
-    return f"+{state.counts[0]} ={state.counts[1]} -{state.counts[2]}  {moves}"
+    return f"+{results.counts[0]} ={results.counts[1]} -{results.counts[2]}  {moves}"
 
 
-def _print_results(parameters: Sequence[Parameter], spsa: Spsa, state: StateFile) -> None:
+def _print_results(parameters: Sequence[Parameter], spsa: Spsa, results: Results) -> None:
     """Print where all parameters stand, and the lines that make it so."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
-    wins, draws, losses = state.counts
+    wins, draws, losses = results.counts
     title = f"{spsa.done} of {spsa.iterations} pairs: +{wins} ={draws} -{losses} for the first of the two sets"
     table = Table(title=title, title_justify="left", box=box.SIMPLE)
     table.add_column("Parameter", no_wrap=True)
