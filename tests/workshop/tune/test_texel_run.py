@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from test_texel import random_records
 
 from knightadder.cli import main
+from knightadder.core.evaluation import terms
 from knightadder.core.evaluation.terms import START, TERMS, read_values
-from knightadder.workshop.tune import texel, texel_training
+from knightadder.runs import locked
+from knightadder.workshop.tune import texel, texel_run, texel_training
+
+PLOT_LOSSES = texel_training.plot_losses
 
 
 @pytest.fixture(autouse=True)
-def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a few hundred positions be several blocks."""
+def small_and_quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a few hundred positions be several blocks, and draw no curves, which takes longer than the rest."""
     monkeypatch.setattr(texel, "BLOCK", 100)
+    monkeypatch.setattr(texel_training, "plot_losses", lambda losses, folder: None)
 
 
 @pytest.fixture(scope="module")
@@ -31,36 +39,39 @@ def tune(data: Path, folder: Path, *more: str) -> int:
     return main(["tune", "texel", str(data), "--state", str(folder), "--out", str(folder.with_suffix(".json")), *more])
 
 
+def epochs(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "state.jsonl").read_text().splitlines()[1:]]
+
+
 def test_it_writes_values_the_engine_reads_and_a_loss_curve(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(texel_training, "plot_losses", PLOT_LOSSES)
     assert tune(data, tmp_path / "run", "--epochs", "3") == 0
     values = read_values(tmp_path / "run.json")
     assert (values != read_values()).any()
     assert (tmp_path / "run" / "loss.png").read_bytes().startswith(b"\x89PNG")
     out = capsys.readouterr().out
     assert "epoch 3/3" in out
-    with np.load(tmp_path / "run" / "state.npz") as state:
-        losses = state["losses"]
-    assert losses.shape == (4, 2)
-    assert losses[-1, 0] < losses[0, 0]
+    losses = [epoch["losses"] for epoch in epochs(tmp_path / "run")]
+    assert len(losses) == 4
+    assert losses[-1][0] < losses[0][0]
+    assert sorted(file.name for file in (tmp_path / "run").iterdir()) == ["loss.png", "state.jsonl"]
 
 
 def test_a_run_that_was_stopped_ends_as_one_that_was_not(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert tune(data, tmp_path / "whole", "--epochs", "4") == 0
-    real = texel_training.plot_losses
 
     def stop_at_second(losses, folder):  # type: ignore[no-untyped-def]
-        real(losses, folder)
         if len(losses) == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(texel_training, "plot_losses", stop_at_second)
-    assert tune(data, tmp_path / "parts", "--epochs", "4") == 130
+    with monkeypatch.context() as patch:
+        patch.setattr(texel_training, "plot_losses", stop_at_second)
+        assert tune(data, tmp_path / "parts", "--epochs", "4") == 130
     assert not (tmp_path / "parts.json").exists()
-    monkeypatch.setattr(texel_training, "plot_losses", real)
     assert tune(data, tmp_path / "parts", "--epochs", "4") == 0
     assert (tmp_path / "parts.json").read_text() == (tmp_path / "whole.json").read_text()
 
@@ -73,20 +84,84 @@ def test_k_can_be_given(data: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "argument --k" in capsys.readouterr().err
 
 
-def test_another_run_s_state_is_refused(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def refusal(capsys: pytest.CaptureFixture[str], data: Path, folder: Path, *more: str) -> str:
+    """Tune, which is to be refused, and give the line that says why."""
+    capsys.readouterr()
+    assert tune(data, folder, "--epochs", "1", *more) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    return line
+
+
+def test_another_run_s_state_is_refused(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert tune(data, tmp_path / "run", "--epochs", "1") == 0
-    assert tune(data, tmp_path / "run", "--epochs", "1", "--rate", "3") == 2
-    assert "belongs to another run" in capsys.readouterr().err
+    before = (tmp_path / "run" / "state.jsonl").read_bytes()
+    start = f"knightadder: {tmp_path / 'run' / 'state.jsonl'} belongs to another run, with other "
+    end = ": go on with the same, or give another --state"
+    assert refusal(capsys, data, tmp_path / "run", "--rate", "3") == f"{start}rate{end}"
+    other = tmp_path / "other.bin"
+    other.write_bytes(data.read_bytes()[32:] + data.read_bytes()[:32])
+    assert refusal(capsys, other, tmp_path / "run") == f"{start}positions{end}"
+    with monkeypatch.context() as patch:
+        patch.setattr(texel_training, "source_digest", lambda **_: "changed")
+        assert refusal(capsys, data, tmp_path / "run") == f"{start}sources of the evaluation{end}"
+    with locked(tmp_path / "run" / "state.jsonl"):
+        assert refusal(capsys, data, tmp_path / "run").endswith("is in use by another run")
+    assert (tmp_path / "run" / "state.jsonl").read_bytes() == before
 
 
-@pytest.mark.parametrize("content", [b"", b"no state", b"PK\x03\x04 torn"])
-def test_a_broken_state_is_refused(
+@pytest.mark.parametrize("content", [b"no state", b"PK\x03\x04 torn", b"{}\n", b"[" * 100_000 + b"\n"])
+def test_what_is_no_state_is_refused(
     data: Path, tmp_path: Path, content: bytes, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "state.npz").write_bytes(content)
-    assert tune(data, tmp_path / "run") == 2
-    assert "is not the state of a run" in capsys.readouterr().err
+    (tmp_path / "run" / "state.jsonl").write_bytes(content)
+    assert "give another --state" in refusal(capsys, data, tmp_path / "run")
+    assert (tmp_path / "run" / "state.jsonl").read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    "change", [{"values": [[1.0, 2.0]]}, {"mean": "x"}, {"steps": None}, {"losses": [1.0]}, {"scale": "x"}]
+)
+def test_a_damaged_epoch_is_named(
+    data: Path, tmp_path: Path, change: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert tune(data, tmp_path / "run", "--epochs", "1") == 0
+    file = tmp_path / "run" / "state.jsonl"
+    lines = file.read_text().splitlines()
+    file.write_text("\n".join([*lines[:2], json.dumps({**json.loads(lines[2]), **change}), ""]))
+    assert f"{file}, line 3 is damaged: " in refusal(capsys, data, tmp_path / "run")
+    file.write_text("\n".join([lines[0], lines[2], ""]))
+    assert refusal(capsys, data, tmp_path / "run").endswith("run lacks epoch 0: give another --state")
+
+
+def test_values_that_cannot_be_written_stay_what_they_were(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "run.json"
+    out.write_text("old")
+
+    def write_values(values: object, file: Path) -> None:
+        file.write_text("half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(terms, "write_values", write_values)
+    assert f"cannot write {out}: No space left on device" in refusal(capsys, data, tmp_path / "run")
+    assert out.read_text() == "old"
+
+
+@pytest.mark.parametrize("library", ["scipy", "matplotlib"])
+def test_without_a_library_there_is_one_clear_line(
+    data: Path, tmp_path: Path, library: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in list(sys.modules):
+        if name.startswith((library, "knightadder.workshop.tune.texel")) and name != texel_run.__name__:
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, library, None)
+    shown = {"scipy": "SciPy", "matplotlib": "Matplotlib"}[library]
+    line = refusal(capsys, data, tmp_path / "run")
+    assert line == f"knightadder: tune texel needs {shown}: pip install 'knightadder[workshop]'"
 
 
 def test_data_that_cannot_be_used_are_refused(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,8 +184,7 @@ def test_data_that_cannot_be_used_are_refused(data: Path, tmp_path: Path, capsys
 
 def test_values_that_never_count_stay(data: Path, tmp_path: Path) -> None:
     assert tune(data, tmp_path / "run", "--epochs", "1") == 0
-    with np.load(tmp_path / "run" / "state.npz") as state:
-        moved = np.abs(state["values"] - read_values())
+    moved = np.abs(np.array(epochs(tmp_path / "run")[-1]["values"]) - read_values())
     eighth_rank = slice(START["pawn_square"], START["pawn_square"] + 8)  # where no pawn stands
     assert (moved[eighth_rank] == 0).all()
     assert moved.max() > 0

@@ -1,6 +1,7 @@
 """`knightadder tune wdl`: what is read from games, and whether the fit finds the constants that made them."""
 
 import re
+import sys
 from collections import Counter
 from random import Random
 
@@ -211,3 +212,12 @@ def test_a_missing_file(capsys, tmp_path):
 @pytest.mark.parametrize("arguments", [[], ["a.pgn", "--degree", "4"]])
 def test_bad_usage(capsys, arguments):
     assert _run(capsys, *arguments)[0] == 2
+
+
+def test_without_scipy_there_is_one_clear_line(capsys, tmp_path, monkeypatch):
+    file = tmp_path / "games.pgn"
+    file.write_text("".join(_synthetic_games(50, 200.0, 100.0)), encoding="utf-8")
+    monkeypatch.setitem(sys.modules, "scipy.optimize", None)
+    status, out, err = _run(capsys, file)
+    assert (status, out) == (2, "")
+    assert err == "knightadder: tune wdl needs SciPy: pip install 'knightadder[workshop]'\n"

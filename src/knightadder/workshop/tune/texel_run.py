@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
 from knightadder.arguments import positive
 from knightadder.engine.errors import OptionError
+from knightadder.extras import needed_by
+from knightadder.progress import bar
+from knightadder.runs import replacing
 
 _VALIDATION = 20  # one position in so many is kept for validation
 
@@ -70,68 +72,73 @@ def run(arguments: argparse.Namespace) -> int:
         If an argument is wrong, a file cannot be used, or the state belongs to another run.
     """
     import numpy as np
-    from rich.progress import track
 
     from knightadder.core.entries.tracing import Tracer
     from knightadder.core.evaluation.classical import fill_tables
     from knightadder.core.evaluation.terms import VALUES_FILE, read_values, write_values
     from knightadder.core.layout import PESTO
     from knightadder.core.tables import new_tables
-    from knightadder.workshop.tune.texel import (
-        BLOCK,
-        Adam,
-        fit_scale,
-        settle,
-        trace_blocks,
-    )
-    from knightadder.workshop.tune.texel_training import (
-        Settings,
-        State,
-        plot_losses,
-        read_positions,
-        train,
-    )
+
+    with needed_by("tune texel"):
+        from knightadder.workshop.tune import texel
+        from knightadder.workshop.tune.texel_training import (
+            Settings,
+            State,
+            open_journal,
+            plot_losses,
+            read_positions,
+            train,
+        )
 
     try:
         start = read_values(arguments.start or VALUES_FILE)
     except (OSError, ValueError) as error:
         raise OptionError(f"cannot read the values to start from: {error}") from None
     records = read_positions(arguments.data, arguments.positions)
+    if len(records) <= texel.BLOCK:
+        raise OptionError(f"{len(records)} positions are not enough: at least {texel.BLOCK + 1} are")
     np.random.default_rng(arguments.seed).shuffle(records)
     settings = Settings(arguments.epochs, arguments.rate, arguments.result_share, arguments.seed)
-    setup = {"positions": len(records), "k": arguments.k, "start": start.ravel().tolist(), **asdict(settings)}
-    state = State.load(arguments.state, setup) or State(setup, start.astype(float), Adam(start.shape))
+    folder, out = arguments.state, arguments.out or VALUES_FILE
+    with open_journal(folder, records, start, arguments.k, settings) as journal:
+        state = State(start.astype(float), texel.Adam(start.shape))
+        state.go_on(journal, folder)
 
-    tables = new_tables(PESTO)  # since the engine's own values may be those of other terms
-    fill_tables(tables, start)
-    traced = trace_blocks(Tracer(tables), records)
-    try:
-        blocks = list(track(traced, description="Tracing", total=-(-len(records) // BLOCK)))
-    except ValueError as error:
-        raise OptionError(f"cannot use the data: {error}") from None
-    held_back = max(1, len(blocks) // _VALIDATION)
-    validation, training = blocks[:held_back], blocks[held_back:]
-    if not training:
-        raise OptionError(f"{len(records)} positions are not enough: at least {2 * BLOCK} are")
-    if not state.scale:
-        state.scale = arguments.k or fit_scale(training, state.values)
-        state.note_losses(training, validation, settings.result_share)
-    print(f"{len(records)} positions, K = {state.scale:.5f}")
-    try:
-        while state.epoch < settings.epochs:
-            train(training, start, state, settings)
+        tables = new_tables(PESTO)  # since the engine's own values may be those of other terms
+        fill_tables(tables, start)
+        blocks = []
+        try:
+            with bar(-(-len(records) // texel.BLOCK)) as update:
+                for block in texel.trace_blocks(Tracer(tables), records):
+                    blocks.append(block)
+                    if update:
+                        update(len(blocks), "tracing")
+        except ValueError as error:
+            raise OptionError(f"cannot use the data: {error}") from None
+        held_back = max(1, len(blocks) // _VALIDATION)
+        validation, training = blocks[:held_back], blocks[held_back:]
+
+        def keep() -> None:
             state.note_losses(training, validation, settings.result_share)
-            state.save(arguments.state)
-            plot_losses(state.losses, arguments.state)
-            first, second = state.losses[-1]
-            print(f"epoch {state.epoch}/{settings.epochs}  training {first:.6f}  validation {second:.6f}", flush=True)
-    except KeyboardInterrupt:
-        print(f"The state is in {arguments.state}; the same command goes on from there", file=sys.stderr)
-        raise
-    out = arguments.out or VALUES_FILE
-    try:
-        write_values(np.rint(settle(training, state.values)).astype(np.int64), out)
-    except OSError as error:
-        raise OptionError(f"cannot write {out}: {error.strerror}") from None
+            journal.add(state.epoch, state.entry())
+
+        if not state.losses:
+            state.scale = arguments.k or texel.fit_scale(training, state.values)
+            keep()
+        print(f"{len(records)} positions, K = {state.scale:.5f}")
+        try:
+            while state.epoch < settings.epochs:
+                train(training, start, state, settings)
+                keep()
+                plot_losses(state.losses, folder)
+                first, second = state.losses[-1]
+                print(
+                    f"epoch {state.epoch}/{settings.epochs}  training {first:.6f}  validation {second:.6f}", flush=True
+                )
+        except KeyboardInterrupt:
+            print(f"The state is in {folder}; the same command goes on from there", file=sys.stderr)
+            raise
+        with replacing(out) as beside:
+            write_values(np.rint(texel.settle(training, state.values)).astype(np.int64), beside)
     print(f"The values are in {out}")
     return 0

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
+import hashlib
 import math
-import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +15,13 @@ from numpy.typing import NDArray
 
 from knightadder.core.board.packed import PACKED
 from knightadder.engine.errors import OptionError
-from knightadder.workshop.tune.texel import (
-    Adam,
-    Block,
-    Values,
-    gradient,
-    mean_error,
-)
+from knightadder.runs import Journal, replacing, source_digest
+from knightadder.workshop.tune.texel import Adam, Block, Values, gradient, mean_error
 
-FORMAT = 1
+FORMAT = 2
+REMEDY = "give another --state"
 
-_STATE, _PLOT = "state.npz", "loss.png"
+_STATE, _PLOT = "state.jsonl", "loss.png"
 _LAST_RATE = 0.02  # of the first rate, to which it falls along a cosine
 # How fast values return to where they started (decoupled weight decay), for each step of a centipawn: next to nothing,
 # but for values that hardly ever count, or that others can make up for.
@@ -68,6 +63,44 @@ def read_positions(files: Sequence[Path], most: int | None) -> NDArray[np.void]:
     return np.concatenate(parts)
 
 
+def open_journal(
+    folder: Path, records: NDArray[np.void], start: NDArray[np.int64], k: float | None, settings: Settings
+) -> Journal:
+    """Open the journal in a run's folder.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder, which is made if it is missing.
+    records : array of PACKED
+        The positions, in their order.
+    start : array of shape (TERM_VALUES, 2)
+        The values that the run begins with.
+    k : float, optional
+        Texel's K, if it is given.
+    settings : Settings
+
+    Raises
+    ------
+    OptionError
+        If it is that of another run, is damaged, in use, or cannot be used.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OptionError(f"cannot use {folder}: {error.strerror}") from None
+    run = {
+        "format": FORMAT,
+        "positions": [len(records), hashlib.sha256(records.tobytes()).hexdigest()[:16]],
+        "start": start.tolist(),
+        "k": k,
+        **asdict(settings),
+        # Values are data, and those of the engine may be the ones to start from.
+        "sources of the evaluation": source_digest(folders=["core"], suffixes=[".py"]),
+    }
+    return Journal(folder / _STATE, run, REMEDY)
+
+
 def train(training: Sequence[Block], start: NDArray[np.int64], state: State, settings: Settings) -> None:
     """Go once through the training positions, and move the values of the state.
 
@@ -96,8 +129,6 @@ class State:
 
     Attributes
     ----------
-    setup : dict
-        What makes two runs the same, as JSON can hold it.
     values : array of shape (TERM_VALUES, 2)
         Of the terms, in centipawns.
     adam : Adam
@@ -109,7 +140,6 @@ class State:
         The errors of training and validation, before the first epoch and after each.
     """
 
-    setup: dict[str, Any]
     values: Values
     adam: Adam
     scale: float = 0.0
@@ -122,51 +152,41 @@ class State:
         first, second = (mean_error(blocks, self.values, self.scale, share) for blocks in parts)
         self.losses.append((first, second))
 
-    def save(self, folder: Path) -> None:
-        """Write the state, so that at any time it is there whole; OptionError if that cannot be done."""
-        beside = folder / f".{_STATE}"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with beside.open("wb") as stream:
-                np.savez(
-                    stream,
-                    setup=json.dumps({"format": FORMAT, **self.setup}),
-                    values=self.values,
-                    mean=self.adam.mean,
-                    square=self.adam.square,
-                    numbers=np.array([self.adam.steps, self.epoch]),
-                    scale=self.scale,
-                    losses=np.array(self.losses),
-                )
-            beside.replace(folder / _STATE)
-        except OSError as error:
-            raise OptionError(f"cannot write {folder}: {error.strerror}") from None
+    def entry(self) -> dict[str, Any]:
+        """Give the state as JSON can hold it."""
+        return {
+            "scale": self.scale,
+            "losses": self.losses[-1],
+            "steps": self.adam.steps,
+            "values": self.values.tolist(),
+            "mean": self.adam.mean.tolist(),
+            "square": self.adam.square.tolist(),
+        }
 
-    @classmethod
-    def load(cls, folder: Path, setup: dict[str, Any]) -> State | None:
-        """Read the state in a folder; None if there is none.
+    def go_on(self, journal: Journal, file: Path) -> None:
+        """Go on from what is done of a run: one entry for each epoch, and one for the values to start from.
 
         Raises
         ------
         OptionError
-            If it belongs to another run or cannot be read.
+            If an entry is damaged or missing.
         """
-        file = folder / _STATE
-        if not file.exists():
-            return None
-        try:
-            with file.open("rb") as stream, np.load(stream) as saved:
-                found = json.loads(str(saved["setup"]))
-                adam = Adam(saved["values"].shape)
-                adam.mean, adam.square = saved["mean"], saved["square"]
-                adam.steps, epoch = saved["numbers"].tolist()
-                losses = [(first, second) for first, second in saved["losses"].tolist()]
-                state = cls(setup, saved["values"], adam, float(saved["scale"]), epoch, losses)
-        except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile):
-            raise OptionError(f"{file} is not the state of a run") from None
-        if found != {"format": FORMAT, **setup}:
-            raise OptionError(f"{file} belongs to another run: give another folder, or the same arguments")
-        return state
+        shape = self.values.shape
+
+        def read(entry: dict[str, Any]) -> tuple[int, float, tuple[float, float], Adam, Values]:
+            adam = Adam(shape)
+            values, adam.mean, adam.square = (
+                np.array(entry[name], dtype=float).reshape(shape) for name in ("values", "mean", "square")
+            )
+            adam.steps = int(entry["steps"])
+            first, second = map(float, entry["losses"])
+            return entry["number"], float(entry["scale"]), (first, second), adam, values
+
+        for place, (epoch, scale, losses, adam, values) in enumerate(journal.entries(read)):
+            if epoch != place:
+                raise OptionError(f"{file} lacks epoch {place}: {REMEDY}")
+            self.epoch, self.scale, self.adam, self.values = epoch, scale, adam, values
+            self.losses.append(losses)
 
 
 def plot_losses(losses: Sequence[tuple[float, float]], folder: Path) -> None:
@@ -177,7 +197,5 @@ def plot_losses(losses: Sequence[tuple[float, float]], folder: Path) -> None:
         axes.plot([pair[number] for pair in losses], label=name)
     axes.grid(alpha=0.3)
     axes.legend()
-    try:
-        figure.savefig(folder / _PLOT, dpi=110)
-    except OSError as error:
-        raise OptionError(f"cannot write {folder / _PLOT}: {error.strerror}") from None
+    with replacing(folder / _PLOT) as beside:
+        figure.savefig(beside, dpi=110, format="png")

@@ -15,15 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from knightadder.engine.errors import EngineError, OptionError, PositionError
-from knightadder.engine.wdl import (
-    FULL_MATERIAL,
-    LEAST_MATERIAL,
-    A,
-    B,
-    material,
-    parameters,
-)
+from knightadder.engine.errors import OptionError, PositionError
+from knightadder.engine.wdl import FULL_MATERIAL, LEAST_MATERIAL, A, B, material, parameters
+from knightadder.extras import needed_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,11 +73,9 @@ def run(arguments: argparse.Namespace) -> int:
     Raises
     ------
     OptionError
-        If a file cannot be read.
+        If a file cannot be read, or SciPy is missing.
     PositionError
         If there are too few positions with a score.
-    EngineError
-        If SciPy is missing.
     """
     sample = Sample()
     for file in arguments.files:
@@ -209,15 +201,13 @@ def fit(sample: Sample, degree: int) -> tuple[Coefficients, Coefficients]:
 
     Raises
     ------
-    EngineError
+    OptionError
         If SciPy is missing.
     """
     import numpy as np
 
-    try:
+    with needed_by("tune wdl"):
         from scipy.optimize import minimize
-    except ImportError:
-        raise EngineError("tuning needs SciPy: pip install 'knightadder[workshop]'") from None
 
     # A polynomial is sought by its values at some amounts of material, which unlike its coefficients hardly depend on
     # each other; and by their logarithms, since they are positive.
