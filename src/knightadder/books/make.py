@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from knightadder.arguments import positive
 from knightadder.engine.errors import OptionError, PositionError
+from knightadder.runs import write_whole
 
 if TYPE_CHECKING:
     import chess
@@ -68,10 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     entries = list(weigh(points))
     if not entries:
         raise PositionError("the games leave no move for the book")
-    try:
-        arguments.output.write_bytes(b"".join(_ENTRY.pack(*entry, 0) for entry in entries))
-    except OSError as error:
-        raise OptionError(f"cannot write {arguments.output}: {error.strerror}") from None
+    write_whole(arguments.output, b"".join(_ENTRY.pack(*entry, 0) for entry in entries))
     positions = len({key for key, _, _ in entries})
     print(f"{arguments.output}: {len(entries)} moves in {positions} positions, from {used} games")
     return 0
@@ -106,16 +104,12 @@ def add_games(
     import chess.pgn
     import chess.polyglot
 
-    class Silent(chess.pgn.GameBuilder[chess.pgn.Game]):
-        """Keeps errors with the game instead of printing them, too."""
-
-        def handle_error(self, error: Exception) -> None:
-            self.game.errors.append(error)
+    from knightadder.pgn_builder import SilentBuilder
 
     used = bad = 0
     try:
         with file.open(encoding="utf-8", errors="replace") as stream:
-            while (game := chess.pgn.read_game(stream, Visitor=Silent)) is not None:
+            while (game := chess.pgn.read_game(stream, Visitor=SilentBuilder)) is not None:
                 result = _RESULTS.get(game.headers.get("Result", "*"))
                 if game.errors or result is None:
                     bad += 1

@@ -1,5 +1,6 @@
 """The subcommand `suite`, mostly with an engine that says what the test prepared."""
 
+import errno
 import json
 import os
 import re
@@ -151,6 +152,20 @@ def test_json_into_a_file_beside_the_lines(capsys, three, tmp_path):
     out = _run(capsys, three.arguments("--nodes", "500", "--json", str(file)))[1]
     assert out.count("\n") == 4
     assert json.loads(file.read_text("utf-8"))["suites"][0]["solved"] == 2
+
+
+def test_a_report_that_cannot_be_written_leaves_the_old_one(capsys, three, tmp_path, monkeypatch):
+    file = tmp_path / "out.json"
+    file.write_text("old")
+
+    def write_bytes(self, data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_bytes", write_bytes)
+    status, out, err = _run(capsys, three.arguments("--nodes", "500", "--json", str(file)))
+    assert (status, err) == (2, f"knightadder: cannot write {file}: No space left on device\n")
+    assert ": 2 of 3 solved" in out
+    assert file.read_text() == "old"
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from knightadder.arguments import positive, seconds
 from knightadder.engine.errors import OptionError, PositionError
+from knightadder.progress import bar
+from knightadder.runs import write_whole
 
 if TYPE_CHECKING:
     from knightadder.workshop.epd import Problem
@@ -84,38 +86,42 @@ def run(arguments: argparse.Namespace) -> int:
     limit = chess.engine.Limit(time=arguments.time, nodes=arguments.nodes, depth=arguments.depth)
     answers: dict[int, Answer] = {}
     engine_name = None
-    with _json_output(arguments.json) as output:
-        as_table = output is not sys.stdout and sys.stdout.isatty()
-        as_lines = output is not sys.stdout and not as_table
-        try:
-            with _display(len(jobs), as_lines, arguments.failed) as show:
+    to_stdout = arguments.json == "-"
+    if arguments.json and not to_stdout:
+        _check_writable(arguments.json)
+    as_table = not to_stdout and sys.stdout.isatty()
+    as_lines = not to_stdout and not as_table
+    try:
+        with _display(len(jobs), as_lines, arguments.failed) as show:
 
-                def on_answer(index: int, answer: Answer) -> None:
-                    answers[index] = answer
-                    show(index, answer)
+            def on_answer(index: int, answer: Answer) -> None:
+                answers[index] = answer
+                show(index, answer)
 
-                problems = [problem for _, problem in jobs]
-                engine_name = asyncio.run(
-                    Solver(command, options, limit).solve(problems, arguments.concurrency, on_answer)
-                )
-        finally:  # also after Ctrl-C or the engine's end, for what was solved before
-            suites: dict[str, list[Answer]] = {}
-            for index in sorted(answers):
-                suites.setdefault(str(jobs[index][0]), []).append(answers[index])
-            if as_table:
-                _print_tables(suites, arguments.failed)
-            if as_table or as_lines:
-                _print_sums(suites)
-            if output is not None:
-                report = {
-                    "engine": engine_name,
-                    "limit": {name: getattr(arguments, name) for name in ("time", "nodes", "depth")},
-                    "options": options,
-                    "complete": len(answers) == len(jobs),
-                    "complaints": complaints,
-                    "suites": [_report(name, found) for name, found in suites.items()],
-                }
-                print(json.dumps(report, indent=1), file=output)
+            problems = [problem for _, problem in jobs]
+            engine_name = asyncio.run(Solver(command, options, limit).solve(problems, arguments.concurrency, on_answer))
+    finally:  # also after Ctrl-C or the engine's end, for what was solved before
+        suites: dict[str, list[Answer]] = {}
+        for index in sorted(answers):
+            suites.setdefault(str(jobs[index][0]), []).append(answers[index])
+        if as_table:
+            _print_tables(suites, arguments.failed)
+        if as_table or as_lines:
+            _print_sums(suites)
+        if arguments.json:
+            report = {
+                "engine": engine_name,
+                "limit": {name: getattr(arguments, name) for name in ("time", "nodes", "depth")},
+                "options": options,
+                "complete": len(answers) == len(jobs),
+                "complaints": complaints,
+                "suites": [_report(name, found) for name, found in suites.items()],
+            }
+            text = json.dumps(report, indent=1)
+            if to_stdout:
+                print(text)
+            else:
+                write_whole(Path(arguments.json), f"{text}\n".encode())
     return 0
 
 
@@ -162,27 +168,20 @@ def _moment(moment: Moment) -> str:
 @contextlib.contextmanager
 def _display(total: int, as_lines: bool, only_failed: bool) -> Iterator[OnAnswer]:
     """Show a bar of progress on a terminal, and if wanted a line for each answer, in the order of the problems."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
     done: dict[int, Answer] = {}
     written = 0
-    console = Console(stderr=True)
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    bar = Progress(*columns, console=console, disable=not console.is_terminal, transient=True)
-    task = bar.add_task("0 solved", total=total)
 
     def show(index: int, answer: Answer) -> None:
         nonlocal written
         done[index] = answer
-        solved = sum(answer.solved for answer in done.values())
-        bar.update(task, completed=len(done), description=f"{solved} solved")
+        if update:
+            update(len(done), f"{sum(answer.solved for answer in done.values())} solved")
         while as_lines and written in done:
             if not (only_failed and done[written].solved):
                 print(_line(done[written]), flush=True)
             written += 1
 
-    with bar:
+    with bar(total, stderr=True) as update:
         yield show
 
 
@@ -253,17 +252,10 @@ def _engine_options(arguments: argparse.Namespace) -> dict[str, str]:
     return options
 
 
-@contextlib.contextmanager
-def _json_output(file: str | None) -> Iterator[TextIO | None]:
-    """Open where JSON goes, ahead of hours of work; None for nowhere."""
-    if file is None:
-        yield None
-    elif file == "-":
-        yield sys.stdout
-    else:
-        try:
-            output = open(file, "w", encoding="utf-8")  # noqa: SIM115
-        except OSError as error:
-            raise OptionError(f"cannot write {file}: {error.strerror}") from None
-        with output:
-            yield output
+def _check_writable(file: str) -> None:
+    """See whether a file can be written, ahead of hours of work; OptionError if it cannot."""
+    try:
+        with open(file, "ab"):
+            pass
+    except OSError as error:
+        raise OptionError(f"cannot write {file}: {error.strerror}") from None
