@@ -364,10 +364,17 @@ class Journal:
         self._places[number] = (len(self._places) + 2, place)
 
     def remove(self) -> None:
-        """Remove the file, now that the run is finished."""
-        if self._file is not None:
+        """Remove the file, now that the run is finished; OptionError if that cannot be done."""
+        if self._file is None:
+            return
+        self._reader.close()  # since some systems remove no open file
+        self._stream.close()
+        try:
             self._file.unlink(missing_ok=True)
-        self.close()
+        except OSError as error:
+            raise OptionError(f"cannot remove {self._file}: {error.strerror}") from None
+        finally:
+            self.close()
 
     def close(self) -> None:
         """Close the file, and let other processes use it."""
