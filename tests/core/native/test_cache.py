@@ -7,7 +7,6 @@ import stat
 import subprocess
 import sys
 import textwrap
-import threading
 import time
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from knightadder.core.native.cache import CacheState
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX users and permissions")
 
 DAY = 24 * 3600
+PATIENCE = 120.0  # seconds until a process that does not answer fails the test
 
 
 @pytest.fixture(autouse=True)
@@ -57,6 +57,7 @@ def _python(code: str, *arguments: object, **environment: str) -> subprocess.Pop
     source = str(Path(cache.__file__).parents[3])
     return subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -237,7 +238,7 @@ def test_the_last_resort_is_removed_at_exit(tmp_path):
     code = "from knightadder.core.native import cache; print(cache.configure().path)"
     (tmp_path / f"knightadder-{os.getuid()}").write_text("")
     process = _python(code, KNIGHTADDER_CACHE="/dev/null/no", TMPDIR=str(tmp_path))
-    path = Path(process.communicate()[0].strip())
+    path = Path(process.communicate(timeout=PATIENCE)[0].strip())
     assert path.parent.parent == tmp_path
     assert not path.parent.exists()
 
@@ -272,54 +273,122 @@ def test_an_empty_folder_is_not_complete(state):
     assert not cache.is_complete(state)
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"3", b"\xff\xfe", b'{"core_1234/search.1.nbc": "12"}'])
-def test_a_broken_marker_means_incomplete_and_the_next_fill_starts_afresh(state, content):
-    file = _compiled(state)
-    (state.path / "complete").write_bytes(content)
-    assert not cache.is_complete(state)
-    with cache.fill_lock(state):
-        assert not file.exists()
+def _refill(state: CacheState) -> None:
+    """Fill the folder as the next process does."""
+    cache.remove_damaged(state)
+    with cache.fill_lock(state) as complete:
+        assert not complete
         _compiled(state)
         cache.mark_complete(state)
     assert cache.is_complete(state)
 
 
-def test_every_truncation_of_the_marker_is_noticed(state):
-    _compiled(state)
+def _damage(file: Path, content: bytes) -> None:
+    """Change a file, and hide it: neither its time nor its size need tell."""
+    info = file.stat()
+    file.write_bytes(content)
+    os.utime(file, ns=(info.st_atime_ns, info.st_mtime_ns))
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"3", b"\xff\xfe", b'{"core_1234/search.1.nbc": 12}'])
+def test_with_broken_checksums_all_is_compiled_again(state, content):
+    files = [_compiled(state), _compiled(state, "perft.1.nbc")]
     cache.mark_complete(state)
-    marker = (state.path / "complete").read_bytes()
-    for length in range(len(marker)):
-        (state.path / "complete").write_bytes(marker[:length])
-        assert not cache.is_complete(state), length
+    (state.path / "checksums").write_bytes(content)
+    cache.remove_damaged(state)
+    assert not cache.is_complete(state)
+    with cache.fill_lock(state):
+        assert not any(file.exists() for file in files)
+    _refill(state)
+
+
+def test_every_flipped_bit_is_noticed(state):
+    file, other = _compiled(state), _compiled(state, "perft.1.nbc")
+    sound = file.read_bytes()
+    for bit in range(8 * len(sound)):
+        cache.mark_complete(state)
+        _damage(file, (int.from_bytes(sound) ^ 1 << bit).to_bytes(len(sound)))
+        cache.remove_damaged(state)
+        assert not file.exists()
+        assert other.exists()
+        _refill(state)
+
+
+def test_a_flipped_bit_in_the_checksums_costs_only_compiling(state):
+    _compiled(state, "search.nbi")
+    cache.mark_complete(state)
+    checksums = state.path / "checksums"
+    sound = checksums.read_bytes()
+    for place in range(len(sound)):
+        checksums.write_bytes(sound[:place] + bytes([sound[place] ^ 1 << place % 8]) + sound[place + 1 :])
+        cache.remove_damaged(state)
+        with cache.fill_lock(state):
+            _compiled(state, "search.nbi")
+            cache.mark_complete(state)
+        assert cache.is_complete(state)
+        assert checksums.read_bytes() == sound
 
 
 @pytest.mark.parametrize("damage", ["truncated", "removed"])
-def test_a_damaged_file_is_noticed_and_the_next_fill_starts_afresh(state, damage):
+def test_a_damaged_file_is_noticed_and_compiled_again(state, damage):
     broken, other = _compiled(state), _compiled(state, "perft.1.nbc")
     cache.mark_complete(state)
     if damage == "removed":
         broken.unlink()
     else:
         broken.write_bytes(b"machine")
-    assert not cache.is_complete(state)
-    with cache.fill_lock(state):
-        assert not other.exists()
+    _refill(state)
+    assert broken.read_bytes() == b"machine code"
+    assert other.exists()
+
+
+def test_opening_the_folder_removes_what_is_damaged(tmp_path):
+    state = cache.configure()
+    file = _compiled(state)
+    cache.mark_complete(state)
+    assert cache.configure() == state
+    assert cache.is_complete(state)
+    _damage(file, b"machine cods")
+    cache.configure()
+    assert not file.exists()
+
+
+def test_what_replaces_a_damaged_file_is_not_taken_for_damaged(state):
+    file = _compiled(state)
+    cache.note_files(state)
+    _damage(file, b"machine cods")
+    cache.remove_damaged(state)
+    _compiled(state, content=b"other machine code")
+    cache.remove_damaged(state)  # as another process that starts at this moment does
+    assert file.exists()
 
 
 def test_later_additions_leave_it_complete(state):
-    index = _compiled(state, "search.nbi", b"index")
+    _compiled(state)
     cache.mark_complete(state)
-    index.write_bytes(b"longer index")
     _compiled(state, "search.2.nbc")
     assert cache.is_complete(state)
+    cache.note_files(state)
+    assert cache.is_complete(state)
+
+
+def test_what_a_killed_process_did_not_note_is_compiled_again(state):
+    noted = _compiled(state)
+    cache.note_files(state)
+    unknown = _compiled(state, "perft.1.nbc")
+    cache.remove_damaged(state)
+    assert unknown.exists()  # another process may just be writing it
+    with cache.fill_lock(state):
+        assert noted.exists()
+        assert not unknown.exists()
 
 
 # --- the lock ------------------------------------------------------------------------------------------------------
 
 FILL = """
-    import sys, time
+    import sys
     from pathlib import Path
-    from knightadder.core.native.cache import CacheState, fill_lock, is_complete, mark_complete
+    from knightadder.core.native.cache import CacheState, fill_lock, mark_complete
 
     state, log = CacheState("0" * 24, Path(sys.argv[1])), Path(sys.argv[2])
 
@@ -327,38 +396,59 @@ FILL = """
         with log.open("a") as file:
             file.write(word + "\\n")
 
-    while not Path(sys.argv[3]).exists():
-        time.sleep(0.005)
-    with fill_lock(state):
-        if not is_complete(state):
+    print("ready", flush=True)
+    sys.stdin.readline()
+    with fill_lock(state, lambda: note("wait")) as complete:
+        if not complete:
             note("begin")
             (state.path / "search.1.nbc").write_bytes(b"machine ")
-            time.sleep(0.2)
+            sys.stdin.readline()
             (state.path / "search.1.nbc").write_bytes(b"machine code")
-            mark_complete(state)
             note("end")
+            mark_complete(state)
     assert (state.path / "search.1.nbc").read_bytes() == b"machine code"
     note("play")
 """
 
 
+def _say(process: subprocess.Popen, line: str = "go") -> None:
+    process.stdin.write(f"{line}\n")
+    process.stdin.flush()
+
+
+def _wait_for_words(log: Path, count: int) -> list[str]:
+    """Wait until some words are in a file."""
+    end = time.monotonic() + PATIENCE
+    while len(words := log.read_text().split() if log.exists() else []) < count:
+        assert time.monotonic() < end, words
+        time.sleep(0.01)
+    return words
+
+
 def test_of_eight_processes_one_compiles_and_all_play(state, tmp_path):
-    log, go = tmp_path / "log", tmp_path / "go"
-    processes = [_python(FILL, state.path, log, go) for _ in range(8)]
-    go.touch()
-    outputs = [process.communicate(timeout=60)[0] for process in processes]
+    log = tmp_path / "log"
+    processes = [_python(FILL, state.path, log) for _ in range(8)]
+    for process in processes:
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        _say(process)
+    # One has the lock and the others wait for it; only now may it go on.
+    assert sorted(_wait_for_words(log, 8)) == ["begin"] + ["wait"] * 7
+    for process in processes:
+        _say(process)
+    outputs = [process.communicate(timeout=PATIENCE)[0] for process in processes]
     assert [process.returncode for process in processes] == [0] * 8, outputs
-    assert log.read_text().split() == ["begin", "end"] + ["play"] * 8
+    assert log.read_text().split()[8:] == ["end"] + ["play"] * 8
 
 
 HOLD = """
-    import sys, time
+    import sys
     from pathlib import Path
     from knightadder.core.native.cache import CacheState, fill_lock
 
     with fill_lock(CacheState("0" * 24, Path(sys.argv[1]))):
         print("held", flush=True)
-        time.sleep(600)
+        sys.stdin.read()  # until it is killed
 """
 
 
@@ -375,42 +465,26 @@ def holder(state):
 @posix_only
 def test_the_lock_of_a_killed_process_goes_to_the_next_with_what_was_compiled(state, holder):
     file = _compiled(state)
-    waiting, entered = threading.Event(), threading.Event()
-
-    def fill():
-        with cache.fill_lock(state, waiting.set):
-            entered.set()
-
-    thread = threading.Thread(target=fill, daemon=True)
-    thread.start()
-    assert waiting.wait(30)
-    assert not entered.wait(0.2)
-    os.kill(holder.pid, signal.SIGKILL)
-    assert entered.wait(30)
-    thread.join(30)
-    assert file.exists()
+    cache.note_files(state)
+    # It is killed only when this process waits; so the lock cannot have been free before.
+    with cache.fill_lock(state, holder.kill):
+        assert cache._is_locked(state.path)
+        assert holder.wait(PATIENCE) == -signal.SIGKILL
+        assert file.exists()
 
 
 def test_waiting_ends_when_the_folder_is_complete(state, holder):
     _compiled(state)
-
-    def complete():
-        time.sleep(0.1)
-        cache.mark_complete(state)
-
-    threading.Thread(target=complete).start()
-    calls = []
-    with cache.fill_lock(state, lambda: calls.append(1)):
-        assert cache.is_complete(state)
-    assert calls == [1]
+    with cache.fill_lock(state, lambda: cache.mark_complete(state)) as complete:
+        assert complete
     assert holder.poll() is None
 
 
 def test_a_complete_folder_needs_no_lock(state, holder):
     _compiled(state)
     cache.mark_complete(state)
-    with cache.fill_lock(state, pytest.fail):
-        pass
+    with cache.fill_lock(state, pytest.fail) as complete:
+        assert complete
 
 
 def test_the_lock_is_given_back_when_filling_fails(state):
@@ -485,8 +559,8 @@ def test_describe_and_clear(tmp_path, monkeypatch):
 def test_clear_leaves_what_is_being_filled(tmp_path, monkeypatch):
     monkeypatch.setenv("KNIGHTADDER_CACHE", str(tmp_path))
     state = cache.configure()
-    file = _compiled(state)
     with cache.fill_lock(state):
+        file = _compiled(state)
         assert cache.clear() == 0
         assert file.exists()
 
@@ -523,8 +597,8 @@ def test_numba_fills_the_folder_and_loads_from_it(tmp_path):
     named = tmp_path / "named"
     for hits in (0, 1):
         process = _python(COMPILE, tmp_path, KNIGHTADDER_CACHE=str(named), NUMBA_DISABLE_JIT="0")
-        assert process.communicate(timeout=120)[0].split() == [str(hits), "True"]
+        assert process.communicate(timeout=PATIENCE)[0].split() == [str(hits), "True"]
     (folder,) = named.iterdir()
     assert sorted(file.suffix for file in folder.rglob("*.nb[ic]")) == [".nbc", ".nbi"]
-    assert len(json.loads((folder / "complete").read_bytes())) == 2
+    assert len(json.loads((folder / "checksums").read_bytes())) == 2
     assert not any((tmp_path / "__pycache__").glob("*.nb[ic]"))

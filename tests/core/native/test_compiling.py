@@ -25,17 +25,26 @@ bodies = {function.py_func.__qualname__: len(function.signatures) for function i
 print(json.dumps({"lines": lines, "bodies": bodies}))
 """
 
-# Perft alone compiles in three seconds and goes the same way.
-COMPILE_PERFT = """
-import json
-from knightadder.core.native import compiling
-from knightadder.core import layout, tables
-from knightadder.core.board import perft
+# Two entries that compile in a second and go the same way. STEP stands for what happens at each step.
+COMPILE_HASHES = """
+import json, os, shutil, signal
+import numpy as np
+from knightadder.core.native import cache, compiling, jit, second_compiler
+from knightadder.core.syzygy import city_hash
+second_compiler.processors = lambda: 1
 lines = []
-compiling.compile_entries(lines.append)
-worker = layout.new_record(layout.WORKER)
-print(json.dumps({"lines": lines, "leaves": int(perft.perft(tables.new_tables(), worker, 0, 0, 1))}))
+
+def report(line):
+    lines.append(line)
+    STEP
+
+compiling.compile_entries(report)
+compiled = [function.py_func.__name__ for function, _ in jit.ENTRIES if function.stats.cache_misses]
+words = [int(word) for word in city_hash.hash_128(np.zeros(32, np.uint8))]
+city_hash.hash_128(np.zeros(320, np.uint8)[::10])  # an argument of another type
+print(json.dumps({"lines": lines, "compiled": compiled, "complete": cache.is_complete(jit.CACHE), "words": words}))
 """
+HASHES = ["hash_long", "hash_short"]
 
 COMPILE_ONE = """
 from knightadder.core.syzygy import city_hash
@@ -46,7 +55,7 @@ print(len(city_hash.hash_short.signatures), len(perft.perft.signatures), city_ha
 """
 
 
-# Two entries. What stands in place of START decides what becomes of the second process.
+# What stands in place of START decides what becomes of the second process.
 COMPILE_SHARED = """
 import json, subprocess, sys
 from pathlib import Path
@@ -152,17 +161,65 @@ def test_a_second_process_runs_from_the_cache(cold: tuple[Path, dict]) -> None:
     assert files(folder) == before
 
 
+def fill(folder: Path, step: str = "pass") -> dict:
+    """Fill a cache with two entries, or load them from it, and give what the process said."""
+    return json.loads(run(folder, "-c", COMPILE_HASHES.replace("STEP", step)))
+
+
+def flip(file: Path, place: int) -> None:
+    """Turn one bit of a file round; its size and its time stay as they are."""
+    info, content = file.stat(), bytearray(file.read_bytes())
+    content[place] ^= 0x10
+    file.write_bytes(content)
+    os.utime(file, ns=(info.st_atime_ns, info.st_mtime_ns))
+
+
+def of(folder: Path, name: str, suffix: str) -> Path:
+    """Give the index or the machine code of an entry."""
+    [file] = folder.rglob(f"city_hash.{name}-*{suffix}")
+    return file
+
+
 @only_compiled
-def test_damaged_files_are_survived(tmp_path: Path) -> None:
-    first = json.loads(run(tmp_path, "-c", COMPILE_PERFT))
-    assert len(first["lines"]) == 1
-    [code] = tmp_path.rglob("*.nbc")
-    content = code.read_bytes()
-    for damaged in (content[: len(content) // 2], bytes(len(content))):  # the second only shows when it is loaded
-        code.write_bytes(damaged)
-        assert json.loads(run(tmp_path, "-c", COMPILE_PERFT)) == first
-        [code] = tmp_path.rglob("*.nbc")
-    assert json.loads(run(tmp_path, "-c", COMPILE_PERFT)) == {"lines": [], "leaves": 1}
+def test_damaged_files_are_compiled_again(tmp_path: Path) -> None:
+    first = fill(tmp_path)
+    assert sorted(first["compiled"]) == HASHES
+    before = files(tmp_path)
+    warm = first | {"lines": [], "compiled": []}
+    assert fill(tmp_path) == warm
+    assert files(tmp_path) == before
+    code = of(tmp_path, "hash_short", ".nbc")
+    flip(code, code.stat().st_size // 2)  # in the midst of the machine code
+    repaired = fill(tmp_path)
+    assert (len(repaired["lines"]), repaired["compiled"]) == (2, ["hash_short"])
+    assert (repaired["complete"], repaired["words"]) == (True, first["words"])
+    for name in HASHES:
+        flip(of(tmp_path, name, ".nbi"), 0)
+        code = of(tmp_path, name, ".nbc")
+        code.write_bytes(code.read_bytes()[:1000])
+    assert sorted(fill(tmp_path)["compiled"]) == HASHES
+    assert fill(tmp_path) == warm
+
+
+@only_compiled
+def test_a_killed_process_leaves_what_it_has_compiled(tmp_path: Path) -> None:
+    with pytest.raises(subprocess.CalledProcessError):
+        fill(tmp_path, "if len(lines) == 2: os.kill(os.getpid(), signal.SIGTERM)")
+    assert list(tmp_path.rglob("complete")) == []
+    [noted] = tmp_path.rglob("checksums")
+    assert len(json.loads(noted.read_bytes())) == 2
+    second = fill(tmp_path)
+    assert (len(second["lines"]), len(second["compiled"]), second["complete"]) == (2, 1, True)
+
+
+@only_compiled
+def test_a_folder_that_vanishes_meanwhile_is_survived(tmp_path: Path) -> None:
+    first = fill(tmp_path, "shutil.rmtree(jit.CACHE.path)")  # before each of the two is compiled
+    assert sorted(first["compiled"]) == HASHES
+    second = fill(tmp_path)
+    assert len(second["compiled"]) == 1
+    assert second["words"] == first["words"]
+    assert fill(tmp_path)["compiled"] == []
 
 
 @only_compiled
@@ -172,8 +229,9 @@ def test_one_entry_is_compiled_alone(tmp_path: Path) -> None:
     assert list(tmp_path.rglob("complete")) == []  # so an engine still reports what it compiles
     assert "1 0 Counter({" in run(tmp_path, "-c", COMPILE_ONE)
     [code] = tmp_path.rglob("*.nbc")
-    code.write_bytes(bytes(code.stat().st_size))
-    assert run(tmp_path, "-c", COMPILE_ONE).startswith("1 0 ")
+    flip(code, code.stat().st_size // 2)
+    assert run(tmp_path, "-c", COMPILE_ONE) == "1 0 Counter()\n"
+    assert "1 0 Counter({" in run(tmp_path, "-c", COMPILE_ONE)
 
 
 def share(folder: Path, start: str) -> dict:
@@ -183,17 +241,16 @@ def share(folder: Path, start: str) -> dict:
 
 @only_compiled
 def test_two_processes_fill_the_cache_together(tmp_path: Path) -> None:
-    names = {"hash_long", "hash_short"}
     first = share(tmp_path, "wait")
     assert len(first["lines"]) == 2
     assert first["complete"]
     assert len(first["compiled"]) == 1  # the other one comes from the second process, which does not touch the lock
-    assert {*first["loaded"], *first["compiled"]} == names
+    assert sorted(first["loaded"] + first["compiled"]) == HASHES
     before = files(tmp_path)
     assert len(before) == 4
     second = share(tmp_path, "None")  # an error if it were called
     assert second["lines"] == second["compiled"] == []
-    assert set(second["loaded"]) == names
+    assert sorted(second["loaded"]) == HASHES
     assert files(tmp_path) == before
 
 

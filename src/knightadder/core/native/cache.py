@@ -2,8 +2,11 @@
 
 Numba notices a change of the file that holds a cached function, but not one of the functions that it calls. So the
 compiled code lies in a folder whose name is a digest of everything it depends on: all sources of the core, Python,
-Numba, LLVM and the processor. A folder is filled once, by one process, and never changed afterwards; those that
-nobody has used for two weeks are swept away.
+Numba, LLVM and the processor. A folder is filled once, by one process; those that nobody has used for two weeks are
+swept away.
+
+Nothing checks machine code before it runs, so the folder holds a checksum of each file. When a process opens the
+folder, it removes the files that have changed since they were written, and their functions are compiled again.
 
 The folders lie in ``$KNIGHTADDER_CACHE`` if that is set, else in the user's cache folder, else, where there is no
 such folder that can be written, in a private one among the temporary files.
@@ -35,7 +38,8 @@ KEEP_UNUSED_DAYS = 14
 
 _PREFIX = "core-"
 _LOCK = "lock"  # locked while the folder is filled; its time of modification says when the folder was last used
-_COMPLETE = "complete"  # written after the fill: the names and sizes of the files that Numba wrote
+_COMPLETE = "complete"  # an empty file, made after the fill
+_CHECKSUMS = "checksums"  # of the files that Numba wrote, by name
 _POLL_SECONDS = 0.05
 
 # Settings of Numba that change the code it makes. They may come from the environment or from a file.
@@ -107,7 +111,9 @@ def configure() -> CacheState:
     # Interpreted functions leave nothing to keep, and must not pass for a finished fill.
     path = None if config.DISABLE_JIT else _claim_folder(_PREFIX + key)
     config.CACHE_DIR = "" if path is None else str(path)
-    return CacheState(key, path)
+    state = CacheState(key, path)
+    remove_damaged(state)
+    return state
 
 
 def current_key(core: Path = CORE) -> str:
@@ -153,11 +159,11 @@ def current_key(core: Path = CORE) -> str:
 
 
 @contextlib.contextmanager
-def fill_lock(state: CacheState, on_wait: Callable[[], None] | None = None) -> Iterator[None]:
+def fill_lock(state: CacheState, on_wait: Callable[[], None] | None = None) -> Iterator[bool]:
     """Let only one process at a time fill the folder; the others wait, and then find it complete.
 
     A complete folder needs no lock, so there is nothing to wait for. The operating system releases the lock of a
-    process that dies, and the next one goes on from what was compiled until then. Where locks do not work (some
+    process that dies, and the next one goes on from what was noted until then. Where locks do not work (some
     network file systems) nobody waits: Numba writes each file in one step, so only work is lost.
 
     Parameters
@@ -166,6 +172,11 @@ def fill_lock(state: CacheState, on_wait: Callable[[], None] | None = None) -> I
         From `configure`.
     on_wait : callable, optional
         Called once if another process holds the lock.
+
+    Yields
+    ------
+    bool
+        Whether the folder is complete, so that there is nothing to fill.
     """
     with contextlib.ExitStack() as stack:
         if state.path is not None and not is_complete(state):
@@ -173,39 +184,64 @@ def fill_lock(state: CacheState, on_wait: Callable[[], None] | None = None) -> I
                 file = stack.enter_context((state.path / _LOCK).open("ab"))
                 if _wait_for_lock(file, state, on_wait):
                     stack.callback(_unlock, file)
-                    if (state.path / _COMPLETE).exists() and not is_complete(state):
-                        discard(state)
-        yield
+                    (state.path / _COMPLETE).unlink(missing_ok=True)
+                    remove_damaged(state, unknown_too=True)
+        yield is_complete(state)
 
 
 def is_complete(state: CacheState) -> bool:
     """Tell whether the folder was filled to the end and nothing has been lost from it since."""
-    if state.path is None:
+    if state.path is None or not (state.path / _COMPLETE).exists():
         return False
-    try:
-        files = json.loads((state.path / _COMPLETE).read_bytes())
-        return isinstance(files, dict) and all((state.path / name).stat().st_size >= files[name] for name in files)
-    except (OSError, ValueError, TypeError):
-        return False
+    noted = _read_checksums(state.path).keys()
+    return bool(noted) and noted <= {_name(file, state.path) for file in _files(state.path)}
 
 
 def mark_complete(state: CacheState) -> None:
-    """Note that everything is compiled. Call it inside `fill_lock`; does nothing if it is noted already."""
-    if state.path is None or is_complete(state):
+    """Note that everything is compiled. Call it inside `fill_lock`."""
+    note_files(state)
+    if state.path is not None and _read_checksums(state.path):
+        with contextlib.suppress(OSError):
+            (state.path / _COMPLETE).touch()
+
+
+def note_files(state: CacheState) -> None:
+    """Write down the checksums of all files in the folder. Call it after each compilation."""
+    if state.path is not None:
+        _write_checksums(state.path, {_name(file, state.path): _checksum(file) for file in _files(state.path)})
+
+
+def remove_damaged(state: CacheState, *, unknown_too: bool = False) -> None:
+    """Remove the files that have changed since they were noted; then the folder is not complete any more.
+
+    Parameters
+    ----------
+    state : CacheState
+        From `configure`, which has done it already.
+    unknown_too : bool
+        Also remove the files that were never noted, such as a killed process may have left. Only for the process that
+        has the lock: another one may just be writing them.
+    """
+    if state.path is None:
         return
-    with contextlib.suppress(OSError):
-        files = {
-            file.relative_to(state.path).as_posix(): file.stat().st_size
-            for file in sorted(state.path.rglob("*.nb[ic]"))
-        }
-        if files:
-            new = state.path / f"{_COMPLETE}.{os.getpid()}"
-            new.write_text(json.dumps(files, indent=1), encoding="utf-8")
-            new.replace(state.path / _COMPLETE)
+    checksums = _read_checksums(state.path)
+    sound = {}
+    for file in _files(state.path):
+        name = _name(file, state.path)
+        if name in checksums and checksums[name] == _checksum(file):
+            sound[name] = checksums[name]
+        elif name in checksums or unknown_too:
+            with contextlib.suppress(OSError):
+                file.unlink()
+    if len(sound) < len(checksums):
+        with contextlib.suppress(OSError):
+            (state.path / _COMPLETE).unlink(missing_ok=True)
+        # With the old checksums, the files that replace the removed ones would pass for damaged.
+        _write_checksums(state.path, sound)
 
 
 def discard(state: CacheState) -> None:
-    """Throw the compiled code away, for when it turns out to be damaged; the folder and its lock stay."""
+    """Throw the compiled code away, for when it turns out to be of no use; the folder and its lock stay."""
     if state.path is None:
         return
     with contextlib.suppress(OSError):
@@ -323,6 +359,44 @@ def _is_private(folder: Path) -> bool:
     if sys.platform == "win32":
         return True
     return info.st_uid == os.getuid() and not info.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def _files(folder: Path) -> list[Path]:
+    """List the files that Numba wrote, indices and machine code; none if somebody takes the folder away meanwhile."""
+    try:
+        return sorted(folder.rglob("*.nb[ic]"))
+    except OSError:
+        return []
+
+
+def _name(file: Path, folder: Path) -> str:
+    """Give the name under which a file is noted."""
+    return file.relative_to(folder).as_posix()
+
+
+def _checksum(file: Path) -> str:
+    """Give a file's checksum in hexadecimal; of a file that cannot be read, the empty string."""
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+def _read_checksums(folder: Path) -> dict[str, str]:
+    """Read the checksums by name; none if they are missing or broken."""
+    try:
+        checksums = json.loads((folder / _CHECKSUMS).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return checksums if isinstance(checksums, dict) else {}
+
+
+def _write_checksums(folder: Path, checksums: dict[str, str]) -> None:
+    """Replace the checksums in one step, as far as that works."""
+    with contextlib.suppress(OSError):
+        new = folder / f"{_CHECKSUMS}.{os.getpid()}"
+        new.write_text(json.dumps(checksums, indent=1), encoding="utf-8")
+        new.replace(folder / _CHECKSUMS)
 
 
 def _all_folders() -> Iterator[Path]:

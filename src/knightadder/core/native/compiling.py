@@ -22,8 +22,8 @@ _LONGEST = "search_root"
 def compile_entries(report: Callable[[str], None] = lambda line: None) -> None:
     """Compile every entry point, or load it from the cache.
 
-    A damaged cache is emptied and filled again; where that fails too (a full disk, say), everything is compiled for
-    this process alone.
+    Where the cache cannot be filled (a full disk, say) or read, it is emptied, and everything is compiled for this
+    process alone.
 
     Parameters
     ----------
@@ -33,12 +33,11 @@ def compile_entries(report: Callable[[str], None] = lambda line: None) -> None:
     if config.DISABLE_JIT:
         return
     if CACHE.path is not None:
-        for _ in range(2):
-            try:
-                _load_or_fill(report)
-                return
-            except Exception:
-                cache.discard(CACHE)
+        try:
+            _load_or_fill(report)
+            return
+        except Exception:
+            cache.discard(CACHE)
         for compiled, _ in ENTRIES:
             compiled._cache = NullCache()
     _compile(ENTRIES, report)
@@ -53,23 +52,22 @@ def compile_entry(function) -> None:
         return
     signature = next(signature for compiled, signature in ENTRIES if compiled is function)
     try:
-        function.compile(signature)
+        _compile([(function, signature)], lambda line: None)
     except Exception:
         function._cache = NullCache()
         function.compile(signature)
 
 
 def _load_or_fill(report: Callable[[str], None]) -> None:
-    with cache.fill_lock(CACHE, lambda: report("waiting for another engine that is compiling")):
-        # Another process may have filled the cache while this one waited for the lock: then all of it is loaded.
-        if cache.is_complete(CACHE):
+    with cache.fill_lock(CACHE, lambda: report("waiting for another engine that is compiling")) as complete:
+        if complete:
             _compile(ENTRIES, lambda line: None)
         else:
             first, *others = sorted(ENTRIES, key=lambda entry: entry[0].py_func.__name__ != _LONGEST)
             # The other process has ended before the cache is marked as complete.
             with second_compiler.compiling([compiled.py_func for compiled, _ in others], CACHE.path):
                 _compile([first, *reversed(others)], report)
-        cache.mark_complete(CACHE)
+            cache.mark_complete(CACHE)
     cache.sweep(CACHE)
 
 
@@ -78,6 +76,9 @@ def _compile(entries: list, report: Callable[[str], None]) -> None:
         for number, (compiled, signature) in enumerate(entries, 1):
             report(f"compiling {number}/{len(entries)}: {compiled.py_func.__name__}")
             compiled.compile(signature)
+            if compiled.stats.cache_misses:
+                cache.note_files(CACHE)
+            compiled._cache = NullCache()  # a call with arguments of other types shall leave the files as they are
 
 
 @contextlib.contextmanager
