@@ -52,8 +52,10 @@ $(VENV)/.installed-dev: pyproject.toml $(VENV_STAMP)
 run: $(VENV)/.installed ## set up and start the engine, which then speaks UCI
 	@$(BIN)/knightadder $(ARGS)
 
-test: $(VENV)/.installed-dev ## set up and run all tests
-	@$(BIN)/python -m pytest $(ARGS)
+# Each file of tests runs in one process, for what its tests share; in the order of the files, so that the long ones do
+# not come last.
+test: $(VENV)/.installed-dev ## set up and run all tests, on all processors
+	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 bench: $(VENV)/.installed ## search the fixed positions: nodes, and nodes per second
 	@$(BIN)/knightadder bench $(ARGS)

@@ -1,12 +1,14 @@
-"""What all tests share; being here, it lets them import the helpers beside it, such as `uci_driver`."""
+"""What all tests share: how they run, and one engine. It stands here so that they can import the helpers beside it."""
 
 from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 # A test run in the background of a shell may have been told to ignore Ctrl-C, and every process that it starts would do
 # so too; some tests send it.
@@ -15,6 +17,21 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 if TYPE_CHECKING:
     from knightadder.engine.engine import Engine
+
+# No example fails because the machine is busy. The same examples in each run, unless --hypothesis-profile=random.
+settings.register_profile("repeatable", deadline=None, derandomize=True)
+settings.register_profile("random", deadline=None, print_blob=True)
+settings.load_profile("repeatable")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make errors of the warnings that our own modules cause, and of no others.
+
+    A new version of somebody else's package may warn as it likes. Numba names a file in place of a module.
+    """
+    names = {file.stem for file in Path(__file__).parent.rglob("*.py")}
+    ours = rf"knightadder(\.|$)|({'|'.join(sorted(names))})$|.*[/\\](src[/\\]knightadder|tests)[/\\]"
+    config.getini("filterwarnings").insert(0, f"error:::{ours}")
 
 
 @pytest.fixture(scope="session")

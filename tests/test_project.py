@@ -4,6 +4,7 @@ import argparse
 import re
 import subprocess
 import tomllib
+import warnings
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ def _tracked():
     folders = ("src", "tests", "benchmarks", "tools", "docs", ".ci", ".github")
     files = [file for folder in folders for file in (ROOT / folder).rglob("*")] + list(ROOT.glob("*"))
     suffixes = {"", ".py", ".md", ".toml", ".yml", ".epd", ".txt"}
-    left = {"__pycache__", ".coverage", "_build"}
+    left = {".git", "__pycache__", ".coverage", "_build"}  # .git is a file in a worktree
     return [file for file in files if file.is_file() and file.suffix in suffixes and left.isdisjoint(file.parts)]
 
 
@@ -95,6 +96,32 @@ def test_every_command_is_documented():
     guides = "\n".join(guide.read_text("utf-8") for guide in GUIDES)
     documented = [command for name, command in commands.items() if f"knightadder {name}" in guides]
     assert [name for name, command in commands.items() if command not in documented] == []
+
+
+@pytest.mark.parametrize(
+    ("module", "ours"),
+    [
+        ("knightadder.core.movegen", True),
+        ("knightadder", True),
+        ("test_project", True),
+        ("uci_driver", True),
+        (str(ROOT / "src" / "knightadder" / "core" / "movegen"), True),
+        ("starlette.routing", False),
+        ("knightadder_plugin", False),
+        (str(ROOT / ".venv" / "lib" / "site-packages" / "numba" / "core" / "typing"), False),
+    ],
+)
+def test_only_warnings_of_our_own_are_errors(module, ours):
+    def warn():
+        warnings.warn_explicit("it will go", DeprecationWarning, f"{module}.py", 1, module=module)
+
+    if ours:
+        with pytest.raises(DeprecationWarning):
+            warn()
+    else:
+        with warnings.catch_warnings(record=True) as caught:
+            warn()
+        assert [warning.category for warning in caught] == [DeprecationWarning]
 
 
 @pytest.mark.parametrize("script", [".ci/run"])
