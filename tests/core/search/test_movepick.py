@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 
 import chess
 import numpy as np
@@ -36,12 +37,23 @@ def pick_all(tables, worker, hash_move, with_quiets, picked):
         count += 1
 
 
+GAME = new_game()
+
+
+def fill_histories() -> None:
+    """Fill the histories at random, in both of the records between which a game changes when it is set up."""
+    for record in (GAME.record, GAME._spare):
+        numbers = np.random.default_rng(12)
+        for table in (record.history, record.captures, record.continuation):
+            table[:] = numbers.integers(-LIMIT, LIMIT + 1, table.shape)
+
+
 class Case:
-    """A position with a hash move, killers and a history, all at random."""
+    """A position with a hash move, killers and rows of the history, all at random; it is good until the next one."""
 
     def __init__(self, board: chess.Board, generator: random.Random) -> None:
         self.board = board
-        self.record = set_up(new_game(), board)
+        self.record = set_up(GAME, board)
         self.legal = {encode(board, move): move for move in board.legal_moves}
         self.hash_move = generator.choice([0, *self.legal])
         others = [generator.getrandbits(16) or 1, 0]
@@ -49,9 +61,6 @@ class Case:
         self.record.frames[0].killers[:] = self.killers
         self.counter = generator.choice([*self.legal, *self.killers, 0])
         self.record.frames[0].counter = self.counter
-        numbers = np.random.default_rng(generator.getrandbits(32))
-        for table in (self.record.history, self.record.captures, self.record.continuation):
-            table[:] = numbers.integers(-LIMIT, LIMIT + 1, table.shape)
         self.rows = [generator.randrange(PIECE_TO) * PIECE_TO for _ in range(3)]
         self.record.frames[0].continuations[:] = self.rows
         self.threats = generator.getrandbits(64)
@@ -84,9 +93,11 @@ class Case:
         return value * 32 - (piece & 7) * 256 + int(self.record.captures[(piece * 64 + target) * 8 + victim])
 
 
-def cases() -> list[Case]:
+def cases() -> Iterator[Case]:
+    fill_histories()
     generator = random.Random(12)
-    return [Case(board, generator) for board in BOARDS]
+    for board in BOARDS:
+        yield Case(board, generator)
 
 
 def test_every_legal_move_comes_once() -> None:
