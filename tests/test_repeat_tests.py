@@ -75,4 +75,4 @@ def test_a_busy_process_ends_with_the_tool(tool: ModuleType) -> None:
     process = subprocess.Popen([sys.executable, "-c", tool.BUSY], stdin=subprocess.PIPE)
     assert process.stdin is not None
     process.stdin.close()
-    assert process.wait(120) == 0
+    assert process.wait(300) == 0

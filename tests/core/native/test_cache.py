@@ -20,7 +20,7 @@ from knightadder.core.native.cache import CacheState
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX users and permissions")
 
 DAY = 24 * 3600
-PATIENCE = 120.0  # seconds until a process that does not answer fails the test
+PATIENCE = 300.0  # seconds until a process that does not answer fails the test
 
 
 @pytest.fixture(autouse=True)

@@ -109,7 +109,7 @@ def run(folder: Path, *command: str) -> str:
         "PYTHONPATH": str(Path(knightadder.__file__).parents[1]),
     }
     return subprocess.run(
-        [sys.executable, *command], env=environment, check=True, capture_output=True, text=True, timeout=600
+        [sys.executable, *command], env=environment, check=True, capture_output=True, text=True, timeout=1100
     ).stdout
 
 

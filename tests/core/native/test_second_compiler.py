@@ -15,7 +15,7 @@ import pytest
 import knightadder
 from knightadder.core.native import second_compiler
 
-TIMEOUT = 60.0
+TIMEOUT = 300.0
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 

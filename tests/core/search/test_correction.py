@@ -5,7 +5,7 @@ from __future__ import annotations
 import chess
 import numpy as np
 import pytest
-from core_helpers import TABLES, compiled, new_game, random_positions, set_up
+from core_helpers import INTERPRETED, TABLES, compiled, new_game, random_positions, set_up
 
 from knightadder.core.entries.static_eval import static_value
 from knightadder.core.evaluation.evaluate import MAX_EVAL
@@ -98,7 +98,7 @@ def test_the_last_two_moves_have_a_correction_of_their_own(record: np.record) ->
 
 def test_no_correction_reaches_a_mate_score() -> None:
     game = new_game()
-    for board in random_positions(21, 20):
+    for board in random_positions(21, 3 if INTERPRETED else 20):
         record = set_up(game, board)
         for _ in range(200):
             learn(record, np.int64(32_000), np.int64(100))

@@ -120,7 +120,7 @@ def test_node_limits_are_exact(engine: Engine, nodes: int) -> None:
 @pytest.mark.nojit
 @pytest.mark.parametrize("fen", [None, "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"])
 def test_searches_are_repeatable(engine: Engine, fen: str | None) -> None:
-    limits = Limits(nodes=1500) if INTERPRETED else Limits(depth=10)
+    limits = Limits(nodes=300) if INTERPRETED else Limits(depth=10)
     (_, first), (_, second) = (search(engine, fen, limits) for _ in range(2))
     assert (first.nodes, first.score, first.pv) == (second.nodes, second.score, second.pv)
 
