@@ -5,7 +5,7 @@ import pytest
 from knightadder.core.native.compiling import compile_entries
 from knightadder.core.search.parameters import PARAMETERS
 from knightadder.workshop import selfplay as module
-from knightadder.workshop.openings import Opening, load_book
+from knightadder.workshop.openings import BookLine, load_book
 from knightadder.workshop.selfplay import (
     DRAW,
     LOSS,
@@ -51,11 +51,11 @@ def short_games(monkeypatch):
     ],
 )
 def test_the_results_are_those_of_chess(selfplay, fen, white):
-    assert selfplay.play_pair(Opening(fen), {}, {}) == (white, -white)
+    assert selfplay.play_pair(BookLine(fen), {}, {}) == (white, -white)
 
 
 def test_the_moves_of_an_opening_are_played(selfplay):
-    assert selfplay.play_pair(Opening("7k/5ppp/8/8/8/8/8/R3K3 b - - 0 1", ("h8g8",)), {}, {}) == (WIN, LOSS)
+    assert selfplay.play_pair(BookLine("7k/5ppp/8/8/8/8/8/R3K3 b - - 0 1", ("h8g8",)), {}, {}) == (WIN, LOSS)
 
 
 def test_worse_values_lose_and_do_not_stay(selfplay):
@@ -87,7 +87,7 @@ def test_a_stopped_player_plays_no_more():
     selfplay = SelfPlay(200, 1)
     selfplay.stop()
     with pytest.raises(StoppedError):
-        selfplay.play_pair(Opening(), {}, {})
+        selfplay.play_pair(BookLine(), {}, {})
 
 
 @pytest.mark.parametrize(

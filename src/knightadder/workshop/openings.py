@@ -22,7 +22,7 @@ ORDERS = ("random", "sequential")
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class BookLine:
     """Where a game begins.
 
     Attributes
@@ -85,7 +85,7 @@ class Book:
         """Tell how many there are."""
         return len(self._entries)
 
-    def opening(self, number: int) -> Opening:
+    def opening(self, number: int) -> BookLine:
         """Read an opening.
 
         Parameters
@@ -95,7 +95,7 @@ class Book:
 
         Returns
         -------
-        Opening
+        BookLine
             The opening, in which the game is not over.
 
         Raises
@@ -131,10 +131,10 @@ class Book:
         for number in range(min(count, len(self))):
             self.opening(number)
 
-    def _read(self, entry: str) -> Opening:
+    def _read(self, entry: str) -> BookLine:
         if self._form == "epd":
             fen, _ = split_epd(entry)
-            return Opening(fen)
+            return BookLine(fen)
         if self._form == "pgn":
             game = chess.pgn.read_game(io.StringIO(entry))
             if game is None or game.errors:
@@ -142,12 +142,12 @@ class Book:
             board = game.board()
             moves = list(game.mainline_moves())[: self._plies]
             name = game.headers.get("Opening", "")
-            return Opening(board.fen(), tuple(move.uci() for move in moves), name)
+            return BookLine(board.fen(), tuple(move.uci() for move in moves), name)
         name, _, text = entry.partition("\t")
         board = chess.Board()
         for word in text.split()[: self._plies]:
             board.push_san(word)
-        return Opening(chess.STARTING_FEN, tuple(move.uci() for move in board.move_stack), name)
+        return BookLine(chess.STARTING_FEN, tuple(move.uci() for move in board.move_stack), name)
 
 
 def load_book(

@@ -18,7 +18,7 @@ from knightadder.engine.hashtable import HashTable
 from knightadder.engine.settlement import stayed_within
 
 if TYPE_CHECKING:
-    from knightadder.workshop.openings import Opening
+    from knightadder.workshop.openings import BookLine
 
 WIN, DRAW, LOSS = 1, 0, -1
 
@@ -60,12 +60,12 @@ class SelfPlay:
         """Break off the game under way, and play none any more; callable from any thread."""
         self._stop[0] = 1
 
-    def play_pair(self, opening: Opening, first: Mapping[str, int], second: Mapping[str, int]) -> tuple[int, int]:
+    def play_pair(self, opening: BookLine, first: Mapping[str, int], second: Mapping[str, int]) -> tuple[int, int]:
         """Play an opening with both colours.
 
         Parameters
         ----------
-        opening : Opening
+        opening : BookLine
             Where both games begin.
         first, second : mapping of str to int
             The values of search parameters, by name; those not named keep the value they had, at first that of
@@ -85,7 +85,7 @@ class SelfPlay:
             side.set_parameters(values)
         return self._play(opening, self._sides), -self._play(opening, self._sides[::-1])
 
-    def _play(self, opening: Opening, sides: Sequence[_Side]) -> int:
+    def _play(self, opening: BookLine, sides: Sequence[_Side]) -> int:
         """Play a game, White's side being the first, and return White's result."""
         game = self._game
         game.set_up(opening.fen, opening.moves)

@@ -14,13 +14,13 @@ from knightadder import cli
 from knightadder.engine.errors import EngineError
 from knightadder.workshop.datagen import command, workers
 from knightadder.workshop.datagen import parts as parts_module
-from knightadder.workshop.datagen.games import Player, Settings
+from knightadder.workshop.datagen.games import GameSettings, SelfPlayer
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.datagen.reader import Filter, Reader
 
 # The games of a chunk are quick when so little is searched.
 QUICK = ("--nodes", "5", "--hash", "1", "--concurrency", "1")
-SETTINGS = Settings(nodes=5, megabytes=1)
+SETTINGS = GameSettings(nodes=5, megabytes=1)
 SAME = {"nodes": 5, "hash": 1, "seed": 1, "random-plies": 8, "chess960": 0.2, "openings": None}
 
 
@@ -69,7 +69,7 @@ def test_runs_that_go_on(data, tmp_path):
     status, out, _ = data("games", "--positions", 1, *QUICK)
     assert status == 0
     first = _chunks(tmp_path)
-    assert first == {"chunk-000000.vf": Player(SETTINGS).play_chunk(0).tobytes()}
+    assert first == {"chunk-000000.vf": SelfPlayer(SETTINGS).play_chunk(0).tobytes()}
     moves = (len(first["chunk-000000.vf"]) - 100 * 36) // 4
     assert out == f"games: 1 chunks, {moves} positions\n"
     # More positions, by more processes; what there was stays.
@@ -78,7 +78,7 @@ def test_runs_that_go_on(data, tmp_path):
     more = _chunks(tmp_path)
     assert set(more) >= {"chunk-000000.vf", "chunk-000001.vf"}
     assert more["chunk-000000.vf"] == first["chunk-000000.vf"]
-    assert more["chunk-000001.vf"] == Player(SETTINGS).play_chunk(1).tobytes()
+    assert more["chunk-000001.vf"] == SelfPlayer(SETTINGS).play_chunk(1).tobytes()
     merged = (tmp_path / "data.bin").read_bytes()
     assert len(_positions(merged)) == len(merged) // 32
     assert _positions(merged) == _expected(more)
@@ -100,7 +100,7 @@ def test_nothing_is_played_when_there_is_enough(data, tmp_path, no_games):
 def test_positions_before_a_ply_are_left_out(data, tmp_path):
     parts = Parts(tmp_path / "games")
     with parts.open(SAME):
-        words = Player(replace(SETTINGS, games=3)).play_chunk(0)
+        words = SelfPlayer(replace(SETTINGS, games=3)).play_chunk(0)
         parts.add(parts.save(0, words, 3))
     for first in (0, 20):
         assert data("games", "--merge", "data.bin", "--first-ply", first)[0] == 0
@@ -167,7 +167,7 @@ def test_ctrl_c_keeps_what_was_played(data, tmp_path, monkeypatch):
     assert multiprocessing.active_children() == []
     kept = _chunks(tmp_path)
     assert kept
-    player = Player(SETTINGS)
+    player = SelfPlayer(SETTINGS)
     for name, chunk in kept.items():
         assert chunk == player.play_chunk(int(name[6:12])).tobytes()
     assert data("games", "--merge", "data.bin")[0] == 0

@@ -12,16 +12,16 @@ from knightadder.core.board import packed
 from knightadder.core.board.viriformat import HEADER
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.workshop.datagen import games as module
-from knightadder.workshop.datagen.games import Player, Settings
+from knightadder.workshop.datagen.games import GameSettings, SelfPlayer
 from knightadder.workshop.datagen.reader import EVERYTHING, Reader
 from knightadder.workshop.openings import Book
 
-QUICK = Settings(nodes=30, megabytes=1, games=8)
+QUICK = GameSettings(nodes=30, megabytes=1, games=8)
 
 
 @pytest.fixture(scope="module")
 def player():
-    return Player(QUICK)
+    return SelfPlayer(QUICK)
 
 
 def _replay(words):
@@ -51,9 +51,9 @@ def _replay(words):
 def test_a_chunk_depends_on_nothing_but_its_number_and_the_settings(player):
     first, second = player.play_chunk(3), player.play_chunk(4)
     assert player.play_chunk(3).tobytes() == first.tobytes()
-    assert Player(QUICK).play_chunk(4).tobytes() == second.tobytes()
+    assert SelfPlayer(QUICK).play_chunk(4).tobytes() == second.tobytes()
     assert second.tobytes() != first.tobytes()
-    assert Player(replace(QUICK, seed=2)).play_chunk(3).tobytes() != first.tobytes()
+    assert SelfPlayer(replace(QUICK, seed=2)).play_chunk(3).tobytes() != first.tobytes()
 
 
 def test_games_are_whole(player):
@@ -73,7 +73,7 @@ def _home_ranks(board):
 @pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
 def test_a_share_of_the_games_is_chess960(share):
     settings = replace(QUICK, nodes=5, random_plies=0, chess960=share, games=30)
-    boards, _ = _replay(Player(settings).play_chunk(0))
+    boards, _ = _replay(SelfPlayer(settings).play_chunk(0))
     usual = [board for board in boards if _home_ranks(board) == "rnbqkbnr"]
     assert len(boards) - len(usual) == pytest.approx(30 * share, abs=7 if 0 < share < 1 else 1)
     others = [board for board in boards if board not in usual]
@@ -88,7 +88,7 @@ def test_a_share_of_the_games_is_chess960(share):
 def test_a_game_that_will_not_end_is_a_draw(monkeypatch):
     monkeypatch.setattr(module, "LONGEST", 5)
     lengths = []
-    _, records = _replay(Player(QUICK).play_chunk(0, lengths.append))
+    _, records = _replay(SelfPlayer(QUICK).play_chunk(0, lengths.append))
     assert set(lengths) == {5}
     assert set(records["result"].tolist()) == {1}
 
@@ -96,7 +96,7 @@ def test_a_game_that_will_not_end_is_a_draw(monkeypatch):
 def test_openings_that_are_decided_are_thrown_away():
     book = Book(["k7/8/8/8/8/8/8/KQQ5 w - -", chess.STARTING_FEN], "epd", "two")
     settings = replace(QUICK, games=4, random_plies=0, chess960=0.0, book=book)
-    boards, _ = _replay(Player(settings).play_chunk(0))
+    boards, _ = _replay(SelfPlayer(settings).play_chunk(0))
     assert {len(board.piece_map()) for board in boards} == {32}
 
 
@@ -104,13 +104,13 @@ def test_the_history_of_the_opening_counts(monkeypatch):
     """An opening that has come to the same position three times is over."""
     monkeypatch.setattr(module, "MOST_TRIES", 5)
     book = Book(["x\tNf3 Nf6 Ng1 Ng8 Nf3 Nf6 Ng1 Ng8"], "tsv", "one")
-    player = Player(replace(QUICK, games=1, random_plies=0, chess960=0.0, book=book))
+    player = SelfPlayer(replace(QUICK, games=1, random_plies=0, chess960=0.0, book=book))
     with pytest.raises(OptionError, match=r"^none of 5 openings in a row is fit to begin a game$"):
         player.play_chunk(0)
 
 
 def test_a_bad_opening_of_the_book():
-    bad = Player(replace(QUICK, games=1, chess960=0.0, book=Book(["nonsense"], "epd", "bad")))
+    bad = SelfPlayer(replace(QUICK, games=1, chess960=0.0, book=Book(["nonsense"], "epd", "bad")))
     with pytest.raises(PositionError, match=r"^bad: not a position: nonsense$"):
         bad.play_chunk(0)
 
@@ -119,4 +119,4 @@ def test_a_book_without_a_fair_opening(monkeypatch):
     monkeypatch.setattr(module, "MOST_TRIES", 3)
     book = Book(["k7/8/8/8/8/8/8/KQQ5 w - -"], "epd", "won")
     with pytest.raises(OptionError, match=r"^none of 3 openings in a row is fit to begin a game$"):
-        Player(replace(QUICK, chess960=0.0, random_plies=0, book=book)).play_chunk(0)
+        SelfPlayer(replace(QUICK, chess960=0.0, random_plies=0, book=book)).play_chunk(0)

@@ -1,9 +1,9 @@
-"""Limits and clocks: how they are written, and what is charged."""
+"""Allowance and clocks: how they are written, and what is charged."""
 
 import pytest
 
 from knightadder.engine.errors import OptionError
-from knightadder.workshop.match.clock import Clock, Limits, TimeControl
+from knightadder.workshop.match.clock import Allowance, Clock, TimeControl
 
 
 @pytest.mark.parametrize(
@@ -27,13 +27,13 @@ def test_what_is_no_time_control(text):
 
 
 def test_limits_are_written_as_in_the_strength_log():
-    assert str(Limits(TimeControl(8, 0.08))) == "8+0.08"
-    assert str(Limits(move_time=0.5)) == "0.5 s/move"
-    assert str(Limits(nodes=20000, depth=9)) == "N=20000 depth 9"
+    assert str(Allowance(TimeControl(8, 0.08))) == "8+0.08"
+    assert str(Allowance(move_time=0.5)) == "0.5 s/move"
+    assert str(Allowance(nodes=20000, depth=9)) == "N=20000 depth 9"
 
 
 def test_a_game_clock_counts_down_and_gets_its_increment():
-    clock = Clock(Limits(TimeControl(8, 0.5)))
+    clock = Clock(Allowance(TimeControl(8, 0.5)))
     assert (clock.reading("w"), clock.own()) == (" wtime 8000 winc 500", "")
     assert clock.charge(3) == 5
     assert clock.reading("b") == " btime 5500 binc 500"
@@ -42,13 +42,13 @@ def test_a_game_clock_counts_down_and_gets_its_increment():
 
 
 def test_an_engine_is_never_told_of_no_time():
-    clock = Clock(Limits(TimeControl(1)))
+    clock = Clock(Allowance(TimeControl(1)))
     clock.charge(1.2)
     assert clock.reading("w") == " wtime 1 winc 0"
 
 
 def test_a_new_period_adds_its_time():
-    clock = Clock(Limits(TimeControl(10, 0, 2)))
+    clock = Clock(Allowance(TimeControl(10, 0, 2)))
     assert clock.own() == " movestogo 2"
     clock.charge(4)
     assert clock.own() == " movestogo 1"
@@ -57,8 +57,8 @@ def test_a_new_period_adds_its_time():
 
 
 def test_limits_of_each_move():
-    clock = Clock(Limits(move_time=0.5, nodes=2000, depth=7))
+    clock = Clock(Allowance(move_time=0.5, nodes=2000, depth=7))
     assert (clock.reading("w"), clock.own(), clock.allowed) == ("", " movetime 500 nodes 2000 depth 7", 0.5)
     assert clock.charge(0.6) == pytest.approx(-0.1)
     assert clock.allowed == 0.5
-    assert Clock(Limits(nodes=1)).charge(100) is None
+    assert Clock(Allowance(nodes=1)).charge(100) is None

@@ -7,7 +7,7 @@ import pytest
 
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.runs import source_digest
-from knightadder.workshop.match.clock import Limits, TimeControl
+from knightadder.workshop.match.clock import Allowance, TimeControl
 from knightadder.workshop.match.competitors import Competitor, read_competitors
 
 PYTHON = sys.executable
@@ -33,8 +33,8 @@ def test_all_keys(tmp_path):
     assert first.environment == {"PYTHONPATH": "x:y=z", "HOME": "here"}
     assert second.environment == {"HOME": "there"}
     # An engine's own limits replace the common ones, all of them.
-    assert first.limits == Limits(TimeControl(8, 0.1, 40), margin=0.007)
-    assert second.limits == Limits(move_time=2.0, depth=9, margin=0.03)
+    assert first.allowance == Allowance(TimeControl(8, 0.1, 40), margin=0.007)
+    assert second.allowance == Allowance(move_time=2.0, depth=9, margin=0.03)
 
 
 def test_a_file_describes_engines_by_the_same_keys(tmp_path):
@@ -54,13 +54,13 @@ def test_a_file_describes_engines_by_the_same_keys(tmp_path):
         """
     )
     ours, a = read_competitors([["name=ours"]], ["nodes=5"], file)
-    assert (a.name, a.options, a.environment, a.limits.nodes) == (
+    assert (a.name, a.options, a.environment, a.allowance.nodes) == (
         "A",
         {"Hash": "16", "OwnBook": "false"},
         {"X": "1"},
         100,
     )
-    assert ours.limits.nodes == 5
+    assert ours.allowance.nodes == 5
     assert [each.name for each in read_competitors([["name=ours"]], ["nodes=5"], file, ["B"])] == ["ours", "B"]
     with pytest.raises(OptionError, match="there is no engine C"):
         read_competitors([[]], ["nodes=5"], file, ["C"])

@@ -9,7 +9,7 @@ import pytest
 from knightadder.engine.errors import OptionError
 from knightadder.workshop.match.journal import Fixture, MatchLog, Record
 from knightadder.workshop.match.referee import Fault, Game, PvWarning
-from knightadder.workshop.openings import Opening
+from knightadder.workshop.openings import BookLine
 
 SETUP = {"engines": ["A", "B"], "rules": {"draw": None}}
 PAIRINGS = [("A", "B")]
@@ -118,7 +118,7 @@ def test_without_a_file_nothing_is_kept():
 
 def test_a_record_names_the_engines():
     game = Game(
-        Opening(),
+        BookLine(),
         0.0,
         "reason",
         Fault(True, "time", "late"),

@@ -9,20 +9,20 @@ import pytest
 from knightadder.engine.errors import OptionError
 from knightadder.engine.tablebases.registry import SHIPPED
 from knightadder.workshop.match import referee, search_info
-from knightadder.workshop.match.clock import Limits, TimeControl
+from knightadder.workshop.match.clock import Allowance, TimeControl
 from knightadder.workshop.match.referee import (
     DrawRule,
-    Player,
     ResignRule,
     Rules,
+    Side,
     open_tablebases,
     play_game,
     rule_result,
 )
-from knightadder.workshop.openings import Opening
+from knightadder.workshop.openings import BookLine
 
 SHORT = Rules(max_moves=4)
-NODES = Limits(nodes=1)
+NODES = Allowance(nodes=1)
 ENDING = "4k3/8/8/8/8/8/8/R3K3 w - - 0 1"
 
 
@@ -31,8 +31,8 @@ def play(start_fake):
     """Play a game of two fake engines, given by their arguments."""
 
     def play(white=(), black=(), opening=None, rules=SHORT, limits=NODES):
-        players = [Player(start_fake(*words), limits) for words in (white, black)]
-        return play_game(*players, opening or Opening(), rules)
+        players = [Side(start_fake(*words), limits) for words in (white, black)]
+        return play_game(*players, opening or BookLine(), rules)
 
     return play
 
@@ -64,7 +64,7 @@ def test_the_third_repetition_is_a_draw():
 
 
 def test_a_game_is_legal_from_its_opening_to_its_end(play):
-    opening = Opening(moves=("e2e4", "e7e5"))
+    opening = BookLine(moves=("e2e4", "e7e5"))
     game = play(opening=opening, rules=Rules(max_moves=60))
     board = opening.board()
     for move in game.moves:
@@ -80,7 +80,7 @@ def test_a_game_is_legal_from_its_opening_to_its_end(play):
 
 
 def test_black_may_begin(play):
-    game = play(opening=Opening("4k3/8/8/8/8/8/4P3/4K3 b - - 0 1"))
+    game = play(opening=BookLine("4k3/8/8/8/8/8/4P3/4K3 b - - 0 1"))
     board = chess.Board("4k3/8/8/8/8/8/4P3/4K3 b - - 0 1")
     for move in game.moves:
         board.push_uci(move.uci)
@@ -115,7 +115,7 @@ def test_silence_loses(start_fake, monkeypatch):
         return real(prefix, 0.01 if len(waits) == 3 else timeout)  # only where it is silent
 
     monkeypatch.setattr(black, "read_until", read_until)
-    game = play_game(Player(white, NODES), Player(black, Limits(move_time=1000)), Opening(), SHORT)
+    game = play_game(Side(white, NODES), Side(black, Allowance(move_time=1000)), BookLine(), SHORT)
     assert (game.fault.white, game.fault.kind, game.fault.text) == (False, "silent", "no bestmove within 0.01 s")
     assert (game.white_points, len(game.moves)) == (1.0, 3)
     assert waits == [("readyok", 60.0), ("bestmove", 1060.0), ("bestmove", 1060.0)]
@@ -130,7 +130,7 @@ def late_black(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("limits", "moves"), [(Limits(TimeControl(0.5), margin=0.05), 4), (Limits(move_time=0.2, margin=0.05), 2)]
+    ("limits", "moves"), [(Allowance(TimeControl(0.5), margin=0.05), 4), (Allowance(move_time=0.2, margin=0.05), 2)]
 )
 def test_a_late_move_loses_on_time(play, late_black, limits, moves):
     game = play(limits=limits)
@@ -142,10 +142,10 @@ def test_a_late_move_loses_on_time(play, late_black, limits, moves):
 @pytest.mark.parametrize(
     ("limits", "lowest"),
     [
-        (Limits(TimeControl(0.35, 0.3)), (0.25, 0.05)),
-        (Limits(TimeControl(0.28, 0.3)), (0.18, -0.02)),
-        (Limits(TimeControl(0.65, 0, 2)), (0.45, 0.05)),
-        (Limits(move_time=0.26), (0.16, -0.04)),
+        (Allowance(TimeControl(0.35, 0.3)), (0.25, 0.05)),
+        (Allowance(TimeControl(0.28, 0.3)), (0.18, -0.02)),
+        (Allowance(TimeControl(0.65, 0, 2)), (0.45, 0.05)),
+        (Allowance(move_time=0.26), (0.16, -0.04)),
     ],
 )
 def test_in_time_and_within_the_margin_the_flag_stays_up(play, late_black, limits, lowest):
@@ -160,8 +160,8 @@ def test_clocks_are_told(play, start_fake, monkeypatch):
     sent = []
     real = white.send
     monkeypatch.setattr(white, "send", lambda *lines: (sent.extend(lines), real(*lines)))
-    limits = Limits(TimeControl(100, 5, 40))
-    play_game(Player(white, limits), Player(black, Limits(nodes=7)), Opening(moves=("e2e4", "e7e5")), SHORT)
+    limits = Allowance(TimeControl(100, 5, 40))
+    play_game(Side(white, limits), Side(black, Allowance(nodes=7)), BookLine(moves=("e2e4", "e7e5")), SHORT)
     assert sent[:2] == ["ucinewgame", "isready"]
     assert sent[2] == f"position fen {chess.STARTING_FEN} moves e2e4 e7e5"
     assert sent[3] == "go wtime 100000 winc 5000 movestogo 40"
@@ -197,7 +197,7 @@ def test_both_sides_resign_only_after_their_number_of_moves(play):
 @pytest.mark.parametrize(("score", "moves"), [("cp 5", 6), ("cp -5", 6), ("cp 11", None), ("mate 9", None)])
 def test_a_draw_is_called_when_both_see_one(play, score, moves):
     words = (f"score={score}",)
-    opening = Opening("4k2r/8/8/8/8/8/8/R3K3 w - - 1 1")
+    opening = BookLine("4k2r/8/8/8/8/8/8/R3K3 w - - 1 1")
     rules = Rules(draw=DrawRule(move_number=2, move_count=3, score=10), max_moves=6)
     game = play(words, words, opening, rules)
     if moves is None:
@@ -216,7 +216,7 @@ def test_a_draw_is_called_when_both_see_one(play, score, moves):
     ],
 )
 def test_tablebases_decide_after_a_capture(play, fen, points, reason):
-    game = play(opening=Opening(fen), rules=Rules(max_moves=60, tablebases=str(SHIPPED)))
+    game = play(opening=BookLine(fen), rules=Rules(max_moves=60, tablebases=str(SHIPPED)))
     assert (game.white_points, game.reason, len(game.moves)) == (points, reason, 1)
 
 
@@ -228,13 +228,13 @@ def test_a_folder_without_tablebases(tmp_path):
 
 def test_no_draw_is_called_before_its_move_number(play):
     rules = Rules(draw=DrawRule(move_number=5, move_count=1, score=50), max_moves=9)
-    game = play(opening=Opening("4k2r/8/8/8/8/8/8/R3K3 w - - 1 1"), rules=rules)
+    game = play(opening=BookLine("4k2r/8/8/8/8/8/8/R3K3 w - - 1 1"), rules=rules)
     assert game.reason == "draw by adjudication"
     assert len(game.moves) == 9  # White's fifth move
 
 
 def test_a_pawn_move_or_capture_makes_the_count_begin_again(play):
-    opening = Opening("4k3/pppp4/8/8/8/8/PPPP4/4K3 w - - 0 1")
+    opening = BookLine("4k3/pppp4/8/8/8/8/PPPP4/4K3 w - - 0 1")
     game = play(opening=opening, rules=Rules(draw=DrawRule(1, 2, 50), max_moves=90))
     assert game.reason == "draw by adjudication"
     clocks, board = [], opening.board()
@@ -263,10 +263,10 @@ def test_how_much_is_checked(play, check, number):
 
 
 def test_engines_that_both_announce_mate_are_noticed(play):
-    game = play(("score=mate 9",), ("score=mate 3",), Opening(ENDING))
+    game = play(("score=mate 9",), ("score=mate 3",), BookLine(ENDING))
     assert game.warning_counts[False, search_info.MATE_SIGN] == 4
     assert game.warning_counts[True, search_info.MATE_SIGN] == 3
-    game = play(("score=mate 9",), ("score=mate -3",), Opening(ENDING))
+    game = play(("score=mate 9",), ("score=mate -3",), BookLine(ENDING))
     assert game.warning_counts[True, search_info.MATE_SIGN] == 0
 
 
@@ -275,8 +275,8 @@ def test_chess960_castles_by_taking_the_rook(start_fake):
     for _ in range(2):
         client = start_fake()
         client.set_options({"UCI_Chess960": "true"})
-        players.append(Player(client, NODES))
-    opening = Opening("rk1r4/pp1p4/8/8/8/8/PP1P4/RK1R4 w KQkq - 0 1")
+        players.append(Side(client, NODES))
+    opening = BookLine("rk1r4/pp1p4/8/8/8/8/PP1P4/RK1R4 w KQkq - 0 1")
     castled = 0
     for _ in range(8):
         game = play_game(*players, opening, Rules(max_moves=4, chess960=True))

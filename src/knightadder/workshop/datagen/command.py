@@ -17,7 +17,7 @@ from knightadder.workshop.book_argument import add_openings, read_book
 
 if TYPE_CHECKING:
     from knightadder.engine.engine import Engine
-    from knightadder.workshop.datagen.games import Settings
+    from knightadder.workshop.datagen.games import GameSettings
     from knightadder.workshop.datagen.parts import Parts
 
 _LINE_SECONDS = 10  # between lines of progress, off a terminal
@@ -148,9 +148,9 @@ def _gather(parts: Parts, arguments: argparse.Namespace) -> None:
         if parts.moves < arguments.positions:
             _compile()
             from knightadder.core.native.processors import processors
-            from knightadder.workshop.datagen.games import Settings
+            from knightadder.workshop.datagen.games import GameSettings
 
-            settings = Settings(
+            settings = GameSettings(
                 arguments.nodes, arguments.hash, arguments.seed, arguments.random_plies, arguments.chess960, book
             )
             try:
@@ -208,7 +208,7 @@ def _compile() -> None:
     loader.engine().close()
 
 
-def _play(settings: Settings, parts: Parts, wanted: int, concurrency: int) -> None:
+def _play(settings: GameSettings, parts: Parts, wanted: int, concurrency: int) -> None:
     """Play the chunks that are missing, lowest number first."""
     from knightadder.workshop.datagen.workers import play_chunks
 

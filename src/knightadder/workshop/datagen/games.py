@@ -33,7 +33,7 @@ MOST_TRIES = 1000  # openings; a book may have no good one
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class GameSettings:
     """What decides how the games go.
 
     Attributes
@@ -76,7 +76,7 @@ def compile_player(report: Callable[[str], None]) -> None:
     compile_entry(play_game)
 
 
-class Player:
+class SelfPlayer:
     """Plays games; nothing is kept from one to the next.
 
     Raises
@@ -85,7 +85,7 @@ class Player:
         If the machine has not enough memory for the hash table.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: GameSettings) -> None:
         compile_entry(play_game)
         self._settings = settings
         self._tables = new_tables()

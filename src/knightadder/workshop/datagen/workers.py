@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from knightadder.engine.errors import EngineError, OptionError, PositionError
 
 if TYPE_CHECKING:
-    from knightadder.workshop.datagen.games import Settings
+    from knightadder.workshop.datagen.games import GameSettings
     from knightadder.workshop.datagen.parts import Parts
 
 # Looking now and then, since not every system lets Ctrl-C end a wait.
@@ -23,7 +23,7 @@ _ERRORS = {error.__name__: error for error in (OptionError, PositionError)}
 
 
 def play_chunks(
-    settings: Settings,
+    settings: GameSettings,
     parts: Parts,
     concurrency: int,
     numbers: Iterator[int],
@@ -36,7 +36,7 @@ def play_chunks(
 
     Parameters
     ----------
-    settings : Settings
+    settings : GameSettings
         What decides how the games go.
     parts : Parts
         Where the chunks are saved.
@@ -111,16 +111,16 @@ def _ctrl_c_ignored() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _work(settings: Settings, folder: Path, connection: Connection) -> None:
+def _work(settings: GameSettings, folder: Path, connection: Connection) -> None:
     """Play chunks for as long as there is somebody to ask for them; runs in a process of its own."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(EOFError, OSError):  # nobody listens any more
         try:
-            from knightadder.workshop.datagen.games import Player
+            from knightadder.workshop.datagen.games import SelfPlayer
             from knightadder.workshop.datagen.parts import Parts, engine_version
 
             engine_version()  # before somebody changes the sources
-            parts, player = Parts(folder), Player(settings)
+            parts, player = Parts(folder), SelfPlayer(settings)
             while True:
                 number = connection.recv()
                 words = player.play_chunk(number, lambda moves: connection.send(("game", moves)))

@@ -44,7 +44,7 @@ class TimeControl:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class Allowance:
     """What an engine may spend.
 
     Attributes
@@ -89,34 +89,34 @@ class Clock:
 
     Parameters
     ----------
-    limits : Limits
+    allowance : Allowance
         What the side may spend.
     """
 
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        control = limits.time_control
+    def __init__(self, allowance: Allowance) -> None:
+        self._allowance = allowance
+        control = allowance.time_control
         self._left = control.base if control else 0.0
         self._moves_left = control.moves if control else None
         self._own = ""
-        if limits.move_time:
-            self._own += f" movetime {round(limits.move_time * 1000)}"
-        if limits.nodes:
-            self._own += f" nodes {limits.nodes}"
-        if limits.depth:
-            self._own += f" depth {limits.depth}"
+        if allowance.move_time:
+            self._own += f" movetime {round(allowance.move_time * 1000)}"
+        if allowance.nodes:
+            self._own += f" nodes {allowance.nodes}"
+        if allowance.depth:
+            self._own += f" depth {allowance.depth}"
 
     @property
     def allowed(self) -> float | None:
         """Seconds that the next move may take; None without a clock."""
-        times = [self._left] if self._limits.time_control else []
-        if self._limits.move_time:
-            times.append(self._limits.move_time)
+        times = [self._left] if self._allowance.time_control else []
+        if self._allowance.move_time:
+            times.append(self._allowance.move_time)
         return min(times, default=None)
 
     def reading(self, colour: str) -> str:
         """Say in UCI what the clock shows to both sides, empty without a game clock; `colour` is ``w`` or ``b``."""
-        control = self._limits.time_control
+        control = self._allowance.time_control
         if control is None:
             return ""
         return f" {colour}time {max(1, int(self._left * 1000))} {colour}inc {round(control.increment * 1000)}"
@@ -140,7 +140,7 @@ class Clock:
             minus the margin.
         """
         allowed = self.allowed
-        control = self._limits.time_control
+        control = self._allowance.time_control
         if control:
             self._left = max(self._left - seconds, 0.0) + control.increment
             if self._moves_left:

@@ -168,7 +168,7 @@ class _Match:
             open_tablebases(arguments.tablebases)  # fails now rather than in a game
         self.book: Book = read_book(arguments.openings, arguments.chess960)
         # Engines without a clock play the same game again from the same opening.
-        if self.rounds == _ENDLESS and not any(each.limits.timed for each in self.competitors):
+        if self.rounds == _ENDLESS and not any(each.allowance.timed for each in self.competitors):
             self.rounds = len(self.book)
 
     @property
@@ -179,7 +179,7 @@ class _Match:
     @property
     def limits(self) -> str:
         """What the engines may spend, for tables."""
-        return " / ".join(dict.fromkeys(str(competitor.limits) for competitor in self.competitors))
+        return " / ".join(dict.fromkeys(str(competitor.allowance) for competitor in self.competitors))
 
     def setup(self) -> dict[str, object]:
         """Give what makes two matches the same: all but the number of games."""

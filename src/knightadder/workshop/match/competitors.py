@@ -13,7 +13,7 @@ from typing import Any
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.runs import PACKAGE, digest_of, source_digest
 from knightadder.workshop.key_values import KeyValues
-from knightadder.workshop.match.clock import Limits, TimeControl
+from knightadder.workshop.match.clock import Allowance, TimeControl
 from knightadder.workshop.uci_client import UciClient, resolve_command
 
 _CONTROLS = ("tc", "st", "nodes", "depth")
@@ -42,7 +42,7 @@ class Competitor:
         Variables and UCI options.
     common_options : dict of str to str
         Options of all engines, set on those that have them.
-    limits : Limits
+    allowance : Allowance
         What it may spend.
     """
 
@@ -52,7 +52,7 @@ class Competitor:
     environment: dict[str, str] = field(default_factory=dict)
     options: dict[str, str] = field(default_factory=dict)
     common_options: dict[str, str] = field(default_factory=dict)
-    limits: Limits = field(default_factory=Limits)
+    allowance: Allowance = field(default_factory=Allowance)
 
     def start(self, chess960: bool = False, timeout: float = START_PATIENCE) -> UciClient:
         """Start it, set its options and wait until it is ready.
@@ -96,8 +96,8 @@ class Competitor:
             "dir": str(self.folder or ""),
             "environment": self.environment,
             "options": {**self.common_options, **self.options},
-            "limits": str(self.limits),
-            "margin": self.limits.margin,
+            "limits": str(self.allowance),
+            "margin": self.allowance.margin,
         }
 
     def sources(self) -> str:
@@ -222,7 +222,7 @@ def _competitor(own: KeyValues, common: KeyValues) -> Competitor:
     if not any(key in limiting for key in _CONTROLS):
         raise OptionError(f"{name} has no limit: give tc=, st=, nodes= or depth=, to it or to --each")
     both = KeyValues({**common, **own})
-    limits = Limits(
+    allowance = Allowance(
         TimeControl.parse(limiting["tc"]) if "tc" in limiting else None,
         limiting.number("st", None, 0.001),
         limiting.whole("nodes", None, 1),
@@ -236,7 +236,7 @@ def _competitor(own: KeyValues, common: KeyValues) -> Competitor:
         environment=_named(both, "env."),
         options=_named(own, "option."),
         common_options=_named(common, "option."),
-        limits=limits,
+        allowance=allowance,
     )
 
 

@@ -72,10 +72,10 @@ def game_text(fixture: Fixture, game: Game, white: Competitor, black: Competitor
     headers["Result"] = game.result
     if game.opening.name:
         headers["Opening"] = game.opening.name
-    if white.limits == black.limits:
-        headers["TimeControl"] = str(white.limits)
+    if white.allowance == black.allowance:
+        headers["TimeControl"] = str(white.allowance)
     else:
-        headers["WhiteTimeControl"], headers["BlackTimeControl"] = str(white.limits), str(black.limits)
+        headers["WhiteTimeControl"], headers["BlackTimeControl"] = str(white.allowance), str(black.allowance)
     if game.fault:
         headers["Termination"] = _TERMINATIONS[game.fault.kind]
     else:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from knightadder.engine.errors import EngineError
 from knightadder.workshop.match.competitors import Competitor
 from knightadder.workshop.match.journal import Fixture
-from knightadder.workshop.match.referee import Game, Player, Rules, play_game
+from knightadder.workshop.match.referee import Game, Rules, Side, play_game
 from knightadder.workshop.openings import Book
 from knightadder.workshop.uci_client import UciClient
 
@@ -161,7 +161,7 @@ class _Worker(threading.Thread):
                 if self._stopping.is_set():
                     break
                 white, black = (
-                    Player(self._clients[name], self._competitors[name].limits)
+                    Side(self._clients[name], self._competitors[name].allowance)
                     for name in (fixture.white, fixture.black)
                 )
                 game = play_game(white, black, self._book.opening(fixture.round), self._rules)

@@ -13,7 +13,7 @@ import chess.syzygy
 
 from knightadder.engine.errors import OptionError
 from knightadder.engine.settlement import stayed_within
-from knightadder.workshop.match.clock import Clock, Limits
+from knightadder.workshop.match.clock import Allowance, Clock
 from knightadder.workshop.match.search_info import (
     MATE_SIGN,
     SearchInfo,
@@ -22,7 +22,7 @@ from knightadder.workshop.match.search_info import (
     last_info,
     parse_info,
 )
-from knightadder.workshop.openings import Opening
+from knightadder.workshop.openings import BookLine
 from knightadder.workshop.uci_client import EngineSilentError, UciClient, UciError
 
 FAULTS = ("time", "illegal", "crash", "silent")
@@ -102,11 +102,11 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Player:
+class Side:
     """An engine in a game: its connection, and what it may spend."""
 
     client: UciClient
-    limits: Limits
+    allowance: Allowance
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class Game:
 
     Attributes
     ----------
-    opening : Opening
+    opening : BookLine
         Where it began.
     white_points : float
         1, 0.5 or 0.
@@ -161,7 +161,7 @@ class Game:
         For each colour, White being True, the least that was left of its time after a move, in seconds.
     """
 
-    opening: Opening
+    opening: BookLine
     white_points: float = 0.5
     reason: str = ""
     fault: Fault | None = None
@@ -176,15 +176,15 @@ class Game:
         return {1.0: "1-0", 0.5: "1/2-1/2", 0.0: "0-1"}[self.white_points]
 
 
-def play_game(white: Player, black: Player, opening: Opening, rules: Rules) -> Game:
+def play_game(white: Side, black: Side, opening: BookLine, rules: Rules) -> Game:
     """Play a game.
 
     Parameters
     ----------
-    white, black : Player
+    white, black : Side
         The engines, after their handshake and with their options set. After a crash or a silence the engine at fault
         is not running any more.
-    opening : Opening
+    opening : BookLine
         Where to begin.
     rules : Rules
         What to play by.
@@ -208,9 +208,9 @@ class _FaultError(Exception):
 class _Table:
     """The game under way."""
 
-    def __init__(self, white: Player, black: Player, opening: Opening, rules: Rules) -> None:
+    def __init__(self, white: Side, black: Side, opening: BookLine, rules: Rules) -> None:
         self._players = {chess.WHITE: white, chess.BLACK: black}
-        self._clocks = {colour: Clock(player.limits) for colour, player in self._players.items()}
+        self._clocks = {colour: Clock(player.allowance) for colour, player in self._players.items()}
         self._rules = rules
         self._board = opening.board(rules.chess960)
         self._game = Game(opening)
@@ -283,7 +283,7 @@ class _Table:
         self._has_moves = True
         self._scores.append(None if info is None else info.value())
         self._last = info
-        if left is not None and left < -player.limits.margin:
+        if left is not None and left < -player.allowance.margin:
             raise _FaultError("time", f"the flag fell {-left:.3f} s before the move")
 
     def _check(self, turn: chess.Color, best: str, lines: list[str], info: SearchInfo | None) -> None:

@@ -82,8 +82,8 @@ def run(arguments: argparse.Namespace) -> int:
     with needed_by("tune texel"):
         from knightadder.workshop.tune import texel
         from knightadder.workshop.tune.texel_training import (
-            Settings,
             State,
+            TrainingSettings,
             open_journal,
             plot_losses,
             read_positions,
@@ -98,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
     if len(records) <= texel.BLOCK:
         raise OptionError(f"{len(records)} positions are not enough: at least {texel.BLOCK + 1} are")
     np.random.default_rng(arguments.seed).shuffle(records)
-    settings = Settings(arguments.epochs, arguments.rate, arguments.result_share, arguments.seed)
+    settings = TrainingSettings(arguments.epochs, arguments.rate, arguments.result_share, arguments.seed)
     folder, out = arguments.state, arguments.out or VALUES_FILE
     with open_journal(folder, records, start, arguments.k, settings) as journal:
         state = State(start.astype(float), texel.Adam(start.shape))

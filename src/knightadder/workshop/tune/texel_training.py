@@ -29,7 +29,7 @@ _DECAY = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class TrainingSettings:
     """What decides how a run goes, besides its data and the values it starts from.
 
     Attributes
@@ -64,7 +64,7 @@ def read_positions(files: Sequence[Path], most: int | None) -> NDArray[np.void]:
 
 
 def open_journal(
-    folder: Path, records: NDArray[np.void], start: NDArray[np.int64], k: float | None, settings: Settings
+    folder: Path, records: NDArray[np.void], start: NDArray[np.int64], k: float | None, settings: TrainingSettings
 ) -> Journal:
     """Open the journal in a run's folder.
 
@@ -78,7 +78,7 @@ def open_journal(
         The values that the run begins with.
     k : float, optional
         Texel's K, if it is given.
-    settings : Settings
+    settings : TrainingSettings
 
     Raises
     ------
@@ -101,7 +101,7 @@ def open_journal(
     return Journal(folder / _STATE, run, REMEDY)
 
 
-def train(training: Sequence[Block], start: NDArray[np.int64], state: State, settings: Settings) -> None:
+def train(training: Sequence[Block], start: NDArray[np.int64], state: State, settings: TrainingSettings) -> None:
     """Go once through the training positions, and move the values of the state.
 
     Parameters
@@ -112,7 +112,7 @@ def train(training: Sequence[Block], start: NDArray[np.int64], state: State, set
         The values that the run began with.
     state : State
         Its values, step counts and epoch are changed.
-    settings : Settings
+    settings : TrainingSettings
     """
     order = np.random.default_rng((settings.seed, state.epoch)).permutation(len(training))
     for done, number in enumerate(order):
