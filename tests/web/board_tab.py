@@ -5,7 +5,7 @@ import json
 
 from websockets.sync.client import connect
 
-_PATIENCE = 300  # seconds to wait for a message before the test fails; long, since machines are slow at times
+PATIENCE = 300  # seconds to wait before a test fails; long, since machines are slow at times
 
 
 class Tab:
@@ -27,7 +27,7 @@ class Tab:
     def until(self, kind, holds=lambda message: True):
         """Read until a message of this type comes that fulfils the condition, and give it."""
         while True:
-            message = json.loads(self._socket.recv(_PATIENCE))
+            message = json.loads(self._socket.recv(PATIENCE))
             self.newest[message["type"]] = message
             if message["type"] == kind and holds(message):
                 return message
@@ -60,10 +60,16 @@ class Tab:
         return [node["san"] for node in self.tree["nodes"] if node["san"]]
 
 
+def connect_to(host, path="/socket", **options):
+    """Connect as the page does; options are those of websockets, such as another origin."""
+    options = {"origin": f"http://{host}", "max_size": None} | options
+    return connect(f"ws://{host}{path}", open_timeout=PATIENCE, ping_interval=None, **options)
+
+
 @contextlib.contextmanager
 def open_tab(server, wait=True):
     """Open a tab, and wait for its engine."""
-    with connect(f"ws://{server.host}/socket", origin=server.address, max_size=None) as socket:
+    with connect_to(server.host) as socket:
         tab = Tab(socket)
         if wait:
             tab.until("engine", lambda message: message["state"] != "loading")

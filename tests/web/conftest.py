@@ -2,7 +2,7 @@
 
 import pytest
 from board_server import BoardServer
-from board_tab import open_tab
+from board_tab import PATIENCE, open_tab
 from chromium import find_chromium
 from stand_in_engine import StandInEngine
 
@@ -45,19 +45,24 @@ def browser():
     if path is None:
         pytest.skip(problem)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path)
+        browser = playwright.chromium.launch(executable_path=path, timeout=1000 * PATIENCE)
         yield browser
         browser.close()
 
 
 @pytest.fixture
 def open_page(browser, server):
-    """Give the function that opens the board in a window of its own; what its page complains of fails the test."""
+    """Give the function that opens the board in a window of its own; what its page complains of fails the test.
+
+    The page's time stands still until the test moves it, so no message goes away and no connection comes back before.
+    """
     contexts, complaints = [], []
 
     def open_page(width=1280, height=800, sockets=None, **options):
         context = browser.new_context(viewport={"width": width, "height": height}, **options)
         context.set_default_timeout(60_000)
+        context.clock.install(time=0)
+        context.clock.pause_at(1)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -65,7 +70,7 @@ def open_page(browser, server):
         if sockets is not None:  # takes the page's connections
             page.route_web_socket("**/socket", sockets)
         page.goto(server.address)
-        page.wait_for_selector("body[data-engine=ready] .piece", timeout=300_000)  # a real engine may have to compile
+        page.wait_for_selector("body[data-engine=ready] .piece", timeout=1000 * PATIENCE)  # a real engine may have to compile
         return page
 
     yield open_page

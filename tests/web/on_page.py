@@ -14,12 +14,20 @@ def square(page, name):
     return page.locator(f"#board [data-square={name}]")
 
 
+def take_up(page, name, gesture="click"):
+    """Click (or tap) on a piece once the page knows its moves, and wait until it is selected."""
+    expect(square(page, name)).to_have_class(re.compile(r"\bmine\b"))  # a click before the server's word would be lost
+    getattr(square(page, name), gesture)()
+    expect(square(page, name)).to_have_attribute("aria-selected", "true")
+
+
 def click_move(page, start, end):
-    square(page, start).click()
+    take_up(page, start)
     square(page, end).click()
 
 
 def drag_move(page, start, end):
+    expect(square(page, start)).to_have_class(re.compile(r"\bmine\b"))
     square(page, start).hover()
     page.mouse.down()
     square(page, end).hover()

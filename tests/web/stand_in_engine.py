@@ -27,6 +27,7 @@ class StandInEngine:
         self.searches = []  # the FEN of each
         self.running = 0
         self.games = 0
+        self.began = threading.Event()  # a search
         self.closed = threading.Event()
 
     def configure(self, options):
@@ -45,6 +46,7 @@ class StandInEngine:
         assert board.is_valid()
         self.running += 1
         self.searches.append(board.fen())
+        self.began.set()
         moves = sorted(board.legal_moves, key=chess.Move.uci)
         if limit is not None and self.script and not self.endless:
             moves = [board.parse_san(self.script.pop(0))]

@@ -9,9 +9,8 @@ import sys
 import urllib.request
 
 import pytest
-from board_tab import Tab
+from board_tab import PATIENCE, Tab, connect_to
 from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import connect
 
 from knightadder import cli
 
@@ -32,18 +31,18 @@ def _start(*arguments):
 def test_the_board_is_served_until_ctrl_c():
     with _start("--no-browser") as process:
         address = re.search(r"http://127\.0\.0\.1:\d+/", process.stdout.readline())[0]
-        with urllib.request.urlopen(address, timeout=120) as page:
+        with urllib.request.urlopen(address, timeout=PATIENCE) as page:
             assert "<title>Knightadder" in page.read().decode()
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, err) == (0, "", "")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is sent as POSIX has it")
 def test_ctrl_c_ends_tabs_as_well():
     with _start("--no-browser", "--hash", "1") as process:
-        address = re.search(r"http://(127\.0\.0\.1:\d+)", process.stdout.readline())
-        with connect(f"ws://{address[1]}/socket", origin=address[0]) as socket:
+        host = re.search(r"127\.0\.0\.1:\d+", process.stdout.readline())[0]
+        with connect_to(host) as socket:
             tab = Tab(socket)
             tab.until("engine", lambda message: message["state"] == "ready")
             tab.send("analyse", on=True)
@@ -51,17 +50,17 @@ def test_ctrl_c_ends_tabs_as_well():
             process.send_signal(signal.SIGINT)
             with pytest.raises(ConnectionClosed):
                 tab.until("error")
-        assert (*process.communicate(timeout=120), process.returncode) == ("", "", 0)
+        assert (*process.communicate(timeout=PATIENCE), process.returncode) == ("", "", 0)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is sent as POSIX has it")
 def test_ctrl_c_ends_an_engine_that_is_being_loaded():
     with _start("--no-browser") as process:
-        address = re.search(r"http://(127\.0\.0\.1:\d+)", process.stdout.readline())
-        with connect(f"ws://{address[1]}/socket", origin=address[0]) as socket:
+        host = re.search(r"127\.0\.0\.1:\d+", process.stdout.readline())[0]
+        with connect_to(host) as socket:
             Tab(socket).until("engine", lambda message: message["state"] == "loading")
             process.send_signal(signal.SIGINT)
-            assert (*process.communicate(timeout=120), process.returncode) == ("", "", 0)
+            assert (*process.communicate(timeout=PATIENCE), process.returncode) == ("", "", 0)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is sent as POSIX has it")
@@ -70,7 +69,7 @@ def test_the_browser_is_opened():
         address = re.search(r"http://127\.0\.0\.1:\d+/", process.stdout.readline())[0]
         assert process.stdout.readline() == f"opened {address}\n"
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=120)
+        process.communicate(timeout=PATIENCE)
 
 
 def test_a_port_that_is_taken_is_one_line(capsys):

@@ -13,6 +13,7 @@ from on_page import (
     load_pgn,
     set_up,
     square,
+    take_up,
 )
 from playwright.sync_api import expect
 
@@ -57,7 +58,7 @@ def test_a_line_is_previewed_and_played(page):
 
 def test_a_move_begun_is_not_lost_when_the_engine_is_turned_on(page):
     set_up(page, "7k/4P3/8/8/8/8/8/4K3 w - - 0 1")
-    square(page, "e1").click()
+    take_up(page, "e1")
     page.get_by_role("switch", name="Engine").click()
     expect(page.get_by_role("switch", name="Engine")).to_be_checked()
     expect(square(page, "e1")).to_have_attribute("aria-selected", "true")
@@ -104,6 +105,7 @@ def test_variations_are_made_promoted_and_deleted(page):
     click_move(page, "e2", "e4")
     click_move(page, "e7", "e5")
     expect_moves(page, "e4", "e5")
+    expect_shown(page, "e5")  # the arrow goes from there
     page.keyboard.press("ArrowLeft")
     expect_shown(page, "e4")
     click_move(page, "c7", "c5")
@@ -128,6 +130,7 @@ def test_the_graph_is_drawn_and_seeks(engine, page):
     graph.click(position={"x": box["width"] / 2, "y": box["height"] / 2})
     expect_shown(page, "Nc6")  # ply 4 of 8
     expect(graph).to_have_attribute("aria-valuetext", re.compile(r"^Nc6, [+-]0\.\d\d$"))
+    box = graph.bounding_box()
     page.mouse.move(box["x"] + 3, box["y"] + 3)
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] - 2, box["y"] + 3)
@@ -221,7 +224,7 @@ def test_dark_mode_is_what_the_system_prefers_until_it_is_chosen(open_page):
 
 def test_everything_is_in_reach_on_a_phone(open_page):
     page = open_page(375, 700, has_touch=True, is_mobile=True)
-    square(page, "e2").tap()
+    take_up(page, "e2", "tap")
     square(page, "e4").tap()
     expect_moves(page, "e4")
     _analyse(page)
@@ -240,6 +243,7 @@ def test_nothing_overlaps_whatever_the_size(page):
     analyse_tab(page)
     for width, height in ((1600, 900), (1024, 1366), (900, 700), (740, 375)):
         page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_function(f"innerWidth === {width} && innerHeight === {height}")
         board, side = page.locator("#board").bounding_box(), page.locator(".side").bounding_box()
         assert board["x"] + board["width"] <= side["x"], width
         assert side["x"] + side["width"] <= width

@@ -2,7 +2,7 @@
 
 import re
 
-from on_page import click_move, drag_move, expect_moves, expect_piece, set_up, square, start_game
+from on_page import click_move, drag_move, expect_moves, expect_piece, expect_shown, set_up, square, start_game, take_up
 from playwright.sync_api import expect
 
 from knightadder.engine.strength import MIN_ELO
@@ -32,7 +32,7 @@ def test_a_game_to_mate_by_clicks_and_drags(engine, page):
 def test_marks_of_moves(engine, page):
     engine.script = ["e5"]
     start_game(page)
-    square(page, "g1").click()
+    take_up(page, "g1")
     targets = page.locator("#board .target")
     expect(targets).to_have_count(2)
     assert {target.get_attribute("data-square") for target in targets.all()} == {"f3", "h3"}
@@ -149,6 +149,7 @@ def test_earlier_positions_are_looked_at_during_a_game(engine, page):
     start_game(page)
     click_move(page, "e2", "e4")
     expect_moves(page, "e4", "e5")
+    expect_shown(page, "e5")  # the key goes from there
     page.keyboard.press("Home")
     expect_piece(page, "e2", "P")
     expect(page.locator("#game .status")).to_contain_text("An earlier position")
@@ -187,6 +188,7 @@ def test_a_connection_that_breaks_comes_back_with_the_moves(server, open_page):
     expect_moves(page, "e4")
     sockets[0].close()
     expect(page.locator("#engine-state")).to_contain_text("No connection")
+    page.clock.run_for(500)
     expect(page.locator("#engine-state")).to_be_empty()
     expect_moves(page, "e4")
     click_move(page, "e7", "e5")

@@ -6,16 +6,15 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from board_tab import open_tab
+from board_tab import PATIENCE, connect_to, open_tab
 from stand_in_engine import StandInEngine
 from websockets.exceptions import ConnectionClosed, InvalidStatus
-from websockets.sync.client import connect
 
 from knightadder.web.server import MAX_TABS, is_loopback, is_own_host
 
 
 def _get(server, path, **headers):
-    connection = http.client.HTTPConnection(server.host, timeout=60)
+    connection = http.client.HTTPConnection(server.host, timeout=PATIENCE)
     connection.request("GET", path, headers=headers)
     answer = connection.getresponse()
     body = answer.read().decode()
@@ -67,13 +66,13 @@ def test_another_host_name_is_refused(server):
 
 @pytest.mark.parametrize("origin", [None, "https://foreign.example", "http://127.0.0.1:1", "null", "http://localhost"])
 def test_a_foreign_origin_is_refused(server, origin):
-    with pytest.raises(InvalidStatus) as caught, connect(f"ws://{server.host}/socket", origin=origin):
+    with pytest.raises(InvalidStatus) as caught, connect_to(server.host, origin=origin):
         pass
     assert caught.value.response.status_code == 403
 
 
 def test_there_is_one_socket(server):
-    with pytest.raises(InvalidStatus) as caught, connect(f"ws://{server.host}/style.css", origin=server.address):
+    with pytest.raises(InvalidStatus) as caught, connect_to(server.host, "/style.css"):
         pass
     assert caught.value.response.status_code == 403
 
@@ -83,7 +82,7 @@ def test_messages_that_are_too_large_or_binary_end_the_tab(server, engine):
         tab.send_text("x" * 3_000_000)
         with pytest.raises(ConnectionClosed):
             tab.settle()
-    assert engine.closed.wait(30)
+    assert engine.closed.wait(PATIENCE)
     with open_tab(server) as tab:
         tab.send_text(b"bytes")
         with pytest.raises(ConnectionClosed):
@@ -97,12 +96,12 @@ def test_there_are_only_so_many_tabs(server):
         for _ in engines:
             tabs.enter_context(open_tab(server))
         with (
-            connect(f"ws://{server.host}/socket", origin=server.address) as last,
+            connect_to(server.host) as last,
             pytest.raises(ConnectionClosed) as end,
         ):
-            last.recv(60)
+            last.recv(PATIENCE)
         assert end.value.rcvd.code == 1013 and "close one" in end.value.rcvd.reason
-    assert all(engine.closed.wait(30) for engine in engines)
+    assert all(engine.closed.wait(PATIENCE) for engine in engines)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import threading
 import chess
 import chess.pgn
 import pytest
-from board_tab import open_tab
+from board_tab import PATIENCE, open_tab
 from stand_in_engine import StandInEngine
 
 from knightadder.engine.errors import EngineError
@@ -127,8 +127,7 @@ def test_the_user_moves_only_on_his_turn_and_at_the_end(engine, tab):
 def test_earlier_positions_can_be_looked_at_while_the_engine_thinks(engine, tab):
     engine.endless = True
     tab.ask("new_game", color="white").play("e4")
-    if not engine.running:
-        tab.settle()
+    assert engine.began.wait(PATIENCE)
     tab.ask("go_to", node=tab.tree["nodes"][0]["id"])
     assert tab.position["fen"] == chess.STARTING_FEN and tab.position["legal"] == {}
     assert engine.running == 1
@@ -198,11 +197,11 @@ def test_chess960_games_start_from_the_numbered_position(tab):
 
 def test_a_clock_runs_and_is_kept_in_the_game(engine, tab):
     engine.script = ["e5"]
-    tab.send("new_game", color="white", initial=300, increment=2)
+    tab.send("new_game", color="white", initial=3600, increment=2)
     tab.until("game", lambda message: message["game"] and message["game"]["clock"]["running"] == "white")
     tab.play("e4", "e5")
     assert tab.game["game"]["clock"]["running"] == "white"
-    assert tab.tree["pgn"].count("[%clk") == 2 and '[TimeControl "300+2"]' in tab.tree["pgn"]
+    assert tab.tree["pgn"].count("[%clk") == 2 and '[TimeControl "3600+2"]' in tab.tree["pgn"]
 
 
 def test_a_clock_that_runs_out_ends_the_game(engine, tab):
@@ -392,7 +391,7 @@ def test_tabs_do_not_disturb_each_other(server):
         one.until("lines", lambda message: message["node"] != 0)
         assert one.sans == ["e4"] and other.sans == []
         assert engines[0].running and not engines[1].running
-    assert all(engine.closed.wait(30) for engine in engines)
+    assert all(engine.closed.wait(PATIENCE) for engine in engines)
 
 
 def test_a_closed_tab_stops_its_search(server, engine):
@@ -400,7 +399,7 @@ def test_a_closed_tab_stops_its_search(server, engine):
         tab.send("analyse", on=True)
         tab.until("lines")
         assert engine.running
-    assert engine.closed.wait(30) and not engine.running
+    assert engine.closed.wait(PATIENCE) and not engine.running
 
 
 def test_an_engine_that_comes_too_late_is_closed(server, engine):
@@ -408,14 +407,14 @@ def test_an_engine_that_comes_too_late_is_closed(server, engine):
 
     def make():
         wanted.set()
-        arrives.wait(30)
+        arrives.wait(PATIENCE)
         return engine
 
     server.make_engine = make
     with open_tab(server, wait=False):
-        assert wanted.wait(30)
+        assert wanted.wait(PATIENCE)
     arrives.set()
-    assert engine.closed.wait(30)
+    assert engine.closed.wait(PATIENCE)
 
 
 def test_a_game_can_begin_before_the_engine_is_there(server, engine):
@@ -423,12 +422,12 @@ def test_a_game_can_begin_before_the_engine_is_there(server, engine):
     arrives = threading.Event()
 
     def make():
-        arrives.wait(30)
+        arrives.wait(PATIENCE)
         return engine
 
     server.make_engine = make
     with open_tab(server, wait=False) as tab:
-        tab.ask("new_game", color="white", initial=60).play("e4")
+        tab.ask("new_game", color="white", initial=3600).play("e4")
         assert tab.sans == ["e4"] and tab.game["game"]["clock"]["running"] is None
         arrives.set()
         tab.until("position", lambda message: message["san"] == "e5")
@@ -475,7 +474,7 @@ def test_a_tab_survives_whatever_is_said(server, engine):
                         ("evaluate", {}),
                         ("load_fen", {"fen": chance.choice(fens)}),
                         ("load_pgn", {"pgn": chance.choice(["1. e4 (1. d4 d5) e5 2. Qh5 Ke7 3. Qxe5#", "1. e4 e4"])}),
-                        ("new_game", {"color": "random", "initial": 60, "start": chance.choice(["chess960", "here"])}),
+                        ("new_game", {"color": "random", "initial": 3600, "start": chance.choice(["chess960", "here"])}),
                         ("take_back", {}),
                         ("offer_draw", {}),
                         ("resign", {}),
@@ -492,4 +491,4 @@ def test_a_tab_survives_whatever_is_said(server, engine):
         if tab.game["game"] and tab.game["game"]["running"]:
             tab.ask("resign")
         assert tab.ask("load_fen", fen=chess.STARTING_FEN).play("e4").sans == ["e4"]
-    assert engine.closed.wait(30)
+    assert engine.closed.wait(PATIENCE)

@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
                 log_level="warning",
                 lifespan="off",
                 ws_max_size=4 * MAX_CHARACTERS,  # bytes, of which UTF-8 takes up to four a character
-                timeout_graceful_shutdown=3,
+                timeout_graceful_shutdown=60,  # a client that reads nothing is waited for; a second Ctrl-C ends that
             )
         )
         with contextlib.suppress(KeyboardInterrupt):
