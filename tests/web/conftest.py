@@ -70,7 +70,9 @@ def open_page(browser, server):
         if sockets is not None:  # takes the page's connections
             page.route_web_socket("**/socket", sockets)
         page.goto(server.address)
-        page.wait_for_selector("body[data-engine=ready] .piece", timeout=1000 * PATIENCE)  # a real engine may have to compile
+        page.wait_for_selector(
+            "body[data-engine=ready] .piece", timeout=1000 * PATIENCE
+        )  # a real engine may have to compile
         return page
 
     yield open_page

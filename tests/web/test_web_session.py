@@ -474,7 +474,10 @@ def test_a_tab_survives_whatever_is_said(server, engine):
                         ("evaluate", {}),
                         ("load_fen", {"fen": chance.choice(fens)}),
                         ("load_pgn", {"pgn": chance.choice(["1. e4 (1. d4 d5) e5 2. Qh5 Ke7 3. Qxe5#", "1. e4 e4"])}),
-                        ("new_game", {"color": "random", "initial": 3600, "start": chance.choice(["chess960", "here"])}),
+                        (
+                            "new_game",
+                            {"color": "random", "initial": 3600, "start": chance.choice(["chess960", "here"])},
+                        ),
                         ("take_back", {}),
                         ("offer_draw", {}),
                         ("resign", {}),

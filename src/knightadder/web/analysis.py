@@ -36,7 +36,7 @@ async def analyse(engine: Engine, tree: GameTree, count: int, send: Callable[[Vi
     send : callable
         Takes what the page is to be told; must not block.
     """
-    node, board = tree.cursor, tree.cursor.board()
+    node, board = tree.cursor, tree.board(tree.cursor)
     number = tree.id(node)
     lines: dict[int, Line] = {}
     news = asyncio.Event()
@@ -81,11 +81,11 @@ async def evaluate(
     send : callable
         Takes what the page is to be told; must not block.
     """
-    todo = [node for node in nodes if node.eval() is None]
+    todo = [node for node in nodes if tree.score(node) is None]
     for done, node in enumerate(reversed(todo)):
         send({"type": "progress", "done": done, "all": len(todo)})
-        board = node.board()
-        if outcome_of(board) is not None:  # for mate this does not count
+        board = tree.board(node)
+        if outcome_of(board) is not None:  # a draw: mate has its score
             node.set_eval(chess.engine.PovScore(chess.engine.Cp(0), chess.WHITE))
         else:
             async with engine.stream(board, chess.engine.Limit(nodes=_NODES)) as stream:

@@ -6,7 +6,6 @@ is added are numbers for its nodes, by which the page names them, and SAN that i
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,11 +14,20 @@ import chess
 import chess.engine
 import chess.pgn
 
+from knightadder.openings import Opening, find_opening
 from knightadder.web.messages import MessageError
 
 MAX_NODES = 20_000
-_MAX_GAMES = 500  # of a file, to choose from
 _COMMANDS = re.compile(r"\[%[^\]]*\]")  # in comments, such as [%eval 0.31]
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What is known of a node: its number, the ply of its position, and the move that led to it in SAN."""
+
+    number: int
+    ply: int
+    san: str
 
 
 class GameTree:
@@ -35,18 +43,18 @@ class GameTree:
         self.game = chess.pgn.Game() if game is None else game
         self.cursor: chess.pgn.GameNode = self.game
         self._nodes: dict[int, chess.pgn.GameNode] = {}
-        self._ids: dict[chess.pgn.GameNode, int] = {}
-        self._sans: dict[chess.pgn.GameNode, str] = {}
+        self._facts: dict[chess.pgn.GameNode, _Facts] = {}
+        self._openings: dict[chess.pgn.GameNode, Opening | None] = {}  # of the nodes that were asked for
         self._next_id = 0
-        self._register(self.game, "")
         board = self.game.board()
+        self._near: tuple[chess.pgn.GameNode, chess.Board] = (self.game, board.copy())  # the last that was asked for
+        self._register(self.game, board.ply(), "")
         for node in _walk(self.game, board):
-            self._register(node, board.san(node.move))
+            self._register(node, board.ply() + 1, board.san(node.move))
 
-    def _register(self, node: chess.pgn.GameNode, san: str) -> None:
+    def _register(self, node: chess.pgn.GameNode, ply: int, san: str) -> None:
         self._nodes[self._next_id] = node
-        self._ids[node] = self._next_id
-        self._sans[node] = san
+        self._facts[node] = _Facts(self._next_id, ply, san)
         self._next_id += 1
 
     def __len__(self) -> int:
@@ -55,11 +63,11 @@ class GameTree:
 
     def __contains__(self, node: chess.pgn.GameNode) -> bool:
         """Say whether a node is (still) part of the tree."""
-        return node in self._ids
+        return node in self._facts
 
     def id(self, node: chess.pgn.GameNode) -> int:
         """Give the number of a node."""
-        return self._ids[node]
+        return self._facts[node].number
 
     def node(self, number: int) -> chess.pgn.GameNode:
         """Give the node of this number; MessageError if there is none (any more)."""
@@ -69,13 +77,46 @@ class GameTree:
 
     def san(self, node: chess.pgn.GameNode) -> str:
         """Give the move that led to this node in SAN; the empty string at the root."""
-        return self._sans[node]
+        return self._facts[node].san
+
+    def board(self, node: chess.pgn.GameNode) -> chess.Board:
+        """Give the position of a node, with the moves before it that could be repeated, and at least the last one.
+
+        After the position of its parent, which is what a game asks for, this takes no longer in a long game.
+        """
+        near, board = self._near
+        if near is not node:
+            if isinstance(node, chess.pgn.ChildNode) and near is node.parent:
+                board.push(node.move)
+            else:
+                board = node.board()
+            board = board.copy(stack=board.halfmove_clock + 1)
+            self._near = node, board
+        return board.copy()
+
+    def opening(self, node: chess.pgn.GameNode) -> Opening | None:
+        """Name the opening of the line that leads to a node: that of its last position that has a name."""
+        if node not in self._openings:
+            if node.parent in self._openings:
+                opening = find_opening(self.board(node).copy(stack=False)) or self._openings[node.parent]
+            else:
+                opening = find_opening(node.board())
+            self._openings[node] = opening
+        return self._openings[node]
 
     def score(self, node: chess.pgn.GameNode) -> dict[str, object] | None:
         """Describe the evaluation of a node as `score_view` does; mate is one too, though PGN has none for it."""
-        if self._sans[node].endswith("#"):
-            return {"text": "#", "chances": 0.0 if node.turn() == chess.WHITE else 1.0}
-        return score_view(node.eval())
+        facts = self._facts[node]
+        if facts.san.endswith("#"):
+            return {"text": "#", "chances": 0.0 if facts.ply % 2 == 0 else 1.0}
+        if "[%eval" not in node.comment:
+            return None
+        alone = chess.pgn.Game()  # to ask the node itself would go through all the moves before it
+        alone.comment = node.comment
+        try:
+            return score_view(alone.eval())
+        except ValueError:  # a number of thousands of digits
+            return None
 
     def play(self, move: chess.Move, node: chess.pgn.GameNode | None = None) -> chess.pgn.GameNode:
         """Play a legal move from a node, the cursor by default, and go there; a known move is not added again."""
@@ -85,9 +126,9 @@ class GameTree:
         else:
             if len(self) >= MAX_NODES:
                 raise MessageError(f"the game has {MAX_NODES} moves; no more fit")
-            child = parent.add_variation(move)
-            self._register(child, parent.board().san(move))
-            self.cursor = child
+            board = self.board(parent)
+            self.cursor = parent.add_variation(move)
+            self._register(self.cursor, board.ply() + 1, board.san(move))
         return self.cursor
 
     def delete(self, node: chess.pgn.GameNode) -> None:
@@ -101,7 +142,8 @@ class GameTree:
         while doomed:
             gone = doomed.pop()
             doomed += gone.variations
-            del self._nodes[self._ids.pop(gone)], self._sans[gone]
+            self._openings.pop(gone, None)
+            del self._nodes[self._facts.pop(gone).number]
 
     def promote(self, node: chess.pgn.GameNode) -> None:
         """Make the line that leads to this node the main one, from the root on."""
@@ -121,22 +163,25 @@ class GameTree:
     def describe(self) -> list[dict[str, object]]:
         """Describe all nodes for the page, each after its parent."""
         order: list[chess.pgn.GameNode] = [self.game]
-        rows: list[dict[str, object]] = []
+        rows = []
         while order:
             node = order.pop()
             order += reversed(node.variations)
-            rows.append(
-                {
-                    "id": self._ids[node],
-                    "parent": None if node.parent is None else self._ids[node.parent],
-                    "san": self._sans[node],
-                    "ply": node.ply(),
-                    "nags": sorted(node.nags),
-                    "comment": " ".join(_COMMANDS.sub("", node.comment).split()),
-                    "score": self.score(node),
-                }
-            )
+            rows.append(self.row(node))
         return rows
+
+    def row(self, node: chess.pgn.GameNode) -> dict[str, object]:
+        """Describe a node for the page."""
+        facts = self._facts[node]
+        return {
+            "id": facts.number,
+            "parent": None if node.parent is None else self._facts[node.parent].number,
+            "san": facts.san,
+            "ply": facts.ply,
+            "nags": sorted(node.nags),
+            "comment": " ".join(_COMMANDS.sub("", node.comment).split()),
+            "score": self.score(node),
+        }
 
 
 def score_view(score: chess.engine.PovScore | None) -> dict[str, object] | None:
@@ -189,92 +234,6 @@ def parse_line(board: chess.Board, texts: Sequence[str]) -> list[chess.Move]:
     return moves
 
 
-# --- PGN in --------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class LoadedPgn:
-    """A game read from a PGN.
-
-    Attributes
-    ----------
-    tree : GameTree
-        The game.
-    titles : list of str
-        What the games of the text are called.
-    index : int
-        Which of them was read.
-    problem : str or None
-        What cut the game short, if anything did.
-    """
-
-    tree: GameTree
-    titles: list[str]
-    index: int
-    problem: str | None
-
-
-class _QuietBuilder(chess.pgn.GameBuilder[chess.pgn.Game]):
-    """Builds the game without writing errors to the log: they are told to the user."""
-
-    def __init__(self) -> None:
-        super().__init__(Game=chess.pgn.Game)
-
-    def handle_error(self, error: Exception) -> None:
-        self.game.errors.append(error)
-
-
-def load_pgn(text: str, index: int = 0) -> LoadedPgn:
-    """Read a game of a PGN.
-
-    Parameters
-    ----------
-    text : str
-        The PGN, of one game or several.
-    index : int
-        Which game, from 0.
-
-    Raises
-    ------
-    MessageError
-        If there is no such game, it is of a variant that is not played here, or nothing of it can be read.
-    """
-    source = io.StringIO(text)
-    titles: list[str] = []
-    places: list[int] = []
-    while len(titles) < _MAX_GAMES:
-        place = source.tell()
-        headers = chess.pgn.read_headers(source)
-        if headers is None:
-            break
-        places.append(place)
-        titles.append(_title(headers))
-    if index >= len(places):
-        raise MessageError("this PGN has no game" if not places else f"this PGN has only {len(places)} games")
-    source.seek(places[index])
-    game = chess.pgn.read_game(source, Visitor=_QuietBuilder)
-    assert game is not None  # its headers were read
-    problem = str(game.errors[0]) if game.errors else None
-    try:
-        variant = game.headers.variant()
-        board = game.board()
-    except ValueError as error:
-        raise MessageError(f"this game cannot be read: {error}") from None
-    if variant is not chess.Board:
-        raise MessageError(f"this game is of another variant: {variant.uci_variant}")
-    if not board.is_valid():
-        raise MessageError(f"the game starts from an illegal position: {status_text(board)}")
-    if not game.variations and problem is not None:
-        raise MessageError(f"this game cannot be read: {problem}")
-    if not game.variations and set(game.headers.values()) <= {"?", "????.??.??", "*"}:
-        raise MessageError("this is not PGN: no tags and no moves")
-    _drop_null_moves(game)
-    tree = GameTree(game)
-    if len(tree) > MAX_NODES:
-        raise MessageError(f"the game has more than {MAX_NODES} moves")
-    return LoadedPgn(tree, titles, index, problem)
-
-
 def board_from_fen(fen: str) -> chess.Board:
     """Set up a position, by the rules of Chess960 where its castling rights need them.
 
@@ -299,21 +258,6 @@ def status_text(board: chess.Board) -> str:
     """Say what makes a position illegal, such as ``no white king``."""
     names = [str(flag.name) for flag in chess.Status if flag and flag & board.status()]
     return ", ".join(name.lower().replace("_", " ") for name in names)
-
-
-def _title(headers: chess.pgn.Headers) -> str:
-    players = f"{headers.get('White', '?')} - {headers.get('Black', '?')}"
-    rest = [headers.get("Result", "*"), headers.get("Event", "?"), headers.get("Date", "?").replace(".??", "")]
-    return ", ".join([players, *(part for part in rest if part not in ("?", "*", "????"))])[:120]
-
-
-def _drop_null_moves(game: chess.pgn.Game) -> None:
-    """Cut lines off where a side passes, which is written in comments on games and is no move to analyse."""
-    todo: list[chess.pgn.GameNode] = [game]
-    while todo:
-        node = todo.pop()
-        node.variations = [child for child in node.variations if child.move]
-        todo += node.variations
 
 
 # --- walking -------------------------------------------------------------------------------------------------------

@@ -22,23 +22,11 @@ from knightadder.web import messages
 from knightadder.web.analysis import analyse, evaluate
 from knightadder.web.clock import ChessClock
 from knightadder.web.game import PlayedGame, outcome_of
-from knightadder.web.gametree import (
-    GameTree,
-    board_from_fen,
-    load_pgn,
-    parse_line,
-    parse_move,
-    tree_of,
-    tree_of_line,
-)
+from knightadder.web.gametree import GameTree, board_from_fen, parse_line, parse_move, tree_of, tree_of_line
 from knightadder.web.loading import load_in_thread
 from knightadder.web.messages import Message, MessageError
-from knightadder.web.views import (
-    View,
-    board_view,
-    game_view,
-    position_view,
-)
+from knightadder.web.pgn import load_pgn
+from knightadder.web.views import View, board_view, game_view, position_view
 
 if TYPE_CHECKING:
     from knightadder.library.engine import Engine
@@ -137,7 +125,7 @@ class Session:
     async def _new_game(self, message: messages.NewGame) -> None:
         self._refuse_in_game("no new game")
         if message.start == "here":
-            board = self._tree.cursor.board()
+            board = self._tree.board(self._tree.cursor)
             if outcome_of(board) is not None:
                 raise MessageError("the game is over in this position")
             tree = tree_of_line(self._tree)
@@ -163,7 +151,7 @@ class Session:
 
     async def _play(self, message: messages.Play) -> None:
         node = self._tree.node(message.node)
-        board = node.board()
+        board = self._tree.board(node)
         move = parse_move(board, message.move)
         game = self._game
         if game is None or not game.running:
@@ -189,13 +177,13 @@ class Session:
         if game.clock is not None:
             game.clock.press()
             self._tip.set_clock(game.clock.remaining(mover))
-        game.settle(self._tip.board())
+        game.settle(self._tree.board(self._tip))
         self._show_tree()
 
     async def _go_on_playing(self, game: PlayedGame) -> None:
         """Start the clock once the engine is there, and let the engine move if it is its turn."""
         engine = await self._ready_engine()
-        board = self._tip.board()
+        board = self._tree.board(self._tip)
         if game.clock is not None and game.clock.running is None:
             game.clock.start(board.turn)
             self._watch_flag()
@@ -268,7 +256,7 @@ class Session:
     async def _play_line(self, message: messages.PlayLine) -> None:
         self._refuse_in_game("no variations")
         node = self._tree.node(message.node)
-        moves = parse_line(node.board(), message.moves)
+        moves = parse_line(self._tree.board(node), message.moves)
         await self._stop_work()
         for move in moves:
             node = self._tree.play(move, node)
@@ -276,7 +264,7 @@ class Session:
         self._go_on()
 
     async def _preview(self, message: messages.Preview) -> None:
-        board = self._tree.node(message.node).board()
+        board = self._tree.board(self._tree.node(message.node))
         for move in parse_line(board, message.moves):
             board.push(move)
         self._send({"type": "preview", "node": message.node, "moves": message.moves, **board_view(board)})
@@ -366,7 +354,7 @@ class Session:
         game = self._game
         if game is not None and game.running:
             self._work = asyncio.create_task(self._guarded(partial(self._go_on_playing, game)))
-        elif self._analysing and outcome_of(self._tree.cursor.board()) is None:
+        elif self._analysing and outcome_of(self._tree.board(self._tree.cursor)) is None:
             self._work = asyncio.create_task(self._guarded(self._go_on_analysing))
 
     async def _guarded(self, work: Callable[[], Awaitable[None]]) -> None:
@@ -407,7 +395,7 @@ class Session:
             self._flag = asyncio.get_running_loop().call_later(left, self._look_at_flag, game)
 
     def _look_at_flag(self, game: PlayedGame) -> None:
-        if game.out_of_time(self._tip.board()):
+        if game.out_of_time(self._tree.board(self._tip)):
             if self._work is not None:
                 self._work.cancel()
             self._show_tree()

@@ -29,8 +29,9 @@ def position_view(tree: GameTree, movable: bool) -> View:
     movable : bool
         Whether the user may move there; if not, no legal moves are told.
     """
-    board = tree.cursor.board()
+    board = tree.board(tree.cursor)
     outcome = outcome_of(board)
+    opening = tree.opening(tree.cursor)
     return {
         "type": "position",
         "node": tree.id(tree.cursor),
@@ -41,7 +42,7 @@ def position_view(tree: GameTree, movable: bool) -> View:
         "legal": legal_view(board) if movable else {},
         "promotions": _promotions(board) if movable else [],
         "outcome": None if outcome is None else f"{outcome[1]}, {outcome[0].replace('1/2', '½')}",
-        "opening": opening_view(board),
+        "opening": None if opening is None else {"eco": opening.eco, "name": opening.name},
         "score": tree.score(tree.cursor),
     }
 
@@ -77,14 +78,6 @@ def legal_view(board: chess.Board) -> dict[str, dict[str, str]]:
             if square != move.from_square:
                 targets.setdefault(chess.square_name(square), board.uci(move))
     return legal
-
-
-def opening_view(board: chess.Board) -> View | None:
-    """Name the opening, by its ECO code and name; None if it has none."""
-    from knightadder.openings import find_opening
-
-    opening = find_opening(board)
-    return None if opening is None else {"eco": opening.eco, "name": opening.name}
 
 
 def game_view(game: PlayedGame | None) -> View:

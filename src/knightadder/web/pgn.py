@@ -1,0 +1,179 @@
+"""Reading PGN that somebody else wrote: what is sound is kept, and whatever is wrong ends in one line for the user."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+
+import chess
+import chess.pgn
+
+from knightadder.web.gametree import MAX_NODES, GameTree, status_text
+from knightadder.web.messages import MessageError
+
+_MAX_GAMES = 500  # of a file, to choose from
+_MAX_NESTING = 100  # of variations; python-chess keeps a board with all its moves for each level
+_MAX_NAG = 255  # of the standard
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedPgn:
+    """A game read from a PGN.
+
+    Attributes
+    ----------
+    tree : GameTree
+        The game.
+    titles : list of str
+        What the games of the text are called.
+    index : int
+        Which of them was read.
+    problem : str or None
+        What cut the game, or a variation of it, short, if anything did.
+    """
+
+    tree: GameTree
+    titles: list[str]
+    index: int
+    problem: str | None
+
+
+def load_pgn(text: str, index: int = 0) -> LoadedPgn:
+    """Read a game of a PGN.
+
+    Parameters
+    ----------
+    text : str
+        The PGN, of one game or several.
+    index : int
+        Which game, from 0.
+
+    Raises
+    ------
+    MessageError
+        If there is no such game, it is too large, of a variant that is not played here, or nothing of it can be read.
+    """
+    source = io.StringIO(text)
+    titles: list[str] = []
+    places: list[int] = []
+    while len(titles) < _MAX_GAMES:
+        place = source.tell()
+        headers = chess.pgn.read_headers(source)
+        if headers is None:
+            break
+        places.append(place)
+        titles.append(_title(headers))
+    if index >= len(places):
+        raise MessageError("this PGN has no game" if not places else f"this PGN has only {len(places)} games")
+    source.seek(places[index])
+    game = _read_game(source)
+    problem = str(game.errors[0]) if game.errors else None
+    try:
+        variant = game.headers.variant()
+        board = game.board()
+    except ValueError as error:
+        raise MessageError(f"this game cannot be read: {error}") from None
+    if variant is not chess.Board:
+        raise MessageError(f"this game is of another variant: {variant.uci_variant}")
+    if not board.is_valid():
+        raise MessageError(f"the game starts from an illegal position: {status_text(board)}")
+    if not game.variations and problem is not None:
+        raise MessageError(f"this game cannot be read: {problem}")
+    if not game.variations and set(game.headers.values()) <= {"?", "????.??.??", "*"}:
+        raise MessageError("this is not PGN: no tags and no moves")
+    _drop_null_moves(game)
+    return LoadedPgn(GameTree(game), titles, index, problem)
+
+
+def _read_game(source: io.StringIO) -> chess.pgn.Game:
+    """Read a game that begins here; what was wrong is in its list of errors."""
+    builder = _Builder()
+    try:
+        chess.pgn.read_game(source, Visitor=lambda: builder)
+    except (ValueError, LookupError, AssertionError) as error:  # python-chess foresees much, but not everything
+        builder.game.errors.append(ValueError(str(error) or "the text makes no sense"))
+    return builder.game
+
+
+class _Builder(chess.pgn.GameBuilder[chess.pgn.Game]):
+    """Builds a game: of a line with an error it drops the rest, and a game that is too large it refuses at once.
+
+    python-chess would write errors to its log, and after one in a variation it takes the moves behind the variation
+    for moves of it. So the rest of such a line is skipped here.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(Game=chess.pgn.Game)
+        self._broken = [False]  # whether there was an error in the line, for each line that is open
+        self._skipping = False  # a variation of a line with an error
+        self._move = chess.Move.null()
+        self._parts = 0
+
+    def _count(self) -> None:
+        """Count a move, a variation or a comment: each costs time, even if nothing of it is kept."""
+        self._parts += 1
+        if self._parts >= MAX_NODES:
+            raise MessageError(f"the game has more than {MAX_NODES} moves and comments")
+
+    def begin_parse_san(self, board: chess.Board, san: str) -> chess.pgn.SkipType | None:
+        if self._broken[-1]:
+            return chess.pgn.SKIP
+        try:
+            self._move = board.parse_san(san)
+        except ValueError as error:
+            self.game.errors.append(error)
+            self._broken[-1] = True
+            return chess.pgn.SKIP
+        return None
+
+    def parse_san(self, board: chess.Board, san: str) -> chess.Move:
+        return self._move
+
+    def visit_move(self, board: chess.Board, move: chess.Move) -> None:
+        self._count()
+        super().visit_move(board, move)
+
+    def visit_comment(self, comment: str) -> None:
+        self._count()
+        if not self._broken[-1]:
+            super().visit_comment(comment)
+
+    def visit_nag(self, nag: int) -> None:
+        if not self._broken[-1] and nag <= _MAX_NAG:
+            super().visit_nag(nag)
+
+    def begin_variation(self) -> chess.pgn.SkipType | None:  # type: ignore[override]
+        self._count()
+        if self._broken[-1]:
+            self._skipping = True
+            return chess.pgn.SKIP
+        if len(self._broken) > _MAX_NESTING:
+            raise MessageError(f"the game has variations that are nested more than {_MAX_NESTING} deep")
+        super().begin_variation()
+        self._broken.append(False)
+        return None
+
+    def end_variation(self) -> None:
+        if self._skipping:
+            self._skipping = False
+            return
+        super().end_variation()
+        self._broken.pop()
+
+    def handle_error(self, error: Exception) -> None:
+        self.game.errors.append(error)
+
+
+def _title(headers: chess.pgn.Headers) -> str:
+    players = f"{headers.get('White', '?')} - {headers.get('Black', '?')}"
+    rest = [headers.get("Result", "*"), headers.get("Event", "?"), headers.get("Date", "?").replace(".??", "")]
+    return ", ".join([players, *(part for part in rest if part not in ("?", "*", "????"))])[:120]
+
+
+def _drop_null_moves(game: chess.pgn.Game) -> None:
+    """Cut lines off where a side passes, which is written in comments on games and is no move to analyse."""
+    todo: list[chess.pgn.GameNode] = [game]
+    while todo:
+        node = todo.pop()
+        node.variations = [child for child in node.variations if child.move]
+        todo += node.variations

@@ -1,0 +1,107 @@
+"""Reading PGN of all kinds: sound, broken, and made to break the reader."""
+
+import io
+import json
+
+import chess.pgn
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from knightadder.web.messages import MessageError
+from knightadder.web.pgn import load_pgn
+
+
+@pytest.mark.parametrize(
+    ("pgn", "sans", "wrong"),
+    [
+        ("h4 h3)f6", ["h4"], "h3"),
+        ("1. e4 e4 ) e5 *", ["e4"], "e4"),
+        ("1. e4 e5 2. Qh6 {lost} Nc6 $1 (2... d6) *", ["e4", "e5"], "Qh6"),
+        ("1. e4 e5 (1... c5 2. Ke5 Nc6 (2... a6) 3. Bb5) 2. Nf3 *", ["e4", "e5", "Nf3", "c5"], "Ke5"),
+        # Behind the variation White's pawn moves from where the main line has it.
+        (
+            "1. e4 e5 (1... d5 2. exd5 Qxd5 3. Kh8) 2. d4 exd4 *",
+            ["e4", "e5", "d4", "exd4", "d5", "exd5", "Qxd5"],
+            "Kh8",
+        ),
+        ("1. e4 e5 (1... c5 2. Nf3", ["e4", "e5", "c5", "Nf3"], None),
+        ("1. e4 ) ) ( ( e5 ) c5 *", ["e4", "c5"], "e5"),
+        (f"1. e4 ${'9' * 5000} e5 *", ["e4"], "digits"),
+        ("1. e4 $9999 $1 e5 *", ["e4", "e5"], None),
+    ],
+)
+def test_the_sound_part_of_a_broken_game_is_kept(pgn, sans, wrong, caplog):
+    loaded = load_pgn(pgn)
+    assert [row["san"] for row in loaded.tree.describe()][1:] == sans
+    assert (loaded.problem is None) if wrong is None else (wrong in loaded.problem and "\n" not in loaded.problem)
+    assert not any(node.comment or node.nags - {1} for node in loaded.tree.game.mainline())
+    assert caplog.records == []
+
+
+def test_evaluations_that_are_none_are_left_out():
+    digits = "9" * 5000
+    loaded = load_pgn(f"1. e4 {{[%eval #{digits}]}} e5 {{[%eval 0.2,{digits}]}} 2. Nf3 {{[%eval 99999999]}} *")
+    scores = [row["score"] and row["score"]["text"] for row in loaded.tree.describe()]
+    assert scores == [None, None, "+0.20", "+99999999.00"]
+
+
+@pytest.fixture
+def most(monkeypatch):
+    """Give the most moves that are read, for this test a few."""
+    monkeypatch.setattr("knightadder.web.pgn.MAX_NODES", 400)
+    return 400
+
+
+@pytest.mark.parametrize(
+    "pgn",
+    ["Nf3 Nf6 Ng1 Ng8 " * 100, "e4 " + "()" * 399, "e4 " + "{}" * 399, "Nf3 Nf6 Ng1 Ng8 " * 40 + "(" * 150 + "a3"],
+    ids=["moves", "variations", "comments", "nesting"],
+)
+def test_what_is_too_large_is_refused_while_it_is_read(pgn, most, monkeypatch):
+    monkeypatch.setattr("knightadder.web.pgn.GameTree", lambda game: pytest.fail("a tree was built"))
+    with pytest.raises(MessageError, match=r"more than \d+"):
+        load_pgn(pgn)
+
+
+def test_a_game_of_the_most_moves_is_read(most):
+    assert len(load_pgn("Nf3 Nf6 Ng1 Ng8 " * 99 + "Nf3 Nf6 Ng1").tree) == most
+
+
+_MARKS = list("(){};*%[]\n\r\0\ufeff@")
+_WORDS = [
+    "{a}",
+    "$1",
+    "e4",
+    "e5",
+    "Nf3",
+    "Nc6",
+    "d4",
+    "exd4",
+    "Bb5",
+    "a6",
+    "h3",
+    "1.",
+    "1...",
+    "--",
+    "1-0",
+    "O-O",
+    "e8=Q",
+    "?!",
+    "[%eval",
+]
+_TAGS = ['[White "a"]\n', '[FEN "x"]\n', '[FEN "4k3/8/8/8/8/8/8/4K2R w K - 0 1"]\n', '[Variant "Chess960"]\n', "\n\n"]
+_PIECES_OF_PGN = st.sampled_from(_MARKS) | st.sampled_from(_WORDS) | st.sampled_from(_TAGS)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(_PIECES_OF_PGN, max_size=40).map(" ".join) | st.text(max_size=200))
+def test_whatever_the_text_it_is_read_or_refused(pgn):
+    try:
+        loaded = load_pgn(pgn)
+    except MessageError as error:
+        assert "\n" not in str(error)
+        return
+    json.dumps(loaded.tree.describe())
+    written = chess.pgn.read_game(io.StringIO(loaded.tree.pgn()))
+    assert written.errors == [] and written.game().end().board().fen() == loaded.tree.game.end().board().fen()
