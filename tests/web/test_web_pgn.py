@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 
 import chess.pgn
 import pytest
@@ -69,27 +70,7 @@ def test_a_game_of_the_most_moves_is_read(most):
 
 
 _MARKS = list("(){};*%[]\n\r\0\ufeff@")
-_WORDS = [
-    "{a}",
-    "$1",
-    "e4",
-    "e5",
-    "Nf3",
-    "Nc6",
-    "d4",
-    "exd4",
-    "Bb5",
-    "a6",
-    "h3",
-    "1.",
-    "1...",
-    "--",
-    "1-0",
-    "O-O",
-    "e8=Q",
-    "?!",
-    "[%eval",
-]
+_WORDS = re.findall(r"\S+", "{a} $1 e4 e5 Nf3 Nc6 d4 exd4 Bb5 a6 h3 1. 1... -- 1-0 O-O e8=Q ?! [%eval")
 _TAGS = ['[White "a"]\n', '[FEN "x"]\n', '[FEN "4k3/8/8/8/8/8/8/4K2R w K - 0 1"]\n', '[Variant "Chess960"]\n', "\n\n"]
 _PIECES_OF_PGN = st.sampled_from(_MARKS) | st.sampled_from(_WORDS) | st.sampled_from(_TAGS)
 

@@ -1,8 +1,11 @@
 """Who may ask the server, and what it sends: the page, its files, and a socket for each tab."""
 
 import contextlib
+import gc
 import http.client
 import re
+import threading
+import weakref
 from xml.etree import ElementTree
 
 import pytest
@@ -64,7 +67,19 @@ def test_another_host_name_is_refused(server):
     assert _get(server, "/", Host="localhost:8642")[0].status == 200
 
 
-@pytest.mark.parametrize("origin", [None, "https://foreign.example", "http://127.0.0.1:1", "null", "http://localhost"])
+@pytest.mark.parametrize(
+    "origin",
+    [
+        None,
+        "https://foreign.example",
+        "http://127.0.0.1:1",
+        "null",
+        "http://localhost",
+        "http://[broken",
+        "http://[::1",
+        "",
+    ],
+)
 def test_a_foreign_origin_is_refused(server, origin):
     with pytest.raises(InvalidStatus) as caught, connect_to(server.host, origin=origin):
         pass
@@ -102,6 +117,66 @@ def test_there_are_only_so_many_tabs(server):
             last.recv(PATIENCE)
         assert end.value.rcvd.code == 1013 and "close one" in end.value.rcvd.reason
     assert all(engine.closed.wait(PATIENCE) for engine in engines)
+
+
+def test_a_tab_counts_until_its_engine_is_closed(server, monkeypatch):
+    monkeypatch.setattr("knightadder.web.server.MAX_TABS", 1)
+    closing, may_close = threading.Event(), threading.Event()
+
+    class SlowToClose(StandInEngine):
+        def close(self):
+            closing.set()
+            may_close.wait(PATIENCE)
+
+    server.make_engine = SlowToClose
+    with open_tab(server):
+        pass
+    assert closing.wait(PATIENCE)
+    assert not _opens(server)
+    may_close.set()
+    while not _opens(server):  # in a moment
+        pass
+
+
+def _opens(server):
+    """Say whether a tab can be opened, and close it."""
+    with connect_to(server.host) as socket:
+        try:
+            socket.recv(PATIENCE)
+        except ConnectionClosed:
+            return False
+        return True
+
+
+@pytest.mark.usefixtures("no_garbage_collector")
+def test_the_memory_of_a_closed_tab_is_free_at_once(server):
+    from knightadder.library.engine import Engine
+
+    freed = threading.Event()
+
+    def make_engine():
+        engine = Engine(hash_mb=1)
+        weakref.finalize(engine._core._table, freed.set)
+        return engine
+
+    server.make_engine = make_engine
+    with open_tab(server) as tab:
+        tab.send("analyse", on=True)
+        tab.until("lines")
+        tab.ask("analyse", on=False).send("new_game", color="black", move_time=0.05)
+        tab.until("position", lambda message: message["ply"] == 1)
+        tab.ask("resign").send("analyse", on=True)
+        tab.until("lines")
+        assert not freed.is_set()
+    assert freed.wait(PATIENCE)
+
+
+@pytest.fixture
+def no_garbage_collector():
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @pytest.mark.parametrize(

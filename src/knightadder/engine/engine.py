@@ -250,9 +250,10 @@ class Engine:
         return self._game.perft(depth, bulk, self.options.chess960)
 
     def close(self) -> None:
-        """End a running search and wait for its result."""
+        """End a running search and wait for its result; whoever lets go of the engine then frees its memory at once."""
         self.stop()
         self.wait()
+        self._search = None  # it refers to the hash table, and, by those who listen to it, to the engine itself
 
     def _open_book(self, file: str | None) -> None:
         book = Book(file) if file and file != "<empty>" else None

@@ -64,7 +64,7 @@ def make_app(make_engine: Callable[[], Engine], host: str = "127.0.0.1") -> Star
     host : str
         The name or address that the server listens on.
     """
-    return Starlette(
+    app = Starlette(
         routes=[
             Route("/", _page),
             Route("/pieces/{name}.svg", _piece),
@@ -73,6 +73,8 @@ def make_app(make_engine: Callable[[], Engine], host: str = "127.0.0.1") -> Star
         ],
         middleware=[Middleware(_Guard, host=host)],
     )
+    app.state.tabs = 0
+    return app
 
 
 async def _page(_: Request) -> Response:
@@ -87,14 +89,21 @@ async def _piece(request: Request) -> Response:
 
 
 async def _serve_tab(websocket: WebSocket, make_engine: Callable[[], Engine]) -> None:
-    """Serve a tab until it is closed."""
+    """Serve a tab until it is closed and its engine, too: until then it counts as one of the tabs that there may be."""
     state = websocket.app.state
-    tabs = getattr(state, "tabs", 0)
-    await websocket.accept()
-    if tabs >= MAX_TABS:
-        await websocket.close(_TRY_AGAIN_LATER, f"there are {tabs} tabs already; close one")
+    if state.tabs >= MAX_TABS:
+        await websocket.accept()
+        await websocket.close(_TRY_AGAIN_LATER, f"there are {state.tabs} tabs already; close one")
         return
-    state.tabs = tabs + 1
+    state.tabs += 1
+    try:
+        await websocket.accept()
+        await _serve_session(websocket, make_engine)
+    finally:
+        state.tabs -= 1
+
+
+async def _serve_session(websocket: WebSocket, make_engine: Callable[[], Engine]) -> None:
     outbox = _Outbox()
     session = Session(make_engine, outbox.put)
     sending = asyncio.create_task(outbox.send_all(websocket))
@@ -103,7 +112,6 @@ async def _serve_tab(websocket: WebSocket, make_engine: Callable[[], Engine]) ->
         async for text in _texts(websocket):
             await session.handle(text)
     finally:
-        state.tabs -= 1
         sending.cancel()
         await session.close()
 
@@ -162,7 +170,7 @@ class _Guard:
         host = headers.get("host", "")
         own = is_own_host(host, self._host)
         if scope["type"] == "websocket":
-            if own and scope["path"] == _SOCKET and urlsplit(headers.get("origin", "")).netloc == host:
+            if own and scope["path"] == _SOCKET and headers.get("origin") in (f"http://{host}", f"https://{host}"):
                 await self._app(scope, receive, send)
             else:  # before it is accepted, so the browser gets a plain 403
                 await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": "foreign origin"})

@@ -58,23 +58,6 @@ class Session:
         self._fresh = True  # the engine has yet to hear that a new game begins
         self._clearing: asyncio.Task[None] | None = None  # of what earlier games have left in the engine
         self._flag: asyncio.TimerHandle | None = None
-        self._handlers: dict[type[Message], Callable[[Any], Awaitable[None]]] = {
-            messages.NewGame: self._new_game,
-            messages.Play: self._play,
-            messages.PlayLine: self._play_line,
-            messages.Preview: self._preview,
-            messages.TakeBack: self._take_back,
-            messages.Resign: self._resign,
-            messages.OfferDraw: self._offer_draw,
-            messages.GoTo: self._go_to,
-            messages.Delete: self._delete,
-            messages.Promote: self._promote,
-            messages.Analyse: self._analyse,
-            messages.Evaluate: self._evaluate,
-            messages.LoadFen: self._load_fen,
-            messages.CheckFen: self._check_fen,
-            messages.LoadPgn: self._load_pgn,
-        }
 
     # --- from beginning to end -------------------------------------------------------------------------------------
 
@@ -100,7 +83,7 @@ class Session:
         """Do what a message asks; one that is refused is answered by an error, and changes nothing."""
         try:
             message = messages.parse(text)
-            await self._handlers[type(message)](message)
+            await _HANDLERS[type(message)](self, message)
         except EngineError as error:
             self._send({"type": "error", "text": str(error)})
 
@@ -419,3 +402,22 @@ class Session:
 
     def _show_game(self) -> None:
         self._send(game_view(self._game))
+
+
+_HANDLERS: dict[type[Message], Callable[[Session, Any], Awaitable[None]]] = {
+    messages.NewGame: Session._new_game,
+    messages.Play: Session._play,
+    messages.PlayLine: Session._play_line,
+    messages.Preview: Session._preview,
+    messages.TakeBack: Session._take_back,
+    messages.Resign: Session._resign,
+    messages.OfferDraw: Session._offer_draw,
+    messages.GoTo: Session._go_to,
+    messages.Delete: Session._delete,
+    messages.Promote: Session._promote,
+    messages.Analyse: Session._analyse,
+    messages.Evaluate: Session._evaluate,
+    messages.LoadFen: Session._load_fen,
+    messages.CheckFen: Session._check_fen,
+    messages.LoadPgn: Session._load_pgn,
+}
