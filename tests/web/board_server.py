@@ -1,13 +1,12 @@
 """The server of the web board in a thread, with the engines that a test wants."""
 
 import contextlib
+import secrets
 import socket
 import threading
 
-import uvicorn
-
-from knightadder.web.messages import MAX_CHARACTERS
 from knightadder.web.server import make_app
+from knightadder.web.serving import make_server
 
 
 class BoardServer:
@@ -17,11 +16,10 @@ class BoardServer:
         self.make_engine = None
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.host = f"127.0.0.1:{self._socket.getsockname()[1]}"
-        self.address = f"http://{self.host}"
-        app = make_app(lambda: self.make_engine())
-        self._server = uvicorn.Server(
-            uvicorn.Config(app, log_level="warning", lifespan="off", ws_max_size=4 * MAX_CHARACTERS)
-        )
+        self.token = secrets.token_urlsafe(16)
+        self.address = f"http://{self.host}/?token={self.token}"
+        self.cookie = f"knightadder-{self._socket.getsockname()[1]}={self.token}"
+        self._server = make_server(make_app(lambda: self.make_engine(), self.token))
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],))
 
     @contextlib.contextmanager

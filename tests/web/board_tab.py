@@ -1,7 +1,9 @@
 """A tab without a browser: talks to the server over the WebSocket, and keeps the newest message of each type."""
 
 import contextlib
+import http.client
 import json
+from urllib.parse import urlsplit
 
 from websockets.sync.client import connect
 
@@ -60,17 +62,29 @@ class Tab:
         return [node["san"] for node in self.tree["nodes"] if node["san"]]
 
 
-def connect_to(host, path="/socket", **options):
-    """Connect as the page does; options are those of websockets, such as another origin."""
-    options = {"origin": f"http://{host}", "max_size": None} | options
-    return connect(f"ws://{host}{path}", open_timeout=PATIENCE, ping_interval=None, **options)
+def connect_to(address, path="/socket", **options):
+    """Connect to the board of this address, with its token; options are those of websockets, such as another origin."""
+    place = urlsplit(address)
+    options = {"origin": f"http://{place.netloc}", "max_size": None} | options
+    uri = f"ws://{place.netloc}{path}?{place.query}"
+    return connect(uri, open_timeout=PATIENCE, ping_interval=None, **options)
 
 
 @contextlib.contextmanager
 def open_tab(server, wait=True):
     """Open a tab, and wait for its engine."""
-    with connect_to(server.host) as socket:
+    with connect_to(server.address) as socket:
         tab = Tab(socket)
         if wait:
             tab.until("engine", lambda message: message["state"] != "loading")
         yield tab.settle()
+
+
+def get(server, path, **headers):
+    """Ask for a page or a file, with the cookie that lets one in; give the answer and its text."""
+    connection = http.client.HTTPConnection(server.host, timeout=PATIENCE)
+    connection.request("GET", path, headers={"Cookie": server.cookie} | headers)
+    answer = connection.getresponse()
+    body = answer.read().decode()
+    connection.close()
+    return answer, body

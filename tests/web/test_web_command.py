@@ -27,11 +27,16 @@ def _start(*arguments):
     )
 
 
+def _address(process):
+    """Give the address that the process prints first."""
+    return re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", process.stdout.readline())[0]
+
+
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is sent as POSIX has it")
 def test_the_board_is_served_until_ctrl_c():
     with _start("--no-browser") as process:
-        address = re.search(r"http://127\.0\.0\.1:\d+/", process.stdout.readline())[0]
-        with urllib.request.urlopen(address, timeout=PATIENCE) as page:
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        with opener.open(_address(process), timeout=PATIENCE) as page:
             assert "<title>Knightadder" in page.read().decode()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=PATIENCE)
@@ -41,8 +46,7 @@ def test_the_board_is_served_until_ctrl_c():
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is sent as POSIX has it")
 def test_ctrl_c_ends_tabs_as_well():
     with _start("--no-browser", "--hash", "1") as process:
-        host = re.search(r"127\.0\.0\.1:\d+", process.stdout.readline())[0]
-        with connect_to(host) as socket:
+        with connect_to(_address(process)) as socket:
             tab = Tab(socket)
             tab.until("engine", lambda message: message["state"] == "ready")
             tab.send("analyse", on=True)
@@ -55,18 +59,16 @@ def test_ctrl_c_ends_tabs_as_well():
 
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is sent as POSIX has it")
 def test_ctrl_c_ends_an_engine_that_is_being_loaded():
-    with _start("--no-browser") as process:
-        host = re.search(r"127\.0\.0\.1:\d+", process.stdout.readline())[0]
-        with connect_to(host) as socket:
-            Tab(socket).until("engine", lambda message: message["state"] == "loading")
-            process.send_signal(signal.SIGINT)
-            assert (*process.communicate(timeout=PATIENCE), process.returncode) == ("", "", 0)
+    with _start("--no-browser") as process, connect_to(_address(process)) as socket:
+        Tab(socket).until("engine", lambda message: message["state"] == "loading")
+        process.send_signal(signal.SIGINT)
+        assert (*process.communicate(timeout=PATIENCE), process.returncode) == ("", "", 0)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is sent as POSIX has it")
 def test_the_browser_is_opened():
     with _start() as process:
-        address = re.search(r"http://127\.0\.0\.1:\d+/", process.stdout.readline())[0]
+        address = _address(process)
         assert process.stdout.readline() == f"opened {address}\n"
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=PATIENCE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import secrets
 import socket
 import sys
 import threading
@@ -49,12 +50,11 @@ def run(arguments: argparse.Namespace) -> int:
     OptionError
         If the host cannot be listened on, or the engine does not take an option.
     """
-    import uvicorn
-
     from knightadder.engine.options import Options
+    from knightadder.web.guard import is_loopback
     from knightadder.web.loading import LOADING_THREAD
-    from knightadder.web.messages import MAX_CHARACTERS
-    from knightadder.web.server import is_loopback, make_app
+    from knightadder.web.server import make_app
+    from knightadder.web.serving import make_server
 
     options = Options()  # refuses a value out of bounds now, instead of when the first tab is opened
     options.set("Threads", str(arguments.threads))
@@ -67,22 +67,14 @@ def run(arguments: argparse.Namespace) -> int:
 
     listening = _listen(arguments.host, arguments.port)
     with contextlib.closing(listening):
-        address = _address(arguments.host, listening.getsockname()[1])
+        token = secrets.token_urlsafe(16)
+        address = f"{_address(arguments.host, listening.getsockname()[1])}?token={token}"
         print(f"The board is at {address} (Ctrl-C ends it)", flush=True)
         if not is_loopback(arguments.host):
-            print("Whoever can reach this machine can use it, too: there is no password.", file=sys.stderr)
+            print("Whoever is told this address can use the board. What is sent is not encrypted.", file=sys.stderr)
         if not arguments.no_browser:
             _open_browser(address)  # the socket listens, so the browser waits until it is served
-        app = make_app(make_engine, arguments.host)
-        server = uvicorn.Server(
-            uvicorn.Config(
-                app,
-                log_level="warning",
-                lifespan="off",
-                ws_max_size=4 * MAX_CHARACTERS,  # bytes, of which UTF-8 takes up to four a character
-                timeout_graceful_shutdown=60,  # a client that reads nothing is waited for; a second Ctrl-C ends that
-            )
-        )
+        server = make_server(make_app(make_engine, token, arguments.host))
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=[listening])
     if any(thread.name == LOADING_THREAD for thread in threading.enumerate()):

@@ -1,0 +1,145 @@
+"""Who may use the board: whoever has its token, from the page that this server has sent.
+
+Every program on the machine can reach the server, other users' as well, and so can every page in the browser. So each
+request has to bring the token of the address that ``knightadder play`` prints: once in the address, from then on in a
+cookie. Requests are answered only if they name this server in ``Host``, which a page that points its own name at this
+machine cannot do (DNS rebinding), and a WebSocket is opened only for a page that came from here, by its ``Origin``.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets
+import socket
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_POLICY_VIOLATION = 1008  # WebSocket's close code
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-cache",  # after an upgrade no old half of the page is used
+}
+
+
+class Guard:
+    """Refuses requests that are not the user's, and adds the headers that browsers heed.
+
+    Parameters
+    ----------
+    app : ASGI application
+        Answers the requests that are let through.
+    host : str
+        The name or address that the server listens on.
+    token : str
+        What a request has to know: as ``token`` in the address, or as the cookie that the first of these sets.
+    socket : str
+        The path of the WebSocket.
+    """
+
+    def __init__(self, app: ASGIApp, host: str, token: str, socket: str) -> None:
+        self._app = app
+        self._host = host
+        self._token = token
+        self._socket = socket
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request or open a WebSocket, if it is the user's."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            if self._opens(HTTPConnection(scope)):
+                await self._app(scope, receive, send)
+            else:  # before it is accepted, so the browser gets a plain 403
+                await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": "not the user's page"})
+        else:
+
+            async def send_with_headers(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    MutableHeaders(scope=message).update(_HEADERS)
+                await send(message)
+
+            app = self._instead(HTTPConnection(scope)) or self._app
+            await app(scope, receive, send_with_headers)
+
+    def _opens(self, request: HTTPConnection) -> bool:
+        """Say whether a WebSocket may be opened."""
+        host = request.headers.get("host", "")
+        return (
+            is_own_host(host, self._host)
+            and request.scope["path"] == self._socket
+            and request.headers.get("origin") in (f"http://{host}", f"https://{host}")
+            and (self._is_token(self._cookie(request)) or self._is_token(request.query_params.get("token")))
+        )
+
+    def _instead(self, request: HTTPConnection) -> Response | None:
+        """Give the answer to a request that the application does not get to see; None where it does."""
+        if not is_own_host(request.headers.get("host", ""), self._host):
+            return PlainTextResponse("this server has another name", status_code=421)
+        if self._is_token(request.query_params.get("token")):
+            answer = RedirectResponse("/", status_code=303)  # the token does not stay in the address
+            answer.set_cookie(_cookie_name(request), self._token, httponly=True, samesite="lax")
+            return answer
+        if not self._is_token(self._cookie(request)):
+            return PlainTextResponse(
+                "The board opens by the whole address that `knightadder play` has printed, with its token.",
+                status_code=403,
+            )
+        return None
+
+    def _cookie(self, request: HTTPConnection) -> str | None:
+        return request.cookies.get(_cookie_name(request))
+
+    def _is_token(self, text: str | None) -> bool:
+        return text is not None and secrets.compare_digest(text.encode(), self._token.encode())
+
+
+def _cookie_name(request: HTTPConnection) -> str:
+    """Name the cookie by the port, since browsers send the cookies of a host to all its ports."""
+    return f"knightadder-{request.scope['server'][1]}"
+
+
+def is_own_host(header: str, listening: str) -> bool:
+    """Say whether a request's ``Host`` names this server.
+
+    Parameters
+    ----------
+    header : str
+        The header, with or without a port.
+    listening : str
+        The name or address the server listens on. If that is no loopback, addresses in figures and this machine's name
+        are its own, too: other names are what a DNS rebinding attack would use.
+    """
+    try:
+        name = (urlsplit(f"//{header}").hostname or "").lower()
+    except ValueError:
+        return False
+    if name in ("localhost", listening.lower().strip("[]")):
+        return True
+    if is_loopback(listening):
+        return is_loopback(name)
+    return _is_address(name) or name == socket.gethostname().lower()
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether this name or address is reached from this machine alone."""
+    return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
