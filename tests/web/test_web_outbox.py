@@ -23,6 +23,7 @@ class SlowTab:
 
     async def receive(self):
         self.taken += 1
+        await asyncio.sleep(0)  # let the others go on
         return {"type": "websocket.receive", "text": next(self._messages, None)}
 
     async def send_text(self, text):
