@@ -5,17 +5,19 @@ import http.client
 import json
 from urllib.parse import urlsplit
 
+from tree_model import TreeModel
 from websockets.sync.client import connect
 
 PATIENCE = 300  # seconds to wait before a test fails; long, since machines are slow at times
 
 
 class Tab:
-    """A tab; `position`, `tree`, `game` and so on are what the server said last."""
+    """A tab; `position`, `game` and so on are what the server said last, and `tree` is the tree of moves."""
 
     def __init__(self, socket):
         self._socket = socket
         self.newest = {}
+        self.tree = TreeModel()
 
     def __getattr__(self, kind):
         return self.newest[kind]
@@ -31,6 +33,7 @@ class Tab:
         while True:
             message = json.loads(self._socket.recv(PATIENCE))
             self.newest[message["type"]] = message
+            self.tree.take(message)
             if message["type"] == kind and holds(message):
                 return message
 
@@ -59,7 +62,7 @@ class Tab:
     @property
     def sans(self):
         """The moves of the tree, in the order of the tree."""
-        return [node["san"] for node in self.tree["nodes"] if node["san"]]
+        return [node["san"] for node in self.tree.nodes() if node["san"]]
 
 
 def connect_to(address, path="/socket", **options):

@@ -1,8 +1,11 @@
 """Analysing on the page, in a browser, with a stand-in for the engine and once with the real one."""
 
+import io
 import re
 
 import chess
+import chess.pgn
+import pytest
 from on_page import (
     analyse_tab,
     click_move,
@@ -151,14 +154,38 @@ def test_a_game_is_chosen_from_a_file_of_several(page):
     expect(page.get_by_label("Game", exact=True)).to_be_hidden()
 
 
-def test_the_game_goes_out_as_pgn(page):
-    load_pgn(page, PGN)
-    expect(page.locator("#moves")).to_contain_text("a6")
+RICH_PGN = """\
+[Event "A \\"rich\\" game"]
+[White "Ägir"]
+[Black "Ben"]
+[Result "1/2-1/2"]
+[FEN "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"]
+[SetUp "1"]
+
+{ Black begins [%csl Ge4] } 1... e5 { [%eval 0.31,20] [%clk 0:05:00] open
+games } ( { or } 1... c5 $5 2. Nf3 ( 2. c3 d5 ( 2... Nf6 ) ( 2... e6 { French } 3. d4 ) ) 2... d6 ) ( 1... e6 ) 2. Nf3
+Nc6 $1 $14 ( 2... d6 ) 3. Bb5 a6 1/2-1/2
+"""
+
+
+@pytest.mark.parametrize("pgn", [PGN, RICH_PGN, '[White "Nobody"]\n\n*'], ids=["plain", "rich", "empty"])
+def test_the_game_goes_out_as_pgn(page, pgn):
+    load_pgn(page, pgn)
+    expect(page.locator("#moves")).to_contain_text("a6" if "a6" in pgn else "No moves yet")
+    expect(page.locator("#player-bottom .name")).to_have_text(_read_game(pgn).headers["White"].replace("?", "White"))
     with page.expect_download() as download:
         page.get_by_role("button", name="Save PGN").click()
     assert download.value.suggested_filename == "game.pgn"
     with open(download.value.path(), encoding="utf-8") as file:
-        assert "2. Nf3 ( 2. f4 exf4" in file.read()
+        text = file.read()
+    assert all(len(line) <= 80 or "{" in line for line in text.splitlines())
+    assert str(_read_game(text)) == str(_read_game(pgn))
+
+
+def _read_game(pgn):
+    game = chess.pgn.read_game(io.StringIO(pgn))
+    assert game.errors == []
+    return game
 
 
 def test_positions_in_and_out(page):

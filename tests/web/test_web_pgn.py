@@ -84,5 +84,5 @@ def test_whatever_the_text_it_is_read_or_refused(pgn):
         assert "\n" not in str(error)
         return
     json.dumps(loaded.tree.describe())
-    written = chess.pgn.read_game(io.StringIO(loaded.tree.pgn()))
+    written = chess.pgn.read_game(io.StringIO(str(loaded.tree.game)))
     assert written.errors == [] and written.game().end().board().fen() == loaded.tree.game.end().board().fen()

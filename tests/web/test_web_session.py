@@ -8,6 +8,7 @@ import chess
 import chess.pgn
 import pytest
 from board_tab import PATIENCE, open_tab
+from random_messages import random_message
 from stand_in_engine import StandInEngine
 
 from knightadder.engine.errors import EngineError
@@ -28,7 +29,7 @@ def test_a_move_is_played_by_san_or_uci_and_can_be_visited_again(tab):
     assert tab.sans == ["e4", "e5"]
     assert tab.position["last"] == ["e7", "e5"]
     assert tab.position["opening"] == {"eco": "C20", "name": "King's Pawn Game"}
-    tab.ask("go_to", node=tab.tree["nodes"][1]["id"])
+    tab.ask("go_to", node=tab.tree.nodes()[1]["id"])
     assert tab.position["san"] == "e4"
 
 
@@ -74,7 +75,7 @@ def test_a_game_to_mate(engine, tab):
     tab.play("Qxf7#")
     game = tab.game["game"]
     assert (game["running"], game["result"], game["reason"]) == (False, "1-0", "Checkmate")
-    read = chess.pgn.read_game(io.StringIO(tab.tree["pgn"]))
+    read = chess.pgn.read_game(io.StringIO(tab.tree.pgn()))
     assert read.headers["Result"] == "1-0" and read.headers["Black"] == "Knightadder (1400)"
     assert [move.uci() for move in read.mainline_moves()][-1] == "h5f7"
 
@@ -112,7 +113,7 @@ def test_a_lost_game_goes_on_from_the_move_taken_back(engine, tab):
     tab.ask("new_game", color="white").play("f3", "e5").play("g4", "Qh4#")
     assert tab.game["game"]["result"] == "0-1"
     tab.ask("take_back")
-    assert tab.game["game"]["running"] and tab.sans == ["f3", "e5"] and '[Result "*"]' in tab.tree["pgn"]
+    assert tab.game["game"]["running"] and tab.sans == ["f3", "e5"] and '[Result "*"]' in tab.tree.pgn()
 
 
 def test_the_user_moves_only_on_his_turn_and_at_the_end(engine, tab):
@@ -120,7 +121,7 @@ def test_the_user_moves_only_on_his_turn_and_at_the_end(engine, tab):
     tab.ask("new_game", color="white").play("e4").play("e5")
     assert tab.error["text"] == "it is not your move"
     tab.newest.pop("error")
-    tab.ask("play", node=tab.tree["nodes"][0]["id"], move="d4")
+    tab.ask("play", node=tab.tree.nodes()[0]["id"], move="d4")
     assert tab.error["text"] == "it is not your move" and tab.sans == ["e4"]
 
 
@@ -128,7 +129,7 @@ def test_earlier_positions_can_be_looked_at_while_the_engine_thinks(engine, tab)
     engine.endless = True
     tab.ask("new_game", color="white").play("e4")
     assert engine.began.wait(PATIENCE)
-    tab.ask("go_to", node=tab.tree["nodes"][0]["id"])
+    tab.ask("go_to", node=tab.tree.nodes()[0]["id"])
     assert tab.position["fen"] == chess.STARTING_FEN and tab.position["legal"] == {}
     assert engine.running == 1
 
@@ -137,7 +138,7 @@ def test_resigning(engine, tab):
     engine.endless = True
     tab.ask("new_game", color="white").play("e4").ask("resign")
     assert (tab.game["game"]["result"], tab.game["game"]["reason"]) == ("0-1", "White resigned")
-    assert not engine.running and '[Result "0-1"]' in tab.tree["pgn"]
+    assert not engine.running and '[Result "0-1"]' in tab.tree.pgn()
     tab.ask("resign")
     assert tab.error["text"] == "no game is being played"
 
@@ -192,7 +193,7 @@ def test_a_game_from_the_position_on_the_board_keeps_its_moves(engine, tab):
 def test_chess960_games_start_from_the_numbered_position(tab):
     tab.ask("new_game", color="white", start="chess960", number=0)
     assert tab.position["fen"].split()[0] == chess.Board.from_chess960_pos(0).board_fen()
-    assert tab.tree["headers"]["Variant"] == "Chess960"
+    assert tab.tree.headers["Variant"] == "Chess960"
 
 
 def test_a_clock_runs_and_is_kept_in_the_game(engine, tab):
@@ -201,7 +202,7 @@ def test_a_clock_runs_and_is_kept_in_the_game(engine, tab):
     tab.until("game", lambda message: message["game"] and message["game"]["clock"]["running"] == "white")
     tab.play("e4", "e5")
     assert tab.game["game"]["clock"]["running"] == "white"
-    assert tab.tree["pgn"].count("[%clk") == 2 and '[TimeControl "3600+2"]' in tab.tree["pgn"]
+    assert tab.tree.pgn().count("[%clk") == 2 and '[TimeControl "3600+2"]' in tab.tree.pgn()
 
 
 def test_a_clock_that_runs_out_ends_the_game(engine, tab):
@@ -209,8 +210,8 @@ def test_a_clock_that_runs_out_ends_the_game(engine, tab):
     tab.send("new_game", color="black", initial=1)
     over = tab.until("game", lambda message: message["game"] and not message["game"]["running"])
     assert (over["game"]["result"], over["game"]["reason"]) == ("0-1", "White ran out of time")
-    assert '[Result "0-1"]' in tab.tree["pgn"]
     tab.settle()
+    assert '[Result "0-1"]' in tab.tree.pgn()
     assert not engine.running
 
 
@@ -248,7 +249,7 @@ def test_lines_of_analysis(engine, tab):
     assert [message[key] for key in ("depth", "seldepth", "nodes", "nps", "hashfull")] == [12, 20, 123456, 1000000, 42]
     tab.ask("analyse", on=False)
     assert not engine.running
-    assert tab.tree["nodes"][1]["score"]["text"] == "-0.10"  # kept for the graph
+    assert tab.tree.nodes()[1]["score"]["text"] == "-0.10"  # kept for the graph
 
 
 def test_the_analysis_follows_the_board(engine, tab):
@@ -272,20 +273,18 @@ def test_the_line_is_evaluated_for_the_graph(engine, tab):
     tab.play("e4").play("e5").ask("go_to", node=0)
     tab.send("evaluate")
     tab.until("progress", lambda message: message["done"] == message["all"])
-    tab.until("tree")
-    assert all(node["score"] for node in tab.tree["nodes"])
-    assert tab.tree["pgn"].count("[%eval") == 3
+    assert all(node["score"] for node in tab.tree.nodes())
+    assert tab.tree.pgn().count("[%eval") == 3
     searches = len(engine.searches)
     tab.send("evaluate")
-    tab.until("tree")
+    tab.until("progress", lambda message: message["done"] == message["all"])
     assert len(engine.searches) == searches  # nothing is evaluated twice
 
 
 def test_ends_of_games_are_in_the_graph_as_well(tab):
     tab.ask("load_pgn", pgn="1. f3 e5 2. g4 Qh4# 0-1").send("evaluate")
     tab.until("progress", lambda message: message["done"] == message["all"])
-    tab.until("tree")
-    assert tab.tree["nodes"][-1]["score"] == {"text": "#", "chances": 0.0}
+    assert tab.tree.nodes()[-1]["score"] == {"text": "#", "chances": 0.0}
 
 
 def test_no_search_where_the_game_is_over(engine, tab):
@@ -300,7 +299,7 @@ def test_variations_are_made_promoted_and_deleted(tab):
     tab.play("e4").play("e5").ask("go_to", node=0)
     tab.play("d4").play("d5")
     assert tab.sans == ["e4", "e5", "d4", "d5"]
-    d4 = next(node["id"] for node in tab.tree["nodes"] if node["san"] == "d4")
+    d4 = next(node["id"] for node in tab.tree.nodes() if node["san"] == "d4")
     tab.ask("promote", node=d4)
     assert tab.sans == ["d4", "d5", "e4", "e5"]
     tab.ask("delete", node=d4)
@@ -315,10 +314,10 @@ def test_a_pgn_goes_in_and_out(tab):
     pgn = "1. e4 {[%eval 0.3] best} e5 (1... c5 2. Nf3) 2. Nf3! Nc6 *"
     tab.ask("load_pgn", pgn=pgn)
     assert sorted(tab.sans) == sorted(["e4", "e5", "Nf3", "Nc6", "c5", "Nf3"])
-    e4 = tab.tree["nodes"][1]
-    assert e4["comment"] == "best" and e4["score"]["text"] == "+0.30"
-    assert next(node for node in tab.tree["nodes"] if node["san"] == "Nf3")["nags"] == [1]
-    assert _moves(tab.tree["pgn"]) == _moves(pgn)
+    e4 = tab.tree.nodes()[1]
+    assert e4["comment"] == "[%eval 0.3] best" and e4["score"]["text"] == "+0.30"
+    assert next(node for node in tab.tree.nodes() if node["san"] == "Nf3")["nags"] == [1]
+    assert _moves(tab.tree.pgn()) == _moves(pgn)
 
 
 def _moves(pgn):
@@ -450,45 +449,18 @@ def test_an_engine_that_fails_is_told(server):
 def test_a_tab_survives_whatever_is_said(server, engine):
     """Messages by chance: none ends the tab, starts a second search, or leaves a game that PGN cannot hold."""
     chance = random.Random(1)
-    fens = [
-        chess.STARTING_FEN,
-        "4k3/4P3/8/8/8/8/4p3/4K3 w - - 0 1",
-        "8/8/8/8/8/8/8/8 w - - 0 1",
-        "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1",
-    ]
     with open_tab(server) as tab:
         for _ in range(60):
             for _ in range(5):
                 moves = [move for targets in tab.position["legal"].values() for move in targets.values()] or ["e2e4"]
                 engine.endless = chance.random() < 0.3
                 node = chance.choice([tab.position["node"], tab.position["node"], chance.randrange(30)])
-                kind, fields = chance.choice(
-                    [
-                        ("play", {"node": node, "move": chance.choice(moves) + chance.choice(["", "q"])}),
-                        ("play", {"node": node, "move": chance.choice(moves)}),
-                        ("play_line", {"node": node, "moves": [chance.choice(moves), "e7e5"]}),
-                        ("go_to", {"node": node}),
-                        ("delete", {"node": node}),
-                        ("promote", {"node": node}),
-                        ("analyse", {"on": chance.random() < 0.7, "lines": chance.randint(1, 5)}),
-                        ("evaluate", {}),
-                        ("load_fen", {"fen": chance.choice(fens)}),
-                        ("load_pgn", {"pgn": chance.choice(["1. e4 (1. d4 d5) e5 2. Qh5 Ke7 3. Qxe5#", "1. e4 e4"])}),
-                        (
-                            "new_game",
-                            {"color": "random", "initial": 3600, "start": chance.choice(["chess960", "here"])},
-                        ),
-                        ("take_back", {}),
-                        ("offer_draw", {}),
-                        ("resign", {}),
-                    ]
-                )
-                tab.send(kind, **fields)
+                tab.send_text(random_message(chance, moves, node))
             tab.settle()
-            read = chess.pgn.read_game(io.StringIO(tab.tree["pgn"]))
+            read = chess.pgn.read_game(io.StringIO(tab.tree.pgn()))
             assert read.errors == []
             assert sum(1 for _ in read.mainline()) <= len(tab.sans)
-            assert tab.position["node"] in {node["id"] for node in tab.tree["nodes"]}
+            assert tab.position["node"] in {node["id"] for node in tab.tree.nodes()}
             assert engine.running <= 1
         tab.newest.pop("error", None)
         if tab.game["game"] and tab.game["game"]["running"]:

@@ -12,7 +12,7 @@ import chess.pgn
 
 from knightadder.web.game import outcome_of
 from knightadder.web.gametree import GameTree
-from knightadder.web.views import View, lines_view
+from knightadder.web.views import View, lines_view, nodes_view
 
 if TYPE_CHECKING:
     from knightadder.library.engine import Engine
@@ -61,6 +61,7 @@ async def analyse(engine: Engine, tree: GameTree, count: int, send: Callable[[Vi
             send(lines_view(number, board, lines))
     finally:
         telling.cancel()
+        send(nodes_view(tree, [node]))
 
 
 async def evaluate(
@@ -91,4 +92,4 @@ async def evaluate(
             async with engine.stream(board, chess.engine.Limit(nodes=_NODES)) as stream:
                 analysis = await stream.result_async()
             node.set_eval(analysis.score, analysis.best.depth)
-        send({"type": "evaluated", "node": tree.id(node), "score": tree.score(node)})
+        send(nodes_view(tree, [node]))

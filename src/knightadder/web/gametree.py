@@ -1,12 +1,12 @@
 """The game on the board: a tree of moves with variations, comments and evaluations, and the node that is shown.
 
-The tree is python-chess's, which reads and writes PGN; evaluations are kept in it as PGN has them (``[%eval]``). What
-is added are numbers for its nodes, by which the page names them, and SAN that is worked out once.
+The tree is python-chess's; evaluations are kept in its comments as PGN has them (``[%eval]``). What is added are
+numbers for its nodes, by which the page names them, and what python-chess would work out anew each time, from the first
+move on.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -18,15 +18,16 @@ from knightadder.openings import Opening, find_opening
 from knightadder.web.messages import MessageError
 
 MAX_NODES = 20_000
-_COMMANDS = re.compile(r"\[%[^\]]*\]")  # in comments, such as [%eval 0.31]
+_REPEATED = 100  # plies; after so many without progress the game is drawn, repeated or not
 
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What is known of a node: its number, the ply of its position, and the move that led to it in SAN."""
+    """What is known of a node: its number, the ply of its position, its opening, and the move that led to it in SAN."""
 
     number: int
     ply: int
+    opening: Opening | None
     san: str
 
 
@@ -44,17 +45,20 @@ class GameTree:
         self.cursor: chess.pgn.GameNode = self.game
         self._nodes: dict[int, chess.pgn.GameNode] = {}
         self._facts: dict[chess.pgn.GameNode, _Facts] = {}
-        self._openings: dict[chess.pgn.GameNode, Opening | None] = {}  # of the nodes that were asked for
         self._next_id = 0
         board = self.game.board()
         self._near: tuple[chess.pgn.GameNode, chess.Board] = (self.game, board.copy())  # the last that was asked for
-        self._register(self.game, board.ply(), "")
-        for node in _walk(self.game, board):
-            self._register(node, board.ply() + 1, board.san(node.move))
+        self._register(self.game, board, "")
+        for node, san in _walk(self.game, board):
+            self._register(node, board, san)
 
-    def _register(self, node: chess.pgn.GameNode, ply: int, san: str) -> None:
+    def _register(self, node: chess.pgn.GameNode, board: chess.Board, san: str) -> None:
+        """Number a node with this position; its parent is registered."""
+        opening = find_opening(board.copy(stack=False))
+        if opening is None and node.parent is not None:
+            opening = self._facts[node.parent].opening
         self._nodes[self._next_id] = node
-        self._facts[node] = _Facts(self._next_id, ply, san)
+        self._facts[node] = _Facts(self._next_id, board.ply(), opening, san)
         self._next_id += 1
 
     def __len__(self) -> int:
@@ -80,7 +84,7 @@ class GameTree:
         return self._facts[node].san
 
     def board(self, node: chess.pgn.GameNode) -> chess.Board:
-        """Give the position of a node, with the moves before it that could be repeated, and at least the last one.
+        """Give the position of a node, with the last moves before it: as many as can matter.
 
         After the position of its parent, which is what a game asks for, this takes no longer in a long game.
         """
@@ -90,19 +94,13 @@ class GameTree:
                 board.push(node.move)
             else:
                 board = node.board()
-            board = board.copy(stack=board.halfmove_clock + 1)
+            board = board.copy(stack=min(board.halfmove_clock, _REPEATED) + 1)
             self._near = node, board
         return board.copy()
 
     def opening(self, node: chess.pgn.GameNode) -> Opening | None:
         """Name the opening of the line that leads to a node: that of its last position that has a name."""
-        if node not in self._openings:
-            if node.parent in self._openings:
-                opening = find_opening(self.board(node).copy(stack=False)) or self._openings[node.parent]
-            else:
-                opening = find_opening(node.board())
-            self._openings[node] = opening
-        return self._openings[node]
+        return self._facts[node].opening
 
     def score(self, node: chess.pgn.GameNode) -> dict[str, object] | None:
         """Describe the evaluation of a node as `score_view` does; mate is one too, though PGN has none for it."""
@@ -127,8 +125,9 @@ class GameTree:
             if len(self) >= MAX_NODES:
                 raise MessageError(f"the game has {MAX_NODES} moves; no more fit")
             board = self.board(parent)
+            san = board.san_and_push(move)
             self.cursor = parent.add_variation(move)
-            self._register(self.cursor, board.ply() + 1, board.san(move))
+            self._register(self.cursor, board, san)
         return self.cursor
 
     def delete(self, node: chess.pgn.GameNode) -> None:
@@ -142,7 +141,6 @@ class GameTree:
         while doomed:
             gone = doomed.pop()
             doomed += gone.variations
-            self._openings.pop(gone, None)
             del self._nodes[self._facts.pop(gone).number]
 
     def promote(self, node: chess.pgn.GameNode) -> None:
@@ -156,10 +154,6 @@ class GameTree:
         after = list(self.cursor.mainline())
         return [*_ancestry(self.cursor)[::-1], *after]
 
-    def pgn(self) -> str:
-        """Write the game as PGN, with variations, comments and evaluations."""
-        return self.game.accept(chess.pgn.StringExporter(columns=80))
-
     def describe(self) -> list[dict[str, object]]:
         """Describe all nodes for the page, each after its parent."""
         order: list[chess.pgn.GameNode] = [self.game]
@@ -171,7 +165,7 @@ class GameTree:
         return rows
 
     def row(self, node: chess.pgn.GameNode) -> dict[str, object]:
-        """Describe a node for the page."""
+        """Describe a node for the page, which draws it and writes PGN; ``before`` is a comment before the move."""
         facts = self._facts[node]
         return {
             "id": facts.number,
@@ -179,7 +173,8 @@ class GameTree:
             "san": facts.san,
             "ply": facts.ply,
             "nags": sorted(node.nags),
-            "comment": " ".join(_COMMANDS.sub("", node.comment).split()),
+            "before": node.starting_comment,
+            "comment": node.comment,
             "score": self.score(node),
         }
 
@@ -271,15 +266,14 @@ def _ancestry(node: chess.pgn.GameNode) -> list[chess.pgn.GameNode]:
     return nodes
 
 
-def _walk(root: chess.pgn.GameNode, board: chess.Board) -> Iterator[chess.pgn.ChildNode]:
-    """Give all nodes below the root, parents first; the board shows the position before each as it is given."""
+def _walk(root: chess.pgn.GameNode, board: chess.Board) -> Iterator[tuple[chess.pgn.ChildNode, str]]:
+    """Give all nodes below the root, parents first, with their moves in SAN; the board shows each as it is given."""
     todo: list[chess.pgn.ChildNode | None] = list(reversed(root.variations))
     while todo:
         node = todo.pop()
         if node is None:
             board.pop()
             continue
-        yield node
-        board.push(node.move)
+        yield node, board.san_and_push(node.move)
         todo.append(None)
         todo += reversed(node.variations)

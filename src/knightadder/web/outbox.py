@@ -10,6 +10,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from knightadder.web.views import View
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
 _NEWEST = ("lines", "progress")  # messages of which only the last counts
 
 
@@ -48,9 +49,18 @@ class Outbox:
                 await self._news.wait()
                 self._news.clear()
                 while self._views:
-                    await websocket.send_text(json.dumps(self._views.popleft(), separators=(",", ":")))
+                    view = self._views.popleft()
+                    # In a thread if it may be long, so that other tabs need not wait for it.
+                    await websocket.send_text(
+                        await asyncio.to_thread(_text, view) if view["type"] == "tree" else _text(view)
+                    )
                 self._empty.set()
         except (WebSocketDisconnect, RuntimeError):  # whoever receives will notice
             self._gone = True
             self._views.clear()
             self._empty.set()
+
+
+def _text(view: View) -> str:
+    # Piece by piece: json.dumps lets no other thread run until it is done.
+    return "".join(_ENCODER.iterencode(view))

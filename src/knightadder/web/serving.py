@@ -46,6 +46,7 @@ def make_server(app: Starlette) -> uvicorn.Server:
             log_level="warning",
             lifespan="off",
             backlog=MAX_IDLE,  # so many connections are accepted at once before one of them can make room
+            ws_per_message_deflate=False,  # within a machine it only takes time
             ws_max_size=4 * MAX_CHARACTERS,  # bytes, of which UTF-8 takes up to four a character
             timeout_graceful_shutdown=60,  # a client that reads nothing is waited for; a second Ctrl-C ends that
         )

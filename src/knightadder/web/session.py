@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import datetime
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ from knightadder.web.gametree import GameTree, board_from_fen, parse_line, parse
 from knightadder.web.loading import load_in_thread
 from knightadder.web.messages import Message, MessageError
 from knightadder.web.pgn import load_pgn
-from knightadder.web.views import View, board_view, game_view, position_view
+from knightadder.web.views import View, board_view, game_view, nodes_view, position_view, tree_view
 
 if TYPE_CHECKING:
     from knightadder.library.engine import Engine
@@ -65,7 +65,7 @@ class Session:
         """Tell the page how things stand, and begin to load the engine."""
         self._send({"type": "strength", "min": MIN_ELO, "max": MAX_ELO})
         self._send({"type": "engine", "state": "loading"})
-        self._show_tree()
+        self._send(tree_view(self._tree))
         self._go_on()
         self._engine = load_in_thread(self._make_engine)
         self._engine.add_done_callback(self._on_engine)
@@ -128,7 +128,7 @@ class Session:
         self._tree, self._tip, self._game = tree, tree.cursor, game
         self._analysing = False
         self._fresh = True
-        self._show_tree()
+        self._send(tree_view(self._tree))
         self._send({"type": "games", "titles": [], "index": 0})
         self._go_on()
 
@@ -139,8 +139,7 @@ class Session:
         game = self._game
         if game is None or not game.running:
             await self._stop_work()
-            self._tree.play(move, node)
-            self._show_tree()
+            self._show_nodes([self._tree.play(move, node)])
         elif node is not self._tip or board.turn != game.user:
             raise MessageError("it is not your move")
         else:
@@ -148,6 +147,7 @@ class Session:
             game.draw_offered = False
             if not game.out_of_time(board):
                 self._make_move(game, move)
+                self._show_nodes([self._tip])
         self._go_on()
 
     def _make_move(self, game: PlayedGame, move: chess.Move) -> None:
@@ -161,7 +161,6 @@ class Session:
             game.clock.press()
             self._tip.set_clock(game.clock.remaining(mover))
         game.settle(self._tree.board(self._tip))
-        self._show_tree()
 
     async def _go_on_playing(self, game: PlayedGame) -> None:
         """Start the clock once the engine is there, and let the engine move if it is its turn."""
@@ -180,6 +179,7 @@ class Session:
             self._make_move(game, analysis.best_move)
             game.note_score(analysis.score, board.fullmove_number)
             self._tip.set_eval(analysis.score, analysis.best.depth)
+            self._show_nodes([self._tip])
         self._work = None  # this is done: what comes now must not wait for it
         self._go_on()
 
@@ -194,17 +194,15 @@ class Session:
         if before is None or node.ply() <= game.start_ply:
             raise MessageError("there is no move of yours to take back")
         await self._stop_work()
-        self._tree.delete(node)
+        self._delete_node(node)
         self._tree.cursor = self._tip = before
         game.resume_from(before)
-        self._show_tree()
         self._go_on()
 
     async def _resign(self, _: messages.Resign) -> None:
         game = self._running()
         await self._stop_work()
         game.resign()
-        self._show_tree()
         self._go_on()
 
     async def _offer_draw(self, _: messages.OfferDraw) -> None:
@@ -214,7 +212,6 @@ class Session:
             return
         await self._stop_work()
         game.finish("1/2-1/2", "Draw agreed")
-        self._show_tree()
         self._go_on()
 
     def _running(self) -> PlayedGame:
@@ -241,9 +238,11 @@ class Session:
         node = self._tree.node(message.node)
         moves = parse_line(self._tree.board(node), message.moves)
         await self._stop_work()
+        line = []
         for move in moves:
             node = self._tree.play(move, node)
-        self._show_tree()
+            line.append(node)
+        self._show_nodes(line)
         self._go_on()
 
     async def _preview(self, message: messages.Preview) -> None:
@@ -256,16 +255,20 @@ class Session:
         self._refuse_in_game("no move can be deleted")
         node = self._tree.node(message.node)
         await self._stop_work()
-        self._tree.delete(node)
+        self._delete_node(node)
         if self._tip not in self._tree:
             self._game = None  # its moves are gone
-        self._show_tree()
         self._go_on()
+
+    def _delete_node(self, node: chess.pgn.GameNode) -> None:
+        number = self._tree.id(node)
+        self._tree.delete(node)
+        self._send({"type": "deleted", "node": number})
 
     async def _promote(self, message: messages.Promote) -> None:
         self._refuse_in_game("no variation can be moved")
         self._tree.promote(self._tree.node(message.node))
-        self._show_tree()
+        self._send({"type": "promoted", "node": message.node})
 
     # --- positions and games in ------------------------------------------------------------------------------------
 
@@ -291,10 +294,11 @@ class Session:
 
     async def _set_tree(self, tree: GameTree, titles: Sequence[str] = (), index: int = 0) -> None:
         """Put another game on the board, which was chosen from those of these titles."""
+        view = await asyncio.to_thread(tree_view, tree)  # a long one takes a while
         await self._stop_work()
         self._tree = tree
         self._game = None
-        self._show_tree()
+        self._send(view)
         self._send({"type": "games", "titles": list(titles), "index": index})
         self._go_on()
 
@@ -306,7 +310,6 @@ class Session:
         await self._stop_work()
         self._analysing = message.on
         self._lines = message.lines
-        self._show_tree()  # the evaluations found since it was last shown
         self._go_on()
 
     async def _go_on_analysing(self) -> None:
@@ -325,7 +328,6 @@ class Session:
             await evaluate(await self._ready_engine(), self._tree, nodes, self._send)
         finally:
             self._send({"type": "progress", "done": len(nodes), "all": len(nodes)})
-            self._show_tree()
 
     # --- the engine's work -----------------------------------------------------------------------------------------
 
@@ -378,10 +380,8 @@ class Session:
             self._flag = asyncio.get_running_loop().call_later(left, self._look_at_flag, game)
 
     def _look_at_flag(self, game: PlayedGame) -> None:
-        if game.out_of_time(self._tree.board(self._tip)):
-            if self._work is not None:
-                self._work.cancel()
-            self._show_tree()
+        if game.out_of_time(self._tree.board(self._tip)) and self._work is not None:
+            self._work.cancel()
         self._show_position()
         self._show_game()
         self._watch_flag()
@@ -393,15 +393,15 @@ class Session:
         movable = game is None or not game.running or (shown is self._tip and shown.turn() == game.user)
         self._send({**position_view(self._tree, movable), "analysing": self._analysing})
 
-    def _show_tree(self) -> None:
-        headers = self._tree.game.headers
-        if self._game is not None:
-            headers["Result"] = self._game.result
-        nodes = self._tree.describe()
-        self._send({"type": "tree", "nodes": nodes, "headers": dict(headers), "pgn": self._tree.pgn()})
+    def _show_nodes(self, nodes: Iterable[chess.pgn.GameNode]) -> None:
+        self._send(nodes_view(self._tree, nodes))
 
     def _show_game(self) -> None:
         self._send(game_view(self._game))
+        headers = self._tree.game.headers
+        if self._game is not None and headers["Result"] != self._game.result:
+            headers["Result"] = self._game.result
+            self._send({"type": "headers", "headers": dict(headers)})
 
 
 _HANDLERS: dict[type[Message], Callable[[Session, Any], Awaitable[None]]] = {

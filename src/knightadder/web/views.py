@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import chess
+import chess.pgn
 
 from knightadder.web.game import outcome_of
 from knightadder.web.gametree import GameTree, score_view
@@ -17,6 +18,16 @@ if TYPE_CHECKING:
 View: TypeAlias = dict[str, Any]
 
 _MAX_PLIES_SHOWN = 24  # of a line of analysis
+
+
+def tree_view(tree: GameTree) -> View:
+    """Describe the whole tree; what changes in it later is told by itself."""
+    return {"type": "tree", "nodes": tree.describe(), "headers": dict(tree.game.headers)}
+
+
+def nodes_view(tree: GameTree, nodes: Iterable[chess.pgn.GameNode]) -> View:
+    """Describe nodes that are new or changed; a new one comes after its parent, and stands behind its siblings."""
+    return {"type": "nodes", "nodes": [tree.row(node) for node in nodes]}
 
 
 def position_view(tree: GameTree, movable: bool) -> View:

@@ -6,6 +6,7 @@ import { Graph } from "./graph.js";
 import { startKeys } from "./keys.js";
 import { Lines } from "./lines.js";
 import { MoveList } from "./moves.js";
+import { writePgn } from "./pgn.js";
 import { Players } from "./players.js";
 import { Setup } from "./setup.js";
 import { Socket } from "./socket.js";
@@ -19,6 +20,7 @@ const byId = (id) => document.getElementById(id);
 
 const socket = new Socket();
 const tree = new Tree();
+let headers = {};
 let position = null;
 let game = null;
 let mode = "play";
@@ -51,6 +53,7 @@ const editor = new Editor(byId("editor"), board, {
 const transfer = new Transfer({
   onFen: (fen) => socket.send("load_fen", { fen }),
   onPgn: (pgn, index) => socket.send("load_pgn", { pgn, index }),
+  write: () => writePgn(headers, tree.root),
   tell,
 });
 
@@ -72,19 +75,51 @@ socket.on("notice", ({ text }) => tell(text));
 
 socket.on("tree", (message) => {
   tree.set(message.nodes);
-  transfer.pgn = message.pgn;
-  const { White, Black } = message.headers;
-  players.setNames(White && White !== "?" ? White : "White", Black && Black !== "?" ? Black : "Black");
-  moves.render(tree);
+  setHeaders(message.headers);
   if (restoring) {
     socket.send("load_pgn", { pgn: restoring });
     restoring = null;
     restored = true;
   } else {
-    sessionStorage.setItem("pgn", tree.root.children.length || message.headers.FEN ? message.pgn : "");
+    keep();
   }
-  showLine();
+  showMoves();
 });
+
+socket.on("nodes", ({ nodes }) => {
+  const grown = tree.update(nodes);
+  keep();
+  if (grown) showMoves();
+  else showLine();
+});
+
+socket.on("deleted", ({ node }) => {
+  tree.delete(node);
+  keep();
+  showMoves();
+});
+
+socket.on("promoted", ({ node }) => {
+  tree.promote(node);
+  keep();
+  showMoves();
+});
+
+socket.on("headers", (message) => {
+  setHeaders(message.headers);
+  keep();
+});
+
+function setHeaders(told) {
+  headers = told;
+  const { White, Black } = headers;
+  players.setNames(White && White !== "?" ? White : "White", Black && Black !== "?" ? Black : "Black");
+}
+
+/** Keep the game for the time when the page or the server is new. */
+function keep() {
+  sessionStorage.setItem("pgn", tree.root.children.length || headers.FEN ? writePgn(headers, tree.root) : "");
+}
 
 socket.on("position", (message) => {
   const before = position;
@@ -139,10 +174,6 @@ socket.on("games", (message) => {
   transfer.showGames(message);
   if (restored) goTo(tree.line(tree.root.id).at(-1).id);
   restored = false;
-});
-socket.on("evaluated", ({ node, score }) => {
-  if (tree.get(node)) tree.get(node).score = score;
-  showLine();
 });
 socket.on("progress", ({ done, all }) => {
   byId("progress").hidden = done >= all;
@@ -285,6 +316,11 @@ function showPanels() {
   byId("transfer").hidden = mode === "play" || editor.isOpen;
   byId("tree-tools").hidden = mode === "play" || running;
   byId("moves-card").hidden = editor.isOpen;
+  showLine();
+}
+
+function showMoves() {
+  moves.render(tree);
   showLine();
 }
 

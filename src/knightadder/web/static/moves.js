@@ -20,7 +20,8 @@ export class MoveList {
   render(tree) {
     const rows = [];
     let previous = tree.root;
-    if (tree.root.comment) rows.push(aside([comment(tree.root.comment)]));
+    const opening = words(tree.root);
+    if (opening) rows.push(aside([comment(opening)]));
     while (previous.children.length) {
       const [node, ...others] = previous.children;
       const white = node.ply % 2 === 1;
@@ -28,7 +29,7 @@ export class MoveList {
       if (!white && previous === tree.root) rows.push(text("span", "gap", "…"));
       rows.push(moveButton(node));
       const between = [];
-      if (node.comment) between.push(comment(node.comment));
+      if (words(node)) between.push(comment(words(node)));
       for (const other of others) between.push(variation(other));
       if (between.length) {
         const goesOn = white && node.children.length;
@@ -67,8 +68,8 @@ function variation(first) {
   let others = [];
   for (let node = first; node; node = node.children[0]) {
     box.append(...moveWithNumber(node, numbered));
-    numbered = Boolean(node.comment) || others.length > 0;
-    if (node.comment) box.append(comment(node.comment));
+    numbered = Boolean(words(node)) || others.length > 0;
+    if (words(node)) box.append(comment(words(node)));
     box.append(...others.map(variation));
     others = node.children.slice(1); // they vary from the next move, so they stand behind it
   }
@@ -97,8 +98,13 @@ function aside(children) {
   return box;
 }
 
-function comment(words) {
-  return text("span", "comment", words);
+function comment(content) {
+  return text("span", "comment", content);
+}
+
+/** The comment on a move without what is for programs, such as [%eval 0.31]. */
+function words(node) {
+  return node.comment.replace(/\[%[^\]]*\]/g, "").replace(/\s+/g, " ").trim();
 }
 
 function text(name, className, content) {

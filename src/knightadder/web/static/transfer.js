@@ -2,11 +2,11 @@
 
 export class Transfer {
   /**
-   * @param {{onFen: (fen: string) => void, onPgn: (pgn: string, index: number) => void, tell: (text: string) => void}} actions
+   * @param {{onFen: (fen: string) => void, onPgn: (pgn: string, index: number) => void, write: () => string,
+   *   tell: (text: string) => void}} actions `write` gives the PGN of the game on the board
    */
   constructor(actions) {
     this.actions = actions;
-    this.pgn = ""; // of the game on the board
     this.loaded = ""; // the text that the game was chosen from
     this.dialog = byId("pgn-dialog");
     this.text = byId("pgn-text");
@@ -54,11 +54,11 @@ export class Transfer {
 
   async copy() {
     try {
-      await navigator.clipboard.writeText(this.pgn);
+      await navigator.clipboard.writeText(this.actions.write());
       this.actions.tell("The PGN is in the clipboard");
     } catch {
       // Browsers let only pages of this machine, or with https, write there: show it to be copied by hand.
-      this.text.value = this.pgn;
+      this.text.value = this.actions.write();
       this.dialog.showModal();
       this.text.select();
     }
@@ -66,7 +66,7 @@ export class Transfer {
 
   save() {
     const link = document.createElement("a");
-    link.href = `data:application/x-chess-pgn;charset=utf-8,${encodeURIComponent(this.pgn + "\n")}`;
+    link.href = `data:application/x-chess-pgn;charset=utf-8,${encodeURIComponent(this.actions.write())}`;
     link.download = "game.pgn";
     link.click();
   }

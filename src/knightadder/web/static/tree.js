@@ -1,15 +1,53 @@
-// The tree of moves as the server last described it, and ways through it. Pure data: nothing is drawn here.
+// The tree of moves: as the server described it whole, with what it told of changes since. Nothing is drawn here.
 
 export class Tree {
   constructor() {
-    this.set([{ id: 0, parent: null, san: "", ply: 0, nags: [], comment: "", score: null }]);
+    this.set([{ id: 0, parent: null, san: "", ply: 0, nags: [], before: "", comment: "", score: null }]);
   }
 
   /** Take the nodes, each after its parent, the children of a node in their order. */
   set(nodes) {
-    this.nodes = new Map(nodes.map((node) => [node.id, { ...node, children: [] }]));
-    for (const node of this.nodes.values()) this.nodes.get(node.parent)?.children.push(node);
+    this.nodes = new Map();
+    this.update(nodes);
     this.root = this.nodes.values().next().value;
+  }
+
+  /** Take nodes that are new, each after its parent and as its last child, or changed. Gives whether any was new. */
+  update(nodes) {
+    const before = this.nodes.size;
+    for (const told of nodes) {
+      const known = this.nodes.get(told.id);
+      if (known) {
+        Object.assign(known, told);
+        continue;
+      }
+      const node = { ...told, children: [] };
+      this.nodes.set(node.id, node);
+      this.nodes.get(node.parent)?.children.push(node);
+    }
+    return this.nodes.size > before;
+  }
+
+  /** Take a node out, with all that follow it. */
+  delete(id) {
+    const node = this.nodes.get(id);
+    const siblings = this.nodes.get(node.parent).children;
+    siblings.splice(siblings.indexOf(node), 1);
+    const doomed = [node];
+    while (doomed.length) {
+      const gone = doomed.pop();
+      this.nodes.delete(gone.id);
+      for (const child of gone.children) doomed.push(child);
+    }
+  }
+
+  /** Make the line that leads to a node the main one, from the root on. */
+  promote(id) {
+    for (let node = this.nodes.get(id); node?.parent != null; node = this.nodes.get(node.parent)) {
+      const siblings = this.nodes.get(node.parent).children;
+      siblings.splice(siblings.indexOf(node), 1);
+      siblings.unshift(node);
+    }
   }
 
   get(id) {
@@ -19,7 +57,8 @@ export class Tree {
   /** The nodes of the line that goes through a node: from the root to it, and on to the end. */
   line(id) {
     const nodes = [];
-    for (let node = this.nodes.get(id); node; node = this.nodes.get(node.parent)) nodes.unshift(node);
+    for (let node = this.nodes.get(id); node; node = this.nodes.get(node.parent)) nodes.push(node);
+    nodes.reverse();
     for (let node = nodes.at(-1)?.children[0]; node; node = node.children[0]) nodes.push(node);
     return nodes;
   }
