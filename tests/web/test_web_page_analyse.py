@@ -270,7 +270,8 @@ def test_nothing_overlaps_whatever_the_size(page):
     analyse_tab(page)
     for width, height in ((1600, 900), (1024, 1366), (900, 700), (740, 375)):
         page.set_viewport_size({"width": width, "height": height})
-        page.wait_for_function(f"innerWidth === {width} && innerHeight === {height}")
+        while page.evaluate("[innerWidth, innerHeight]") != [width, height]:
+            pass
         board, side = page.locator("#board").bounding_box(), page.locator(".side").bounding_box()
         assert board["x"] + board["width"] <= side["x"], width
         assert side["x"] + side["width"] <= width
