@@ -348,6 +348,7 @@ def test_the_sound_part_of_a_broken_pgn_is_loaded(tab, caplog):
         ('[Variant "Nonsense"]\n\n1. e4 *', "cannot be read"),
         ('[FEN "8/8/8/8/8/8/8/8 w - - 0 1"]\n[SetUp "1"]\n\n*', "illegal position"),
         ('[FEN "nonsense"]\n[SetUp "1"]\n\n*', "cannot be read"),
+        (f'[FEN "4k3/8/8/8/8/8/8/4K3 w - - 0 {"9" * 4300}"]\n[SetUp "1"]\n\n*', "move number above 9999"),
     ],
 )
 def test_what_is_no_game_is_refused(tab, pgn, complaint):
@@ -362,7 +363,12 @@ def test_null_moves_of_commentators_are_left_out(tab):
 
 @pytest.mark.parametrize(
     ("fen", "complaint"),
-    [("nonsense", "no FEN"), ("8/8/8/8/8/8/8/K7 w - - 0 1", "no black king"), ("", "no FEN")],
+    [
+        ("nonsense", "no FEN"),
+        ("8/8/8/8/8/8/8/K7 w - - 0 1", "no black king"),
+        ("", "no FEN"),
+        ("4k3/8/8/8/8/8/8/4K3 w - - 0 10000", "above 9999"),
+    ],
 )
 def test_positions_that_are_none_are_refused(tab, fen, complaint):
     tab.send("check_fen", fen=fen)

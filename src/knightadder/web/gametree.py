@@ -18,6 +18,7 @@ from knightadder.openings import Opening, find_opening
 from knightadder.web.messages import MessageError
 
 MAX_NODES = 20_000
+_MAX_NUMBER = 9999  # of a move; the engine takes no higher ones
 _REPEATED = 100  # plies; after so many without progress the game is drawn, repeated or not
 
 
@@ -244,15 +245,18 @@ def board_from_fen(fen: str) -> chess.Board:
             board = other if other.is_valid() else board
     except ValueError as error:
         raise MessageError(f"this is no FEN: {error}") from None
-    if not board.is_valid():
-        raise MessageError(f"the position is illegal: {status_text(board)}")
+    problem = status_text(board)
+    if problem:
+        raise MessageError(f"the position is illegal: {problem}")
     return board
 
 
 def status_text(board: chess.Board) -> str:
-    """Say what makes a position illegal, such as ``no white king``."""
-    names = [str(flag.name) for flag in chess.Status if flag and flag & board.status()]
-    return ", ".join(name.lower().replace("_", " ") for name in names)
+    """Say what makes a position illegal, such as ``no white king``; the empty string if nothing does."""
+    names = [str(flag.name).lower().replace("_", " ") for flag in chess.Status if flag and flag & board.status()]
+    if max(board.fullmove_number, board.halfmove_clock) > _MAX_NUMBER:
+        names.append(f"move number above {_MAX_NUMBER}")
+    return ", ".join(names)
 
 
 # --- walking -------------------------------------------------------------------------------------------------------

@@ -55,7 +55,9 @@ class Outbox:
                         await asyncio.to_thread(_text, view) if view["type"] == "tree" else _text(view)
                     )
                 self._empty.set()
-        except (WebSocketDisconnect, RuntimeError):  # whoever receives will notice
+        except (WebSocketDisconnect, RuntimeError):
+            pass  # whoever receives will notice
+        finally:
             self._gone = True
             self._views.clear()
             self._empty.set()

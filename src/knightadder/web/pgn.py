@@ -75,8 +75,9 @@ def load_pgn(text: str, index: int = 0) -> LoadedPgn:
         raise MessageError(f"this game cannot be read: {error}") from None
     if variant is not chess.Board:
         raise MessageError(f"this game is of another variant: {variant.uci_variant}")
-    if not board.is_valid():
-        raise MessageError(f"the game starts from an illegal position: {status_text(board)}")
+    illegal = status_text(board)
+    if illegal:
+        raise MessageError(f"the game starts from an illegal position: {illegal}")
     if not game.variations and problem is not None:
         raise MessageError(f"this game cannot be read: {problem}")
     if not game.variations and set(game.headers.values()) <= {"?", "????.??.??", "*"}:

@@ -43,7 +43,7 @@ def make_server(app: Starlette) -> uvicorn.Server:
         uvicorn.Config(
             app,
             http=_Http,
-            log_level="warning",
+            log_level="error",  # what clients do wrong is not the user's concern
             lifespan="off",
             backlog=MAX_IDLE,  # so many connections are accepted at once before one of them can make room
             ws_per_message_deflate=False,  # within a machine it only takes time
