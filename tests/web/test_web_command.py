@@ -74,6 +74,15 @@ def test_the_browser_is_opened():
         process.communicate(timeout=PATIENCE)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is sent as POSIX has it")
+def test_who_opens_the_board_to_the_network_is_warned():
+    with _start("--no-browser", "--host", "0.0.0.0") as process:
+        assert _address(process)
+        assert "not encrypted" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=PATIENCE)
+
+
 def test_a_port_that_is_taken_is_one_line(capsys):
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]

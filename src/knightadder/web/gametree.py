@@ -202,9 +202,11 @@ def tree_of(board: chess.Board) -> GameTree:
 
 def tree_of_line(tree: GameTree) -> GameTree:
     """Make a tree of the moves that lead to the tree's cursor alone; its own cursor is at their end."""
-    copy = tree_of(tree.game.board())
-    for move in tree.cursor.board().move_stack:
-        copy.play(move)
+    game = chess.pgn.Game()
+    game.setup(tree.game.board())
+    end = game.add_line(tree.cursor.board().move_stack)
+    copy = GameTree(game)
+    copy.cursor = end
     return copy
 
 

@@ -111,7 +111,7 @@ class Session:
             board = self._tree.board(self._tree.cursor)
             if outcome_of(board) is not None:
                 raise MessageError("the game is over in this position")
-            tree = tree_of_line(self._tree)
+            tree = await asyncio.to_thread(tree_of_line, self._tree)
         else:
             number = random.randrange(960) if message.number is None else message.number
             board = chess.Board() if message.start == "standard" else chess.Board.from_chess960_pos(number)
@@ -125,10 +125,11 @@ class Session:
         headers["Date"] = f"{datetime.date.today():%Y.%m.%d}"
         headers["White"], headers["Black"] = (_USER, game.opponent) if user else (game.opponent, _USER)
         headers["TimeControl"] = "-" if clock is None else str(clock)
+        view = await asyncio.to_thread(tree_view, tree)
         self._tree, self._tip, self._game = tree, tree.cursor, game
         self._analysing = False
         self._fresh = True
-        self._send(tree_view(self._tree))
+        self._send(view)
         self._send({"type": "games", "titles": [], "index": 0})
         self._go_on()
 
