@@ -51,13 +51,20 @@ def test_evaluations_that_are_none_are_left_out():
 def most(monkeypatch):
     """Give the most moves that are read, for this test a few."""
     monkeypatch.setattr("knightadder.web.pgn.MAX_NODES", 400)
+    monkeypatch.setattr("knightadder.web.pgn._MAX_COPIED", 10_000)
     return 400
 
 
 @pytest.mark.parametrize(
     "pgn",
-    ["Nf3 Nf6 Ng1 Ng8 " * 100, "e4 " + "()" * 399, "e4 " + "{}" * 399, "Nf3 Nf6 Ng1 Ng8 " * 40 + "(" * 150 + "a3"],
-    ids=["moves", "variations", "comments", "nesting"],
+    [
+        "Nf3 Nf6 Ng1 Ng8 " * 100,
+        "e4 " + "()" * 1601,
+        "e4 " + "{}" * 1601,
+        "Nf3 Nf6 Ng1 Ng8 " * 40 + "(" * 150 + "a3",
+        "Nf3 Nf6 Ng1 Ng8 " * 90 + "()" * 100,
+    ],
+    ids=["moves", "variations", "comments", "nesting", "variations of a long line"],
 )
 def test_what_is_too_large_is_refused_while_it_is_read(pgn, most, monkeypatch):
     monkeypatch.setattr("knightadder.web.pgn.GameTree", lambda game: pytest.fail("a tree was built"))
@@ -66,7 +73,8 @@ def test_what_is_too_large_is_refused_while_it_is_read(pgn, most, monkeypatch):
 
 
 def test_a_game_of_the_most_moves_is_read(most):
-    assert len(load_pgn("Nf3 Nf6 Ng1 Ng8 " * 99 + "Nf3 Nf6 Ng1").tree) == most
+    game = "Nf3 {a} Nf6 {b} Ng1 {c} Ng8 {d} " * 99 + "Nf3 Nf6 Ng1"
+    assert len(load_pgn(game).tree) == most
 
 
 _MARKS = list("(){};*%[]\n\r\0\ufeff@")

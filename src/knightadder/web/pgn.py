@@ -12,7 +12,9 @@ from knightadder.web.gametree import MAX_NODES, GameTree, status_text
 from knightadder.web.messages import MessageError
 
 _MAX_GAMES = 500  # of a file, to choose from
+_MAX_ASIDES = 4  # comments and variations for each of the most moves; more than one each way is not written
 _MAX_NESTING = 100  # of variations; python-chess keeps a board with all its moves for each level
+_MAX_COPIED = 2_000_000  # moves that python-chess copies, as many as are before each variation: some seconds
 _MAX_NAG = 255  # of the standard
 
 
@@ -108,13 +110,16 @@ class _Builder(chess.pgn.GameBuilder[chess.pgn.Game]):
         self._broken = [False]  # whether there was an error in the line, for each line that is open
         self._skipping = False  # a variation of a line with an error
         self._move = chess.Move.null()
-        self._parts = 0
+        self._nodes = 1
+        self._plies = 0  # before the last move that was read, that included
+        self._asides = 0
+        self._copied = 0
 
-    def _count(self) -> None:
-        """Count a move, a variation or a comment: each costs time, even if nothing of it is kept."""
-        self._parts += 1
-        if self._parts >= MAX_NODES:
-            raise MessageError(f"the game has more than {MAX_NODES} moves and comments")
+    def _count_aside(self) -> None:
+        """Count a variation or a comment: each costs time, even if nothing of it is kept."""
+        self._asides += 1
+        if self._asides > _MAX_ASIDES * MAX_NODES:
+            raise MessageError(f"the game has more than {_MAX_ASIDES * MAX_NODES} comments and variations")
 
     def begin_parse_san(self, board: chess.Board, san: str) -> chess.pgn.SkipType | None:
         if self._broken[-1]:
@@ -131,11 +136,14 @@ class _Builder(chess.pgn.GameBuilder[chess.pgn.Game]):
         return self._move
 
     def visit_move(self, board: chess.Board, move: chess.Move) -> None:
-        self._count()
+        self._nodes += 1
+        if self._nodes > MAX_NODES:
+            raise MessageError(f"the game has more than {MAX_NODES} moves")
+        self._plies = len(board.move_stack) + 1
         super().visit_move(board, move)
 
     def visit_comment(self, comment: str) -> None:
-        self._count()
+        self._count_aside()
         if not self._broken[-1]:
             super().visit_comment(comment)
 
@@ -144,10 +152,13 @@ class _Builder(chess.pgn.GameBuilder[chess.pgn.Game]):
             super().visit_nag(nag)
 
     def begin_variation(self) -> chess.pgn.SkipType | None:  # type: ignore[override]
-        self._count()
+        self._count_aside()
         if self._broken[-1]:
             self._skipping = True
             return chess.pgn.SKIP
+        self._copied += self._plies
+        if self._copied > _MAX_COPIED:
+            raise MessageError(f"the game has variations with more than {_MAX_COPIED} moves before them, all in all")
         if len(self._broken) > _MAX_NESTING:
             raise MessageError(f"the game has variations that are nested more than {_MAX_NESTING} deep")
         super().begin_variation()
