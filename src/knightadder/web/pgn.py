@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import chess
 import chess.pgn
 
+from knightadder.pgn_builder import SilentBuilder
 from knightadder.web.gametree import MAX_NODES, GameTree, status_text
 from knightadder.web.messages import MessageError
 
@@ -98,15 +99,15 @@ def _read_game(source: io.StringIO) -> chess.pgn.Game:
     return builder.game
 
 
-class _Builder(chess.pgn.GameBuilder[chess.pgn.Game]):
+class _Builder(SilentBuilder):
     """Builds a game: of a line with an error it drops the rest, and a game that is too large it refuses at once.
 
-    python-chess would write errors to its log, and after one in a variation it takes the moves behind the variation
-    for moves of it. So the rest of such a line is skipped here.
+    After an error in a variation python-chess takes the moves behind the variation for moves of it. So the rest of such
+    a line is skipped here.
     """
 
     def __init__(self) -> None:
-        super().__init__(Game=chess.pgn.Game)
+        super().__init__()
         self._broken = [False]  # whether there was an error in the line, for each line that is open
         self._skipping = False  # a variation of a line with an error
         self._move = chess.Move.null()
@@ -171,9 +172,6 @@ class _Builder(chess.pgn.GameBuilder[chess.pgn.Game]):
             return
         super().end_variation()
         self._broken.pop()
-
-    def handle_error(self, error: Exception) -> None:
-        self.game.errors.append(error)
 
 
 def _title(headers: chess.pgn.Headers) -> str:
