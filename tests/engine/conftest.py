@@ -1,10 +1,12 @@
 """Fixtures of the tests that search."""
 
+import threading
 from collections.abc import Iterator
 
 import pytest
-from searcher import Searcher
+from searcher import Clock, Searcher
 
+from knightadder.engine import search
 from knightadder.engine.engine import Engine
 from knightadder.engine.options import Options
 
@@ -42,3 +44,40 @@ def engine(shared_engine: Engine) -> Iterator[Engine]:
 @pytest.fixture
 def searcher(engine: Engine) -> Searcher:
     return Searcher(engine)
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Give an event that is set when a search has come to its end and holds its result back."""
+    holding = threading.Event()
+
+    class Changed(threading.Condition):
+        def wait(self, timeout: float | None = None) -> bool:
+            if timeout is None:  # the clock's thread always has one
+                holding.set()
+            return super().wait(timeout)
+
+    start = search.Search.start
+
+    def start_watched(this: search.Search) -> None:
+        this._changed = Changed()
+        start(this)
+
+    monkeypatch.setattr(search.Search, "start", start_watched)
+    return holding
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    time = Clock()
+    check = search.Search._check_clock
+
+    def check_and_tell(this: search.Search) -> float:
+        pause = check(this)
+        time.looked()
+        return pause
+
+    monkeypatch.setattr(search, "time", time)
+    monkeypatch.setattr(search, "_CLOCK_TICK", 0.001)
+    monkeypatch.setattr(search.Search, "_check_clock", check_and_tell)
+    return time

@@ -1,7 +1,6 @@
 """A search: when it ends, what it reports and what it answers."""
 
 import threading
-import time
 from typing import Any
 
 import chess
@@ -15,9 +14,10 @@ from searcher import (
     MATED_IN_ONE,
     STALEMATE,
     TIMEOUT,
-    WATCH,
+    Clock,
     Searcher,
     check_lines,
+    eventually,
     legal,
 )
 
@@ -62,7 +62,7 @@ def test_lines_are_sound_and_the_last_begins_with_the_best_move(
 ) -> None:
     for limits in (Limits(depth=8), Limits(nodes=3000), Limits(nodes=30_000), Limits(movetime=40)):
         listener = searcher.search(limits, fen, moves)
-        check_lines(listener.infos, fen, moves)
+        check_lines(listener.infos, fen, moves, full_mates=limits.movetime is None)
         last = listener.infos[-1]
         assert listener.result.info == last
         assert listener.result.best_move == last.pv[0]
@@ -77,8 +77,7 @@ def test_a_node_limit_is_kept_and_the_last_line_has_all_nodes(searcher: Searcher
 
 def test_the_last_line_after_stop_has_all_nodes(searcher: Searcher) -> None:
     listener = searcher.start(Limits(infinite=True), KIWIPETE)
-    while len(listener.infos) < 5:
-        time.sleep(0.01)
+    listener.wait_for_lines(5)
     searcher.engine.stop()
     info = listener.result.info
     assert info is not None
@@ -130,17 +129,26 @@ def test_wins_draws_and_losses_are_told_on_demand(searcher: Searcher) -> None:
     assert searcher.search(Limits(mate=2, depth=20), MATE_IN_TWO).infos[-1].wdl == (1000, 0, 0)
 
 
-def test_the_current_move_is_told_in_a_long_search(searcher: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "_SHOW_DETAILS_AFTER", 0.0)
-    listener = searcher.search(Limits(movetime=500), KIWIPETE)
-    current = [report for report in listener.reports if isinstance(report, CurrentMove)]
-    assert current
-    for report in current:
-        assert report.move in legal(KIWIPETE)
-        assert 1 <= report.number <= 48
+def test_the_current_move_is_told_in_a_long_search(searcher: Searcher, clock: Clock) -> None:
+    listener = searcher.start(Limits(infinite=True), KIWIPETE)
+    listener.wait_for_lines(3)
+    assert not any(isinstance(report, CurrentMove) for report in listener.reports)
+    clock.advance(searcher.engine, search._SHOW_DETAILS_AFTER + 1)
+    listener.wait_for(lambda: any(isinstance(report, CurrentMove) for report in listener.reports))
+    searcher.engine.stop()
+    assert listener.result.best_move in legal(KIWIPETE)
+    for report in listener.reports:
+        if isinstance(report, CurrentMove):
+            assert report.move in legal(KIWIPETE)
+            assert 1 <= report.number <= 48
     assert isinstance(listener.reports[-1], Info)
+
+
+def test_there_is_no_current_move_after_the_end_of_the_game(searcher: Searcher, clock: Clock) -> None:
     mated = searcher.start(Limits(infinite=True), CHECKMATE)
-    assert not mated.done.wait(WATCH)
+    clock.advance(searcher.engine, search._SHOW_DETAILS_AFTER + 1)
+    searcher.engine.stop()
+    assert mated.result.best_move is None
     assert not any(isinstance(report, CurrentMove) for report in mated.reports)
 
 
@@ -151,9 +159,14 @@ def test_the_current_move_is_told_in_a_long_search(searcher: Searcher, monkeypat
 @pytest.mark.parametrize(
     "limits", [Limits(), Limits(infinite=True, depth=1), Limits(ponder=True, wtime=1, btime=1), Limits(ponder=True)]
 )
-def test_the_result_is_held_back_until_stop(searcher: Searcher, fen: str, limits: Limits) -> None:
+def test_the_result_is_held_back_until_stop(
+    searcher: Searcher, held: threading.Event, clock: Clock, monkeypatch: pytest.MonkeyPatch, fen: str, limits: Limits
+) -> None:
+    monkeypatch.setattr(search, "MAX_DEPTH", 4)  # so that nothing is left to find
     listener = searcher.start(limits, fen)
-    assert not listener.done.wait(WATCH)
+    assert held.wait(TIMEOUT)
+    clock.advance(searcher.engine, 3600)
+    assert not listener.done.is_set()
     searcher.engine.stop()
     assert (listener.result.best_move or "none") in (legal(fen) or {"none"})
     assert searcher.engine.wait(TIMEOUT)
@@ -172,12 +185,16 @@ def test_the_result_is_held_back_until_stop(searcher: Searcher, fen: str, limits
     ],
 )
 @pytest.mark.parametrize("fen", [KIWIPETE, MATE_IN_ONE, CHECKMATE])
-def test_after_a_ponder_hit_the_limits_count(searcher: Searcher, limits: Limits, ends: bool, fen: str) -> None:
+def test_after_a_ponder_hit_the_limits_count(
+    searcher: Searcher, clock: Clock, limits: Limits, ends: bool, fen: str
+) -> None:
     listener = searcher.start(limits, fen)
-    assert not listener.done.wait(WATCH)  # longer than the clock had
+    clock.advance(searcher.engine, 3600)  # longer than any of them has
+    assert not listener.done.is_set()
     searcher.engine.ponderhit()
+    clock.advance(searcher.engine, 3600)
     if not ends:
-        assert not listener.done.wait(WATCH)
+        assert not listener.done.is_set()
         searcher.engine.ponderhit()  # a second one changes nothing
         searcher.engine.stop()
     assert (listener.result.best_move or "none") in (legal(fen) or {"none"})
@@ -192,16 +209,15 @@ def test_a_ponder_hit_ends_at_once_a_search_that_has_used_its_time(
         if depth < 4:
             return int(search_root(tables, worker, depth, alpha, beta))
         running = searcher.engine._search
-        while running is not None and not running._stop_flag[0]:
-            time.sleep(0.001)
+        assert running is not None
+        eventually(lambda: running._stop_flag[0])
         worker.stopped = 1
         return 0
 
     monkeypatch.setattr(deepening, "search_root", endless_from_depth_four)
     monkeypatch.setattr(search, "allot", lambda *arguments: TimeBudget(soft=0.001, hard=3_600_000.0))
     listener = searcher.start(Limits(ponder=True, wtime=1, btime=1), KIWIPETE)
-    while len(listener.infos) < 3:
-        time.sleep(0.001)
+    listener.wait_for_lines(3)
     searcher.engine.ponderhit()
     assert listener.result.best_move in legal(KIWIPETE)
     # Without pondering the first iteration is the last.
@@ -231,16 +247,17 @@ def test_only_the_latest_verdict_counts_at_a_ponder_hit(searcher: Searcher, monk
     monkeypatch.setattr(search, "allot", lambda *arguments: TimeBudget(soft=1.0, hard=3_600_000.0))
     monkeypatch.setattr(search, "scale", lambda progress: 0.0 if len(progress.scores) < 3 else 1e9)
     listener = searcher.start(Limits(ponder=True, wtime=1), KIWIPETE)
-    while len(listener.infos) < 4:
-        time.sleep(0.001)
+    listener.wait_for_lines(4)
     searcher.engine.ponderhit()
-    assert not listener.done.wait(WATCH)
+    listener.wait_for_lines(len(listener.infos) + 2)
+    assert not listener.done.is_set()
 
 
 def test_a_ponder_hit_without_pondering_does_not_end_an_infinite_search(searcher: Searcher) -> None:
     listener = searcher.start(Limits(infinite=True))
     searcher.engine.ponderhit()
-    assert not listener.done.wait(WATCH)
+    listener.wait_for_lines(len(listener.infos) + 3)
+    assert not listener.done.is_set()
 
 
 def test_search_moves_are_kept_to_and_what_is_not_legal_among_them_is_ignored(searcher: Searcher) -> None:
@@ -323,7 +340,7 @@ def test_a_listener_that_raises_does_not_cost_the_game(
 
 
 def test_a_failure_of_the_core_is_told_and_the_best_move_so_far_is_played(
-    searcher: Searcher, monkeypatch: pytest.MonkeyPatch
+    searcher: Searcher, monkeypatch: pytest.MonkeyPatch, held: threading.Event
 ) -> None:
     search_root = deepening.search_root
 
@@ -337,10 +354,11 @@ def test_a_failure_of_the_core_is_told_and_the_best_move_so_far_is_played(
     assert listener.reports[-1] == Message("search failed: RuntimeError('broken')")
     assert listener.result.best_move == listener.infos[-1].pv[0]
     assert listener.infos[-1].depth == 3
-    held = searcher.start(Limits(infinite=True), KIWIPETE)
-    assert not held.done.wait(WATCH)
+    endless = searcher.start(Limits(infinite=True), KIWIPETE)
+    assert held.wait(TIMEOUT)
+    assert not endless.done.is_set()
     searcher.engine.stop()
-    assert held.result.best_move in legal(KIWIPETE)
+    assert endless.result.best_move in legal(KIWIPETE)
 
 
 # --- The reply to ponder on -------------------------------------------------------------------------------------------

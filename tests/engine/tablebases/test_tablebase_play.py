@@ -10,7 +10,7 @@ import chess
 import chess.syzygy
 import numpy as np
 import pytest
-from searcher import MATE_IN_ONE, Searcher
+from searcher import MATE_IN_ONE, TIMEOUT, Searcher
 
 from knightadder.core.search import transposition
 from knightadder.core.tables import new_tables
@@ -241,7 +241,7 @@ def test_a_lone_king_is_mated_by_the_tables(searcher: Searcher) -> None:
     while not (board.is_game_over() or board.is_repetition() or board.is_fifty_moves()):
         searcher.engine.set_position(start, moves)
         result = searcher.go(Limits(depth=1)).result
-        assert searcher.engine.wait(10)
+        assert searcher.engine.wait(TIMEOUT)
         assert result.best_move is not None
         moves.append(result.best_move)
         board.push_uci(result.best_move)
