@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-# Seconds until a test gives up, for a line or for the end of a process. It may have to compile the core first, beside
-# others that do so, and to an interface of XBoard's protocol it says so only at each step.
-TIMEOUT = 180.0
+# Seconds until a test gives up, for a line or for the end of a process; only a defect lets it wait so long. The engine
+# may have to compile the core first, beside others that do so, which is minutes of work for a busy machine.
+TIMEOUT = 600.0
 
 COMMAND = (sys.executable, "-m", "knightadder")
 

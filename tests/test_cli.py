@@ -13,6 +13,7 @@ from pathlib import Path
 
 import chess
 import pytest
+from engine_process import TIMEOUT
 
 from knightadder import __version__, cli
 from knightadder.core.native import cache
@@ -82,7 +83,7 @@ class FakeEngine:
             for report in self.reports:
                 on_info(report)
             if limits.infinite:
-                self.stopped.wait(30)
+                self.stopped.wait(TIMEOUT)
             on_done(self.result)
 
         threading.Thread(target=search).start()
@@ -260,7 +261,7 @@ def test_chess960_reaches_the_options(capsys, engine):
 def test_ctrl_c_ends_perft_with_status_130(capsys, engine, monkeypatch):
     def perft(self, depth):
         os.kill(os.getpid(), signal.SIGINT)
-        self.stopped.wait(30)
+        self.stopped.wait(TIMEOUT)
         return {}
 
     monkeypatch.setattr(FakeEngine, "perft", perft)
@@ -336,13 +337,16 @@ def test_several_lines_are_numbered(capsys, engine, monkeypatch):
 
 
 def test_ctrl_c_ends_an_analysis_with_the_best_line_so_far(capsys, engine, monkeypatch):
-    real = FakeEngine.go
+    class Interrupting(Message):
+        """Presses Ctrl-C when it is shown, as one who has read enough."""
 
-    def go(self, limits, on_info, on_done):
-        real(self, limits, on_info, on_done)
-        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        @property
+        def text(self):
+            signal.raise_signal(signal.SIGINT)
+            return "never shown"
 
-    monkeypatch.setattr(FakeEngine, "go", go)
+    reports = (*FakeEngine.reports, Interrupting.__new__(Interrupting))
+    monkeypatch.setattr(FakeEngine, "reports", reports)
     status, out, _ = _run(capsys, "analyse", "startpos")
     assert status == 0
     assert engine[0].stopped.is_set()
@@ -503,7 +507,7 @@ def test_ctrl_c_while_loading_leaves_at_once(monkeypatch):
 
 def _process(*arguments, **options):
     return subprocess.run(
-        [sys.executable, "-m", "knightadder", *arguments], capture_output=True, text=True, timeout=300, **options
+        [sys.executable, "-m", "knightadder", *arguments], capture_output=True, text=True, timeout=TIMEOUT, **options
     )
 
 

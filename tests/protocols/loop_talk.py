@@ -3,6 +3,7 @@
 import io
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, cast
 
@@ -72,6 +73,13 @@ class LoopTalk:
 
     def end_input(self) -> None:
         self._input.put(None)
+
+    def wait_until_input_ended(self) -> None:
+        """Wait until the loop knows that no more commands come."""
+        end = time.monotonic() + TIMEOUT
+        while not self.conversation._input_ended:
+            assert time.monotonic() < end
+            time.sleep(0.001)
 
     def read(self) -> str:
         """Wait for one line."""

@@ -22,6 +22,7 @@ from knightadder.engine.info import (
 from knightadder.engine.limits import Limits
 from knightadder.engine.loader import Report
 from knightadder.engine.options import OPTIONS, Options
+from knightadder.protocols import conversation, uci
 from knightadder.protocols.uci import Uci
 from knightadder.protocols.uci_text import format_info
 
@@ -376,7 +377,8 @@ def test_at_the_end_of_input_a_count_is_completed() -> None:
     talk.engine.let_go.clear()
     talk.send("go perft 2")
     talk.end_input()
-    threading.Timer(0.2, talk.engine.let_go.set).start()
+    talk.wait_until_input_ended()
+    talk.engine.let_go.set()
     assert talk.wait_for_end()[-1] == "Nodes searched: 39"
 
 
@@ -429,14 +431,16 @@ def test_commands_for_the_engine_wait_in_order_for_loading(loading: SlowConversa
     }
 
 
-def test_an_isready_that_waits_is_told_each_step(loading: SlowConversation) -> None:
+def test_an_isready_that_waits_is_told_each_step(loading: SlowConversation, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversation, "TICK", 0.01)
+    monkeypatch.setattr(uci, "TICK", 0.01)
     assert loading.started.wait(TIMEOUT)
     loading.report("compiling 1/2: perft")
     loading.send("isready")
     assert loading.read().startswith("info string compiling 1/2: perft (")
     loading.report("compiling 2/2: search")
     assert loading.read_until("info string compiling 2/2: search (")
-    assert loading.read().startswith("info string compiling 2/2: search (")  # again after a second without news
+    assert loading.read().startswith("info string compiling 2/2: search (")  # again after a while without news
     loading.may_finish.set()
     assert loading.read_until("readyok")
 

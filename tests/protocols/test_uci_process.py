@@ -5,7 +5,6 @@ import random
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 
 import chess
@@ -13,6 +12,8 @@ import chess.engine
 import pytest
 from engine_process import run_without_reader
 from uci_driver import COMMAND, TIMEOUT, Analysis, Search, UciProcess
+
+from knightadder.engine.deepening import MAX_DEPTH
 
 MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"  # Ra8
 MATE_IN_TWO = "7k/8/8/8/8/8/R7/1R2K3 w - - 0 1"  # Ra7 and Rb8
@@ -177,28 +178,30 @@ def test_a_reader_that_goes_away_ends_the_process_quietly() -> None:
 def test_bestmove_is_held_back_until_stop_even_when_nothing_is_left_to_find(
     uci: UciProcess, go: str, fen: str, best_move: str
 ) -> None:
-    uci.ask(f"position fen {fen}", go)
-    time.sleep(0.3)  # time enough to search such a position through, and to say bestmove wrongly
-    assert not [line for line in uci.ask() if line.startswith("bestmove")]
+    uci.send(f"position fen {fen}", go)
+    # Such a position is soon searched through, and bestmove could be said wrongly.
+    lines = uci.read_until(f"info depth {MAX_DEPTH}" if fen == MATE_IN_ONE else "info depth 0")
+    assert not [line for line in (*lines, *uci.ask(), *uci.ask()) if line.startswith("bestmove")]
     assert uci.search("stop").best_move == best_move
 
 
 def test_ponderhit_turns_pondering_into_a_search_that_ends(uci: UciProcess) -> None:
     board = chess.Board()
-    uci.ask("go ponder wtime 400 btime 400")
-    time.sleep(0.3)
-    assert not [line for line in uci.ask() if line.startswith("bestmove")]
+    uci.send("go ponder wtime 1 btime 1")
+    lines = uci.read_until("info depth 5")
+    assert not [line for line in (*lines, *uci.ask()) if line.startswith("bestmove")]
     assert board.is_legal(chess.Move.from_uci(uci.search("ponderhit").best_move))
 
 
 def test_after_a_ponder_miss_the_next_search_is_a_real_one(uci: UciProcess) -> None:
     uci.search("position startpos moves e2e4 e7e5", "go ponder wtime 3000 btime 3000", "stop")
-    search = uci.search("position startpos moves e2e4 c7c5", "go wtime 3000 btime 3000")
-    assert search.analysis[-1].depth > 3
     board = chess.Board()
     board.push_uci("e2e4")
     board.push_uci("c7c5")
-    check_search(board, search)
+    for go in ("go wtime 3000 btime 3000", "go depth 5 wtime 3000 btime 3000"):
+        search = uci.search("position startpos moves e2e4 c7c5", go)
+        check_search(board, search)
+    assert search.analysis[-1].depth == 5
 
 
 def test_stop_while_idle_says_nothing(uci: UciProcess) -> None:

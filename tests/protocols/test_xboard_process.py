@@ -75,7 +75,8 @@ def test_it_can_be_told_to_move_now(xboard: XBoardProcess) -> None:
 
 def test_it_ponders_hits_and_misses(xboard: XBoardProcess) -> None:
     board = chess.Board()
-    answers = xboard.ask("new", "hard", "post", "usermove e2e4")
+    # A depth, and no clock, so that a reply to ponder on is always found.
+    answers = xboard.ask("new", "st 1000", "sd 5", "hard", "post", "usermove e2e4")
     board.push_uci("e2e4")
     for hit in (True, False, True):
         board.push_xboard(next(answer for answer in answers if answer.startswith("move")).split()[1])
