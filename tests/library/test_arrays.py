@@ -117,11 +117,17 @@ def bad_ones() -> list[tuple[object, str]]:
         (np.array([*good, "nonsense"], "S"), "illegal position 9: a FEN has 4 to 6 fields, not 1"),
         ([*good, IN_CHECK], "illegal position 9: the side that is not to move is in check"),
         ([*good, chess.Board(None)], "illegal position 9: White has 0 kings"),
-        ([*good, FENS[0].replace(" ", "\N{NO-BREAK SPACE}", 1)], "illegal position 9: a FEN is written in ASCII"),
+        ([*good, FENS[0].replace("/", "\N{DIVISION SLASH}", 1)], "illegal position 9: the board has 8 ranks, not 7"),
         (np.array([*good, "\N{WHITE CHESS KING}7/8"]), "illegal position 9: a FEN has"),
         ([*good, ""], "illegal position 9: a FEN has 4 to 6 fields, not 0"),
         ([*good, chess.variant.AtomicBoard()], "illegal position 9: atomic is not played here"),
     ]
+
+
+@pytest.mark.parametrize("space", ["\N{NO-BREAK SPACE}", "\N{IDEOGRAPHIC SPACE}", "\x85"])
+def test_white_space_that_is_not_ascii_separates_fields(space: str) -> None:
+    texts = [fen.replace(" ", space) for fen in FENS]
+    assert pack(texts).tobytes() == pack(np.array(texts)).tobytes() == pack(FENS).tobytes()
 
 
 @pytest.mark.parametrize(("positions", "message"), bad_ones())
@@ -148,7 +154,7 @@ def test_illegal_positions_may_have_a_value() -> None:
 def test_records_without_kings_are_not_unpacked() -> None:
     records = pack(FENS[:3])
     records["pieces"][1] = 0
-    with pytest.raises(PositionError, match="illegal position 1: a packed position without a king"):
+    with pytest.raises(PositionError, match="illegal position 1: a packed position with impossible men"):
         unpack(records)
 
 

@@ -26,6 +26,7 @@ _Block: TypeAlias = Sequence[chess.Board | str] | NDArray[Any]
 
 _BLOCK = 1 << 15  # positions in a call of the core, which Ctrl-C does not interrupt
 _SPACE, _QUESTION_MARK, _LAST_ASCII = ord(" "), ord("?"), 127
+_OTHER_SPACES = [code for code in range(_LAST_ASCII + 1, 0x10000) if chr(code).isspace()]
 
 
 def pack(positions: Positions) -> NDArray[np.void]:
@@ -206,13 +207,14 @@ def _packed(block: _Block, start: int, tables: np.record) -> NDArray[np.void]:
 def _characters(block: _Block, start: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Give the characters of a block of FENs, one after the other, and where each of them ends.
 
-    What is not ASCII becomes a question mark, which no FEN has.
+    White space that is not ASCII becomes a space, and all else that is not a question mark, which no FEN has.
     """
     if isinstance(block, np.ndarray):
         rows = np.array(block, block.dtype.newbyteorder("="))
         codes: NDArray[np.unsignedinteger] = rows.view(np.uint8 if rows.dtype.kind == "S" else np.uint32)
         codes[codes == 0] = _SPACE  # NumPy fills up with zeros, which a FEN would not end with
-        codes[codes > _LAST_ASCII] = _QUESTION_MARK
+        other = codes > _LAST_ASCII
+        codes[other] = np.where(np.isin(codes[other], _OTHER_SPACES), _SPACE, _QUESTION_MARK)
         return codes.astype(np.uint8), len(codes) // len(block) * np.arange(1, len(block) + 1, dtype=np.int64)
     texts = [_fen(position, number) for number, position in enumerate(block, start)]
     ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
@@ -221,7 +223,7 @@ def _characters(block: _Block, start: int) -> tuple[NDArray[np.uint8], NDArray[n
 
 def _fen(position: chess.Board | str, number: int) -> str:
     if isinstance(position, str):
-        return position
+        return position if position.isascii() else " ".join(position.split())
     if not isinstance(position, chess.Board):
         raise TypeError(f"position {number} is neither a board nor a FEN: {position!r}")
     if position.uci_variant != "chess":
@@ -239,5 +241,4 @@ def _illegal(block: _Block, place: int, start: int) -> PositionError:
         fen.parse_fen(text)
     except fen.FenError as error:
         return PositionError(f"illegal position {number}: {error}")
-    reason = "the side that is not to move is in check" if text.isascii() else "a FEN is written in ASCII"
-    return PositionError(f"illegal position {number}: {reason}")
+    return PositionError(f"illegal position {number}: the side that is not to move is in check")

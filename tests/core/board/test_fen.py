@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import chess
 import pytest
-from core_helpers import random_positions
+from core_helpers import INTERPRETED, random_positions
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from knightadder.core.board.fen import (
     START,
@@ -120,6 +122,83 @@ def test_refusals(fen: str, message: str) -> None:
     with pytest.raises(FenError) as error:
         parse_fen(fen)
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize("digits", ["9" * 5000, "1" + "0" * 5000])
+def test_a_number_of_thousands_of_digits_is_refused(digits: str) -> None:
+    for fen in (f"{KINGS} w - - {digits} 1", f"{KINGS} w - - 0 {digits}"):
+        with pytest.raises(FenError, match="is a number up to 9999"):
+            parse_fen(fen)
+    assert parse_fen(f"{KINGS} w - - {'0' * 5000}7 1").rule50 == 7
+
+
+@pytest.mark.parametrize("space", ["\N{NO-BREAK SPACE}", "\N{IDEOGRAPHIC SPACE}", "\x85", "\x1c", " \t\n"])
+def test_all_that_python_takes_for_white_space_separates_fields(space: str) -> None:
+    assert parse_fen(START.replace(" ", space)) == parse_fen(START)
+
+
+# What python-chess finds wrong with a board, and this reader too.
+FAULTS = (
+    chess.STATUS_NO_WHITE_KING
+    | chess.STATUS_NO_BLACK_KING
+    | chess.STATUS_TOO_MANY_KINGS
+    | chess.STATUS_PAWNS_ON_BACKRANK
+    | chess.STATUS_BAD_CASTLING_RIGHTS
+    | chess.STATUS_INVALID_EP_SQUARE
+)
+
+
+def sound_for_python_chess(fen: str) -> bool:
+    """Say whether python-chess reads a FEN and finds it sound, as far as this reader looks."""
+    fields = fen.split()
+    if not 4 <= len(fields) <= 6 or any(not (counter.isascii() and counter.isdigit()) for counter in fields[4:]):
+        return False
+    if any(int(counter) > 9999 for counter in fields[4:]):
+        return False
+    # python-chess wants White's castling rights first.
+    fields[2] = "".join(sorted(fields[2], key=str.islower))
+    try:
+        board = chess.Board(" ".join(fields), chess960=True)
+    except ValueError:
+        return False
+    for color in chess.COLORS:
+        men = [len(board.pieces(kind, color)) for kind in chess.PIECE_TYPES]
+        promoted = sum(max(count - most, 0) for count, most in zip(men[1:5], (2, 2, 2, 1), strict=True))
+        if men[0] + promoted > 8:
+            return False
+    given = 0 if fields[2] == "-" else len(fields[2])
+    return not board.status() & FAULTS and board.castling_rights.bit_count() == given
+
+
+TEXTS = st.sampled_from(
+    [
+        START,
+        "rnbqkbnr/ppp1pppp/8/8/3pP3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 3",
+        "1r2k1r1/8/8/8/8/8/8/RR2K1RR w BGbg - 0 1",
+        "1r2k1r1/8/8/8/8/8/8/RR2K1RR w KQkq - 7 20",
+        "4k3/P6p/8/2pP4/8/8/8/4K2R w K c6 0 1",
+    ]
+)
+LETTERS = st.sampled_from("pnbrqkPNBRQK12345678/ wb-KQkqABCDEFGHabcdefgh09x\t\u3000\u0663\N{LATIN SMALL LETTER LONG S}")
+CHANGES = st.lists(st.tuples(st.integers(0, 80), st.integers(0, 2), st.lists(LETTERS, max_size=2)), max_size=3)
+
+
+@settings(max_examples=100 if INTERPRETED else 600, deadline=None)
+@given(TEXTS, CHANGES)
+def test_what_is_read_is_what_python_chess_reads(fen: str, changes: list[tuple[int, int, list[str]]]) -> None:
+    for place, removed, letters in changes:
+        fen = fen[:place] + "".join(letters) + fen[place + removed :]
+    try:
+        setup = parse_fen(fen)
+    except FenError:
+        assert not sound_for_python_chess(fen)
+        return
+    assert sound_for_python_chess(fen)
+    # The same position; python-chess takes a move number of 0 for 1 too.
+    fields = fen.split()
+    fields[2] = "".join(sorted(fields[2], key=str.islower))
+    board = chess.Board(" ".join(fields), chess960=True)
+    assert write_fen(setup, chess960=True) == board.shredder_fen(en_passant="fen")
 
 
 def test_the_most_a_side_can_have_is_read() -> None:

@@ -1,29 +1,75 @@
-"""Positions as text: Forsyth-Edwards Notation in, checked, and out. Plain Python.
+"""Positions as text: Forsyth-Edwards Notation in, checked, and out.
 
 Castling rights are read as FEN's ``KQkq``, as X-FEN (the same letters meaning the outermost rook) and as Shredder-FEN
 (the files of the rooks), and so serve Chess960.
+
+`read_fields` is the one reader. Python runs it for a single FEN, and `fen_reader` has it compiled for those who have
+many: that is why it is written in loops over numbers.
 """
 
 from dataclasses import dataclass
 
-from ..layout import (
-    BISHOP,
-    BLACK,
-    KING,
-    KNIGHT,
-    NO_SQUARE,
-    PAWN,
-    QUEEN,
-    ROOK,
-    WHITE,
-)
+from numba.extending import register_jitable  # such a function stays plain Python for Python
+
+from ..layout import BISHOP, BLACK, KING, KNIGHT, NO_SQUARE, PAWN, QUEEN, ROOK, WHITE
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
 _LETTERS = " PNBRQK  pnbrqk"  # by piece
-_PIECES = {letter: piece for piece, letter in enumerate(_LETTERS) if letter != " "}
+_LETTER_CODES = tuple(map(ord, _LETTERS))
 _FILES = "abcdefgh"
+_A, _B, _H, _K, _Q, _W = (ord(letter) for letter in "abhkqw")
+_0, _1, _8, _9, _DASH, _SLASH, _SPACE = (ord(letter) for letter in "0189-/ ")
+_LOWER = 32  # the bit that tells a small letter from its capital
+_FIRST_SEPARATOR, _LAST_SEPARATOR = 28, 31  # control characters at which `str.split` splits
+_TAB, _RETURN = 9, 13  # ... and with all between them
+
 _MAX_COUNTER = 9_999
+_MOST_PAWNS = 8
+
+# Places of the numbers that `read_fields` finds. The rooks that may castle are four: White's on the left of the king
+# and on its right, then Black's; -1 for none.
+STM, EP, RULE50, FULLMOVE, ROOKS = 0, 1, 2, 3, 4
+# What is said of a fault: where it is in the text, which rank or side (0 for White) it concerns, and how many it has.
+_AT, _WHICH, _COUNT = 8, 9, 10
+NUMBERS = 11
+
+_FAULTS = {
+    1: "a FEN has 4 to 6 fields, not {count}",
+    2: "the board has 8 ranks, not {count}",
+    3: "{letter!r} is no piece",
+    4: "rank {which} has {count} squares",
+    5: "{side} has {count} kings",
+    6: "{side} has more pieces than pawns can have become",
+    7: "a pawn stands on the first or last rank",
+    8: "the side to move is w or b, not {field}",
+    9: "{letter!r} is no castling right",
+    10: "castling right {letter} without the king on its first rank",
+    11: "castling right {letter} without a rook",
+    12: "castling right {letter} given twice",
+    13: "{field!r} is no en passant square",
+    14: "no pawn can just have passed over {field}",
+    15: f"the halfmove clock is a number up to {_MAX_COUNTER}, not {{field}}",
+    16: f"the move number is a number up to {_MAX_COUNTER}, not {{field}}",
+}
+(
+    _BAD_FIELDS,
+    _BAD_RANKS,
+    _BAD_PIECE,
+    _BAD_RANK,
+    _BAD_KINGS,
+    _BAD_MATERIAL,
+    _BAD_PAWN,
+    _BAD_SIDE,
+    _BAD_RIGHT,
+    _NO_KING,
+    _NO_ROOK,
+    _TWICE,
+    _NO_EP_SQUARE,
+    _NO_EP_PAWN,
+    _BAD_CLOCK,
+    _BAD_NUMBER,
+) = _FAULTS
 
 
 class FenError(ValueError):
@@ -73,101 +119,279 @@ def parse_fen(text: str) -> Setup:
     FenError
         If a field is malformed or the position cannot arise.
     """
-    fields = text.split()
-    if not 4 <= len(fields) <= 6:
-        raise FenError(f"a FEN has 4 to 6 fields, not {len(fields)}")
-    board = _parse_board(fields[0])
-    _check_material(board)
-    if fields[1] not in ("w", "b"):
-        raise FenError(f"the side to move is w or b, not {fields[1]}")
-    stm = WHITE if fields[1] == "w" else BLACK
-    castling = _parse_castling(fields[2], board)
-    ep = _parse_en_passant(fields[3], board, stm)
-    rule50 = _parse_counter("halfmove clock", fields[4]) if len(fields) > 4 else 0
-    fullmove = _parse_counter("move number", fields[5]) if len(fields) > 5 else 1
-    return Setup(board, stm, castling, ep, rule50, max(fullmove, 1))
+    text = " ".join(text.split())
+    board, numbers = [0] * 64, [0] * NUMBERS
+    fault = read_fields([ord(letter) for letter in text], 0, len(text), board, numbers)
+    if fault:
+        rest = text[numbers[_AT] :]
+        raise FenError(
+            _FAULTS[fault].format(
+                letter=rest[:1],
+                field=rest.partition(" ")[0],
+                which=numbers[_WHICH],
+                side="Black" if numbers[_WHICH] else "White",
+                count=numbers[_COUNT],
+            )
+        )
+    castling = sum(1 << square for square in numbers[ROOKS : ROOKS + 4] if square >= 0)
+    return Setup(board, numbers[STM], castling, numbers[EP], numbers[RULE50], numbers[FULLMOVE])
 
 
-def _parse_board(text: str) -> list[int]:
-    ranks = text.split("/")
-    if len(ranks) != 8:
-        raise FenError(f"the board has 8 ranks, not {len(ranks)}")
-    board = [0] * 64
-    for number, rank in zip(range(7, -1, -1), ranks, strict=True):
-        file = 0
-        for letter in rank:
-            if letter in "12345678":
-                file += int(letter)
-            elif letter in _PIECES:
-                if file < 8:
-                    board[number * 8 + file] = _PIECES[letter]
-                file += 1
-            else:
-                raise FenError(f"{letter!r} is no piece")
-        if file != 8:
-            raise FenError(f"rank {number + 1} has {file} squares")
-    return board
+# --- the reader ----------------------------------------------------------------------------------------------------
 
 
-def _check_material(board: list[int]) -> None:
-    for color, name in ((WHITE, "White"), (BLACK, "Black")):
-        counts = [board.count(color * 8 + piece_type) for piece_type in range(KING + 1)]
-        if counts[KING] != 1:
-            raise FenError(f"{name} has {counts[KING]} kings")
-        at_start = ((KNIGHT, 2), (BISHOP, 2), (ROOK, 2), (QUEEN, 1))
-        promoted = sum(max(counts[piece_type] - count, 0) for piece_type, count in at_start)
-        if counts[PAWN] + promoted > 8:
-            raise FenError(f"{name} has more pieces than pawns can have become")
-    if any(piece & 7 == PAWN for piece in board[:8] + board[56:]):
-        raise FenError("a pawn stands on the first or last rank")
+@register_jitable
+def read_fields(text, start, end, board, numbers):
+    """Read a FEN of four to six fields and check it, but for a check to the side that is not to move.
+
+    Parameters
+    ----------
+    text : sequence of int
+        Codes of characters; the FEN is ``text[start:end]``. Its fields are separated by white space of ASCII.
+    start, end : int
+        Where it begins and ends.
+    board : sequence of int
+        64 empty squares; receives the pieces.
+    numbers : sequence of int
+        `NUMBERS` of them; receives what the other fields say, or what the fault is about.
+
+    Returns
+    -------
+    int
+        0, or what is wrong, by the places of `_FAULTS`.
+    """
+    count = 0
+    at = _next_field(text, start, end)
+    while at < end:
+        count += 1
+        at = _next_field(text, _end_of_field(text, at, end), end)
+    if count < 4 or count > 6:
+        numbers[_COUNT] = count
+        return _BAD_FIELDS
+
+    at = _next_field(text, start, end)
+    last = _end_of_field(text, at, end)
+    fault = _read_board(text, at, last, board, numbers)
+    if fault:
+        return fault
+    fault, numbers[_WHICH], numbers[_COUNT] = check_material(board)
+    if fault:
+        return fault
+
+    at = numbers[_AT] = _next_field(text, last, end)
+    last = _end_of_field(text, at, end)
+    letter = int(text[at])
+    if last - at != 1 or (letter != _W and letter != _B):
+        return _BAD_SIDE
+    numbers[STM] = WHITE if letter == _W else BLACK
+
+    at = _next_field(text, last, end)
+    last = _end_of_field(text, at, end)
+    fault = _read_castling(text, at, last, board, numbers)
+    if fault:
+        return fault
+
+    at = numbers[_AT] = _next_field(text, last, end)
+    last = _end_of_field(text, at, end)
+    fault = _read_en_passant(text, at, last, board, numbers)
+    if fault:
+        return fault
+
+    # Either counter may be missing, and an empty one reads as 0.
+    at = numbers[_AT] = _next_field(text, last, end)
+    last = _end_of_field(text, at, end)
+    numbers[RULE50] = _read_counter(text, at, last)
+    if numbers[RULE50] < 0:
+        return _BAD_CLOCK
+    at = numbers[_AT] = _next_field(text, last, end)
+    last = _end_of_field(text, at, end)
+    number = _read_counter(text, at, last)
+    numbers[FULLMOVE] = max(number, 1)  # many write 0
+    return _BAD_NUMBER if number < 0 else 0
 
 
-def _parse_castling(text: str, board: list[int]) -> int:
-    if text == "-":
-        return 0
-    rooks = 0
-    for letter in text:
-        color = WHITE if letter.isupper() else BLACK
-        base, rook = color * 56, color * 8 + ROOK
-        king = board.index(color * 8 + KING)
-        if king >> 3 != base >> 3:
-            raise FenError(f"castling right {letter} without the king on its first rank")
-        if letter.upper() == "K":
-            candidates = range(base + 7, king, -1)
-        elif letter.upper() == "Q":
-            candidates = range(base, king)
-        elif letter.lower() in _FILES:
-            candidates = range(base + _FILES.index(letter.lower()), base + _FILES.index(letter.lower()) + 1)
+@register_jitable
+def _next_field(text, at, end):
+    """Return where the next field begins; `end` if there is none."""
+    while at < end and _is_space(int(text[at])):
+        at += 1
+    return at
+
+
+@register_jitable
+def _end_of_field(text, at, end):
+    """Return where the field that begins here ends."""
+    while at < end and not _is_space(int(text[at])):
+        at += 1
+    return at
+
+
+@register_jitable
+def _is_space(letter):
+    return (
+        letter == _SPACE
+        or (letter >= _TAB and letter <= _RETURN)
+        or (letter >= _FIRST_SEPARATOR and letter <= _LAST_SEPARATOR)
+    )
+
+
+@register_jitable
+def _piece_of(letter):
+    """Return the piece that a letter stands for, 0 for none."""
+    for piece in range(1, len(_LETTER_CODES)):
+        if _LETTER_CODES[piece] == letter:
+            return piece
+    return 0
+
+
+@register_jitable
+def _read_board(text, at, end, board, numbers):
+    ranks = 1
+    for place in range(at, end):
+        if int(text[place]) == _SLASH:
+            ranks += 1
+    if ranks != 8:
+        numbers[_COUNT] = ranks
+        return _BAD_RANKS
+    rank, file = 7, 0
+    for place in range(at, end + 1):
+        letter = _SLASH if place == end else int(text[place])
+        if letter == _SLASH:
+            if file != 8:
+                numbers[_WHICH], numbers[_COUNT] = rank + 1, file
+                return _BAD_RANK
+            rank, file = rank - 1, 0
+        elif letter >= _1 and letter <= _8:
+            file += letter - _0
         else:
-            raise FenError(f"{letter!r} is no castling right")
-        square = next((s for s in candidates if board[s] == rook), None)
-        if square is None:
-            raise FenError(f"castling right {letter} without a rook")
-        side = sum(1 << s for s in (range(king, base + 8) if square > king else range(base, king)))
-        if rooks & side:
-            raise FenError(f"castling right {letter} given twice")
-        rooks |= 1 << square
-    return rooks
+            piece = _piece_of(letter)
+            if piece == 0:
+                numbers[_AT] = place
+                return _BAD_PIECE
+            if file < 8:
+                board[rank * 8 + file] = piece
+            file += 1
+    return 0
 
 
-def _parse_en_passant(text: str, board: list[int], stm: int) -> int:
-    if text == "-":
-        return NO_SQUARE
-    if len(text) != 2 or text[0] not in _FILES or text[1] not in "12345678":
-        raise FenError(f"{text!r} is no en passant square")
-    square = (int(text[1]) - 1) * 8 + _FILES.index(text[0])
-    rank, forward = (5, 8) if stm == WHITE else (2, -8)
-    pawn = PAWN | (stm ^ 1) << 3
-    # The enemy pawn has just passed over the square, from the one behind it.
-    if square >> 3 != rank or board[square - forward] != pawn or board[square] or board[square + forward]:
-        raise FenError(f"no pawn can just have passed over {text}")
+@register_jitable
+def check_material(board):
+    """Check that each side has one king, no more men than can be, and no pawn on the first or last rank.
+
+    Parameters
+    ----------
+    board : sequence of int
+        64 pieces, by square.
+
+    Returns
+    -------
+    tuple of int
+        0 or a fault, by the places of `_FAULTS`; the side that it concerns; and how many kings that has.
+    """
+    for color in range(2):
+        counts = 0  # eight bits for each type
+        for square in range(64):
+            piece = int(board[square])
+            if piece >> 3 == color:
+                counts += 1 << 8 * (piece & 7)
+        kings = counts >> 8 * KING & 255
+        if kings != 1:
+            return _BAD_KINGS, color, kings
+        pawns = counts >> 8 * PAWN & 255
+        for piece_type, at_start in ((KNIGHT, 2), (BISHOP, 2), (ROOK, 2), (QUEEN, 1)):
+            pawns += max((counts >> 8 * piece_type & 255) - at_start, 0)
+        if pawns > _MOST_PAWNS:
+            return _BAD_MATERIAL, color, kings
+    for file in range(8):
+        if int(board[file]) & 7 == PAWN or int(board[56 + file]) & 7 == PAWN:
+            return _BAD_PAWN, 0, 0
+    return 0, 0, 0
+
+
+@register_jitable
+def find_piece(board, piece):
+    """Return the square of a piece that is on the board."""
+    square = 0
+    while int(board[square]) != piece:
+        square += 1
     return square
 
 
-def _parse_counter(name: str, text: str) -> int:
-    if not (text.isascii() and text.isdigit()) or int(text) > _MAX_COUNTER:
-        raise FenError(f"the {name} is a number up to {_MAX_COUNTER}, not {text}")
-    return int(text)
+@register_jitable
+def _read_castling(text, at, end, board, numbers):
+    for slot in range(4):
+        numbers[ROOKS + slot] = -1
+    if end - at == 1 and int(text[at]) == _DASH:
+        return 0
+    for place in range(at, end):
+        numbers[_AT] = place
+        letter = int(text[place])
+        small = letter | _LOWER
+        if small != _K and small != _Q and (small < _A or small > _H):
+            return _BAD_RIGHT
+        color = BLACK if letter & _LOWER else WHITE
+        base, rook, king = color * 56, color << 3 | ROOK, find_piece(board, color << 3 | KING)
+        if king >> 3 != base >> 3:
+            return _NO_KING
+        if small == _K:
+            square = base + 7
+            while square > king and int(board[square]) != rook:
+                square -= 1
+        elif small == _Q:
+            square = base
+            while square < king and int(board[square]) != rook:
+                square += 1
+        else:
+            square = base + small - _A
+        if int(board[square]) != rook:
+            return _NO_ROOK
+        slot = ROOKS + 2 * color + (1 if square > king else 0)
+        if numbers[slot] >= 0:
+            return _TWICE
+        numbers[slot] = square
+    return 0
+
+
+@register_jitable
+def _read_en_passant(text, at, end, board, numbers):
+    numbers[EP] = NO_SQUARE
+    if end - at == 1 and int(text[at]) == _DASH:
+        return 0
+    if end - at != 2:
+        return _NO_EP_SQUARE
+    file, rank = int(text[at]) - _A, int(text[at + 1]) - _1
+    if file < 0 or file > 7 or rank < 0 or rank > 7:
+        return _NO_EP_SQUARE
+    if not is_passed_over(board, numbers[STM], rank * 8 + file):
+        return _NO_EP_PAWN
+    numbers[EP] = rank * 8 + file
+    return 0
+
+
+@register_jitable
+def is_passed_over(board, stm, square):
+    """Say whether the last move can have been a pawn's double push over a square, of which any number may be given."""
+    if square >> 3 != (5 if stm == WHITE else 2):
+        return False
+    forward = 8 if stm == WHITE else -8
+    pawn = PAWN | (stm ^ 1) << 3
+    # The pawn stands before the square, and came from behind it.
+    return int(board[square - forward]) == pawn and int(board[square]) == 0 and int(board[square + forward]) == 0
+
+
+@register_jitable
+def _read_counter(text, at, end):
+    """Return a number; -1 if it is none or too large."""
+    number = 0
+    for place in range(at, end):
+        digit = int(text[place]) - _0
+        if digit < 0 or digit > 9:
+            return -1
+        number = min(number * 10 + digit, _MAX_COUNTER + 1)
+    return number if number <= _MAX_COUNTER else -1
+
+
+# --- the writer ----------------------------------------------------------------------------------------------------
 
 
 def write_fen(setup: Setup, chess960: bool = False) -> str:

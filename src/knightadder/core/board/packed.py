@@ -21,23 +21,14 @@ The en passant square is there only if a capture on it is legal, so that equal p
 
 import numpy as np
 from numba import from_dtype
+from numba.extending import register_jitable
 
-from ..layout import (
-    BLACK,
-    KING,
-    NO_SQUARE,
-    PAWN,
-    ROOK,
-    WHITE,
-)
-from ..native.jit import (
-    kernel,
-    lsb,
-    popcount,
-)
+from ..layout import KING, NO_SQUARE, ROOK
+from ..native.jit import kernel, lsb, popcount
 from . import fen
 from .attacks import is_attacked, king_square
 from .bitboard import ZERO, bit, without_lsb
+from .fen import check_material, find_piece, is_passed_over
 from .position import add_piece, clear, complete
 
 PACKED = np.dtype(
@@ -65,7 +56,11 @@ MOST_MEN = 32
 LOSS, DRAW, WIN = 0, 1, 2  # results, for White
 
 _UNMOVED_ROOK = 6
-_FIRST_RANKS = (np.uint64(0xFF), np.uint64(0xFF << 56))  # by colour
+_FAULTS = {
+    1: "a packed position with impossible men",
+    2: "a packed position with impossible castling rights",
+    3: "a packed position with an impossible en passant square",
+}
 
 Packed = from_dtype(PACKED)
 
@@ -110,26 +105,27 @@ def pack(pos, record, ply, score, result):
     record.spare = 0
 
 
-@kernel
-def _is_sound(pos):
-    # What else the position's other parts, or move generation, would stumble over.
-    for color in range(2):
-        own = pos.by_color[np.uint64(color)]
-        if popcount(own & pos.by_type[KING]) != 1:
-            return False
-        rooks = pos.castling & own
-        if rooks and (rooks | (own & pos.by_type[KING])) & ~_FIRST_RANKS[color]:
-            return False
-    return (_FIRST_RANKS[WHITE] | _FIRST_RANKS[BLACK]) & pos.by_type[PAWN] == ZERO
+@register_jitable
+def _find_fault(board, stm, castling, ep):
+    """Say what makes the parts of a record no position, by the places of `_FAULTS`; 0 if nothing does.
 
-
-@kernel
-def _is_passed_over(pos, ep):
-    # Whether the opponent's last move can have been a double push over the square.
-    us = np.int64(pos.stm)
-    if ep >> 3 != (5 if us == WHITE else 2):
-        return False
-    return np.int64(pos.board[np.uint64(ep ^ 8)]) == (PAWN | (us ^ 1) << 3) and pos.board[np.uint64(ep)] == 0
+    Whatever a damaged record holds is refused here, before compiled code takes it for a square or a number of pieces.
+    """
+    if check_material(board)[0]:
+        return 1
+    if castling:
+        given = 0
+        for square in range(64):
+            if castling >> np.uint64(square) & np.uint64(1):
+                color = int(board[square]) >> 3
+                king = find_piece(board, color << 3 | KING)
+                side = 1 << (2 * color + (1 if square > king else 0))
+                if square >> 3 != 7 * color or king >> 3 != 7 * color or given & side:
+                    return 2
+                given |= side
+    if ep != NO_SQUARE and not is_passed_over(board, stm, ep):
+        return 3
+    return 0
 
 
 @kernel
@@ -165,7 +161,7 @@ def unpack(tables, record, pos):
     pos.plies_from_null = record.rule50
     ep = np.int64(record.stm_ep) & 127
     pos.ep = ep
-    if not _is_sound(pos) or (ep != NO_SQUARE and not _is_passed_over(pos, ep)):
+    if _find_fault(pos.board, np.int64(pos.stm), pos.castling, ep):
         return False
     complete(tables, pos)
     us = np.int64(pos.stm)
@@ -178,7 +174,7 @@ def record_fen(record, chess960=False):
     Raises
     ------
     FenError
-        If the record has more than 32 men, an unknown piece, or not the two kings. No more is checked.
+        If the record describes no position; whether the side that is not to move is in check is not looked at.
     """
     board, castling = [0] * 64, 0
     squares = [square for square in range(64) if int(record["occupied"]) >> square & 1]
@@ -193,10 +189,7 @@ def record_fen(record, chess960=False):
         if piece_type > KING:
             raise fen.FenError(f"{code} is no packed piece")
         board[square] = piece_type | code & 8
-    if [board.count(color << 3 | KING) for color in (WHITE, BLACK)] != [1, 1]:
-        raise fen.FenError("a packed position without a king for each side")
-    stm_ep = int(record["stm_ep"])
-    setup = fen.Setup(
-        board, stm_ep >> 7, castling, min(stm_ep & 127, NO_SQUARE), int(record["rule50"]), int(record["fullmove"])
-    )
-    return fen.write_fen(setup, chess960)
+    stm, ep = divmod(int(record["stm_ep"]), 128)
+    if fault := _find_fault(board, stm, np.uint64(castling), ep):
+        raise fen.FenError(_FAULTS[fault])
+    return fen.write_fen(fen.Setup(board, stm, castling, ep, int(record["rule50"]), int(record["fullmove"])), chess960)
