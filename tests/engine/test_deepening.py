@@ -70,6 +70,18 @@ def test_before_the_first_iteration_the_first_move_is_all_that_is_known(root: Ro
     assert prepared(root).line() == Line(1, 0, 0, Bound.EXACT, (root.moves[0],))
 
 
+def test_a_thread_that_was_not_prepared_knows_nothing_of_the_last_search(root: Root) -> None:
+    worker = new_record(WORKER)
+    other = Game(TABLES)
+    before = Deepening(Root(TABLES, other, other.legal_moves(), root.table, root.stop_flag), worker)
+    before.prepare(2000)
+    list(before.iterations(9))
+    thread = Deepening(root, worker)
+    assert thread.line() == Line(1, 0, 0, Bound.EXACT, (root.moves[0],))
+    assert thread.expected_reply(thread.line()) == 0
+    assert not thread.stopped
+
+
 def test_the_stop_flag_ends_it_between_iterations_and_within_one(root: Root) -> None:
     start = Game(TABLES)
     small = Root(TABLES, start, start.legal_moves(), root.table, np.ones(1, np.uint64))

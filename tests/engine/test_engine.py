@@ -55,6 +55,28 @@ def test_the_end_of_a_game_is_known(engine: Engine, fen: str | None, moves: list
     assert engine.ending() is ending
 
 
+@pytest.mark.parametrize("depth", [-1, 0, 61, 10**6, 2**64])
+def test_perft_refuses_a_depth_for_which_the_core_has_no_place(engine: Engine, depth: int) -> None:
+    with pytest.raises(EngineError, match=r"^perft: expected a depth from 1 to 60$"):
+        engine.perft(depth)
+
+
+def test_a_book_whose_name_is_no_file_name_is_refused(engine: Engine) -> None:
+    for name in ("BookFile", "bookfile", "SyzygyPath"):
+        with pytest.raises(OptionError, match="one line of text"):
+            engine.set_option(name, "a\0b")
+
+
+def test_a_hundred_thousand_moves_are_no_burden(searcher: Searcher) -> None:
+    engine = searcher.engine
+    shuffle = ["g1f3", "g8f6", "f3g1", "f6g8"] * 25_000
+    engine.set_position(None, shuffle)
+    assert engine.fen() == chess.STARTING_FEN.replace("0 1", "100000 50001")
+    moves = [f"{move}{number}" for number, move in enumerate(shuffle)]
+    listener = searcher.search(Limits(depth=2, searchmoves=(*shuffle, *moves, "e2e4")))
+    assert listener.result.best_move in ("g1f3", "e2e4")
+
+
 def test_stop_and_ponderhit_do_nothing_to_an_idle_engine(searcher: Searcher) -> None:
     engine = searcher.engine
     for _ in range(2):

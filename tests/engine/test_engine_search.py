@@ -361,6 +361,27 @@ def test_a_failure_of_the_core_is_told_and_the_best_move_so_far_is_played(
     assert endless.result.best_move in legal(KIWIPETE)
 
 
+def test_a_search_that_cannot_even_begin_plays_a_legal_move(
+    searcher: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The state of the thread then still is that of another position, or none at all."""
+    for fen in (None, KIWIPETE):
+        searcher.search(Limits(depth=4), fen)
+    with monkeypatch.context() as patch:
+        patch.setattr(deepening, "copy_game", lambda source, target: 1 // 0)
+        listener = searcher.search(Limits(depth=4), MATE_IN_TWO)
+    assert Message("search failed: ZeroDivisionError('integer division or modulo by zero')") in listener.reports
+    assert listener.result.best_move in legal(MATE_IN_TWO)
+    assert listener.result.ponder is None
+
+
+@pytest.mark.parametrize("nodes", [2**63 - 1, 2**63, 2**64])
+def test_a_huge_node_limit_is_none(searcher: Searcher, nodes: int) -> None:
+    listener = searcher.search(Limits(nodes=nodes, depth=4), KIWIPETE)
+    assert listener.infos[-1].depth == 4
+    assert not [report for report in listener.reports if isinstance(report, Message)]
+
+
 # --- The reply to ponder on -------------------------------------------------------------------------------------------
 
 

@@ -38,6 +38,17 @@ def test_without_a_limit_only_stop_ends_a_search(limits: Limits) -> None:
     assert limits.unlimited
 
 
+@pytest.mark.parametrize("name", ["wtime", "btime", "winc", "binc", "movestogo", "depth", "nodes", "mate", "movetime"])
+def test_numbers_out_of_range_are_moved_to_its_end(name: str) -> None:
+    for number in (2**63 - 1, 2**63, 2**64, 10**100):
+        assert getattr(Limits(**{name: number}), name) == 10**15
+    least = -(10**15) if name in ("wtime", "btime") else int(name not in ("winc", "binc"))
+    assert getattr(Limits(**{name: -(2**64)}), name) == least
+    for number in ("5", 5.5):
+        with pytest.raises(TypeError):
+            Limits(**{name: number})
+
+
 def test_limits_cannot_change_during_a_search() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         Limits(depth=3).depth = 4  # type: ignore[misc]

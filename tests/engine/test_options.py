@@ -118,6 +118,15 @@ def test_a_button_takes_anything_and_stores_nothing() -> None:
         options["Clear Hash"]
 
 
+@pytest.mark.parametrize("char", ["\0", "\n", "\r"])
+def test_an_option_is_one_line(char: str) -> None:
+    options = Options()
+    for name, text in (("SyzygyPath", f"a{char}b"), (f"a{char}b", None), ("Hash", f"32{char}")):
+        with pytest.raises(OptionError, match=r"^an option is one line of text, without NUL$"):
+            options.set(name, text)
+    assert (options.syzygy_path, options.hash_mb) == ("", 16)
+
+
 def test_an_unknown_option_is_refused() -> None:
     with pytest.raises(OptionError, match=r"^unknown option: Contempt$"):
         Options().set("Contempt", "0")

@@ -75,11 +75,18 @@ class LoopTalk:
         self._input.put(None)
 
     def wait_until_input_ended(self) -> None:
-        """Wait until the loop knows that no more commands come."""
+        """Wait until the loop has read `quit` or the end of input."""
         end = time.monotonic() + TIMEOUT
         while not self.conversation._input_ended:
             assert time.monotonic() < end
             time.sleep(0.001)
+
+    def rest(self) -> list[str]:
+        """Give what was written since the last read."""
+        lines = []
+        while not self.output.written.empty():
+            lines.append(self.output.written.get())
+        return lines
 
     def read(self) -> str:
         """Wait for one line."""
@@ -96,10 +103,7 @@ class LoopTalk:
         """Wait until the loop has ended, and give what was written since the last read."""
         self._thread.join(TIMEOUT)
         assert not self._thread.is_alive()
-        rest = []
-        while not self.output.written.empty():
-            rest.append(self.output.written.get())
-        return rest
+        return self.rest()
 
     def leave(self) -> list[str]:
         self.send("quit")

@@ -240,6 +240,12 @@ def test_d_is_answered_during_a_search(talk: Conversation) -> None:
         ("go perft many", "info string go perft: expected a depth from 1 to 60"),
         ("bench deep", "info string bench: expected a depth of 1 or more, or nothing"),
         ("bench 0", "info string bench: expected a depth of 1 or more, or nothing"),
+        ("setoption name a" + 3_000_000 * " " + "b", "info string unknown option: a b"),
+        ("setoption name SyzygyPath value a\0b", "info string an option is one line of text, without NUL"),
+        ("setoption name a\0b", "info string an option is one line of text, without NUL"),
+        (f"position startpos {'e2e4 ' * 100_000}", "info string position: expected moves after startpos, not e2e4"),
+        (f"position startpos moves {'e2e5 ' * 100_000}", "info string no such position"),
+        (f"debug {'on ' * 100_000}", "info string debug: expected on or off"),
         ("bench 1 2", "info string bench: expected a depth of 1 or more, or nothing"),
         ("eval", "info string eval failed: ZeroDivisionError: by nought"),
         ("register later", "info string Knightadder is free software and needs no registration"),
@@ -339,9 +345,40 @@ def test_quit_leaves_even_during_a_search() -> None:
     talk = Conversation()
     talk.send("go infinite")
     talk.read()
-    talk.leave()
+    assert talk.leave() == ["bestmove e2e4 ponder e7e5"]
     assert talk.status == 0
     assert talk.engine.closed
+
+
+def test_what_comes_before_quit_is_carried_out_and_what_comes_after_is_not() -> None:
+    talk = Conversation()
+    talk.engine.let_go.clear()
+    talk.send("go perft 2", "position startpos moves e2e4", "d", "go infinite", "position startpos", "d", "quit", "uci")
+    talk.wait_until_input_ended()
+    assert talk.rest() == []
+    talk.engine.let_go.set()
+    lines = talk.wait_for_end()
+    talk.end_input()
+    assert [line for line in lines if not line.startswith("info")] == [
+        "e2e4: 20",
+        "g1f3: 19",
+        "",
+        "Nodes searched: 39",
+        "board",
+        "Fen: startpos e2e4",
+        "bestmove e2e4 ponder e7e5",
+        "board",
+        "Fen: startpos",
+    ]
+    assert talk.status == 0
+
+
+def test_many_commands_wait_as_few_do() -> None:
+    talk = Conversation()
+    talk.send("go infinite", *["go depth 1"] * 500, "stop", "quit")
+    lines = talk.wait_for_end()
+    talk.end_input()
+    assert sum(line.startswith("bestmove") for line in lines) == 501
 
 
 def test_the_end_of_input_stops_the_search_and_its_best_move_is_written() -> None:
@@ -458,19 +495,24 @@ def test_leaving_does_not_wait_for_loading(end: str) -> None:
     talk = SlowConversation()
     assert talk.started.wait(TIMEOUT)
     if end == "quit":
-        talk.send("isready", "position startpos", "quit")
-    talk.end_input()
+        talk.send("uci", "quit")
+        talk.read_until("uciok")
+    else:
+        talk.end_input()
     assert talk.wait_for_end() == []
     assert talk.status == 0
     assert not talk.loader.ready.is_set()
     assert not talk.conversation.close()
     talk.may_finish.set()
-
-
-def test_at_the_end_of_input_what_waits_for_loading_is_still_carried_out() -> None:
-    talk = SlowConversation()
-    talk.send("isready", "go infinite")
     talk.end_input()
+
+
+@pytest.mark.parametrize("last", [[], ["quit"], ["quit", "position startpos", "go infinite"]])
+def test_what_waits_for_loading_is_still_carried_out(last: list[str]) -> None:
+    talk = SlowConversation()
+    talk.send("isready", "go infinite", *last)
+    talk.end_input()
+    talk.wait_until_input_ended()
     talk.may_finish.set()
     assert talk.wait_for_end() == ["readyok", format_info(LINE), "bestmove e2e4 ponder e7e5"]
 

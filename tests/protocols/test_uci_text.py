@@ -33,6 +33,8 @@ from knightadder.protocols.uci_text import (
         ("btime 100 binc 5", Limits(btime=100, binc=5)),
         ("wtime -30 btime 0", Limits(wtime=-30, btime=0)),
         ("wtime 1 btime 1 winc -5 binc -5 movestogo 0", Limits(wtime=1, btime=1)),
+        ("wtime 1 btime 1 movestogo -5", Limits(wtime=1, btime=1)),
+        ("nodes 18446744073709551616", Limits(nodes=10**15)),
         ("depth 5 wtime 1000", Limits(depth=5, wtime=1000)),
         ("depth 0", Limits(depth=1)),
         ("nodes 0", Limits(nodes=1)),
@@ -111,13 +113,15 @@ def test_a_position_of_another_form_is_refused(text: str) -> None:
         ("name SyzygyPath value", ("SyzygyPath", "")),
         ("name SyzygyPath value <empty>", ("SyzygyPath", "<empty>")),
         ("name Valued Friend", ("Valued Friend", None)),
+        ("name Friend of values value  1 ", ("Friend of values", "1")),
+        ("name a" + 3_000_000 * " " + "b", ("a b", None)),
     ],
 )
 def test_setoption_is_read(text: str, option: tuple[str, str | None]) -> None:
     assert parse_setoption(text) == option
 
 
-@pytest.mark.parametrize("text", ["", "name", "Hash 64", "value 3"])
+@pytest.mark.parametrize("text", ["", "name", "Hash 64", "value 3", "name value 3", "names Hash"])
 def test_setoption_without_a_name_is_refused(text: str) -> None:
     with pytest.raises(EngineError, match=r"^setoption: expected"):
         parse_setoption(text)

@@ -154,6 +154,11 @@ def test_bad_numbers_are_errors(talk: Talk, text: str) -> None:
     assert answer.endswith(f"): {text}")
 
 
+def test_endless_white_space_is_read_as_soon_as_a_little(talk: Talk) -> None:
+    for text in ("level 1{}x", "level 1 1{}", "level 1 1{}1{}1", "st{}x", "option Hash{}=1", "usermove{}x"):
+        assert len(talk.ask(text.replace("{}", " " * 1_000_000))) == 1
+
+
 def test_moves_can_be_taken_back(talk: Talk) -> None:
     assert talk.ask("new", "undo", "remove") == [
         "Error (no move to take back): undo",
@@ -221,7 +226,7 @@ def test_options_wait_for_the_move(talk: Talk) -> None:
 
 
 def test_memory_and_cores_are_limits(talk: Talk) -> None:
-    assert talk.ask("memory 999999999999", "cores 100000") == []
+    assert talk.ask("memory 999999999999", f"cores {'9' * 5000}") == []
     assert (talk.engine.options.hash_mb, talk.engine.options.threads) == (33_554_432, 512)
 
 
@@ -627,11 +632,22 @@ def test_nothing_is_told_of_loading_to_an_interface_without_comments(loading: Sl
 def test_leaving_does_not_wait_for_loading() -> None:
     talk = SlowTalk()
     assert talk.started.wait(TIMEOUT)
-    talk.send("new", "ping 1", "quit")
+    talk.send("xboard", "quit", "ping 1")
     assert talk.wait_for_end() == []
     assert talk.status == 0
     assert not talk.conversation.close()
     talk.may_finish.set()
+    talk.end_input()
+
+
+def test_what_waits_for_loading_is_carried_out_before_quit() -> None:
+    talk = SlowTalk()
+    assert talk.started.wait(TIMEOUT)
+    talk.send("new", "ping 1", "usermove e2e5", "usermove e2e4", "quit", "ping 2")
+    talk.wait_until_input_ended()
+    talk.may_finish.set()
+    assert talk.wait_for_end() == ["pong 1", "Illegal move: e2e5"]
+    assert talk.status == 0
     talk.end_input()
 
 

@@ -198,7 +198,7 @@ class Deepening:
     @property
     def stopped(self) -> bool:
         """Whether an iteration was broken off."""
-        return bool(self._state["stopped"][0])
+        return self._prepared and bool(self._state["stopped"][0])
 
     @property
     def current_move(self) -> tuple[int, int]:
@@ -214,6 +214,8 @@ class Deepening:
 
     def line(self, index: int = 0) -> Line:
         """Return one of the best lines, 0 being the best."""
+        if not self._prepared:  # the state still is that of another search
+            return Line(1, 0, 0, Bound.EXACT, (self._root.moves[index],))
         line = read_line(self._moves, index, self.depth)
         ranking = self._root.ranking
         if ranking and abs(line.score) < MATE_FOUND:
@@ -223,6 +225,8 @@ class Deepening:
 
     def expected_reply(self, line: Line) -> int:
         """Return the move to expect after a line's first, 0 for none; the last thing to ask, for it plays them."""
+        if not self._prepared:
+            return 0
         reply = line.moves[1] if len(line.moves) > 1 else 0
         return int(play_expected(self._root.tables, self._worker, line.moves[0], reply))
 

@@ -79,9 +79,10 @@ class Engine:
             If there is no such option, or the value does not suit it; the old value stays.
         """
         self._must_be_idle()
-        if name.lower() == "bookfile":
-            self._open_book(text)
-        option = self.options.set(name, text)
+        option, value = self.options.read(name, text)
+        if option.name == "BookFile":
+            self._open_book(str(value))
+        self.options.set(name, text)
         try:
             if option.name == "Hash" and self.options.hash_mb != self._table.megabytes:
                 self._table = HashTable(self.options.hash_mb)
@@ -255,8 +256,8 @@ class Engine:
         self.wait()
         self._search = None  # it refers to the hash table, and, by those who listen to it, to the engine itself
 
-    def _open_book(self, file: str | None) -> None:
-        book = Book(file) if file and file != "<empty>" else None
+    def _open_book(self, file: str) -> None:
+        book = Book(file) if file else None
         if self._book:
             self._book.close()
         self._book = book

@@ -9,7 +9,8 @@ from knightadder.core.board.perft import perft
 from knightadder.core.entries import game
 from knightadder.core.layout import WORKER, new_record
 from knightadder.engine.ending import Ending
-from knightadder.engine.errors import PositionError
+from knightadder.engine.errors import EngineError, PositionError
+from knightadder.engine.limits import MAX_PERFT_DEPTH
 from knightadder.engine.notation import parse_uci, to_uci
 
 _DRAWS = (None, Ending.FIFTY_MOVES, Ending.REPETITION, Ending.DEAD_POSITION)  # by `game.draw_reason`
@@ -221,7 +222,7 @@ class Game:
         Parameters
         ----------
         depth : int
-            Plies, at least 1.
+            Plies, from 1 to `MAX_PERFT_DEPTH`.
         bulk : bool
             Whether the moves of the last ply are counted without being made.
 
@@ -229,7 +230,14 @@ class Game:
         -------
         dict
             Leaves by move in UCI notation; counts are partial after `interrupt`.
+
+        Raises
+        ------
+        EngineError
+            If the depth is out of range.
         """
+        if not 1 <= depth <= MAX_PERFT_DEPTH:
+            raise EngineError(f"perft: expected a depth from 1 to {MAX_PERFT_DEPTH}")
         self._stop[0] = 0
         record = self._spare
         counts = {}

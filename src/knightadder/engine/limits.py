@@ -1,13 +1,32 @@
 """What a search is asked for: the fields of the UCI command ``go``."""
 
+import operator
 from dataclasses import dataclass
+
+# Nobody means more than this by any number, and sums of such numbers stay far inside the core's 64 bits.
+LARGEST = 10**15
+# Plies of perft. No machine counts so far, and the core has a place for every ply.
+MAX_PERFT_DEPTH = 60
+# The least that each number can sensibly be. Clocks may stand below zero, when the flag is about to fall.
+LEAST = {
+    "wtime": -LARGEST,
+    "btime": -LARGEST,
+    "winc": 0,
+    "binc": 0,
+    "movestogo": 1,
+    "depth": 1,
+    "nodes": 1,
+    "mate": 1,
+    "movetime": 1,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """When a search ends, and among which moves it chooses.
 
-    Several limits may stand together; the search ends at the first that it reaches.
+    Several limits may stand together; the search ends at the first that it reaches. A number out of the sensible range
+    is moved to its end: the core takes none unchecked.
 
     Attributes
     ----------
@@ -31,6 +50,11 @@ class Limits:
         Search on the opponent's time: the other limits count from the ponder hit on.
     searchmoves : tuple of str
         Root moves to choose from, as UCI strings; empty means every legal move.
+
+    Raises
+    ------
+    TypeError
+        If one that is to be a whole number is none.
     """
 
     wtime: int | None = None
@@ -45,6 +69,12 @@ class Limits:
     infinite: bool = False
     ponder: bool = False
     searchmoves: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, least in LEAST.items():
+            number = getattr(self, name)
+            if number is not None:
+                object.__setattr__(self, name, min(max(operator.index(number), least), LARGEST))
 
     @property
     def unlimited(self) -> bool:

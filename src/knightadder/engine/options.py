@@ -129,6 +129,8 @@ class Combo:
         raise OptionError(f"option {self.name}: expected {' or '.join(self.choices)}, not {text or 'nothing'}")
 
 
+_NOT_IN_A_LINE = "\0\n\r"  # nor in a file's name, on most systems
+
 Option: TypeAlias = Spin | Check | Button | Text | Combo
 
 OPTIONS: tuple[Option, ...] = (
@@ -185,13 +187,25 @@ class Options:
         OptionError
             If there is no such option, or the value does not suit it; the old value stays.
         """
-        option = self._declared.get(name.lower())
-        if option is None:
-            raise OptionError(f"unknown option: {name}")
-        value = option.parse(text)
+        option, value = self.read(name, text)
         if value is not None:
             self._values[option.name] = value
         return option
+
+    def read(self, name: str, text: str | None) -> tuple[Option, Value | None]:
+        """Read what `set` would set, and set nothing; parameters and errors are those of `set`.
+
+        Returns
+        -------
+        tuple
+            The declaration of the option, and the value; None for a button.
+        """
+        if any(char in f"{name}{text or ''}" for char in _NOT_IN_A_LINE):
+            raise OptionError("an option is one line of text, without NUL")
+        option = self._declared.get(name.lower())
+        if option is None:
+            raise OptionError(f"unknown option: {name}")
+        return option, option.parse(text)
 
     def __getitem__(self, name: str) -> Value:
         """Give the value of the option with this name, spelt as declared."""

@@ -159,7 +159,7 @@ class Search:
             self._changed.notify_all()
 
     def _chosen_by_user(self, legal: Sequence[int]) -> list[int]:
-        wanted = [self._game.find(name) for name in self._limits.searchmoves]
+        wanted = {self._game.find(name) for name in set(self._limits.searchmoves)}
         return [move for move in legal if move in wanted]
 
     def _consult_tablebases(self, options: Options) -> tuple[Probing, Ranking | None]:

@@ -14,9 +14,11 @@ import threading
 import time
 import traceback
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterable
-from enum import Enum
-from typing import TYPE_CHECKING, TextIO
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 from knightadder.engine.errors import EngineError
 from knightadder.engine.loader import Loader
@@ -39,6 +41,44 @@ class Signal(Enum):
     END_OF_INPUT = "end of input"
     OUTPUT_CLOSED = "output closed"
     LOADER_NEWS = "loader news"
+
+
+class Needs(IntEnum):
+    """What a command needs before it can be carried out; each includes those before it."""
+
+    NOTHING = 0
+    ENGINE = 1
+    ITS_TURN = 2
+    IDLE_ENGINE = 3
+
+
+#: What a command needs, and what carries it out, given the text behind its name.
+Entry: TypeAlias = tuple[Needs, Callable[[str], None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command that came in.
+
+    Attributes
+    ----------
+    name : str
+        Its first word.
+    text : str
+        What stands behind that.
+    line : str
+        The whole line, as it came in.
+    needs : Needs
+        What it needs before it can be carried out.
+    run : callable
+        Carries it out, given the text.
+    """
+
+    name: str
+    text: str
+    line: str
+    needs: Needs
+    run: Callable[[str], None]
 
 
 class Session:
@@ -133,7 +173,8 @@ class Conversation(ABC):
         self._session = session
         self._events = session.events
         self._output = session.output
-        self._input_ended = False
+        self._waiting: deque[Command] = deque()
+        self._input_ended = self._leaving = False
         self._status: int | None = None
 
     @property
@@ -169,6 +210,26 @@ class Conversation(ABC):
         """Deal with a line that came in."""
 
     @abstractmethod
+    def _must_wait(self, command: Command, others_wait: bool) -> bool:
+        """Say whether a command has to wait, though the engine is loaded.
+
+        Parameters
+        ----------
+        command : Command
+            One that needs the engine at least.
+        others_wait : bool
+            Whether others wait before it.
+        """
+
+    @abstractmethod
+    def _complain(self, command: Command, error: Exception) -> None:
+        """Say in one line that a command could not be carried out, and why."""
+
+    @abstractmethod
+    def _has_to_wait(self, command: Command) -> None:
+        """Say what there is to say when a command has begun to wait for its turn."""
+
+    @abstractmethod
     def _hear(self, event: object) -> None:
         """Deal with an event that the conversation itself has put into the queue."""
 
@@ -190,11 +251,49 @@ class Conversation(ABC):
             raise EngineError("the engine is not loaded yet")
         return self._session.engine
 
+    # --- Commands: at once, or later --------------------------------------------------------------------------------
+
+    def _receive(self, command: Command) -> None:
+        """Carry a command out, or let it wait for the engine and for its turn."""
+        if command.needs is Needs.NOTHING:
+            self._carry_out(command)
+        elif self._session.engine is None:
+            self._waiting.append(command)
+        elif self._must_wait(command, bool(self._waiting)):
+            self._waiting.append(command)
+            self._has_to_wait(command)
+        else:
+            self._carry_out(command)
+
+    def _receive_waiting(self) -> None:
+        """Receive all that has waited for the engine to be loaded."""
+        waiting, self._waiting = self._waiting, deque()
+        for command in waiting:
+            self._receive(command)
+
+    def _carry_out_waiting(self) -> None:
+        """Carry out what waits, in order, until a command has to wait once more."""
+        while self._waiting and not self._must_wait(self._waiting[0], False):
+            self._carry_out(self._waiting.popleft())
+        if self._waiting:
+            self._has_to_wait(self._waiting[0])
+
+    def _carry_out(self, command: Command) -> None:
+        try:
+            command.run(command.text)
+        except Exception as error:  # whatever goes wrong, the game must go on
+            self._complain(command, error)
+
+    def _leave(self) -> None:
+        """Leave when all that came before is done; what comes after is not heard any more."""
+        self._input_ended = self._leaving = True
+
     # --- The loop ---------------------------------------------------------------------------------------------------
 
     def _handle(self, event: object) -> None:
         if isinstance(event, str):
-            self._hear_line(event)
+            if not self._leaving:
+                self._hear_line(event)
         elif event is Signal.END_OF_INPUT:
             self._input_ended = True
         elif event is Signal.OUTPUT_CLOSED:

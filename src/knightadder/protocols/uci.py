@@ -2,15 +2,16 @@
 
 How this engine reads the parts that the protocol leaves open:
 
-- ``uci``, ``debug``, ``register``, ``help`` and ``quit`` are answered at once, even while the core is loaded or
-  compiled in the background. All else waits for the core, in order, and is then carried out.
+- ``uci``, ``debug``, ``register`` and ``help`` are answered at once, even while the core is loaded or compiled in the
+  background. All else waits for the core, in order, and is then carried out.
 - During a search ``isready``, ``stop`` and ``ponderhit`` act at once, past all that waits. Commands that need an idle
   engine (``position``, ``go``, ``setoption``, ``ucinewgame``, ``eval``, ``bench``) wait in order until the search has
   ended and its ``bestmove`` is out, so that a script may be piped in as a whole. If only ``stop`` can end that search,
   an ``info string`` says so. ``d`` waits only behind such commands.
 - ``xboard`` as the very first command hands the conversation over to the other protocol (`xboard.py`).
-- At the end of input the commands already received are carried out; the last search is then stopped, and the engine
-  leaves after its ``bestmove``. ``go perft`` and ``bench`` run to their end, since half a count is worth nothing.
+- At ``quit``, as at the end of input, the commands already received are carried out; the last search is then stopped,
+  and the engine leaves after its ``bestmove``. ``go perft`` and ``bench`` run to their end, since half a count is worth
+  nothing. When nothing waits, the engine leaves at once, even from loading; and always when nobody reads any more.
 - Whatever cannot be understood or done is answered with one ``info string`` line, and all stays as it was.
 """
 
@@ -18,25 +19,17 @@ import re
 import threading
 import time
 import traceback
-from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from enum import IntEnum
-from typing import TextIO, TypeAlias
+from typing import TextIO
 
 from knightadder import __version__
 from knightadder.engine.errors import EngineError
 from knightadder.engine.info import Result
-from knightadder.engine.limits import Limits
+from knightadder.engine.limits import MAX_PERFT_DEPTH, Limits
 from knightadder.engine.loader import Loader
 from knightadder.engine.options import OPTIONS
-from knightadder.protocols.conversation import (
-    PATIENCE,
-    TICK,
-    Conversation,
-    Session,
-    speak,
-)
+from knightadder.protocols.conversation import PATIENCE, TICK, Command, Conversation, Entry, Needs, Session, speak
 from knightadder.protocols.lines import one_line
 from knightadder.protocols.uci_text import (
     HELP,
@@ -46,28 +39,6 @@ from knightadder.protocols.uci_text import (
     parse_position,
     parse_setoption,
 )
-
-_LARGEST_PERFT_DEPTH = 60
-
-
-class _Needs(IntEnum):
-    """What a command needs before it can be carried out; each includes those before it."""
-
-    NOTHING = 0
-    ENGINE = 1
-    ITS_TURN = 2
-    IDLE_ENGINE = 3
-
-
-_Entry: TypeAlias = tuple[_Needs, Callable[[str], None]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Command:
-    name: str
-    text: str
-    needs: _Needs
-    run: Callable[[str], None]
 
 
 @dataclass(slots=True)
@@ -113,7 +84,6 @@ class Uci(Conversation):
     def __init__(self, lines: Iterable[bytes], output: TextIO, loader: Loader) -> None:
         super().__init__(Session(lines, output, loader))
         self._activity: _Activity | None = None
-        self._waiting: deque[_Command] = deque()
         self._debug = False
         self._spoken_to = False
         self._shown_step = "loading"
@@ -121,26 +91,26 @@ class Uci(Conversation):
 
         # The commands of the protocol. Our own, below, count only at the start of a line: an interface never sends
         # them, and a line of prose must not set off a benchmark.
-        self._standard: dict[str, _Entry] = {
-            "uci": (_Needs.NOTHING, self._uci),
-            "debug": (_Needs.NOTHING, self._set_debug),
-            "register": (_Needs.NOTHING, self._register),
-            "quit": (_Needs.NOTHING, self._quit),
-            "isready": (_Needs.ENGINE, self._isready),
-            "stop": (_Needs.ENGINE, self._stop),
-            "ponderhit": (_Needs.ENGINE, self._ponderhit),
-            "setoption": (_Needs.IDLE_ENGINE, self._setoption),
-            "ucinewgame": (_Needs.IDLE_ENGINE, self._ucinewgame),
-            "position": (_Needs.IDLE_ENGINE, self._position),
-            "go": (_Needs.IDLE_ENGINE, self._go),
+        self._standard: dict[str, Entry] = {
+            "uci": (Needs.NOTHING, self._uci),
+            "debug": (Needs.NOTHING, self._set_debug),
+            "register": (Needs.NOTHING, self._register),
+            "quit": (Needs.NOTHING, self._quit),
+            "isready": (Needs.ENGINE, self._isready),
+            "stop": (Needs.ENGINE, self._stop),
+            "ponderhit": (Needs.ENGINE, self._ponderhit),
+            "setoption": (Needs.IDLE_ENGINE, self._setoption),
+            "ucinewgame": (Needs.IDLE_ENGINE, self._ucinewgame),
+            "position": (Needs.IDLE_ENGINE, self._position),
+            "go": (Needs.IDLE_ENGINE, self._go),
         }
-        self._known: dict[str, _Entry] = {
+        self._known: dict[str, Entry] = {
             **self._standard,
-            "help": (_Needs.NOTHING, self._help),
-            "d": (_Needs.ITS_TURN, self._print),
-            "print": (_Needs.ITS_TURN, self._print),
-            "eval": (_Needs.IDLE_ENGINE, self._eval),
-            "bench": (_Needs.IDLE_ENGINE, self._bench),
+            "help": (Needs.NOTHING, self._help),
+            "d": (Needs.ITS_TURN, self._print),
+            "print": (Needs.ITS_TURN, self._print),
+            "eval": (Needs.IDLE_ENGINE, self._eval),
+            "bench": (Needs.IDLE_ENGINE, self._bench),
         }
 
     def close(self) -> bool:
@@ -176,48 +146,31 @@ class Uci(Conversation):
             self._finish_job(event)
             self._become_idle()
 
-    def _find_command(self, line: str) -> _Command | None:
+    def _find_command(self, line: str) -> Command | None:
         """Find the command in a line; as the protocol demands, unknown words before it are skipped."""
         known = self._known
         for word in re.finditer(r"\S+", line.removeprefix("\ufeff")):
             name = word[0]
             if name in known:
                 needs, run = known[name]
-                return _Command(name, word.string[word.end() :].strip(), needs, run)
+                return Command(name, word.string[word.end() :].strip(), line, needs, run)
             known = self._standard
         if known is not self._known:
             self._say(f"unknown command: {line}")
         return None
 
-    def _receive(self, command: _Command) -> None:
-        """Carry a command out, or let it wait for the engine and for its turn."""
-        if self._session.engine is None:
-            must_wait = command.needs >= _Needs.ENGINE
-        elif self._waiting:
-            must_wait = command.needs >= _Needs.ITS_TURN
-        else:
-            must_wait = self._activity is not None and command.needs >= _Needs.IDLE_ENGINE
-        if not must_wait:
-            self._carry_out(command)
-            return
-        self._waiting.append(command)
+    def _must_wait(self, command: Command, others_wait: bool) -> bool:
+        if others_wait:
+            return command.needs >= Needs.ITS_TURN
+        return self._activity is not None and command.needs >= Needs.IDLE_ENGINE
+
+    def _has_to_wait(self, command: Command) -> None:
         if self._activity is not None and self._activity.endless:
             self._say(f"{command.name} waits for the search to end, which takes a stop")
 
-    def _receive_waiting(self) -> None:
-        waiting, self._waiting = self._waiting, deque()
-        for command in waiting:
-            self._receive(command)
-
-    def _carry_out(self, command: _Command) -> None:
-        try:
-            command.run(command.text)
-        except Exception as error:
-            self._complain(command.name, error)
-
     def _become_idle(self) -> None:
         self._activity = None
-        self._receive_waiting()
+        self._carry_out_waiting()
 
     def _tick(self) -> None:
         """Do what is due after every event, and once a second without one."""
@@ -258,7 +211,10 @@ class Uci(Conversation):
     def _say(self, text: str) -> None:
         self._output.write(f"info string {one_line(text)}")
 
-    def _complain(self, name: str, error: Exception) -> None:
+    def _complain(self, command: Command, error: Exception) -> None:
+        self._report(command.name, error)
+
+    def _report(self, name: str, error: Exception) -> None:
         """Report an error in one line; what nobody foresaw also with a traceback, for those who debug."""
         if isinstance(error, EngineError):
             self._say(str(error))
@@ -285,7 +241,7 @@ class Uci(Conversation):
         self._output.write(HELP)
 
     def _quit(self, text: str) -> None:
-        self._status = 0
+        self._leave()
 
     # --- Commands for the engine ------------------------------------------------------------------------------------
 
@@ -339,8 +295,8 @@ class Uci(Conversation):
     # --- Jobs: work in a thread of its own, so that stop, isready and quit are still answered -------------------------
 
     def _perft(self, depth: int | None) -> None:
-        if depth is None or depth > _LARGEST_PERFT_DEPTH:
-            raise EngineError(f"go perft: expected a depth from 1 to {_LARGEST_PERFT_DEPTH}")
+        if depth is None or depth > MAX_PERFT_DEPTH:
+            raise EngineError(f"go perft: expected a depth from 1 to {MAX_PERFT_DEPTH}")
 
         def count(activity: _Activity) -> str:
             counts = self._engine.perft(depth)
@@ -392,7 +348,7 @@ class Uci(Conversation):
         if isinstance(done.error, _JobStoppedError):
             self._say(f"{done.name} was stopped before its end")
         elif done.error is not None:
-            self._complain(done.name, done.error)
+            self._report(done.name, done.error)
         else:
             self._output.write(done.output)
 

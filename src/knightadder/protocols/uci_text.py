@@ -8,32 +8,14 @@ from collections import deque
 from dataclasses import dataclass
 
 from knightadder.engine.errors import EngineError
-from knightadder.engine.info import (
-    Bound,
-    CurrentMove,
-    Info,
-    Message,
-    Result,
-)
-from knightadder.engine.limits import Limits
+from knightadder.engine.info import Bound, CurrentMove, Info, Message, Result
+from knightadder.engine.limits import LEAST, Limits
 from knightadder.protocols.lines import one_line
 
-# No GUI means more than this by any number, and sums of such numbers stay far inside 64 bits.
-_LARGEST = 10**15
-# The smallest sensible value of each number of `go`; smaller ones are raised to it. Clocks may stand below zero.
-_GO_NUMBERS = {
-    "wtime": -_LARGEST,
-    "btime": -_LARGEST,
-    "winc": 0,
-    "binc": 0,
-    "movestogo": 0,
-    "depth": 1,
-    "nodes": 1,
-    "mate": 1,
-    "movetime": 1,
-    "perft": 1,
-}
+_GO_NUMBERS = frozenset({*LEAST, "perft"})
 _GO_WORDS = frozenset({*_GO_NUMBERS, "infinite", "ponder", "searchmoves"})
+
+_VALUE = re.compile(r"\svalue(?!\S)")
 
 HELP = """\
 Knightadder speaks the Universal Chess Interface (UCI), for use from a chess program. By hand:
@@ -58,8 +40,8 @@ class Go:
 def parse_go(text: str) -> Go:
     """Read what stands behind ``go``.
 
-    Fields may come in any order; where one comes twice, the last counts. Numbers below the sensible range are raised to
-    it, ``movestogo 0`` means sudden death, and a field without a whole number is ignored.
+    Fields may come in any order; where one comes twice, the last counts. Numbers out of the sensible range are moved to
+    its end, ``movestogo 0`` means sudden death, and a field without a whole number is ignored.
     """
     numbers: dict[str, int] = {}
     flags = {"infinite": False, "ponder": False}
@@ -76,18 +58,19 @@ def parse_go(text: str) -> Go:
         elif word in _GO_NUMBERS:
             value = words.popleft() if words and words[0] not in _GO_WORDS else ""
             try:
-                numbers[word] = min(max(int(value), _GO_NUMBERS[word]), _LARGEST)
+                numbers[word] = int(value)
             except ValueError:
                 ignored.append(f"{word} {value}".strip())
         else:
             ignored.append(word)
     perft = numbers.pop("perft", None)
+    movestogo = numbers.get("movestogo", 0)
     limits = Limits(
         wtime=numbers.get("wtime"),
         btime=numbers.get("btime"),
         winc=numbers.get("winc", 0),
         binc=numbers.get("binc", 0),
-        movestogo=numbers.get("movestogo") or None,
+        movestogo=movestogo if movestogo > 0 else None,
         depth=numbers.get("depth"),
         nodes=numbers.get("nodes"),
         mate=numbers.get("mate"),
@@ -96,7 +79,7 @@ def parse_go(text: str) -> Go:
         ponder=flags["ponder"],
         searchmoves=tuple(searchmoves),
     )
-    return Go(limits, perft, tuple(ignored))
+    return Go(limits, None if perft is None else max(perft, 1), tuple(ignored))
 
 
 def parse_position(text: str) -> tuple[str | None, list[str]]:
@@ -131,11 +114,11 @@ def parse_setoption(text: str) -> tuple[str, str | None]:
     EngineError
         If there is no name.
     """
-    match = re.fullmatch(r"name\s+(?P<name>.*?)(?:\s+value(?:\s+(?P<value>.*))?)?", text, re.DOTALL)
-    if match is None:
+    before = _VALUE.search(text)
+    words = (text[: before.start()] if before else text).split()
+    if len(words) < 2 or words[0] != "name":
         raise EngineError("setoption: expected name NAME value VALUE")
-    value = (match["value"] or "") if re.search(r"\svalue(\s|$)", text) else None
-    return " ".join(match["name"].split()), value
+    return " ".join(words[1:]), text[before.end() :].strip() if before else None
 
 
 def format_info(info: Info | CurrentMove | Message) -> str:

@@ -3,8 +3,9 @@
 The engine keeps the game, the clocks and its side itself, and knows when it is on move. How this engine reads the parts
 that the protocol leaves open:
 
-- ``protover``, ``quit`` and unknown commands are answered at once, even while the core is loaded or compiled in the
-  background; ``feature done=1`` says when that has ended. All else waits for the core, in order.
+- ``protover`` and unknown commands are answered at once, even while the core is loaded or compiled in the background;
+  ``feature done=1`` says when that has ended. All else waits for the core, in order. ``quit`` ends a search without a
+  move, but what waits for the core is carried out before.
 - While the engine thinks about its move, ``ping``, options, ``memory`` and ``cores`` wait for that move, as the
   protocol demands of ``ping``. Commands that change the game (``force``, ``new``, ``setboard``, ``undo``, ...) end the
   search, and no move comes of it. Pondering and analysis are interrupted by options, and go on after them.
@@ -15,80 +16,57 @@ that the protocol leaves open:
 - Whatever cannot be understood or done is answered with one ``Error`` line, and all stays as it was.
 """
 
-from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from enum import IntEnum
 from functools import partial
-from typing import TextIO, TypeAlias
+from typing import TextIO
 
 from knightadder.engine import settlement
 from knightadder.engine.errors import EngineError
 from knightadder.engine.loader import Loader
 from knightadder.protocols.castling import looks_like_move
-from knightadder.protocols.conversation import Conversation, Session, speak
+from knightadder.protocols.conversation import Command, Conversation, Entry, Needs, Session, speak
 from knightadder.protocols.lines import one_line
 from knightadder.protocols.xboard_player import Player
 from knightadder.protocols.xboard_search import SearchDone
 from knightadder.protocols.xboard_text import FEATURES, OFFERED, declare_option
 
-
-class _Needs(IntEnum):
-    """What a command needs before it can be carried out."""
-
-    NOTHING = 0
-    ENGINE = 1
-    ITS_TURN = 2  # after the move that is being thought about
-    IDLE_ENGINE = 3  # the same; pondering and analysis are interrupted
-
-
 # Those that the player carries out.
-_PLAYER_COMMANDS: dict[str, tuple[_Needs, Callable[[Player, str], None]]] = {
-    "post": (_Needs.ENGINE, Player.post),
-    "nopost": (_Needs.ENGINE, Player.nopost),
-    "hard": (_Needs.ENGINE, Player.hard),
-    "easy": (_Needs.ENGINE, Player.easy),
-    "level": (_Needs.ENGINE, Player.level),
-    "st": (_Needs.ENGINE, Player.st),
-    "sd": (_Needs.ENGINE, Player.sd),
-    "time": (_Needs.ENGINE, Player.time),
-    "otim": (_Needs.ENGINE, Player.otim),
-    "new": (_Needs.ENGINE, Player.new),
-    "variant": (_Needs.ENGINE, Player.variant),
-    "setboard": (_Needs.ENGINE, Player.setboard),
-    "undo": (_Needs.ENGINE, Player.undo),
-    "remove": (_Needs.ENGINE, Player.remove),
-    "force": (_Needs.ENGINE, Player.force),
-    "result": (_Needs.ENGINE, Player.result),
-    "go": (_Needs.ENGINE, Player.go),
-    "playother": (_Needs.ENGINE, Player.playother),
-    "white": (_Needs.ENGINE, Player.white),
-    "black": (_Needs.ENGINE, Player.black),
-    "usermove": (_Needs.ENGINE, Player.usermove),
-    "?": (_Needs.ENGINE, Player.move_now),
-    "draw": (_Needs.ENGINE, Player.draw),
-    "analyze": (_Needs.ENGINE, Player.analyze),
-    "exit": (_Needs.ENGINE, Player.exit),
-    ".": (_Needs.ENGINE, Player.status),
-    "hint": (_Needs.ENGINE, Player.hint),
-    "memory": (_Needs.IDLE_ENGINE, Player.memory),
-    "cores": (_Needs.IDLE_ENGINE, Player.cores),
-    "egtpath": (_Needs.IDLE_ENGINE, Player.egtpath),
-    "option": (_Needs.IDLE_ENGINE, Player.option),
-    "bk": (_Needs.IDLE_ENGINE, Player.book),
+_PLAYER_COMMANDS: dict[str, tuple[Needs, Callable[[Player, str], None]]] = {
+    "post": (Needs.ENGINE, Player.post),
+    "nopost": (Needs.ENGINE, Player.nopost),
+    "hard": (Needs.ENGINE, Player.hard),
+    "easy": (Needs.ENGINE, Player.easy),
+    "level": (Needs.ENGINE, Player.level),
+    "st": (Needs.ENGINE, Player.st),
+    "sd": (Needs.ENGINE, Player.sd),
+    "time": (Needs.ENGINE, Player.time),
+    "otim": (Needs.ENGINE, Player.otim),
+    "new": (Needs.ENGINE, Player.new),
+    "variant": (Needs.ENGINE, Player.variant),
+    "setboard": (Needs.ENGINE, Player.setboard),
+    "undo": (Needs.ENGINE, Player.undo),
+    "remove": (Needs.ENGINE, Player.remove),
+    "force": (Needs.ENGINE, Player.force),
+    "result": (Needs.ENGINE, Player.result),
+    "go": (Needs.ENGINE, Player.go),
+    "playother": (Needs.ENGINE, Player.playother),
+    "white": (Needs.ENGINE, Player.white),
+    "black": (Needs.ENGINE, Player.black),
+    "usermove": (Needs.ENGINE, Player.usermove),
+    "?": (Needs.ENGINE, Player.move_now),
+    "draw": (Needs.ENGINE, Player.draw),
+    "analyze": (Needs.ENGINE, Player.analyze),
+    "exit": (Needs.ENGINE, Player.exit),
+    ".": (Needs.ENGINE, Player.status),
+    "hint": (Needs.ENGINE, Player.hint),
+    "memory": (Needs.IDLE_ENGINE, Player.memory),
+    "cores": (Needs.IDLE_ENGINE, Player.cores),
+    "egtpath": (Needs.IDLE_ENGINE, Player.egtpath),
+    "option": (Needs.IDLE_ENGINE, Player.option),
+    "bk": (Needs.IDLE_ENGINE, Player.book),
 }
 # Those that change nothing.
 _IGNORED = ("xboard", "accepted", "random", "computer", "name", "rating", "ics", "nps")
-
-_Entry: TypeAlias = tuple[_Needs, Callable[[str], None]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Command:
-    line: str
-    text: str
-    needs: _Needs
-    run: Callable[[str], None]
 
 
 class XBoard(Conversation):
@@ -103,22 +81,20 @@ class XBoard(Conversation):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self._loaded_player: Player | None = None
-        self._waiting: deque[_Command] = deque()  # for the engine to be loaded
-        self._postponed: deque[_Command] = deque()  # for its move
         self._features_open = False
         self._comments = False
         self._shown_step: str | None = None
 
-        self._known: dict[str, _Entry] = {
+        self._known: dict[str, Entry] = {
             name: (needs, partial(self._let_player, run)) for name, (needs, run) in _PLAYER_COMMANDS.items()
         }
-        self._known.update(dict.fromkeys(_IGNORED, (_Needs.NOTHING, lambda text: None)))
+        self._known.update(dict.fromkeys(_IGNORED, (Needs.NOTHING, lambda text: None)))
         self._known.update(
             {
-                "protover": (_Needs.NOTHING, self._protover),
-                "rejected": (_Needs.NOTHING, self._rejected),
-                "quit": (_Needs.NOTHING, self._quit),
-                "ping": (_Needs.ITS_TURN, self._ping),
+                "protover": (Needs.NOTHING, self._protover),
+                "rejected": (Needs.NOTHING, self._rejected),
+                "quit": (Needs.NOTHING, self._quit),
+                "ping": (Needs.ITS_TURN, self._ping),
             }
         )
 
@@ -144,33 +120,25 @@ class XBoard(Conversation):
         if entry is None:
             self._output.write(f"Error (unknown command): {one_line(line)}")
             return
-        self._receive(_Command(line, text, *entry))
+        self._receive(Command(name, text, line, *entry))
 
-    def _receive(self, command: _Command) -> None:
-        """Carry a command out, or let it wait for the engine or for the engine's move."""
-        if command.needs is _Needs.NOTHING:
-            self._carry_out(command)
-        elif self._loaded_player is None:
-            self._waiting.append(command)
-        elif command.needs >= _Needs.ITS_TURN and self._player.thinking:
-            self._postponed.append(command)
-        elif command.needs is _Needs.IDLE_ENGINE:
-            interrupted = self._player.interrupt()
-            self._carry_out(command)
-            self._player.resume(interrupted)
-        else:
-            self._carry_out(command)
+    def _must_wait(self, command: Command, others_wait: bool) -> bool:
+        return command.needs >= Needs.ITS_TURN and self._player.thinking
 
-    def _carry_out(self, command: _Command) -> None:
-        try:
-            command.run(command.text)
-        except Exception as error:  # whatever goes wrong, the game must go on
-            reason = str(error) if isinstance(error, EngineError) else f"{type(error).__name__}: {error}"
-            self._output.write(f"Error ({one_line(reason)}): {one_line(command.line)}")
+    def _has_to_wait(self, command: Command) -> None:
+        """Say nothing: an interface knows by the protocol what waits for the move."""
 
-    def _carry_out_postponed(self) -> None:
-        while self._postponed:
-            self._carry_out(self._postponed.popleft())
+    def _carry_out(self, command: Command) -> None:
+        if command.needs is not Needs.IDLE_ENGINE:
+            super()._carry_out(command)
+            return
+        interrupted = self._player.interrupt()  # it ponders or analyses
+        super()._carry_out(command)
+        self._player.resume(interrupted)
+
+    def _complain(self, command: Command, error: Exception) -> None:
+        reason = str(error) if isinstance(error, EngineError) else f"{type(error).__name__}: {error}"
+        self._output.write(f"Error ({one_line(reason)}): {one_line(command.line)}")
 
     def _hear(self, event: object) -> None:
         if isinstance(event, SearchDone):
@@ -178,21 +146,21 @@ class XBoard(Conversation):
 
     def _tick(self) -> None:
         self._show_progress()
-        if not self._input_ended or self._status is not None or self._waiting:
+        if not self._input_ended or self._status is not None:
             return
-        if self._loaded_player is not None and self._loaded_player.thinking:
-            self._loaded_player.end()
-        else:
+        player = self._loaded_player
+        if player is not None and player.thinking and not self._leaving:
+            player.end()
+        elif player is not None or not self._waiting:
             self._status = 0
 
     # --- Loading ----------------------------------------------------------------------------------------------------
 
     def _engine_loaded(self) -> None:
-        self._loaded_player = Player(self._engine, self._output, self._events, self._carry_out_postponed)
+        self._loaded_player = Player(self._engine, self._output, self._events, self._carry_out_waiting)
         self._loaded_player.comments = self._comments
         self._end_features()
-        while self._waiting and self._status is None:
-            self._receive(self._waiting.popleft())
+        self._receive_waiting()
 
     def _loading_failed(self, error: EngineError) -> None:
         self._output.write(f"tellusererror {one_line(str(error))}")
@@ -229,7 +197,7 @@ class XBoard(Conversation):
             self._loaded_player.comments = allowed
 
     def _quit(self, text: str) -> None:
-        self._status = 0
+        self._leave()
 
     # --- Commands that need no player -------------------------------------------------------------------------------
 

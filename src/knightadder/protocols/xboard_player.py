@@ -292,7 +292,10 @@ class Player:
 
     def _set_number(self, name: str, text: str) -> None:
         """Set an option to a number that the interface means as a limit."""
-        self._engine.set_option(name, str(min(int(text), _MAXIMA[name])) if text.isdecimal() else text)
+        if text.isdecimal():
+            largest = _MAXIMA[name]  # Python reads no number of thousands of digits
+            text = str(min(int(text), largest) if len(text) < 20 else largest)
+        self._engine.set_option(name, text)
 
     # --- Commands: the game -----------------------------------------------------------------------------------------
 
