@@ -453,23 +453,6 @@ def test_cache_is_cleared(capsys, monkeypatch):
     assert _run(capsys, "cache", "--clear")[:2] == (0, "Freed 1.2 MB\n")
 
 
-class FakeLoader:
-    """A loader that reports two steps and then is ready."""
-
-    def __init__(self, options):
-        self.steps = ["compiling 1/2: a", "compiling 1/2: a", None, "compiling 2/2: b"]
-        self.ready = types.SimpleNamespace(wait=lambda _: not self.steps)
-
-    def start(self):
-        pass
-
-    def progress(self):
-        return self.steps.pop(0)
-
-    def engine(self):
-        return "engine"
-
-
 @pytest.mark.parametrize(
     ("terminal", "shown"),
     [
@@ -477,29 +460,17 @@ class FakeLoader:
         (True, "\r\x1b[Kcompiling 1/2: a\r\x1b[Kcompiling 2/2: b\r\x1b[K"),
     ],
 )
-def test_loading_shows_each_step_once_on_standard_error(capsys, monkeypatch, terminal, shown):
-    monkeypatch.setattr("knightadder.engine.loader.Loader", FakeLoader)
+def test_loading_shows_each_step_on_standard_error(capsys, monkeypatch, terminal, shown):
+    def load(options, report):
+        report("compiling 1/2: a")
+        report("compiling 2/2: b")
+        return "engine"
+
+    monkeypatch.setattr("knightadder.engine.loader.load_and_report", load)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
     assert cli._load(cli._options()) == "engine"
     captured = capsys.readouterr()
     assert (captured.out, captured.err) == ("", shown)
-
-
-def test_ctrl_c_while_loading_leaves_at_once(monkeypatch):
-    class Left(Exception):
-        pass
-
-    def leave(status):
-        raise Left(status)
-
-    def interrupt(_):
-        raise KeyboardInterrupt
-
-    loader = types.SimpleNamespace(start=lambda: None, ready=types.SimpleNamespace(wait=interrupt))
-    monkeypatch.setattr("knightadder.engine.loader.Loader", lambda options: loader)
-    monkeypatch.setattr(os, "_exit", leave)
-    with pytest.raises(Left, match="130"):
-        cli._load(cli._options())
 
 
 # --- the real thing, in processes of its own -----------------------------------------------------------------------

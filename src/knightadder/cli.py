@@ -281,18 +281,10 @@ def _options(chess960: bool = False, multipv: int = 1) -> "Options":
 
 def _load(options: "Options") -> "Engine":
     """Load the engine, showing on stderr what is compiled; EngineError if that fails."""
-    from knightadder.engine.loader import Loader
+    from knightadder.engine.loader import load_and_report
 
-    loader = Loader(options)
-    loader.start()
     with _progress_line() as show:
-        try:
-            while not loader.ready.wait(_POLL_SECONDS):
-                show(loader.progress())
-        except KeyboardInterrupt:
-            # Nothing can interrupt the compiler, and to end the interpreter beneath it would crash.
-            os._exit(EXIT_INTERRUPTED)
-    return loader.engine()
+        return load_and_report(options, show)
 
 
 def _set_position(engine: "Engine", fen: Sequence[str]) -> None:
@@ -302,20 +294,20 @@ def _set_position(engine: "Engine", fen: Sequence[str]) -> None:
 
 
 @contextlib.contextmanager
-def _progress_line() -> Iterator[Callable[[str | None], None]]:
-    """Show a changing line on stderr: in place on a terminal, else each text once on a line of its own."""
+def _progress_line() -> Iterator[Callable[[str], None]]:
+    """Show a changing line on stderr: in place on a terminal, else each text on a line of its own."""
     in_place = sys.stderr.isatty()
-    shown: str | None = None
+    begin, end = ("\r\x1b[K", "") if in_place else ("", "\n")
+    shown = False
 
-    def show(text: str | None) -> None:
+    def show(text: str) -> None:
         nonlocal shown
-        if text is not None and text != shown:
-            shown = text
-            print(f"\r\x1b[K{text}" if in_place else text, end="" if in_place else "\n", file=sys.stderr, flush=True)
+        shown = True
+        print(f"{begin}{text}", end=end, file=sys.stderr, flush=True)
 
     yield show
-    if in_place and shown is not None:
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+    if in_place and shown:
+        print(begin, end="", file=sys.stderr, flush=True)
 
 
 # --- showing an analysis -------------------------------------------------------------------------------------------

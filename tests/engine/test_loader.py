@@ -1,5 +1,6 @@
 """The loader: loads once in the background, tells how far it is, and says so when it fails."""
 
+import os
 import subprocess
 import sys
 import threading
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from knightadder.engine.errors import EngineError
-from knightadder.engine.loader import Loader, Report
+from knightadder.engine.loader import Loader, Report, load_and_report
 from knightadder.engine.options import Options
 
 if TYPE_CHECKING:
@@ -77,6 +78,57 @@ def test_a_failure_reaches_whoever_waits(failure: BaseException) -> None:
     assert caught.value.__cause__ is failure
     assert loader.error is failure
     assert loader.ready.is_set()
+
+
+def test_a_command_is_told_each_step_once() -> None:
+    engine = cast("Engine", object())
+    heard: list[str] = []
+    told = {step: threading.Event() for step in ("compiling 1/2: perft", "compiling 2/2: search")}
+
+    def load(options: Options, report: Report) -> "Engine":
+        for step, event in told.items():
+            report(step)
+            report(step)
+            assert event.wait(TIMEOUT)
+        return engine
+
+    def on_step(step: str) -> None:
+        heard.append(step)
+        told[step].set()
+
+    assert load_and_report(Options(), on_step, load) is engine
+    assert heard == list(told)
+
+
+def test_a_command_hears_of_a_failure() -> None:
+    def load(options: Options, report: Report) -> "Engine":
+        raise ImportError("no numba here")
+
+    with pytest.raises(EngineError, match="no numba here"):
+        load_and_report(Options(), lambda step: None, load)
+
+
+def test_ctrl_c_while_loading_leaves_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Left(Exception):
+        pass
+
+    finished = threading.Event()
+
+    def load(options: Options, report: Report) -> "Engine":
+        report("compiling 1/2: perft")
+        assert finished.wait(TIMEOUT)
+        return cast("Engine", object())
+
+    def interrupt(step: str) -> None:
+        raise KeyboardInterrupt
+
+    def leave(status: int) -> None:
+        raise Left(status)
+
+    monkeypatch.setattr(os, "_exit", leave)
+    with pytest.raises(Left, match="130"):
+        load_and_report(Options(), interrupt, load)
+    finished.set()
 
 
 def test_the_protocol_imports_nothing_heavy() -> None:

@@ -168,8 +168,9 @@ def _reach(process: UciProcess, moment: str) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a pipe breaks otherwise there")
-def test_a_reader_that_goes_away_ends_the_process_quietly() -> None:
-    assert run_without_reader(COMMAND, b"uci\n") == (0, b"")
+@pytest.mark.parametrize("text", [b"uci\n", b"", b"go infinite\n", b"go perft 12\nisready\n"])
+def test_a_reader_that_goes_away_ends_the_process_quietly(text: bytes) -> None:
+    assert run_without_reader(COMMAND, text) == (0, b"")
 
 
 # --- Best moves: when, and which --------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """The engine: a game, a hash table, options, and one search at a time. Knows no protocol."""
 
 import os
+import shlex
 from collections.abc import Callable, Sequence
 from random import Random
 
@@ -61,6 +62,7 @@ class Engine:
         self._search: Search | None = None
         self._book: Book | None = None
         self._tablebases = Tablebases(self._tables)
+        self._trusted_folders = {str(SHIPPED)}  # and those of which the user has been told how to verify them
         self.random = Random()
 
     # --- settings and position -------------------------------------------------------------------------------------
@@ -266,10 +268,15 @@ class Engine:
         folders = [folder for folder in self.options.syzygy_path.split(os.pathsep) if folder]
         found = self._tablebases = Tablebases(self._tables, [*folders, SHIPPED])
         count, dtz_count = len(found.names), len(found.dtz_names)
-        return [
+        lines = [
             f"Syzygy tablebases: {count} WDL and {dtz_count} DTZ tables, up to {found.largest} men",
             *found.problems,
         ]
+        # A damaged file whose header is sound gives wrong values, and to read all of it takes too long here.
+        if new := sorted({str(path.parent) for path in found.paths.values()} - self._trusted_folders):
+            self._trusted_folders.update(new)
+            lines.append(f"knightadder tablebases verify {shlex.join(new)} finds damaged files")
+        return lines
 
     def _book_move(self, limits: Limits) -> str | None:
         """Return the book's move for a `go` that asks for a move to play, not for an analysis."""

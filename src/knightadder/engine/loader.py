@@ -3,6 +3,7 @@
 Importing the core takes half a second, and the very first start compiles it, which takes many more.
 """
 
+import os
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from knightadder.engine.engine import Engine
 
 Report: TypeAlias = Callable[[str], None]
+
+_POLL_SECONDS = 0.1  # on Windows, a wait without a timeout would keep Ctrl-C out
+_EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
 
 def load_engine(options: Options, report: Report) -> "Engine":
@@ -33,6 +37,40 @@ def load_engine(options: Options, report: Report) -> "Engine":
     engine = Engine(options)
     engine.warm_up()
     return engine
+
+
+def load_and_report(
+    options: Options, report: Report, load: Callable[[Options, Report], "Engine"] = load_engine
+) -> "Engine":
+    """Load an engine for a command that has nothing else to do meanwhile; Ctrl-C ends the process.
+
+    Parameters
+    ----------
+    options : Options
+        The options that the engine starts with and keeps.
+    report : callable
+        Told each step of compiling, in this thread; not called when all is in the cache.
+    load : callable
+        What loads the engine, in a thread of its own: :func:`load_engine`, or that and what else is to be compiled.
+
+    Raises
+    ------
+    EngineError
+        If loading failed.
+    """
+    loader = Loader(options, load)
+    loader.start()
+    told = None
+    try:
+        while not loader.ready.wait(_POLL_SECONDS):
+            step = loader.progress()
+            if step is not None and step != told:
+                told = step
+                report(step)
+    except KeyboardInterrupt:
+        # Nothing can interrupt the compiler, and to end the interpreter beneath it would crash.
+        os._exit(_EXIT_INTERRUPTED)
+    return loader.engine()
 
 
 class Loader:

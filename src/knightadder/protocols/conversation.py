@@ -194,6 +194,7 @@ class Conversation(ABC):
                 if self._status is None:
                     self._session.start_loading()
                 self._tick()
+                self._output.look()
                 timeout = TICK
         except KeyboardInterrupt:
             self._status = 130

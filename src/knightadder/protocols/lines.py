@@ -1,5 +1,7 @@
 """Lines of text, in and out, as every protocol reads and writes them."""
 
+import contextlib
+import select
 import threading
 from collections.abc import Callable, Iterable
 from typing import TextIO
@@ -36,6 +38,17 @@ class Output:
                 self._stream.write(f"{text}\n")
                 self._stream.flush()
             except (OSError, ValueError):  # a broken pipe, or a stream closed on our side
+                self.closed = True
+                self._on_closed()
+
+    def look(self) -> None:
+        """Find out whether the other side still reads, where the system tells that of a pipe; Windows does not."""
+        if self.closed or not hasattr(select, "poll"):
+            return
+        with contextlib.suppress(OSError, ValueError):  # what is no file cannot be asked
+            poll = select.poll()
+            poll.register(self._stream.fileno(), 0)
+            if poll.poll(0):
                 self.closed = True
                 self._on_closed()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 from pathlib import Path
 
@@ -218,6 +219,23 @@ def test_the_path_of_tables(engine: Engine, tmp_path: Path) -> None:
     assert lines[0] == "Syzygy tablebases: 5 WDL and 5 DTZ tables, up to 3 men"
     assert [line.split(": ")[0] for line in lines[1:]] == [str(damaged / "KQvK.rtbw"), str(missing)]
     assert len(engine.set_option("SyzygyPath", "")) == 1
+
+
+def test_how_to_verify_a_folder_is_told_once(tmp_path: Path) -> None:
+    engine = Engine()
+    first, second = tmp_path / "my tables", tmp_path / "others"
+    for folder, name in ((first, "KQvK.rtbw"), (second, "KRvK.rtbw")):
+        folder.mkdir()
+        shutil.copy(SHIPPED / name, folder)
+    assert engine.set_option("SyzygyPath", str(first))[1:] == [
+        f"knightadder tablebases verify {shlex.quote(str(first))} finds damaged files"
+    ]
+    assert engine.set_option("SyzygyPath", os.pathsep.join(map(str, (first, second))))[1:] == [
+        f"knightadder tablebases verify {shlex.quote(str(second))} finds damaged files"
+    ]
+    assert len(engine.set_option("SyzygyPath", str(first))) == 1
+    assert len(engine.set_option("SyzygyPath", "")) == 1
+    engine.close()
 
 
 def test_a_table_that_changes_between_two_searches_is_reported(searcher: Searcher, tmp_path: Path) -> None:
