@@ -200,6 +200,16 @@ def test_after_a_ponder_hit_the_limits_count(
     assert (listener.result.best_move or "none") in (legal(fen) or {"none"})
 
 
+def test_pondering_goes_on_whatever_the_clock_says(searcher: Searcher, clock: Clock) -> None:
+    for limits in (Limits(ponder=True, wtime=1, btime=1), Limits(ponder=True, movetime=1)):
+        listener = searcher.start(limits, KIWIPETE)
+        clock.advance(searcher.engine, 3600)
+        listener.wait_for_lines(len(listener.infos) + 2)
+        searcher.engine.stop()
+        assert listener.result.best_move in legal(KIWIPETE)
+        assert searcher.engine.wait(TIMEOUT)
+
+
 def test_a_ponder_hit_ends_at_once_a_search_that_has_used_its_time(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
