@@ -16,7 +16,7 @@ from ..layout import BISHOP, BLACK, KING, KNIGHT, NO_SQUARE, PAWN, QUEEN, ROOK, 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
 _LETTERS = " PNBRQK  pnbrqk"  # by piece
-_LETTER_CODES = tuple(map(ord, _LETTERS))
+_PIECES = tuple(max(_LETTERS.find(chr(code)), 0) if code > 32 else 0 for code in range(128))  # by a letter's code
 _FILES = "abcdefgh"
 _A, _B, _H, _K, _Q, _W = (ord(letter) for letter in "abhkqw")
 _0, _1, _8, _9, _DASH, _SLASH, _SPACE = (ord(letter) for letter in "0189-/ ")
@@ -32,7 +32,8 @@ _MOST_PAWNS = 8
 STM, EP, RULE50, FULLMOVE, ROOKS = 0, 1, 2, 3, 4
 # What is said of a fault: where it is in the text, which rank or side (0 for White) it concerns, and how many it has.
 _AT, _WHICH, _COUNT = 8, 9, 10
-NUMBERS = 11
+_BOUNDS = 11  # where each field begins and ends
+NUMBERS = _BOUNDS + 2 * 6
 
 _FAULTS = {
     1: "a FEN has 4 to 6 fields, not {count}",
@@ -160,17 +161,12 @@ def read_fields(text, start, end, board, numbers):
     int
         0, or what is wrong, by the places of `_FAULTS`.
     """
-    count = 0
-    at = _next_field(text, start, end)
-    while at < end:
-        count += 1
-        at = _next_field(text, _end_of_field(text, at, end), end)
+    count = _find_fields(text, start, end, numbers)
     if count < 4 or count > 6:
         numbers[_COUNT] = count
         return _BAD_FIELDS
 
-    at = _next_field(text, start, end)
-    last = _end_of_field(text, at, end)
+    at, last = numbers[_BOUNDS], numbers[_BOUNDS + 1]
     fault = _read_board(text, at, last, board, numbers)
     if fault:
         return fault
@@ -178,70 +174,56 @@ def read_fields(text, start, end, board, numbers):
     if fault:
         return fault
 
-    at = numbers[_AT] = _next_field(text, last, end)
-    last = _end_of_field(text, at, end)
+    at, last = numbers[_BOUNDS + 2], numbers[_BOUNDS + 3]
+    numbers[_AT] = at
     letter = int(text[at])
     if last - at != 1 or (letter != _W and letter != _B):
         return _BAD_SIDE
     numbers[STM] = WHITE if letter == _W else BLACK
 
-    at = _next_field(text, last, end)
-    last = _end_of_field(text, at, end)
+    at, last = numbers[_BOUNDS + 4], numbers[_BOUNDS + 5]
     fault = _read_castling(text, at, last, board, numbers)
     if fault:
         return fault
 
-    at = numbers[_AT] = _next_field(text, last, end)
-    last = _end_of_field(text, at, end)
+    at, last = numbers[_BOUNDS + 6], numbers[_BOUNDS + 7]
+    numbers[_AT] = at
     fault = _read_en_passant(text, at, last, board, numbers)
     if fault:
         return fault
 
     # Either counter may be missing, and an empty one reads as 0.
-    at = numbers[_AT] = _next_field(text, last, end)
-    last = _end_of_field(text, at, end)
+    at, last = numbers[_BOUNDS + 8], numbers[_BOUNDS + 9]
+    numbers[_AT] = at
     numbers[RULE50] = _read_counter(text, at, last)
     if numbers[RULE50] < 0:
         return _BAD_CLOCK
-    at = numbers[_AT] = _next_field(text, last, end)
-    last = _end_of_field(text, at, end)
+    at, last = numbers[_BOUNDS + 10], numbers[_BOUNDS + 11]
+    numbers[_AT] = at
     number = _read_counter(text, at, last)
     numbers[FULLMOVE] = max(number, 1)  # many write 0
     return _BAD_NUMBER if number < 0 else 0
 
 
 @register_jitable
-def _next_field(text, at, end):
-    """Return where the next field begins; `end` if there is none."""
-    while at < end and _is_space(int(text[at])):
-        at += 1
-    return at
-
-
-@register_jitable
-def _end_of_field(text, at, end):
-    """Return where the field that begins here ends."""
-    while at < end and not _is_space(int(text[at])):
-        at += 1
-    return at
-
-
-@register_jitable
-def _is_space(letter):
-    return (
-        letter == _SPACE
-        or (letter >= _TAB and letter <= _RETURN)
-        or (letter >= _FIRST_SEPARATOR and letter <= _LAST_SEPARATOR)
-    )
-
-
-@register_jitable
-def _piece_of(letter):
-    """Return the piece that a letter stands for, 0 for none."""
-    for piece in range(1, len(_LETTER_CODES)):
-        if _LETTER_CODES[piece] == letter:
-            return piece
-    return 0
+def _find_fields(text, start, end, numbers):
+    """Find where the first six fields begin and end; returns how many there are in all."""
+    count, inside = 0, False
+    for place in range(start, end):
+        letter = int(text[place])
+        space = letter <= _SPACE and (
+            letter == _SPACE
+            or (letter >= _TAB and letter <= _RETURN)
+            or (letter >= _FIRST_SEPARATOR and letter <= _LAST_SEPARATOR)
+        )
+        if space == inside:
+            inside = not inside
+            count += 1 if inside else 0
+            if count <= 6:
+                numbers[_BOUNDS + 2 * count - (2 if inside else 1)] = place
+    if inside and count <= 6:
+        numbers[_BOUNDS + 2 * count - 1] = end
+    return count
 
 
 @register_jitable
@@ -264,7 +246,7 @@ def _read_board(text, at, end, board, numbers):
         elif letter >= _1 and letter <= _8:
             file += letter - _0
         else:
-            piece = _piece_of(letter)
+            piece = _PIECES[letter] if letter < 128 else 0
             if piece == 0:
                 numbers[_AT] = place
                 return _BAD_PIECE
@@ -288,12 +270,15 @@ def check_material(board):
     tuple of int
         0 or a fault, by the places of `_FAULTS`; the side that it concerns; and how many kings that has.
     """
+    white = black = 0  # eight bits for each type
+    for square in range(64):
+        piece = int(board[square])
+        if piece > 8:
+            black += 1 << 8 * (piece & 7)
+        elif piece:
+            white += 1 << 8 * piece
     for color in range(2):
-        counts = 0  # eight bits for each type
-        for square in range(64):
-            piece = int(board[square])
-            if piece >> 3 == color:
-                counts += 1 << 8 * (piece & 7)
+        counts = black if color else white
         kings = counts >> 8 * KING & 255
         if kings != 1:
             return _BAD_KINGS, color, kings
