@@ -123,14 +123,17 @@ def test_a_folder_of_another_run_is_refused(data, tmp_path, no_games, other, dif
         pass
     status, out, err = data("games", "--positions", 9, *QUICK, *other)
     assert (status, out) == (2, "")
-    assert err == f"knightadder: games was begun with other {differing}: give another folder\n"
+    assert err.startswith(
+        f"knightadder: games belongs to another run, with other {differing}: go on with the same, or "
+    )
+    assert err.endswith(" give another folder\n")
 
 
 def test_a_folder_in_use_is_refused(data, tmp_path, no_games):
     with Parts(tmp_path / "games").open(SAME):
         status, out, err = data("games", "--positions", 9, *QUICK)
     assert (status, out) == (2, "")
-    assert err == "knightadder: another run is at work in games: wait, or give another folder\n"
+    assert err == "knightadder: games is in use by another run\n"
 
 
 def test_what_is_said_of_the_games_that_there_are(data, tmp_path, no_games, monkeypatch):

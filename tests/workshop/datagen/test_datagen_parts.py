@@ -99,14 +99,17 @@ def test_the_same_settings_are_taken_again(folder):
     ],
 )
 def test_other_settings_are_refused(folder, settings, differing):
-    with pytest.raises(OptionError, match=f"^{folder} was begun with other {differing}: give another folder$"):
+    with pytest.raises(
+        OptionError,
+        match=f"^{folder} belongs to another run, with other {differing}: go on .*, or give another folder$",
+    ):
         Parts(folder).open(settings).__enter__()
 
 
 @pytest.mark.parametrize("text", [b"", b"{", b"[]", b"5", b"\xff"])
 def test_what_are_no_settings_is_refused(folder, text):
     (folder / "settings.json").write_bytes(text)
-    with pytest.raises(OptionError, match=r"settings\.json does not hold the settings of a run$"):
+    with pytest.raises(OptionError, match=r"is not of such a run: give another folder$"):
         Parts(folder).open(SETTINGS).__enter__()
 
 
@@ -119,7 +122,7 @@ def test_what_is_no_list_is_refused(folder, text):
 
 def test_a_second_run_is_refused(folder):
     with Parts(folder).open(SETTINGS):
-        with pytest.raises(OptionError, match=f"^another run is at work in {folder}: wait, or give another folder$"):
+        with pytest.raises(OptionError, match=f"^{folder} is in use by another run$"):
             Parts(folder).open(SETTINGS).__enter__()
         _loaded(folder)  # but others may read
     _filled(folder, 0)

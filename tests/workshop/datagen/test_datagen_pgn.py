@@ -150,4 +150,4 @@ def test_the_command(capsys, tmp_path, monkeypatch):
     assert (tmp_path / "data.bin").stat().st_size == 32 * len(Reader().read(words, Filter()))
     # Games of the engine against itself go elsewhere.
     assert cli.main(["datagen", "games", "--positions", "9"]) == 2
-    assert "games was begun with other nodes, hash, seed" in capsys.readouterr().err
+    assert "games belongs to another run, with other nodes, hash, seed" in capsys.readouterr().err

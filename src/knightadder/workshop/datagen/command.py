@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from knightadder.workshop.datagen.parts import Parts
 
 _LINE_SECONDS = 10  # between lines of progress, off a terminal
-_POLL_SECONDS = 0.1
-_EXIT_INTERRUPTED = 130  # as in `cli.py`
 
 _DESCRIPTION = """\
 Let the engine play against itself and keep whole games in a folder, with the score that search found for each move:
@@ -183,7 +180,7 @@ def _note_damaged(parts: Parts) -> None:
 
 def _compile() -> None:
     """Compile what is not compiled yet, and once only: the processes that play come afterwards."""
-    from knightadder.engine.loader import Loader, load_engine
+    from knightadder.engine.loader import load_and_report, load_engine
     from knightadder.engine.options import Options
 
     def load(options: Options, report: Callable[[str], None]) -> Engine:
@@ -193,19 +190,7 @@ def _compile() -> None:
         compile_player(report)
         return engine
 
-    loader = Loader(Options(), load)
-    loader.start()
-    shown = None
-    try:
-        while not loader.ready.wait(_POLL_SECONDS):
-            if loader.progress() != shown:
-                shown = loader.progress()
-                print(shown, file=sys.stderr, flush=True)
-    except KeyboardInterrupt:
-        os._exit(
-            _EXIT_INTERRUPTED
-        )  # nothing can interrupt the compiler, and to end the interpreter beneath it would crash
-    loader.engine().close()
+    load_and_report(Options(), lambda step: print(step, file=sys.stderr, flush=True), load).close()
 
 
 def _play(settings: GameSettings, parts: Parts, wanted: int, concurrency: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import zlib
@@ -15,19 +14,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
 import knightadder
-import knightadder.core
 from knightadder.core.board.viriformat import HEADER
 from knightadder.engine.errors import OptionError
+from knightadder.runs import check_same_run, locked, source_digest, write_whole
 
 FORMAT = 2  # 1 kept positions without their games
 
 _SETTINGS = "settings.json"
 _LIST = "chunks.jsonl"
-_LOCK = "lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +59,7 @@ def engine_version() -> str:
 
     It is the same on all machines.
     """
-    core = Path(knightadder.core.__file__).parent
-    digest = hashlib.sha256()
-    for file in sorted(core.rglob("*")):
-        if file.is_file() and "__pycache__" not in file.parts:
-            content = file.read_bytes()
-            digest.update(f"{file.relative_to(core).as_posix()}\0{len(content)}\0".encode())
-            digest.update(content)
-    return f"{knightadder.__version__}-{digest.hexdigest()[:12]}"
+    return f"{knightadder.__version__}-{source_digest(folders=('core',))}"
 
 
 class Parts:
@@ -133,21 +123,15 @@ class Parts:
         OptionError
             If it belongs to another run, another run is at work in it, or it cannot be read or made.
         """
-        lock = FileLock(self.folder / _LOCK)
         try:
             self.folder.mkdir(exist_ok=True)
-            lock.acquire(timeout=0)
-        except Timeout:
-            raise OptionError(f"another run is at work in {self.folder}: wait, or give another folder") from None
         except OSError as error:
             raise OptionError(f"cannot use {self.folder}: {error.strerror}") from None
-        try:
+        with locked(self.folder):
             self._check_settings({"format": FORMAT, **settings})
             self.load()
             self._mend_list()
             yield
-        finally:
-            lock.release()
 
     def _check_settings(self, wanted: dict[str, Any]) -> None:
         """Refuse the folder if it was begun with other settings; note them in a new one."""
@@ -157,13 +141,11 @@ class Parts:
                 write_whole(file, (json.dumps(wanted, indent=2) + "\n").encode())
                 return
             found = json.loads(file.read_text(encoding="utf-8"))
-            differing = [key for key in wanted if found.get(key) != wanted[key]]
         except OSError as error:
             raise OptionError(f"cannot use {self.folder}: {error.strerror}") from None
-        except (ValueError, AttributeError):
-            raise OptionError(f"{file} does not hold the settings of a run") from None
-        if differing:
-            raise OptionError(f"{self.folder} was begun with other {', '.join(differing)}: give another folder")
+        except ValueError:
+            found = None
+        check_same_run(self.folder, found, wanted, "give another folder")
 
     def _mend_list(self) -> None:
         """Write the list anew if it has more in it than the chunks that are there."""
@@ -236,21 +218,3 @@ class Parts:
             if zlib.crc32(data) != self.chunks[number].crc:
                 raise OptionError(f"{file} is damaged: remove it, and its games are played again")
             yield np.frombuffer(bytearray(data), np.uint32)
-
-
-def write_whole(file: Path, data: bytes) -> None:
-    """Write a file so that at any time it is there either whole or not at all.
-
-    Raises
-    ------
-    OptionError
-        If it cannot be written.
-    """
-    beside = file.with_name(f".{file.name}.tmp")
-    try:
-        beside.write_bytes(data)
-        beside.replace(file)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            beside.unlink()
-        raise OptionError(f"cannot write {file}: {error.strerror}") from None
