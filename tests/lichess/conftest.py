@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from fake_lichess import BOT, TOKEN
-from lichess_players import Chooser, HurriedClock
+from lichess_players import PATIENCE, TIMEOUTS, Chooser, StillClock
 
 from knightadder.lichess.api import Lichess
 from knightadder.lichess.bot import Bot
@@ -31,7 +31,7 @@ class Running:
 
     def wait(self):
         """Wait until the bot has ended by itself."""
-        self._thread.join(120)
+        self._thread.join(PATIENCE)
         assert not self._thread.is_alive(), "the bot does not end"
 
 
@@ -40,15 +40,15 @@ def start_bot():
     """Start bots, which are ended after the test."""
     with contextlib.ExitStack() as stack:
 
-        def start(server, make_engine=Chooser, clock=None, timeouts=(10.0, 20.0, 20.0), **settings):
-            clock = clock or HurriedClock()
+        def start(server, make_engine=Chooser, clock=None, **settings):
+            clock = clock or StillClock()
             made = []
 
             def make():
                 made.append(make_engine())
                 return made[-1]
 
-            lichess = Lichess(server.url, TOKEN, clock, threading.Event(), timeouts)
+            lichess = Lichess(server.url, TOKEN, clock, threading.Event(), TIMEOUTS)
             settings = replace(Settings(url=server.url), **settings)
             running = Running(Bot(lichess, BOT, EnginePool(make), settings, clock), lichess, made, clock)
             stack.callback(lichess.close)

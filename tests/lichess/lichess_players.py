@@ -1,7 +1,7 @@
-"""What games of the bot need besides a server: an engine whose moves are known beforehand, and a clock that hurries."""
+"""What games of the bot need besides a server: engines whose moves are known beforehand, and clocks that tests move."""
 
+import itertools
 import threading
-from time import monotonic
 from zlib import crc32
 
 import chess
@@ -10,6 +10,18 @@ from chess.engine import Cp, PovScore, PovWdl, Wdl
 from knightadder.engine.info import Bound
 from knightadder.library.results import Line, PlayResult
 from knightadder.lichess.waiting import Clock
+
+PATIENCE = 300  # seconds: longer than anything takes on a busy machine, so that only a fault is waited for so long
+TIMEOUTS = 60.0, PATIENCE, PATIENCE  # of a `Lichess` whose server answers always, however slowly
+
+
+def until(condition):
+    """Wait for something that other threads bring about."""
+    for _ in range(1000 * PATIENCE):
+        if condition():
+            return
+        threading.Event().wait(0.001)
+    raise AssertionError("it does not come about")
 
 
 def choice(board):
@@ -78,7 +90,7 @@ class Thinker(Chooser):
 
     def choose(self, board):
         self.thinking.set()
-        assert self.stopped.wait(60)
+        assert self.stopped.wait(PATIENCE)
         return choice(board)
 
     def stop(self):
@@ -87,19 +99,43 @@ class Thinker(Chooser):
             self.stopped.set()
 
 
-class HurriedClock(Clock):
-    """A clock that waits for nothing but notes for how long it should have, and whose deadlines come sooner."""
+class StillClock(Clock):
+    """A clock that stands still until a test moves it on.
 
-    def __init__(self, rate=1.0):
-        self.rate = rate
-        self.waits = []
+    Waits for an event end at once; `waits` tells how long they should have been. Who waits for something from a queue
+    waits until it is there, or the clock has been moved on far enough; `patience` tells for how long, if not for ever.
+    """
+
+    def __init__(self):
+        self.waits, self.patience = [], []
+        self._now = 0.0
 
     def now(self):
-        return monotonic() * self.rate
+        return self._now
+
+    def move_on(self, seconds):
+        self._now += seconds
 
     def wait(self, event, seconds):
         self.waits.append(seconds)
         return event.wait(0.001)
 
     def get(self, queue, seconds):
-        return super().get(queue, None if seconds is None else seconds / self.rate)
+        self.patience.append(seconds)
+        if seconds is None:
+            return super().get(queue, None)
+        end = self._now + seconds
+        while (item := super().get(queue, 0.005)) is None and self._now < end:
+            pass
+        return item
+
+
+class TickingClock(StillClock):
+    """A clock that goes on a quarter of a second whenever somebody looks at it."""
+
+    def __init__(self):
+        super().__init__()
+        self._ticks = itertools.count(1)
+
+    def now(self):
+        return next(self._ticks) / 4

@@ -4,7 +4,7 @@ import threading
 
 import chess
 from fake_lichess import FakeLichess, Faults, random_mover
-from lichess_players import Thinker, choice
+from lichess_players import Thinker, choice, until
 
 from knightadder.lichess.errors import Refused
 
@@ -60,12 +60,6 @@ def test_twenty_games_with_every_fault_lose_no_move_and_send_none_twice(start_bo
     }  # fmt: skip
 
 
-def until(condition):
-    """Wait for something that other threads bring about."""
-    while not condition():
-        threading.Event().wait(0.001)
-
-
 def test_challenges_that_do_not_suit_are_declined_with_the_reason(start_bot):
     with FakeLichess(Faults(lost=0.5, error=0.3)) as server:
         running = start_bot(server, speeds=("blitz",), variants=("standard", "chess960"), modes=("casual",))
@@ -79,16 +73,28 @@ def test_challenges_that_do_not_suit_are_declined_with_the_reason(start_bot):
     assert server.games == {}
 
 
+def is_accepted(server, game_id):
+    """Wait for the answer to a challenge."""
+    until(lambda: game_id in server.games or game_id in server.declined)
+    return game_id in server.games
+
+
+def play_another(server, most_plies):
+    """Challenge the bot until it has the time for a game."""
+    while not is_accepted(server, server.challenge(most_plies=most_plies)):
+        assert set(server.declined.values()) == {"later"}
+
+
 def test_only_so_many_games_at_once(start_bot):
     with FakeLichess() as server:
         first = server.challenge(opponent=lambda *_: None)
         running = start_bot(server, concurrency=1)
-        until(lambda: first in server.games)
+        assert is_accepted(server, first)
         second = server.challenge()
-        until(lambda: server.declined)
+        assert not is_accepted(server, second)
         assert server.declined == {second: "later"}
         server.act(server.games[first], "resign")
-        until(lambda: len(server.games) == 2 or server.challenge(most_plies=4) in server.games)
+        play_another(server, most_plies=4)
         running.bot.interrupt()
         running.wait()
 
@@ -170,13 +176,11 @@ def test_an_interrupt_resigns_at_once_if_wanted(start_bot):
 
 def test_engines_are_used_again(start_bot):
     with FakeLichess() as server:
-        left = [server.challenge, server.challenge]
-        server.on_finish = lambda _: left and left.pop()(most_plies=6)
-        server.challenge(most_plies=6)
-        running = start_bot(server, games=3, concurrency=3)
+        running = start_bot(server, games=3, concurrency=1)
+        for _ in range(3):  # the next game is accepted when the one before has given its engine back
+            play_another(server, most_plies=6)
         running.wait()
-    assert sum(engine.games for engine in running.engines) == 3
-    assert len(running.engines) < 3 + 1
+    assert [engine.games for engine in running.engines] == [3]
 
 
 def test_a_token_that_is_revoked_ends_the_bot(start_bot, monkeypatch):

@@ -5,7 +5,7 @@ from queue import SimpleQueue
 
 import pytest
 from fake_lichess import TOKEN, FakeLichess, Faults
-from lichess_players import HurriedClock
+from lichess_players import PATIENCE, TIMEOUTS, StillClock, until
 
 from knightadder.lichess.api import Lichess
 from knightadder.lichess.errors import Refused, Unreachable
@@ -16,8 +16,8 @@ from knightadder.lichess.event_stream import Follower
 def follow():
     followers, made = [], []
 
-    def start(server, timeouts=(10.0, 20.0, 20.0)):
-        events, clock = SimpleQueue(), HurriedClock()
+    def start(server, timeouts=TIMEOUTS):
+        events, clock = SimpleQueue(), StillClock()
         lichess = Lichess(server.url, TOKEN, clock, threading.Event(), timeouts)
         follower = Follower("test", lichess.events, lambda *event: events.put(event), clock)
         followers.append(follower)
@@ -34,7 +34,7 @@ def follow():
 
 
 def next_event(events):
-    event, number = events.get(timeout=60)
+    event, number = events.get(timeout=PATIENCE)
     return event["challenge"]["id"], number
 
 
@@ -42,8 +42,7 @@ def next_event(events):
 def test_a_stream_that_drops_or_is_garbled_is_opened_anew(follow, fault):
     with FakeLichess(Faults(**{fault: 1.0})) as server:
         _, events, _ = follow(server)
-        while not server.listeners:
-            threading.Event().wait(0.001)
+        until(lambda: server.listeners)
         server.challenge()  # this announcement is lost
         event, number = next_event(events)
         assert event == "game0001"
@@ -64,22 +63,23 @@ def test_attempts_that_fail_come_at_longer_and_longer_intervals(follow):
         server.challenge()
         _, events, clock = follow(server)
         assert next_event(events) == ("game0001", 4)
-    assert clock.waits[:3] == sorted(clock.waits[:3])
-    assert clock.waits[2] > 1
+    waits = clock.waits[:3]  # there is one more, if it sees the server go
+    assert waits == sorted(waits) and waits[2] >= 1
 
 
 def test_a_stream_without_a_sign_of_life_is_given_up(follow):
     with FakeLichess(keep_alive=3600) as server:
         server.challenge()
-        _, events, _ = follow(server, timeouts=(10.0, 0.05, 0.05))
+        _, events, _ = follow(server, timeouts=(60.0, 0.2, 0.2))  # an attempt that is too slow for it is repeated
         assert next_event(events)[1] < next_event(events)[1]
 
 
-def test_empty_lines_keep_a_stream_alive(follow):
-    with FakeLichess(keep_alive=0.01) as server:
-        _, events, _ = follow(server, timeouts=(10.0, 30.0, 30.0))
-        while not server.listeners:
-            threading.Event().wait(0.001)
+def test_empty_lines_are_no_events(follow):
+    with FakeLichess() as server:
+        _, events, _ = follow(server)
+        until(lambda: server.listeners)
+        for line in (b"\n", b"\r\n", b"\n"):
+            server.listeners[0].put(line)
         server.challenge()
         assert next_event(events) == ("game0001", 1)
 
@@ -94,8 +94,8 @@ def test_an_error_in_the_program_does_not_deafen_it(caplog):
 
     with FakeLichess() as server:
         server.challenge()
-        clock = HurriedClock()
-        lichess = Lichess(server.url, TOKEN, clock, threading.Event())
+        clock = StillClock()
+        lichess = Lichess(server.url, TOKEN, clock, threading.Event(), TIMEOUTS)
         follower = Follower("test", lichess.events, deliver, clock)
         follower.start()
         assert next_event(events) == ("game0001", 2)
@@ -107,11 +107,11 @@ def test_an_error_in_the_program_does_not_deafen_it(caplog):
 
 def test_a_refusal_is_the_end(follow):
     with FakeLichess() as server:
-        clock, events = HurriedClock(), SimpleQueue()
-        lichess = Lichess(server.url, "lip_wrong", clock, threading.Event())
+        clock, events = StillClock(), SimpleQueue()
+        lichess = Lichess(server.url, "lip_wrong", clock, threading.Event(), TIMEOUTS)
         follower = Follower("test", lichess.events, lambda *event: events.put(event), clock)
         follower.start()
-        error, _ = events.get(timeout=60)
+        error, _ = events.get(timeout=PATIENCE)
         follower.join()
         lichess.close()
     assert isinstance(error, Refused)
@@ -119,10 +119,9 @@ def test_a_refusal_is_the_end(follow):
 
 def test_a_line_that_is_no_object_ends_the_stream():
     with FakeLichess() as server:
-        lichess = Lichess(server.url, TOKEN, HurriedClock(), threading.Event())
+        lichess = Lichess(server.url, TOKEN, StillClock(), threading.Event(), TIMEOUTS)
         stream = lichess.events()
-        while not server.listeners:
-            threading.Event().wait(0.001)
+        until(lambda: server.listeners)
         server.listeners[0].put(b"[1, 2]\n")
         with pytest.raises(Unreachable, match="no event"):
             list(stream)

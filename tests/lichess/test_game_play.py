@@ -1,11 +1,17 @@
 """One game: how it begins, goes on and ends, and what happens to moves whose fate is unknown."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import chess
 import pytest
+import requests
 from fake_lichess import FakeLichess, Faults
-from lichess_players import Chooser, HurriedClock, Thinker, choice
+from lichess_players import PATIENCE, Chooser, StillClock, Thinker, TickingClock, choice, until
+
+from knightadder.engine.errors import EngineError
+from knightadder.lichess import api
+from knightadder.lichess.game_play import GamePlay
 
 
 class Scripted(Chooser):
@@ -38,12 +44,6 @@ def answers(*moves):
 
 def posted(server, game_id, action):
     return [request for request in server.requests if request.startswith(f"POST /api/bot/game/{game_id}/{action}")]
-
-
-def until(condition):
-    """Wait for something that other threads bring about."""
-    while not condition():
-        threading.Event().wait(0.001)
 
 
 @pytest.mark.parametrize("colour", chess.COLORS)
@@ -111,14 +111,15 @@ def test_from_a_position_in_which_black_begins(start_bot, colour):
 def test_the_clock_and_the_overhead_reach_the_engine(start_bot):
     with FakeLichess() as server:
         server.challenge(most_plies=8)
-        clock = HurriedClock(rate=10_000)  # so that some time passes between news and search
-        running = start_bot(server, games=1, clock=clock, move_overhead=150, ponder=True, nodes=1000)
+        running = start_bot(server, games=1, clock=TickingClock(), move_overhead=150, ponder=True, nodes=1000)
         running.wait()
     engine = running.engines[0]
     first, *others = [limit for _, limit in engine.asked]
     assert first.time == 5.0 and first.nodes == 1000
     assert all(0 < limit.white_clock < 180 and limit.black_clock == 180 and limit.white_inc == 2 for limit in others)
-    assert engine.settings[0]["Move Overhead"] >= 150
+    # Each move takes a quarter of a second at least, by that clock.
+    overheads = [setting["Move Overhead"] for setting in engine.settings]
+    assert overheads[0] == 150 and overheads[-1] > 250
     assert engine.pondered == [False, True, True, True]
 
 
@@ -139,23 +140,39 @@ def test_a_move_is_made_once_whatever_becomes_of_the_answer(start_bot, fault):
     assert len(posted(server, game_id, "move")) == expected
 
 
-def test_an_answer_that_comes_too_late_is_like_a_lost_one(start_bot):
-    with FakeLichess() as server:
-        server.hold = threading.Event()
+def test_an_answer_that_comes_too_late_is_like_a_lost_one(start_bot, monkeypatch):
+    send, made, hold = api._Session.send, threading.Semaphore(0), threading.Event()
+
+    with FakeLichess() as server, ThreadPoolExecutor() as pool:
+
+        def time_out(session, request, **kwargs):
+            """Send a request to move, and stop waiting for the answer as soon as the server has carried it out."""
+            if "/move/" not in request.url:
+                return send(session, request, **kwargs)
+            pool.submit(send, session, request, **kwargs)
+            assert made.acquire(timeout=PATIENCE)
+            raise requests.ReadTimeout
+
+        def move(game, uci):
+            result = FakeLichess.move(server, game, uci)
+            made.release()
+            return result
+
+        monkeypatch.setattr(api._Session, "send", time_out)
+        server.move, server.hold = move, hold
         game_id = server.challenge(opponent=answers("e7e5"))
-        running = start_bot(server, scripted("e2e4", "g1f3"), games=1, timeouts=(10.0, 0.3, 20.0))
-        game = None
-        while not (
-            game and game.opened > 1 and len(game.moves) > 2
-        ):  # the second move follows without an answer to the first
-            game = server.games.get(game_id)
-            threading.Event().wait(0.001)
-        server.hold.set()
-        running.bot.interrupt()
-        running.bot.interrupt()
+        running = start_bot(server, scripted("e2e4", "g1f3"), games=1)
+        until(lambda: game_id in server.games and len(server.games[game_id].moves) == 3)  # no answer to the first yet
+        game = server.games[game_id]
+        opened = game.opened
+        hold.set()
+        until(lambda: game.opened == 3)  # the answer to the second is not waited for either
+        server.act(game, "resign")
         running.wait()
-    assert game.moves[:3] == ["e2e4", "e7e5", "g1f3"]
+    assert opened >= 2
+    assert game.moves == ["e2e4", "e7e5", "g1f3"]
     assert server.violations == []
+    assert len(posted(server, game_id, "move")) == 2
 
 
 def test_a_move_that_the_server_forgets_is_made_again(start_bot):
@@ -166,7 +183,14 @@ def test_a_move_that_the_server_forgets_is_made_again(start_bot):
     assert server.violations == [] and len(server.games[game_id].moves) == 20
 
 
-def test_old_news_do_not_count_when_a_moves_fate_is_unknown(start_bot):
+def test_old_news_do_not_count_when_a_moves_fate_is_unknown(start_bot, monkeypatch):
+    deliver, delivered = GamePlay._deliver, []
+
+    def note(play, event, connection):
+        deliver(play, event, connection)
+        delivered.append(event)
+
+    monkeypatch.setattr(GamePlay, "_deliver", note)
     with FakeLichess() as server:
         game_id = server.challenge(opponent=answers())
         make_move = server.move
@@ -175,7 +199,7 @@ def test_old_news_do_not_count_when_a_moves_fate_is_unknown(start_bot):
             before = game.state()
             make_move(game, uci)
             game.publish(before)
-            threading.Event().wait(0.05)  # time to read it
+            until(lambda: delivered[-1:] == [before])
             return 500, "Something went wrong"
 
         server.move = move_and_say_that_it_is_not_made
@@ -240,32 +264,40 @@ def test_the_opponents_resignation_ends_the_search(start_bot):
 
 @pytest.mark.parametrize("colour", chess.COLORS)
 def test_a_game_is_aborted_if_the_opponent_does_not_start(start_bot, colour):
+    clock = StillClock()
     with FakeLichess() as server:
         game_id = server.challenge(colour, opponent=answers())
-        start_bot(server, games=1, clock=HurriedClock(rate=100), abort_after=3.0).wait()
+        running = start_bot(server, games=1, clock=clock, abort_after=33.0)
+        until(lambda: 33.0 in clock.patience)
+        clock.move_on(33.0)
+        running.wait()
     assert server.games[game_id].status == "aborted"
 
 
 def test_victory_is_claimed_when_the_opponent_has_gone(start_bot):
     gone = {"type": "opponentGone", "gone": True, "claimWinInSeconds": 8}
+    clock = StillClock()
     with FakeLichess() as server:
         game_id = server.challenge(opponent=answers("e7e5", gone))
-        start_bot(server, games=1, clock=HurriedClock(rate=100), abort_after=80_000.0).wait()
+        running = start_bot(server, games=1, clock=clock)
+        until(lambda: 8.0 in clock.patience)
+        clock.move_on(8.0)
+        running.wait()
     game = server.games[game_id]
     assert (game.status, game.winner, len(game.moves)) == ("timeout", chess.WHITE, 3)
 
 
 def test_nothing_is_claimed_from_an_opponent_who_is_back(start_bot):
-    gone = {"type": "opponentGone", "gone": True, "claimWinInSeconds": 80_000}
+    gone = {"type": "opponentGone", "gone": True, "claimWinInSeconds": 8}
+    clock = StillClock()
     with FakeLichess() as server:
         game_id = server.challenge(opponent=answers("e7e5", gone))
-        running = start_bot(server, games=1, abort_after=80_000.0)
-        until(lambda: game_id in server.games and len(server.games[game_id].moves) == 3)
+        running = start_bot(server, games=1, clock=clock)
+        until(lambda: 8.0 in clock.patience)
         game = server.games[game_id]
         game.publish({"type": "opponentGone", "gone": False})
-        game.push(game.board.parse_uci("b8c6"))
-        game.publish(game.state())
-        until(lambda: len(game.moves) >= 5)
+        until(lambda: None in clock.patience[clock.patience.index(8.0) :])  # it waits for the opponent only
+        clock.move_on(8.0)
         server.act(game, "resign")
         running.wait()
     assert posted(server, game_id, "claim-victory") == []
@@ -340,29 +372,34 @@ def test_moves_are_not_taken_back(start_bot):
 def test_a_game_that_does_not_exist_is_left(start_bot):
     with FakeLichess() as server:
         running = start_bot(server, games=1)
+        until(lambda: server.listeners)
         server.announce({"type": "gameStart", "game": {"id": "nowhere1"}})
-        while not running.bot.games_played:
-            server.announce({"type": "gameStart", "game": {"id": "nowhere1"}})
-            threading.Event().wait(0.01)
         running.wait()
     assert running.bot.games_played == 1
 
 
 def test_an_engine_that_fails_loses_its_game_only(start_bot):
-    failures = []
-
     class Broken(Chooser):
         def choose(self, board):
-            if not failures and len(self.asked) == 3:
-                from knightadder.engine.errors import EngineError
-
-                failures.append(board)
+            if board.root().fen() == FORTY.format("w") and len(board.move_stack) >= 4:
                 raise EngineError("out of order")
             return super().choose(board)
 
+    ended = []
+
+    def wait_for_failure(board, random):
+        return choice(board) if ended else None
+
+    def on_finish(game):
+        ended.append(game.id)
+        if game.id == failing and other in server.games:
+            server._reply(server.games[other])
+
     with FakeLichess() as server:
-        first = server.challenge()
-        server.on_finish = lambda game: game.id == first and server.challenge()
+        other = server.challenge(opponent=wait_for_failure)
+        failing = server.challenge(fen=FORTY.format("w"), variant="fromPosition")
+        server.on_finish = on_finish
         start_bot(server, Broken, games=2, concurrency=2).wait()
-    assert server.games[first].status == "resign"
-    assert server.games["game0002"].status in ("draw", "mate")
+    assert ended == [failing, other]
+    assert server.games[failing].status == "resign"
+    assert server.games[other].status in ("draw", "mate")

@@ -38,9 +38,12 @@ def test_what_is_accepted_is_what_can_be_played():
     assert set(challenge["modes"]) == set(MODES)
 
 
-def test_the_engine_plays_as_lichess_bot_uses_it():
-    """The calls that lichess-bot makes, in their order; a game of Chess960 and one of chess."""
-    with chess.engine.SimpleEngine.popen_uci([sys.executable, "-m", "knightadder"], timeout=120) as engine:
+def test_the_engine_plays_as_lichess_bot_uses_it(shared_engine):
+    """The calls that lichess-bot makes, in their order; a game of Chess960 and one of chess.
+
+    `shared_engine` has compiled the core by then, for which no program would wait.
+    """
+    with chess.engine.SimpleEngine.popen_uci([sys.executable, "-m", "knightadder"], timeout=300) as engine:
         engine.configure(CONFIG["engine"]["uci_options"])
         for board in (chess.Board(), chess.Board.from_chess960_pos(17)):
             opponent = chess.engine.Opponent(name="Rival", title="BOT", rating=2000, is_engine=True)

@@ -7,14 +7,21 @@ import threading
 
 import pytest
 from fake_lichess import TOKEN, FakeLichess
-from lichess_players import Chooser, Thinker
+from lichess_players import PATIENCE, TIMEOUTS, Chooser, Thinker
 
 from knightadder import cli
+from knightadder.lichess.api import Lichess
 
 
 @pytest.fixture(autouse=True)
 def token(monkeypatch):
     monkeypatch.setenv("LICHESS_TOKEN", TOKEN)
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """Let requests wait for a busy machine."""
+    monkeypatch.setattr(Lichess.__init__, "__defaults__", (TIMEOUTS,))
 
 
 @pytest.fixture
@@ -73,7 +80,7 @@ def test_signals_end_the_bot(monkeypatch, number):
         game_id = server.challenge()
 
         def interrupt():
-            assert engine.thinking.wait(60)
+            assert engine.thinking.wait(PATIENCE)
             os.kill(os.getpid(), number)
 
         threading.Thread(target=interrupt).start()
