@@ -9,6 +9,16 @@ from knightadder.library.results import Analysis, Line
 _VALUES = {chess.PAWN: 100, chess.KNIGHT: 300, chess.BISHOP: 310, chess.ROOK: 500, chess.QUEEN: 900, chess.KING: 0}
 
 
+def positions(board):
+    """Give the positions of a game from its end, the first one first."""
+    past = board.copy()
+    found = [past.copy()]
+    while past.move_stack:
+        past.pop()
+        found.append(past.copy())
+    return found[::-1]
+
+
 def _material(board, color):
     return sum(value * len(board.pieces(piece, color)) for piece, value in _VALUES.items())
 

@@ -1,21 +1,24 @@
 """The subcommand `annotate`, mostly with an analyst that needs no engine."""
 
 import csv
+import errno
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
-import time
+import threading
 from pathlib import Path
 
 import chess.pgn
 import pytest
 from fake_analyst import FakeAnalyst
+from full_disk import nearly_full
 
 from knightadder import cli
-from knightadder.annotate import command
+from knightadder.annotate import checkpoint, command
+from knightadder.annotate.checkpoint import Checkpoint
 
 SCHOLAR = """\
 [Event "one"]
@@ -274,27 +277,42 @@ def uninterrupted(tmp_path, *more):
 
 
 def test_ctrl_c_and_on(tmp_path, monkeypatch, capsys):
+    kept, told = threading.Semaphore(0), threading.Event()
+
     class Interrupted(FakeAnalyst):
         def new_game(self):
             super().new_game()
             if self.games == 4:
-                signal.raise_signal(signal.SIGINT)
+                for _ in range(3):
+                    assert kept.acquire(timeout=300)
+                signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+                assert told.wait(300)
+
+        def stop(self):
+            told.set()
+
+    class Noted(Checkpoint):
+        def add(self, number, result):
+            super().add(number, result)
+            kept.release()
 
     monkeypatch.setattr(command, "make_analysts", lambda *_: [FakeAnalyst()])
     expected = uninterrupted(tmp_path)
     folder = tmp_path / "parts"
     folder.mkdir()
     (folder / "games.pgn").write_text(many_games())
-    monkeypatch.setattr(command, "make_analysts", lambda *_: [Interrupted()])
-    assert annotate(*arguments_in(folder)) == 130
-    said = re.search(r"(\d) of 10 games are in .*out.pgn.unfinished; the same command", capsys.readouterr().err)
+    with monkeypatch.context() as patch:
+        patch.setattr(command, "make_analysts", lambda *_: [Interrupted()])
+        patch.setattr(checkpoint, "Checkpoint", Noted)
+        assert annotate(*arguments_in(folder)) == 130
+    said = capsys.readouterr().err
+    assert f"3 of 10 games are in {folder / 'out.pgn.unfinished'}; the same command goes on from there\n" in said
     assert sorted(outputs(folder)) == ["games.pgn", "out.pgn.unfinished"]
     fresh = FakeAnalyst()
     monkeypatch.setattr(command, "make_analysts", lambda *_: [fresh])
     assert annotate(*arguments_in(folder)) == 0
-    # It goes on if there was anything to go on from, and evaluates the rest of the nine games that can be.
-    assert (f"Going on after {said[1]} of 10 games" in capsys.readouterr().err) == (said[1] != "0")
-    assert fresh.games == 9 - int(said[1])
+    assert "Going on after 3 of 10 games" in capsys.readouterr().err
+    assert fresh.games == 9 - 3  # one of the ten is broken
     assert outputs(folder) == expected
 
 
@@ -303,13 +321,19 @@ import os, sys, threading
 sys.path[:0] = [{here!r}]
 from fake_analyst import FakeAnalyst
 from knightadder import cli
-from knightadder.annotate import command
+from knightadder.annotate import checkpoint, command
 class Stuck(FakeAnalyst):
     def new_game(self):
         super().new_game()
         if self.games == 3:
             os.write(1, b"stuck\\n")
             threading.Event().wait()
+class Noted(checkpoint.Checkpoint):
+    def add(self, number, result):
+        super().add(number, result)
+        if len(self) == 4:
+            os.write(1, b"stuck\\n")
+checkpoint.Checkpoint = Noted
 command.make_analysts = lambda *_: [Stuck(), Stuck()]
 cli.main({arguments!r})
 """
@@ -324,14 +348,15 @@ def test_killed_and_on(tmp_path, monkeypatch):
     arguments = ["annotate", *map(str, arguments_in(folder, "--graph", folder / "graphs"))]
     code = CHILD.format(here=str(Path(__file__).parent), arguments=arguments)
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as child:
+        watchdog = threading.Timer(300, child.kill)
+        watchdog.start()
         try:
-            assert [child.stdout.readline() for _ in range(2)] == ["stuck\n"] * 2
-            # Both have done two games; the last of them may still be on its way to the file.
-            unfinished = folder / "out.pgn.unfinished"
-            while unfinished.read_bytes().count(b"\n") < 5:
-                time.sleep(0.01)
+            assert [child.stdout.readline() for _ in range(3)] == ["stuck\n"] * 3
         finally:
             child.kill()
+            watchdog.cancel()
+    unfinished = folder / "out.pgn.unfinished"
+    assert unfinished.read_bytes().count(b"\n") == 5  # two games of each, after a first line
     with unfinished.open("ab") as stream:
         stream.write(b'{"game":20,"resu')  # and it was in the middle of a line
     assert sorted(outputs(folder)) == ["games.pgn", "out.pgn.unfinished"]
@@ -373,19 +398,71 @@ def test_a_disk_that_is_full_leaves_what_there_was(file, analysts, monkeypatch, 
     out.write_text("before")
 
     def fail(*_):
-        raise OSError(28, os.strerror(28))
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr("knightadder.annotate.notes.annotate", fail)
     assert annotate(file, "--out", out, "--force") == 2
+    assert capsys.readouterr().err.splitlines()[-1] == f"knightadder: cannot write {out}: No space left on device"
     assert out.read_text() == "before"
     assert not out.with_name("out.pgn.part").exists()
 
 
-def test_the_engine_itself(tmp_path):
+def test_a_disk_that_becomes_full_and_on(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(command, "make_analysts", lambda *_: [FakeAnalyst()])
+    expected = uninterrupted(tmp_path)
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    (folder / "games.pgn").write_text(many_games())
+    capsys.readouterr()
+    unfinished = folder / "out.pgn.unfinished"
+    with monkeypatch.context() as patch:
+        nearly_full(patch, unfinished, 1000)
+        assert annotate(*arguments_in(folder)) == 2
+    assert said_last(capsys) == f"knightadder: cannot write {unfinished}: No space left on device"
+    done = unfinished.read_bytes().count(b"\n") - 1
+    assert done > 0
+    assert annotate(*arguments_in(folder)) == 0
+    assert f"Going on after {done} of 10 games" in capsys.readouterr().err
+    assert outputs(folder) == expected
+
+
+@pytest.mark.parametrize(
+    ("damage", "complaint"),
+    [
+        (b'{"game":1}', r"line 2 of .*unfinished is damaged"),
+        (b'{"game":1,"result":[[1,2,3]]}', r"what .*unfinished has of game 1 is damaged \(there is not one"),
+        (b'{"game":1,"result":[7,7,7,7,7,7,7,7]}', r"what .*unfinished has of game 1 is damaged \(.*unpack"),
+    ],
+)
+def test_a_damaged_checkpoint_is_one_line_and_kept(file, monkeypatch, capsys, damage, complaint):
+    def fail(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "make_analysts", lambda *_: [FakeAnalyst()])
+    with monkeypatch.context() as patch:
+        patch.setattr(command, "_write", fail)
+        assert annotate(file) == 130
+    unfinished = file.with_name("games.annotated.pgn.unfinished")
+    first, _, *rest = unfinished.read_bytes().splitlines()
+    content = b"\n".join([first, damage, *rest, b""])
+    unfinished.write_bytes(content)
+    capsys.readouterr()
+    assert annotate(file) == 2
+    assert re.fullmatch(f"knightadder: {complaint}.*: remove .*, or give --restart", said_last(capsys))
+    assert unfinished.read_bytes() == content
+    unfinished.write_bytes(b"\n".join([first, *rest, b""]))
+    assert annotate(file) == 0
+
+
+def said_last(capsys):
+    return capsys.readouterr().err.splitlines()[-1]
+
+
+def test_the_engine_itself(tmp_path, shared_engine):  # which has compiled the core
     file = tmp_path / "games.pgn"
     file.write_text(GAMES, encoding="utf-8")
     command_line = [sys.executable, "-m", "knightadder", "annotate", file, "--nodes", "300", "--workers", "2"]
-    done = subprocess.run(command_line, capture_output=True, text=True, encoding="utf-8")
+    done = subprocess.run(command_line, capture_output=True, text=True, encoding="utf-8", timeout=600)
     assert (done.returncode, done.stderr.count("stays as it is")) == (0, 2), done.stderr
     one, _, three, _ = read(tmp_path / "games.annotated.pgn")
     assert chess.pgn.NAG_BLUNDER in list(one.mainline())[5].nags

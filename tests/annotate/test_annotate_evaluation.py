@@ -8,16 +8,11 @@ import chess.engine
 import chess.pgn
 import pytest
 from chess.engine import Cp, Mate, PovScore
-from fake_analyst import FakeAnalyst
+from fake_analyst import FakeAnalyst, positions
 
-from knightadder.annotate.evaluation import (
-    Evaluation,
-    Variation,
-    evaluate,
-    from_json,
-    positions,
-    to_json,
-)
+from knightadder.annotate.evaluation import Evaluation, Variation, evaluate, from_json, to_json
+from knightadder.annotate.notes import annotate, text_of
+from knightadder.annotate.review import review
 from knightadder.engine.errors import PositionError
 from knightadder.library.results import Analysis
 
@@ -31,15 +26,27 @@ def game_of(text):
 
 
 def evaluated(text, multipv=1, analyst=None):
-    boards = positions(game_of(text))
-    return boards, evaluate(boards, analyst or FakeAnalyst(), LIMIT, multipv)
+    board = game_of(text).end().board()
+    return positions(board), evaluate(board, analyst or FakeAnalyst(), LIMIT, multipv)
 
 
-def test_positions_have_the_moves_before_them():
-    boards = positions(game_of("1. e4 e5 (1... c5 2. Nf3) 2. Nf3 *"))
-    assert [len(board.move_stack) for board in boards] == [0, 1, 2, 3]
-    assert boards[0] == chess.Board()
-    assert boards[-1].fen() == "rnbqkbnr/pppp1ppp/8/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2"
+def test_the_board_of_a_game_is_left_as_it_is():
+    board = game_of("1. e4 e5 (1... c5 2. Nf3) 2. Nf3 *").end().board()
+    before = board.copy()
+    found = evaluate(board, FakeAnalyst(), LIMIT)
+    assert from_json(to_json(found), board) == found
+    assert board == before and board.move_stack == before.move_stack
+
+
+def test_an_analyst_sees_the_moves_before_each_position():
+    class Historian(FakeAnalyst):
+        def analyse(self, board, limit, *, multipv=1):
+            histories.append(tuple(move.uci() for move in board.move_stack))
+            return super().analyse(board, limit, multipv=multipv)
+
+    histories = []
+    evaluated("1. e4 e5 2. Nf3 *", analyst=Historian())
+    assert histories == [("e2e4", "e7e5", "g1f3"), ("e2e4", "e7e5"), ("e2e4",), ()]
 
 
 def test_each_position_is_evaluated_once_from_the_last_to_the_first():
@@ -119,36 +126,111 @@ def test_what_is_raised_after_a_position_ends_the_work():
 
     analyst = FakeAnalyst()
     with pytest.raises(KeyboardInterrupt):
-        evaluate(positions(game_of("1. e4 e5 *")), analyst, LIMIT, 1, enough)
+        evaluate(game_of("1. e4 e5 *").end().board(), analyst, LIMIT, 1, enough)
     assert len(analyst.seen) == 1
 
 
 def test_through_json_and_back():
-    boards, found = evaluated("1. f3 e5 2. g4 Qh4# 0-1", multipv=2)
-    again = from_json(json.loads(json.dumps(to_json(found))), boards[0].turn)
+    board = game_of("1. f3 e5 2. g4 Qh4# 0-1").end().board()
+    found = evaluate(board, FakeAnalyst(), LIMIT, 2)
+    again = from_json(json.loads(json.dumps(to_json(found))), board)
     assert again == found
     assert found[3].score == PovScore(Mate(1), chess.BLACK)
     # Also where Black begins, a position has no evaluation, and castling is that of Chess960.
-    line = Variation(PovScore(Mate(-3), chess.BLACK), (chess.Move.from_uci("e8h8"), chess.Move.null()))
+    board = chess.Board("4k2r/8/8/8/8/8/8/4K3 b k - 0 1", chess960=True)
+    line = Variation(PovScore(Mate(-3), chess.BLACK), (chess.Move.from_uci("e8h8"), chess.Move.from_uci("e1e2")))
+    for name in ("h8h7", "e1e2"):
+        board.push_uci(name)
     some = [
         Evaluation(PovScore(Cp(-5), chess.BLACK), 9, (line,)),
         None,
         Evaluation(PovScore(Cp(0), chess.BLACK), 0, ()),
     ]
-    assert from_json(json.loads(json.dumps(to_json(some))), chess.BLACK) == some
+    assert from_json(json.loads(json.dumps(to_json(some))), board) == some
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        None,
+        {},
+        "text",
+        [],
+        [None],
+        [None, None, None],
+        [None, 3],
+        [None, [1, 2]],
+        [None, "abc"],
+        [None, [None, 5, []]],
+        [None, ["", 5, []]],
+        [None, ["#x", 5, []]],
+        [None, ["#" + "9" * 5000, 5, []]],
+        [None, [True, 5, []]],
+        [None, [1.5, 5, []]],
+        [None, [10**400, 5, []]],
+        [None, [3, -1, []]],
+        [None, [3, "5", []]],
+        [None, [3, 10**9, []]],
+        [None, [3, 5, 7]],
+        [None, [3, 5, [[3]]]],
+        [None, [3, 5, [[3, 7]]]],
+        [None, [3, 5, [[3, ""]]]],
+        [None, [3, 5, [[3, "e7e5 e2e4"]]]],
+        [None, [3, 5, [[3, "0000"]]]],
+        [None, [3, 5, [[3, "nonsense"]]]],
+        [None, [3, 5, [["#", "e7e5"]]]],
+    ],
+)
+def test_what_is_no_evaluation_of_the_game_is_refused(damage):
+    board = game_of("1. e4 *").end().board()
+    assert from_json([None, [3, 5, [["#3", "e7e5 d2d4"]]]], board)[1].depth == 5
+    with pytest.raises(ValueError, match=r"."):
+        from_json(damage, board)
+
+
+def test_the_work_grows_with_the_length_of_a_game_and_no_faster(monkeypatch):
+    copy, push, pop = chess.Board.copy, chess.Board.push, chess.Board.pop
+    work = 0
+
+    def count(method, cost):
+        def counted(board, *args, **more):
+            nonlocal work
+            result = method(board, *args, **more)
+            work += cost(result)
+            return result
+
+        return counted
+
+    def work_of(moves):
+        """Count the moves that are copied, made and taken back for a game of so many times four moves."""
+        nonlocal work
+        game = game_of(" ".join(["Nf3 Nf6 Ng1 Ng8"] * moves))
+        work = 0
+        board = game.end().board()
+        found = from_json(to_json(evaluate(board, FakeAnalyst(), LIMIT)), board)
+        annotate(game, review(board, found))
+        text_of(game)
+        return work
+
+    review(chess.Board(), [None])  # reads the table of openings
+    monkeypatch.setattr(chess.Board, "copy", count(copy, lambda board: 1 + len(board.move_stack)))
+    monkeypatch.setattr(chess.Board, "push", count(push, lambda _: 1))
+    monkeypatch.setattr(chess.Board, "pop", count(pop, lambda _: 1))
+    short, medium, long = work_of(10), work_of(20), work_of(30)
+    assert long - medium == medium - short > 0
 
 
 def test_the_engine_itself():
     from knightadder import Engine
 
     with Engine() as engine:
-        boards = positions(game_of("1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0"))
-        found = evaluate(boards, engine, chess.engine.Limit(nodes=500), 2)
-        again = evaluate(boards, engine, chess.engine.Limit(nodes=500), 2)
+        board = game_of("1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0").end().board()
+        found = evaluate(board, engine, chess.engine.Limit(nodes=500), 2)
+        again = evaluate(board, engine, chess.engine.Limit(nodes=500), 2)
         # It knows nothing of the first time.
         assert found == again
         assert found[-2].score == PovScore(Mate(1), chess.WHITE)
         assert found[-2].variations[0].moves == (chess.Move.from_uci("h5f7"),)
         assert all(len(each.variations) == 2 and each.depth for each in found[:-1])
         with pytest.raises(PositionError):
-            evaluate([chess.variant.AtomicBoard()], engine, chess.engine.Limit(nodes=1))
+            evaluate(chess.variant.AtomicBoard(), engine, chess.engine.Limit(nodes=1))

@@ -1,6 +1,9 @@
 """The file in which an unfinished run gathers what it has."""
 
+import re
+
 import pytest
+from full_disk import nearly_full
 
 from knightadder.annotate.checkpoint import Checkpoint
 from knightadder.engine.errors import OptionError
@@ -65,12 +68,48 @@ def test_another_run_is_refused_unless_it_is_to_begin_anew(file):
         assert len(checkpoint) == 0
 
 
-@pytest.mark.parametrize("content", ["some notes\n", "[1, 2]\n", '"x"\n', "\x80\n"])
+@pytest.mark.parametrize(
+    "content", ["some notes\n", "notes", "[1, 2]\n", '"x"\n', "\x80\n", "{}\n", '{"fork', "[" * 100_000 + "\n", "\n"]
+)
 def test_a_file_of_another_kind_is_left_alone(file, content):
     file.write_text(content)
     with pytest.raises(OptionError, match="is not of an unfinished run: remove it"):
         Checkpoint(file, RUN)
     assert file.read_text() == content
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "{}",
+        "notes",
+        "[1, 2]",
+        '{"game":2}',
+        '{"result":[]}',
+        '{"game":"2","result":[]}',
+        '{"game":[2],"result":[]}',
+        '{"game":true,"result":[]}',
+        '{"game":2,"result":3}',
+        '{"game":2,"result":null}',
+        '{"game":2,"result":' + "[" * 100_000 + "]" * 100_000 + "}",
+        '{"game":' + "9" * 5000 + ',"result":[]}',
+        '{"game":2,"result":"\udcff"}',
+    ],
+)
+def test_a_damaged_line_is_named_and_nothing_is_lost(file, line):
+    with Checkpoint(file, RUN) as checkpoint:
+        checkpoint.add(1, "one")
+        checkpoint.add(3, "three")
+    first, second, third = file.read_bytes().splitlines(keepends=True)
+    content = b"".join([first, second, line.encode("utf-8", "surrogateescape") + b"\n", third])
+    file.write_bytes(content)
+    with pytest.raises(OptionError, match=rf"^line 3 of {re.escape(str(file))} is damaged: remove the line, or give"):
+        Checkpoint(file, RUN)
+    assert file.read_bytes() == content
+    file.write_bytes(content.replace(line.encode("utf-8", "surrogateescape") + b"\n" + third, third))
+    with Checkpoint(file, RUN) as checkpoint:
+        assert [checkpoint[number] for number in (1, 3)] == ["one", "three"]
 
 
 def test_a_place_that_cannot_be_used(tmp_path):
@@ -80,12 +119,21 @@ def test_a_place_that_cannot_be_used(tmp_path):
         Checkpoint(tmp_path, RUN)
 
 
-def test_a_full_disk():
-    try:
-        checkpoint = Checkpoint.__new__(Checkpoint)
-        checkpoint._file, checkpoint._places = "/dev/full", {}
-        checkpoint._stream = open("/dev/full", "rb+", buffering=0)  # noqa: SIM115
-    except OSError:
-        pytest.skip("there is no /dev/full")
-    with pytest.raises(OptionError, match="cannot write /dev/full: No space left"), checkpoint:
-        checkpoint.add(1, "x")
+@pytest.mark.parametrize("room", [0, 1, 10])
+def test_a_disk_that_is_full_leaves_whole_lines(file, room, monkeypatch):
+    with Checkpoint(file, RUN) as checkpoint:
+        checkpoint.add(1, "one")
+    whole = file.read_bytes()
+    nearly_full(monkeypatch, file, room)
+    with Checkpoint(file, RUN) as checkpoint, pytest.raises(OptionError, match=r"cannot write .*: No space left"):
+        checkpoint.add(2, "two")
+    assert (len(checkpoint), 2 in checkpoint) == (1, False)
+    assert file.read_bytes() == whole
+
+
+@pytest.mark.parametrize("room", [0, 10])
+def test_a_disk_that_is_full_from_the_beginning(file, room, monkeypatch):
+    nearly_full(monkeypatch, file, room)
+    with pytest.raises(OptionError, match=r"cannot use .*: No space left"):
+        Checkpoint(file, RUN)
+    assert not file.exists()

@@ -7,15 +7,10 @@ import chess
 import chess.engine
 import chess.pgn
 from chess.engine import Cp, Mate, PovScore
-from fake_analyst import FakeAnalyst
+from fake_analyst import FakeAnalyst, positions
 
 from knightadder.annotate.accuracy import play
-from knightadder.annotate.evaluation import (
-    Evaluation,
-    Variation,
-    evaluate,
-    positions,
-)
+from knightadder.annotate.evaluation import Evaluation, Variation, evaluate
 from knightadder.annotate.judgement import Judgement
 from knightadder.annotate.notes import annotate, text_of
 from knightadder.annotate.review import review
@@ -38,15 +33,15 @@ def read(text):
 
 
 def reviewed(game, multipv=1, analyst=None):
-    boards = positions(game)
-    return review(boards, evaluate(boards, analyst or FakeAnalyst(), chess.engine.Limit(nodes=1), multipv))
+    board = game.end().board()
+    return review(board, evaluate(board, analyst or FakeAnalyst(), chess.engine.Limit(nodes=1), multipv))
 
 
-def evaluations(boards, scores, best=None):
+def evaluations(end, scores, best=None):
     """Give evaluations with these scores of White's view, of which the best moves, if any is told, are these."""
     best = best or {}
     found = []
-    for number, (board, score) in enumerate(zip(boards, scores, strict=True)):
+    for number, (board, score) in enumerate(zip(positions(end), scores, strict=True)):
         move = best.get(number) or next(iter(board.legal_moves), None)
         pov = PovScore(score if board.turn else -score, board.turn)
         found.append(Evaluation(pov, 12, (Variation(pov, (move,)),) if move else ()))
@@ -54,9 +49,9 @@ def evaluations(boards, scores, best=None):
 
 
 def test_marks_accuracy_and_opening():
-    boards = positions(read("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 *"))
+    board = read("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 *").end().board()
     scores = [Cp(15), Cp(20), Cp(30), Cp(25), Cp(-60), Cp(-90), Cp(200)]
-    found = review(boards, evaluations(boards, scores))
+    found = review(board, evaluations(board, scores))
     assert found.judgements == (None, None, None, None, None, Judgement.BLUNDER)
     assert [found.count(white, Judgement.BLUNDER) for white in (True, False)] == [0, 1]
     assert (found.white, found.black) == play(scores)
@@ -65,8 +60,8 @@ def test_marks_accuracy_and_opening():
 
 def test_marks_count_for_the_side_that_moved_also_where_black_begins():
     game = read('[FEN "4k3/8/8/8/8/8/4P3/4K3 b - - 0 1"]\n\n1... Kd7 2. e4 Kd6 *')
-    boards = positions(game)
-    found = review(boards, evaluations(boards, [Cp(0), Cp(300), Cp(300), Cp(400)]))
+    board = game.end().board()
+    found = review(board, evaluations(board, [Cp(0), Cp(300), Cp(300), Cp(400)]))
     assert found.judgements == (Judgement.BLUNDER, None, Judgement.INACCURACY)
     assert [found.count(white, Judgement.BLUNDER) for white in (True, False)] == [0, 1]
     assert [found.count(white, Judgement.INACCURACY) for white in (True, False)] == [0, 1]
@@ -75,16 +70,16 @@ def test_marks_count_for_the_side_that_moved_also_where_black_begins():
 
 
 def test_the_best_move_is_never_marked():
-    boards = positions(read("1. e4 e5 *"))
+    board = read("1. e4 e5 *").end().board()
     scores = [Cp(0), Cp(-500), Cp(-500)]
-    assert review(boards, evaluations(boards, scores)).judgements[0] is Judgement.BLUNDER
+    assert review(board, evaluations(board, scores)).judgements[0] is Judgement.BLUNDER
     best = {0: chess.Move.from_uci("e2e4")}
-    assert review(boards, evaluations(boards, scores, best)).judgements[0] is None
+    assert review(board, evaluations(board, scores, best)).judgements[0] is None
 
 
 def test_a_game_with_a_null_move_has_marks_but_no_accuracy():
-    boards = positions(read("1. e4 -- 2. d4 a5 *"))
-    found = review(boards, evaluations(boards, [Cp(0), Cp(0), Cp(0), Cp(-500), Cp(0)]))
+    board = read("1. e4 -- 2. d4 a5 *").end().board()
+    found = review(board, evaluations(board, [Cp(0), Cp(0), Cp(0), Cp(-500), Cp(0)]))
     assert found.judgements == (None, None, Judgement.BLUNDER, Judgement.BLUNDER)
     assert (found.white, found.black) == (None, None)
 
@@ -119,8 +114,8 @@ def test_what_is_written():
 
 def test_evaluations_are_written_as_lichess_writes_them():
     game = read("1. e4 e5 *")
-    boards = positions(game)
-    annotate(game, review(boards, evaluations(boards, [Cp(0), Cp(-7), Mate(-3)])))
+    board = game.end().board()
+    annotate(game, review(board, evaluations(board, [Cp(0), Cp(-7), Mate(-3)])))
     assert re.findall(r"\[%eval [^]]*\]", text_of(game)) == ["[%eval -0.07,12]", "[%eval #-3,12]"]
 
 
@@ -187,10 +182,10 @@ def test_several_lines_without_the_move_that_was_played():
 def test_chess960_with_castling_in_a_line():
     fen = "nqbbk1r1/pppppppp/8/8/8/8/PPPPPPPP/NQBBK1R1 w Gg - 0 1"
     game = read(f'[Variant "Chess960"]\n[FEN "{fen}"]\n\n1. e4 e5 *')
-    boards = positions(game)
+    board = game.end().board()
     castling = chess.Move.from_uci("e1g1")
-    assert boards[0].is_castling(castling)
-    annotate(game, review(boards, evaluations(boards, [Cp(0), Cp(-500), Cp(-500)], {0: castling})))
+    assert board.root().is_castling(castling)
+    annotate(game, review(board, evaluations(board, [Cp(0), Cp(-500), Cp(-500)], {0: castling})))
     again = read(text_of(game))
     assert again.variations[1].move == castling
     assert again.variations[1].san() == "O-O"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any, Self
 
 from knightadder.engine.errors import OptionError
 
@@ -34,39 +36,48 @@ class Checkpoint:
     def __init__(self, file: Path, run: Mapping[str, Any], restart: bool = False) -> None:
         self._file = file
         self._places: dict[int, int] = {}
-        header = json.loads(json.dumps({"format": _FORMAT, **run}))
+        header = _line({"format": _FORMAT, **run})
+        fresh = restart or not file.exists()
         try:
-            self._stream: BinaryIO = file.open("wb+" if restart or not file.exists() else "rb+")
+            # Without a buffer, so that what could not be written is not tried again when the file is closed.
+            self._stream = file.open("wb+" if fresh else "rb+", buffering=0)
             try:
-                self._read(header)
+                if not fresh:
+                    self._read(header)
+                if not self._stream.tell():
+                    self._write(header)
             except BaseException:
                 self._stream.close()
+                if fresh:
+                    file.unlink()
                 raise
         except OSError as error:
             raise OptionError(f"cannot use {file}: {error.strerror}") from None
-        except OptionError:
-            raise
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise OptionError(f"{file} is not of an unfinished run: remove it, or give --restart") from None
 
-    def _read(self, header: dict[str, Any]) -> None:
+    def _read(self, header: bytes) -> None:
+        """Read what there is, and drop a line without its end."""
         end = 0
-        for line in self._stream:
-            if not line.endswith(b"\n"):
+        reader = io.BufferedReader(self._stream)
+        for number, line in enumerate(reader, 1):
+            # The first line is cut off only if it is the start of what would be written; else it is not ours to drop.
+            if not line.endswith(b"\n") and (number > 1 or header.startswith(line)):
                 break
-            value = json.loads(line)
-            if end == 0:
-                self._check(value, header)
-            else:
+            value = _value(line)
+            if number == 1:
+                self._check(value, _value(header))
+            elif type(value.get("game")) is int and isinstance(value.get("result"), str | list):
                 self._places[value["game"]] = end
+            else:
+                raise OptionError(f"line {number} of {self._file} is damaged: remove the line, or give --restart")
             end += len(line)
+        reader.detach()
+        self._stream.truncate(end)
         self._stream.seek(end)
-        self._stream.truncate()
-        if end == 0:
-            self._write(header)
 
     def _check(self, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-        """Refuse what is of another run."""
+        """Refuse what is of another run, or of none."""
+        if "format" not in found:
+            raise OptionError(f"{self._file} is not of an unfinished run: remove it, or give --restart")
         differing = [key for key in wanted if found.get(key) != wanted[key]]
         if differing:
             raise OptionError(
@@ -85,22 +96,29 @@ class Checkpoint:
         """Give what is kept of a game; KeyError if it is not done, OptionError if it cannot be read."""
         place = self._places[number]
         try:
-            self._stream.seek(place)
-            return json.loads(self._stream.readline())["result"]
-        except (OSError, ValueError) as error:
-            raise OptionError(f"cannot read {self._file}: {error}") from None
+            with self._file.open("rb") as stream:
+                stream.seek(place)
+                return _value(stream.readline())["result"]
+        except OSError as error:
+            raise OptionError(f"cannot read {self._file}: {error.strerror}") from None
 
     def add(self, number: int, result: Any) -> None:
-        """Keep a game; OptionError if it cannot be written."""
+        """Keep a game; OptionError if it cannot be written, and then the file is as it was."""
         try:
-            self._places[number] = self._stream.seek(0, 2)
-            self._write({"game": number, "result": result})
+            place = self._stream.seek(0, io.SEEK_END)
+            try:
+                self._write(_line({"game": number, "result": result}))
+            except OSError:
+                with contextlib.suppress(OSError):
+                    self._stream.truncate(place)
+                raise
         except OSError as error:
             raise OptionError(f"cannot write {self._file}: {error.strerror}") from None
+        self._places[number] = place
 
-    def _write(self, value: Mapping[str, Any]) -> None:
-        self._stream.write(json.dumps(value, separators=(",", ":")).encode() + b"\n")
-        self._stream.flush()
+    def _write(self, line: bytes) -> None:
+        while line:  # a disk that is nearly full takes a part
+            line = line[self._stream.write(line) :]
 
     def remove(self) -> None:
         """Remove the file, now that the run is finished."""
@@ -116,3 +134,16 @@ class Checkpoint:
     ) -> None:
         """Close the file at the end of a ``with`` block."""
         self._stream.close()
+
+
+def _line(value: Mapping[str, Any]) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode() + b"\n"
+
+
+def _value(line: bytes) -> dict[str, Any]:
+    """Read a line; it is empty if it is no object of JSON."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -207,7 +207,7 @@ def _evaluate(
     """Evaluate the games that are not done yet."""
     import chess.engine
 
-    from knightadder.annotate.evaluation import positions, to_json
+    from knightadder.annotate.evaluation import to_json
     from knightadder.annotate.games import BrokenGame, parse, read_texts
     from knightadder.annotate.workers import Job, evaluate_games
     from knightadder.core.native.processors import processors
@@ -227,14 +227,14 @@ def _evaluate(
             if game is None:
                 advance(1)
             else:
-                yield Job(text.number, positions(game))
+                yield Job(text.number, game.end().board())
 
     def on_game(number: int, result: list[Evaluation | None] | EngineError) -> None:
         checkpoint.add(number, str(result) if isinstance(result, EngineError) else to_json(result))
         show(f"{len(checkpoint) + broken} of {total} games")
 
     def on_position(job: Job) -> None:
-        advance(1 / len(job.boards))
+        advance(1 / len(job))
 
     todo = jobs()
     with _progress(total, len(checkpoint)) as (advance, show):
@@ -318,14 +318,8 @@ def _progress(total: int, done: int) -> Iterator[tuple[Callable[[float], None], 
 
 def _write(files: _Files, checkpoint: Checkpoint, graph_format: str) -> list[Row]:
     """Write the games, and their graphs; returns the table of them."""
-    from knightadder.annotate.evaluation import from_json, positions
-    from knightadder.annotate.games import (
-        BrokenGame,
-        headers_of,
-        parse,
-        read_texts,
-        remarks,
-    )
+    from knightadder.annotate.evaluation import from_json
+    from knightadder.annotate.games import BrokenGame, headers_of, parse, read_texts, remarks
     from knightadder.annotate.notes import annotate, text_of
     from knightadder.annotate.review import review
     from knightadder.annotate.summary import row
@@ -345,8 +339,13 @@ def _write(files: _Files, checkpoint: Checkpoint, graph_format: str) -> list[Row
                     kept = checkpoint[text.number]
                     if isinstance(kept, str):
                         raise BrokenGame(kept)
-                    boards = positions(game)
-                    found = review(boards, from_json(kept, boards[0].turn))
+                    board = game.end().board()
+                    try:
+                        evaluations = from_json(kept, board)
+                    except ValueError as error:
+                        damage = f"what {files.unfinished} has of game {text.number} is damaged"
+                        raise OptionError(f"{damage} ({error}): remove its line, or give --restart") from None
+                    found = review(board, evaluations)
                     annotate(game, found)
                     written = remarks(text) + text_of(game)
                     rows.append(row(text.number, text.line, game.headers, found))
@@ -354,7 +353,7 @@ def _write(files: _Files, checkpoint: Checkpoint, graph_format: str) -> list[Row
                         from knightadder.annotate.graph import draw
 
                         picture = files.graphs / f"game-{text.number:04}.{graph_format}"
-                        draw(found, game.headers, boards[0].ply(), picture)
+                        draw(found, game.headers, game.ply(), picture)
             except BrokenGame as fault:
                 rows.append(row(text.number, text.line, headers_of(text), fault=str(fault)))
                 _tell(rows[-1])

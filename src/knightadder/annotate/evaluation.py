@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import chess
 import chess.engine
-import chess.pgn
 from chess.engine import Cp, Mate, PovScore
 
 from knightadder.library.results import Analysis
 
 # Nobody plays through a longer line.
 _LINE_PLIES = 12
+
+# No engine gives more: what is read from a file beyond these has not come from one.
+_MOST_SCORE, _MOST_DEPTH = 100_000, 1000
 
 
 class Analyst(Protocol):
@@ -65,18 +67,8 @@ class Evaluation:
     variations: tuple[Variation, ...]
 
 
-def positions(game: chess.pgn.Game) -> list[chess.Board]:
-    """Give the position that a game begins with and those after each move, with the moves before."""
-    board = game.board()
-    boards = [board.copy()]
-    for move in game.mainline_moves():
-        board.push(move)
-        boards.append(board.copy())
-    return boards
-
-
 def evaluate(
-    boards: Sequence[chess.Board],
+    board: chess.Board,
     analyst: Analyst,
     limit: chess.engine.Limit,
     multipv: int = 1,
@@ -86,8 +78,8 @@ def evaluate(
 
     Parameters
     ----------
-    boards : sequence of chess.Board
-        The positions, see `positions`.
+    board : chess.Board
+        The end of the game, with all its moves.
     analyst : Analyst
         Who evaluates; with nothing left from other games, so that the result depends on nothing but the arguments.
     limit : chess.engine.Limit
@@ -100,7 +92,8 @@ def evaluate(
     Returns
     -------
     list of Evaluation or None
-        For each position; ``None`` for one that cannot occur, as after a null move by a side in check.
+        Of the position that it begins with and of those after each move; ``None`` for one that cannot occur, as after
+        a null move by a side in check.
 
     Raises
     ------
@@ -110,10 +103,19 @@ def evaluate(
     analyst.new_game()
     found: list[Evaluation | None] = []
     # From the end to the start: what was found of the moves that came matters to the moves before them.
-    for board in reversed(boards):
-        found.append(_evaluate(board, analyst, limit, multipv))
+    for position in _backwards(board):
+        found.append(_evaluate(position, analyst, limit, multipv))
         on_position()
     return found[::-1]
+
+
+def _backwards(board: chess.Board) -> Iterator[chess.Board]:
+    """Give the positions of a game from the last to the first: one board, which takes its moves back."""
+    board = board.copy()
+    yield board
+    while board.move_stack:
+        board.pop()
+        yield board
 
 
 def _evaluate(board: chess.Board, analyst: Analyst, limit: chess.engine.Limit, multipv: int) -> Evaluation | None:
@@ -157,33 +159,45 @@ def to_json(evaluations: Sequence[Evaluation | None]) -> list[Any]:
     ]
 
 
-def from_json(values: Sequence[Any], turn: chess.Color) -> list[Evaluation | None]:
+def from_json(values: Any, board: chess.Board) -> list[Evaluation | None]:
     """Turn them back.
 
     Parameters
     ----------
     values : list
         What `to_json` gave.
-    turn : chess.Color
-        The side to move in the first position.
+    board : chess.Board
+        The end of the game, with all its moves.
 
     Raises
     ------
-    ValueError, TypeError
-        If it did not give that.
+    ValueError
+        If `to_json` cannot have given that for this game.
     """
-    evaluations: list[Evaluation | None] = []
-    for each in values:
-        if each is None:
-            evaluations.append(None)
-        else:
-            score, depth, lines = each
-            variations = tuple(
-                Variation(_score(text, turn), tuple(map(chess.Move.from_uci, moves.split()))) for text, moves in lines
-            )
-            evaluations.append(Evaluation(_score(score, turn), depth, variations))
-        turn = not turn
-    return evaluations
+    if not isinstance(values, list) or len(values) != len(board.move_stack) + 1:
+        raise ValueError("there is not one evaluation for each position")
+    try:
+        found = [_from_json(value, position) for value, position in zip(values[::-1], _backwards(board), strict=True)]
+    except TypeError as error:
+        raise ValueError(str(error)) from None
+    return found[::-1]
+
+
+def _from_json(value: Any, board: chess.Board) -> Evaluation | None:
+    if value is None:
+        return None
+    score, depth, lines = value
+    if type(depth) is not int or not 0 <= depth <= _MOST_DEPTH:
+        raise ValueError(f"{depth!r} is no depth")
+    return Evaluation(_score(score, board.turn), depth, tuple(_variation(line, board) for line in lines))
+
+
+def _variation(line: Any, board: chess.Board) -> Variation:
+    score, text = line
+    moves = tuple(map(chess.Move.from_uci, text.split())) if isinstance(text, str) else ()
+    if not moves or _legal(board, moves) != moves:
+        raise ValueError(f"{text!r} is no line from {board.fen()}")
+    return Variation(_score(score, board.turn), moves)
 
 
 def _score_text(score: PovScore) -> int | str:
@@ -191,5 +205,9 @@ def _score_text(score: PovScore) -> int | str:
     return f"#{mate}" if mate is not None else score.relative.score(mate_score=0)
 
 
-def _score(value: int | str, turn: chess.Color) -> PovScore:
-    return PovScore(Mate(int(value[1:])) if isinstance(value, str) else Cp(value), turn)
+def _score(value: Any, turn: chess.Color) -> PovScore:
+    is_mate = isinstance(value, str)
+    number = int(value.removeprefix("#")) if is_mate else value
+    if type(number) is not int or abs(number) > _MOST_SCORE:
+        raise ValueError(f"{value!r} is no score")
+    return PovScore(Mate(number) if is_mate else Cp(number), turn)

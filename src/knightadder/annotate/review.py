@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -44,31 +45,30 @@ class Review:
         return self.judgements[0 if white == self.white_first else 1 :: 2].count(judgement)
 
 
-def review(boards: Sequence[chess.Board], evaluations: Sequence[Evaluation | None]) -> Review:
+def review(board: chess.Board, evaluations: Sequence[Evaluation | None]) -> Review:
     """Review a game.
 
     Parameters
     ----------
-    boards : sequence of chess.Board
-        Its positions.
+    board : chess.Board
+        The end of the game, with all its moves.
     evaluations : sequence of Evaluation or None
-        Of these.
+        Of the position that it begins with and of those after each move.
     """
-    moves = boards[-1].move_stack[len(boards[0].move_stack) :]
-    judgements = [
-        _judge(before, after, move, board.turn)
-        for before, after, move, board in zip(evaluations, evaluations[1:], moves, boards, strict=False)
-    ]
+    moves = board.move_stack
+    white_first = (board.turn == chess.WHITE) == (len(moves) % 2 == 0)
+    movers = itertools.cycle((white_first, not white_first))
+    judgements = map(_judge, evaluations, evaluations[1:], moves, movers)
     scores = [each.score.white() for each in evaluations if each]
-    played = len(scores) == len(boards) and all(moves)
-    white, black = play(scores, boards[0].turn == chess.WHITE) if played else (None, None)
+    played = len(scores) == len(evaluations) and all(moves)
+    white, black = play(scores, white_first) if played else (None, None)
     return Review(
         evaluations=tuple(evaluations),
         judgements=tuple(judgements),
-        white_first=boards[0].turn == chess.WHITE,
+        white_first=white_first,
         white=white,
         black=black,
-        opening=find_opening(boards[-1]),
+        opening=find_opening(board),
     )
 
 

@@ -20,10 +20,14 @@ _STOP_AGAIN_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A game to evaluate: its number, and its positions."""
+    """A game to evaluate: its number, and its end with all its moves."""
 
     number: int
-    boards: Sequence[chess.Board]
+    board: chess.Board
+
+    def __len__(self) -> int:
+        """Count its positions."""
+        return len(self.board.move_stack) + 1
 
 
 class _Stopped(Exception):
@@ -74,7 +78,7 @@ def evaluate_games(
 
         analyst = idle.get()
         try:
-            return evaluate(job.boards, analyst, limit, multipv, after_position)
+            return evaluate(job.board, analyst, limit, multipv, after_position)
         finally:
             idle.put(analyst)
 
