@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import chess
@@ -172,7 +173,71 @@ def test_only_packed_positions_can_be_unpacked() -> None:
         unpack(np.zeros(32, np.uint8))
 
 
+def test_a_record_of_another_layout_is_no_packed_position() -> None:
+    records = pack(FENS[:3])
+    other = np.dtype({"names": PACKED.names, "formats": ["u1"] * len(PACKED.names), "itemsize": PACKED.itemsize})
+    for wrong in (np.zeros(3, other), records.view("V32"), records.view(np.uint8)):
+        for function in (unpack, unpack_fens, evaluate_many, pack):
+            with pytest.raises(TypeError, match="packed positions is wanted"):
+                function(wrong)
+    for wrong in (records.reshape(1, 3), records[:1].reshape(())):
+        for function in (unpack, unpack_fens, evaluate_many, pack):
+            with pytest.raises(ValueError, match="an array of positions has one dimension, not "):
+                function(wrong)
+
+
+def test_packed_positions_of_the_other_byte_order_are_the_same_positions() -> None:
+    records = pack(BOARDS)
+    swapped = records.astype(PACKED.newbyteorder(">"))
+    assert swapped.tobytes() != records.tobytes()
+    assert pack(swapped).tobytes() == records.tobytes()
+    assert unpack_fens(swapped) == FENS
+    assert evaluate_many(swapped).tolist() == evaluate_many(records).tolist()
+
+
+def test_damaged_records_are_refused_or_are_positions() -> None:
+    chance = np.random.default_rng(1)
+    kept = 0
+    for _ in range(300):
+        raw = pack(FENS[:4]).view(np.uint8).reshape(4, PACKED.itemsize)
+        for row in raw:
+            row[chance.integers(0, PACKED.itemsize, chance.integers(1, 4))] = chance.integers(0, 256)
+        for record in raw.view(PACKED).reshape(-1, 1):
+            value = evaluate_many(record, illegal=-32_768)[0]
+            try:
+                [board] = unpack(record)
+            except PositionError:
+                continue
+            if value != -32_768:
+                kept += 1
+                board.fullmove_number = 1  # a record holds greater ones than a FEN may have
+                with contextlib.suppress(PositionError):
+                    assert evaluate(board).centipawns == value
+    assert kept > 10
+
+
+@pytest.mark.parametrize("counters", ["0 {}", "{} 1", "{0} {0}"])
+@pytest.mark.parametrize("digits", [5, 30, 4299, 4300, 4301, 100_000])
+def test_counters_of_many_digits_are_refused(counters: str, digits: int) -> None:
+    fen = f"4k3/8/8/8/8/8/8/4K3 w - - {counters.format('9' * digits)}"
+    for positions in ([fen], np.array([fen]), np.array([fen], "S"), [chess.Board(fen)] if digits <= 4300 else [fen]):
+        for function in (pack, evaluate_many):
+            with pytest.raises(PositionError, match=r"illegal position 0: the .* is a number up to 9999, not 9"):
+                function(positions)
+
+
+@pytest.mark.parametrize("illegal", [40_000, -32_769, 10**400])
+def test_a_value_for_illegal_positions_fits(illegal: int) -> None:
+    with pytest.raises(ValueError, match="illegal is at "):
+        evaluate_many(["nonsense"], illegal=illegal)
+    with pytest.raises(TypeError, match=r"illegal is a whole number, not 2\.5"):
+        evaluate_many(["nonsense"], illegal=2.5)
+
+
 def test_settings_that_cannot_be() -> None:
+    for wrong in (2.5, True, "2"):
+        with pytest.raises(TypeError, match="workers is a whole number, not "):
+            evaluate_many(FENS, workers=wrong)
     with pytest.raises(ValueError, match="workers is at least 1, not 0"):
         evaluate_many(FENS, workers=0)
     with pytest.raises(OptionError, match="not nnue"):

@@ -1,9 +1,12 @@
 """Boards, moves and limits on their way from python-chess to the engine."""
 
+import math
 import random
+from fractions import Fraction
 
 import chess
 import chess.variant
+import numpy as np
 import pytest
 from chess.engine import Limit
 
@@ -105,6 +108,90 @@ def test_limits_of_refuses_a_limit_that_never_comes(limit: Limit) -> None:
 def test_limits_of_refuses_what_is_not_positive(limit: Limit) -> None:
     with pytest.raises(ValueError, match="is at least 1"):
         limits_of(chess.Board(), limit)
+
+
+@pytest.mark.parametrize("name", ["depth", "nodes", "mate", "remaining_moves"])
+def test_limits_of_takes_whole_numbers_only(name: str) -> None:
+    for wrong in (2.0, 2.5, math.nan, math.inf, True, "5", [5], Fraction(5)):
+        with pytest.raises(TypeError, match=f"^{name} is a whole number, not "):
+            limits_of(chess.Board(), Limit(time=1, **{name: wrong}))
+    for little in (0, -1, -(10**4999)):
+        with pytest.raises(ValueError, match=f"^{name} is at least 1, not "):
+            limits_of(chess.Board(), Limit(time=1, **{name: little}))
+    field = "movestogo" if name == "remaining_moves" else name
+    assert getattr(limits_of(chess.Board(), Limit(time=1, **{name: np.int64(7)})), field) == 7
+
+
+@pytest.mark.parametrize("huge", [2**63, 2**64, 10**400])
+def test_limits_that_never_come_fit_in_what_the_core_counts_by(huge: int) -> None:
+    limits = limits_of(
+        chess.Board(),
+        Limit(
+            time=huge, depth=huge, nodes=huge, mate=huge, white_clock=huge, black_clock=-huge, white_inc=huge,
+            black_inc=-huge, remaining_moves=huge,
+        ),
+    )  # fmt: skip
+    numbers = [
+        limits.wtime, limits.btime, limits.winc, limits.binc, limits.movestogo, limits.depth, limits.nodes,
+        limits.mate, limits.movetime,
+    ]  # fmt: skip
+    assert all(type(number) is int and abs(number) < 2**63 for number in numbers)
+    assert min(number for number in numbers if number > 0) >= 10_000
+    assert limits.nodes >= 10**18 and limits.movetime / 1000 >= 40 * 86_400
+
+
+@pytest.mark.parametrize("name", ["time", "white_clock", "black_clock", "white_inc", "black_inc"])
+def test_limits_of_takes_finite_times_only(name: str) -> None:
+    for wrong in (math.nan, math.inf, -math.inf):
+        with pytest.raises(ValueError, match=f"^{name} is a finite number of seconds, not "):
+            limits_of(chess.Board(), Limit(depth=1, **{name: wrong}))
+    for wrong in ("5", True, [5], 1j):
+        with pytest.raises(TypeError, match=f"^{name} is a number of seconds, not "):
+            limits_of(chess.Board(), Limit(depth=1, **{name: wrong}))
+    for kind in (int, float, np.float32, np.int16, Fraction):
+        limits_of(chess.Board(), Limit(depth=1, **{name: kind(3)}))
+    with pytest.raises(ValueError, match=r"^time is at least 0, not -1"):
+        limits_of(chess.Board(), Limit(time=-1))
+
+
+def test_limits_of_takes_nothing_else() -> None:
+    for other in (5, "depth 3", {}, Limits(depth=3)):
+        with pytest.raises(TypeError, match=r"limit is a chess\.engine\.Limit, not "):
+            limits_of(chess.Board(), other)
+    for moves in (["e2e4"], "e2e4", [None]):
+        with pytest.raises(TypeError, match=r"a root move is a chess\.Move, not "):
+            limits_of(chess.Board(), Limit(depth=1), moves)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("halfmove_clock", "x"),
+        ("halfmove_clock", None),
+        ("halfmove_clock", 2.5),
+        pytest.param("fullmove_number", 10**4999, id="more digits than Python writes"),
+        ("ep_square", 70),
+        ("castling_rights", "KQ"),
+        ("kings", None),
+        ("move_stack", [None, "e2e4"]),
+    ],
+)
+def test_position_of_refuses_boards_that_can_be_none(name: str, value: object) -> None:
+    board = chess.Board()
+    for move in ("g1f3", "g8f6"):
+        board.push_uci(move)
+    setattr(board, name, value)
+    with pytest.raises(PositionError, match=r"^illegal position: "):
+        position_of(board)
+
+
+def test_position_of_keeps_no_more_moves_than_the_fifty_move_rule_counts() -> None:
+    board = chess.Board()
+    for name in ["g1f3", "g8f6", "f3g1", "f6g8"] * 40:
+        board.push_uci(name)
+    fen, moves = position_of(board)
+    assert (len(moves), fen.split()[4]) == (100, "60")
+    assert rebuilt(board).fen() == board.fen()
 
 
 def test_limits_of_names_root_moves_as_the_board_does() -> None:

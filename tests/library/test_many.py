@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Iterator
 
 import chess
 import chess.engine
 import chess.variant
+import numpy as np
 import pytest
 from chess.engine import Cp, Limit, Mate
 from random_boards import random_boards
@@ -98,7 +100,7 @@ def test_a_mate_ends_the_search_that_looks_for_it() -> None:
 
 
 def test_time_ends_a_search() -> None:
-    found = analyse_many(BOARDS[:3], Limit(time=0.02, depth=60), workers=2)
+    found = analyse_many(BOARDS[:3], Limit(time=0.02), workers=2)  # or it would go on for ever
     for board, analysis in zip(BOARDS, found, strict=False):
         assert analysis.best_move in board.legal_moves
 
@@ -183,7 +185,10 @@ def test_an_illegal_move_on_a_board_is_named() -> None:
         (Limit(depth=1), {"workers": 0}, "workers is at least 1, not 0"),
         (Limit(depth=1), {"multipv": 0}, "multipv is at least 1, not 0"),
         (Limit(depth=1), {"hash_mb": -1}, "hash_mb is at least 1, not -1"),
-        (Limit(depth=1), {"hash_mb": 1 << 40}, "not enough memory"),
+        (Limit(depth=1), {"hash_mb": 33_554_432}, "not enough memory"),
+        (Limit(depth=1), {"hash_mb": 1 << 40}, "hash_mb is at most 33554432, not 1099511627776"),
+        (Limit(depth=1), {"multipv": 257}, "multipv is at most 256, not 257"),
+        (Limit(depth=1), {"multipv": 10**400}, "multipv is at most 256, not a number of many digits"),
         (Limit(depth=1), {"evaluation": "nnue"}, "evaluation is classical or pesto"),
     ],
 )
@@ -191,6 +196,29 @@ def test_settings_that_cannot_be(limit: Limit, options: dict[str, object], messa
     with pytest.raises(ValueError, match=message):  # OptionError is one
         analyse_many([chess.STARTING_FEN], limit, **options)
     assert issubclass(OptionError, ValueError)
+
+
+@pytest.mark.parametrize("name", ["workers", "multipv", "hash_mb"])
+@pytest.mark.parametrize("number", [2.0, True, "2", float("nan")])
+def test_numbers_are_whole(name: str, number: object) -> None:
+    with pytest.raises(TypeError, match=f"{name} is a whole number, not "):
+        analyse_many([chess.STARTING_FEN], Limit(depth=1), **{name: number})
+
+
+def test_numbers_without_an_end_are_as_good_as_none() -> None:
+    [analysis] = analyse_many([MATED], Limit(nodes=2**64, mate=2**64, depth=2**64, time=10**400), workers=10**400)
+    assert analysis.best_move is None
+
+
+def test_a_search_that_is_stopped_before_it_begins_has_a_line_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextlib.contextmanager
+    def at_once(milliseconds: int | None, stop: np.ndarray) -> Iterator[None]:
+        stop.fill(1)
+        yield
+
+    monkeypatch.setattr(many, "_ends_after", at_once)
+    for board, analysis in zip(BOARDS, analyse_many(BOARDS, Limit(time=1000), workers=2), strict=True):
+        assert analysis.best.move == analysis.best_move in board.legal_moves
 
 
 def test_other_types_are_refused() -> None:

@@ -187,10 +187,23 @@ def test_divide_agrees_with_python_chess(chess960: bool) -> None:
         assert perft(board, 2) == sum(counts.values())
 
 
-@pytest.mark.parametrize("depth", [-1, 61])
-def test_perft_refuses_other_depths(depth: int) -> None:
-    with pytest.raises(ValueError, match=f"a number from 1 to 60, not {depth}"):
+@pytest.mark.parametrize(
+    ("depth", "error", "message"),
+    [
+        (-1, ValueError, "depth is at least 0, not -1"),
+        (61, ValueError, "depth is at most 60, not 61"),
+        (10**99, ValueError, "depth is at most 60, not a number of many digits"),
+        (2.5, TypeError, "depth is a whole number, not 2.5"),  # once the end of the process
+        (True, TypeError, "depth is a whole number, not True"),
+        ("3", TypeError, "depth is a whole number, not '3'"),
+        (None, TypeError, "depth is a whole number, not None"),
+    ],
+)
+def test_perft_refuses_other_depths(depth: int, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
         perft(chess.Board(), depth)
+    with pytest.raises(error, match=message.replace("least 0", "least 1")):
+        divide(chess.Board(), depth)
 
 
 def test_an_interrupt_ends_perft(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,11 +236,21 @@ def test_illegal_positions_moves_and_evaluations_are_refused() -> None:
             question(chess.Board(None))
         with pytest.raises(PositionError, match="atomic is not played here"):
             question(chess.variant.AtomicBoard())
+        for other in (None, 5, chess.STARTING_FEN, chess.BaseBoard()):
+            with pytest.raises(TypeError, match=r"board is a chess\.Board, not"):
+                question(other)
     for name in ("e2e5", "0000", "e7e5"):
         with pytest.raises(PositionError, match=f"illegal move: {name}"):
             see(chess.Board(), chess.Move.from_uci(name))
-    with pytest.raises(OptionError, match="evaluation is classical or pesto, not nnue"):
-        evaluate(chess.Board(), "nnue")
+    for wrong in (chess.Move(70, 80), chess.Move(12, 28, 99), chess.Move(12, 28, drop=1)):
+        with pytest.raises(PositionError, match="illegal move: "):
+            see(chess.Board(), wrong)
+    for other in ("e2e4", None, 5):
+        with pytest.raises(TypeError, match=r"move is a chess\.Move, not"):
+            see(chess.Board(), other)
+    for name in ("nnue", ["classical"], None, 3):
+        with pytest.raises(OptionError, match="evaluation is classical or pesto, not "):
+            evaluate(chess.Board(), name)
 
 
 def test_threads_do_not_disturb_each_other() -> None:

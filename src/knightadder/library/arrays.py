@@ -17,7 +17,7 @@ from knightadder.core.layout import WORKER, new_record
 from knightadder.core.native.compiling import compile_entry
 from knightadder.core.native.processors import processors
 from knightadder.engine.errors import PositionError
-from knightadder.library.boards import check_positive
+from knightadder.library.boards import checked_board, fen_of, whole
 from knightadder.library.shared import Stock, tables_of
 
 Positions: TypeAlias = Iterable[chess.Board | str] | NDArray[Any]
@@ -25,6 +25,7 @@ Positions: TypeAlias = Iterable[chess.Board | str] | NDArray[Any]
 _Block: TypeAlias = Sequence[chess.Board | str] | NDArray[Any]
 
 _BLOCK = 1 << 15  # positions in a call of the core, which Ctrl-C does not interrupt
+_LONGEST_FIELD = 80  # of a FEN; the 64 squares and seven slashes are 71 characters
 _SPACE, _QUESTION_MARK, _LAST_ASCII = ord(" "), ord("?"), 127
 _OTHER_SPACES = [code for code in range(_LAST_ASCII + 1, 0x10000) if chr(code).isspace()]
 
@@ -49,10 +50,10 @@ def pack(positions: Positions) -> NDArray[np.void]:
     PositionError
         If a position is illegal; it says which, counted from 0.
     """
-    whole = _sliceable(positions)
-    records = np.zeros(len(whole), PACKED)
-    for start in range(0, len(whole), _BLOCK):
-        block = whole[start : start + _BLOCK]
+    given = _sliceable(positions)
+    records = np.zeros(len(given), PACKED)
+    for start in range(0, len(given), _BLOCK):
+        block = given[start : start + _BLOCK]
         part = _packed(block, start, tables_of("classical"))
         empty = np.flatnonzero(part["occupied"] == 0)
         if len(empty):
@@ -96,6 +97,8 @@ def unpack_fens(records: NDArray[np.void], chess960: bool = False) -> list[str]:
     """
     if not _is_packed(records):
         raise TypeError(f"an array of packed positions is wanted, not {type(records).__name__}")
+    if records.ndim != 1:
+        raise ValueError(f"an array of positions has one dimension, not {records.ndim}")
     texts = []
     for number, record in enumerate(records):
         try:
@@ -133,17 +136,19 @@ def evaluate_many(
         If a position is illegal and there is no value for it; it says which, counted from 0.
     OptionError
         If there is no such evaluation.
-    ValueError
-        If there is not one thread at least.
+    ValueError, TypeError
+        If there is not one thread at least, or the value for illegal positions is none that 16 bits hold.
     """
-    check_positive(workers=workers)
+    threads = processors() if workers is None else whole("workers", workers, 1)
+    if illegal is not None:
+        illegal = whole("illegal", illegal, -(1 << 15), (1 << 15) - 1)
     tables = tables_of(evaluation)
     compile_entry(evaluate_records)
-    whole = _sliceable(positions)
-    values = np.empty(len(whole), np.int16)
+    given = _sliceable(positions)
+    values = np.empty(len(given), np.int16)
 
     def work(start: int) -> None:
-        block, part = whole[start : start + _BLOCK], values[start : start + _BLOCK]
+        block, part = given[start : start + _BLOCK], values[start : start + _BLOCK]
         with _workers().lend() as worker:
             count = evaluate_records(tables, worker, _packed(block, start, tables), part)
         if count:
@@ -152,8 +157,8 @@ def evaluate_many(
                 raise _illegal(block, int(places[0]), start)
             part[places] = illegal
 
-    starts = range(0, len(whole), _BLOCK)
-    threads = min(workers or processors(), len(starts))
+    starts = range(0, len(given), _BLOCK)
+    threads = min(threads, len(starts))
     if threads <= 1:
         for start in starts:
             work(start)
@@ -175,7 +180,8 @@ def _workers() -> Stock[np.record]:
 def _is_packed(positions: object) -> bool:
     if not isinstance(positions, np.ndarray):
         return False
-    return bool(positions.dtype.names == PACKED.names and positions.dtype.itemsize == PACKED.itemsize)
+    kind = positions.dtype
+    return kind.names == PACKED.names and all(kind[name].newbyteorder("=") == PACKED[name] for name in kind.names)
 
 
 def _sliceable(positions: Positions) -> _Block:
@@ -195,7 +201,7 @@ def _sliceable(positions: Positions) -> _Block:
 def _packed(block: _Block, start: int, tables: np.record) -> NDArray[np.void]:
     """Give a block as records that the core may read; zeros stand for FENs that are no position."""
     if _is_packed(block):
-        return np.array(block).view(PACKED)
+        return np.array(block, PACKED)
     text, ends = _characters(block, start)
     records = np.zeros(len(block), PACKED)
     compile_entry(pack_fens)
@@ -225,10 +231,11 @@ def _fen(position: chess.Board | str, number: int) -> str:
     if isinstance(position, str):
         return position if position.isascii() else " ".join(position.split())
     if not isinstance(position, chess.Board):
-        raise TypeError(f"position {number} is neither a board nor a FEN: {position!r}")
-    if position.uci_variant != "chess":
-        raise PositionError(f"illegal position {number}: {position.uci_variant} is not played here")
-    return position.fen()
+        raise TypeError(f"position {number} is neither a board nor a FEN: {position!r:.60}")
+    try:
+        return fen_of(checked_board(position))
+    except PositionError as error:
+        raise PositionError(str(error).replace("position", f"position {number}", 1)) from None
 
 
 def _illegal(block: _Block, place: int, start: int) -> PositionError:
@@ -238,7 +245,7 @@ def _illegal(block: _Block, place: int, start: int) -> PositionError:
         return PositionError(f"illegal position {number}: the record describes none")
     text = position.decode("ascii", "replace") if isinstance(position, bytes) else _fen(position, number)
     try:
-        fen.parse_fen(text)
+        fen.parse_fen(" ".join(field[:_LONGEST_FIELD] for field in text.split()))
     except fen.FenError as error:
         return PositionError(f"illegal position {number}: {error}")
     return PositionError(f"illegal position {number}: the side that is not to move is in check")

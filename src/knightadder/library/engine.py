@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, TypeAlias
 import chess
 import chess.engine
 
-from knightadder.engine.errors import EngineError
+from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.limits import Limits
 from knightadder.engine.loader import load_engine
 from knightadder.engine.options import Options
-from knightadder.library.boards import limits_of, position_of
+from knightadder.library.boards import limits_of, position_of, whole
 from knightadder.library.results import Analysis, PlayResult
 from knightadder.library.stream import Stream, logger
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 Setting: TypeAlias = str | int | bool
 Folders: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+
+MOST_LINES = 256  # as the option MultiPV has it
 
 _loading = threading.Lock()
 _loaded = False
@@ -76,7 +78,7 @@ class Engine:
         chosen = Options()
         chosen.set("Hash", str(hash_mb))
         chosen.set("Threads", str(threads))
-        chosen.set("EvalType", evaluation)
+        chosen.set("EvalType", str(evaluation))
         chosen.set("UCI_ShowWDL", "true")
         self._core = _load(chosen)
         self._starting = threading.Lock()
@@ -110,11 +112,7 @@ class Engine:
             If the engine is searching.
         """
         self._make_idle()
-        return [
-            line
-            for name, value in options.items()
-            for line in self._core.set_option(name, str(value).lower() if isinstance(value, bool) else str(value))
-        ]
+        return [line for name, value in options.items() for line in self._core.set_option(name, _text(name, value))]
 
     def new_game(self) -> None:
         """Forget what earlier searches learnt."""
@@ -149,6 +147,8 @@ class Engine:
             If the position or a root move is illegal.
         EngineError
             If the engine is searching.
+        ValueError, TypeError
+            If the limit, or what it sets, is not possible.
         """
         began = monotonic()
         stream = self._search_for_move(board, limit, root_moves)
@@ -194,6 +194,8 @@ class Engine:
             If the position or a root move is illegal.
         EngineError
             If the engine is searching.
+        ValueError, TypeError
+            If the limit, or what it sets, or the number of lines (1 to 256) is not possible.
         """
         return self.stream(board, limit, multipv=multipv, root_moves=root_moves).result()
 
@@ -235,6 +237,8 @@ class Engine:
             If the position or a root move is illegal.
         EngineError
             If the engine is searching.
+        ValueError, TypeError
+            If the limit, or what it sets, or the number of lines (1 to 256) is not possible.
         """
         return self._begin(board, limits_of(board, limit, root_moves), multipv)
 
@@ -272,6 +276,7 @@ class Engine:
 
     def _begin(self, board: chess.Board, limits: Limits, multipv: int = 1) -> Stream:
         fen, moves = position_of(board)
+        multipv = whole("multipv", multipv, 1, MOST_LINES)
         with self._starting:
             self._make_idle()
             self._core.set_option("UCI_Chess960", str(board.chess960).lower())
@@ -315,6 +320,18 @@ def _after_move(limit: chess.engine.Limit, mover: chess.Color, seconds: float) -
     if mover == chess.BLACK and limit.black_clock is not None:
         return replace(limit, black_clock=limit.black_clock - seconds + (limit.black_inc or 0))
     return limit
+
+
+def _text(name: str, value: Setting) -> str:
+    """Write the value of an option as UCI does; OptionError if a line of UCI could not hold it, or its name."""
+    if not isinstance(name, str) or not name.isprintable():
+        raise OptionError(f"unknown option: {name!r:.60}")
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    if not isinstance(value, str | int) or not text.isprintable():
+        raise OptionError(
+            f"option {name}: expected a text of one line, a whole number, True or False, not {value!r:.60}"
+        )
+    return text
 
 
 def _joined(folders: Folders) -> str:

@@ -22,14 +22,15 @@ from knightadder.engine.notation import parse_uci
 from knightadder.engine.short_search import ShortSearch
 from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
 from knightadder.library.arrays import pack
-from knightadder.library.boards import check_positive, limits_of, position_of
-from knightadder.library.engine import Folders
+from knightadder.library.boards import limits_of, position_of, whole
+from knightadder.library.engine import MOST_LINES, Folders
 from knightadder.library.results import Analysis, line_of
 from knightadder.library.shared import tables_of
 from knightadder.library.stream import logger
 
 _Item = TypeVar("_Item")
 
+_MOST_HASH = 33_554_432  # MiB, as the option Hash has it
 _MOST_MEGABYTES = 16  # that the hash table gets unless told otherwise
 _NODES_A_MEGABYTE = 1 << 15  # half as many as it has entries
 _LOOK_UP = 0.5  # where the system does not interrupt a waiting thread, Ctrl-C is seen this often, in seconds
@@ -82,17 +83,18 @@ def analyse_many(
         If a position or a move on its board is illegal; it says which, counted from 0.
     OptionError
         If there is no such evaluation, or not enough memory.
-    ValueError
-        If the limit sets none of these, or a number is not positive.
+    ValueError, TypeError
+        If the limit sets none of these, or a number is not possible.
     """
     limits = limits_of(chess.Board(), limit)
     if limits.wtime is not None or limits.btime is not None:
         raise ValueError("positions that are analysed have no clock: limit their time instead")
-    check_positive(workers=workers, multipv=multipv, hash_mb=hash_mb)
+    multipv = whole("multipv", multipv, 1, MOST_LINES)
+    megabytes = _megabytes(limits) if hash_mb is None else whole("hash_mb", hash_mb, 1, _MOST_HASH)
+    threads = processors() if workers is None else whole("workers", workers, 1)
     tasks, records = _tasks(boards)
     tables = tables_of(evaluation)
-    megabytes = hash_mb or _megabytes(limits)
-    threads = min(workers or processors(), len(tasks))
+    threads = min(threads, len(tasks))
     tablebases = _open_tablebases(tables, syzygy_path)
     analysts = [_Analyst(ShortSearch(tables, tablebases, megabytes), limits, multipv) for _ in range(threads)]
     results: dict[int, Analysis] = {}

@@ -11,9 +11,9 @@ from functools import cache
 import chess
 from chess.engine import Cp, PovScore
 
-from knightadder.engine.errors import PositionError
 from knightadder.engine.explain.terms import Breakdown, Term, break_down
 from knightadder.engine.game import Game
+from knightadder.library.boards import checked_board, fen_of, name_of, whole
 from knightadder.library.shared import Stock, tables_of
 
 # All that an exchange can be worth lies between these: to give a queen for nothing, and to win one and become one.
@@ -74,10 +74,10 @@ def evaluate(board: chess.Board, evaluation: str = "classical") -> Evaluation:
     OptionError
         If there is no such evaluation.
     """
+    tables = tables_of(evaluation)
     with _games(evaluation).lend() as game:
         _set_up(game, board)
         value = game.evaluate()
-        tables = tables_of(evaluation)
         breakdown = break_down(game.trace(), tables.terms) if evaluation == "classical" else None
         return Evaluation(value if board.turn else -value, board.turn, game.in_check, breakdown)
 
@@ -124,10 +124,12 @@ def see(board: chess.Board, move: chess.Move) -> int:
     ------
     PositionError
         If the position or the move is illegal.
+    TypeError
+        If that is no board, or no move.
     """
     with _games().lend() as game:
         _set_up(game, board)
-        name = board.uci(move)
+        name = name_of(board, move)
         # The core says whether a value is reached; the first step that is not lies just above it.
         steps = range(_LEAST + _STEP, _MOST + _STEP, _STEP)
         return _LEAST + _STEP * bisect_left(steps, True, key=lambda value: not game.exchange_wins(name, value))
@@ -149,10 +151,10 @@ def perft(board: chess.Board, depth: int) -> int:
     ------
     PositionError
         If the position is illegal.
-    ValueError
-        If the depth is negative, or greater than 60.
+    ValueError, TypeError
+        If the depth is negative, greater than 60, or no whole number.
     """
-    if depth == 0:
+    if whole("depth", depth, 0, _DEEPEST) == 0:
         legal_moves(board)  # an illegal position has no games
         return 1
     return sum(divide(board, depth).values())
@@ -172,11 +174,10 @@ def divide(board: chess.Board, depth: int) -> dict[chess.Move, int]:
     ------
     PositionError
         If the position is illegal.
-    ValueError
-        If the depth is less than 1, or greater than 60.
+    ValueError, TypeError
+        If the depth is less than 1, greater than 60, or no whole number.
     """
-    if not 1 <= depth <= _DEEPEST:
-        raise ValueError(f"the depth is a number from 1 to {_DEEPEST}, not {depth}")
+    depth = whole("depth", depth, 1, _DEEPEST)
     counts: dict[str, int] = {}
     with _games().lend() as game:
         _set_up(game, board)
@@ -203,6 +204,4 @@ def _games(evaluation: str = "classical") -> Stock[Game]:
 
 def _set_up(game: Game, board: chess.Board) -> None:
     """Set a position up; how it came about is of no interest here."""
-    if board.uci_variant != "chess":
-        raise PositionError(f"illegal position: {board.uci_variant} is not played here")
-    game.set_up(board.fen())
+    game.set_up(fen_of(checked_board(board)))

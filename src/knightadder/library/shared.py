@@ -29,7 +29,7 @@ def tables_of(evaluation: str) -> np.record:
     OptionError
         If there is no such evaluation.
     """
-    if evaluation not in _EVALUATIONS:
+    if not isinstance(evaluation, str) or evaluation not in _EVALUATIONS:
         raise OptionError(f"evaluation is {' or '.join(_EVALUATIONS)}, not {evaluation}")
     return _tables(_EVALUATIONS[evaluation])
 
