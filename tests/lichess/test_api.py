@@ -134,3 +134,18 @@ def test_chat_is_cut_to_what_the_server_takes(connect):
         game = server.start("game0001")
         connect(server.url)[0].chat("game0001", "x" * 200)
     assert game.chat == ["x" * 140]
+
+
+@pytest.mark.parametrize("answer", [[1], 3, None, "text", {}, {"id": "adder"}, {"id": 3, "username": "Adder"}])
+def test_what_is_no_account_is_not_taken_for_one(connect, answer):
+    with FakeLichess() as server:
+        server.account = answer
+        with pytest.raises(Unreachable, match="no answer from Lichess"):
+            connect(server.url)[0].account()
+
+
+def test_an_answer_that_is_nested_too_deeply(connect, monkeypatch):
+    with FakeLichess() as server:
+        monkeypatch.setattr("fake_lichess.json.dumps", lambda value: "[" * 100_000)
+        with pytest.raises(Unreachable, match="no answer from Lichess"):
+            connect(server.url)[0].account()

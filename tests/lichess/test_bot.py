@@ -1,5 +1,7 @@
 """The bot as a whole, on a server that fails."""
 
+import functools
+import re
 import threading
 
 import chess
@@ -128,6 +130,33 @@ def test_own_challenges_and_games_that_are_not_for_bots_are_left_alone(start_bot
         running.bot.interrupt()
         running.wait()
     assert not any("own00001" in request or "human001" in request for request in server.requests)
+
+
+STRANGE = [None, True, 3, 10**400, float("nan"), "", "a/../b", "\0", "x" * 1000, [], [1], {}, {"a": {"b": []}}]
+
+
+def test_no_event_ends_the_bot(start_bot):
+    deep = functools.reduce(lambda inner, _: [inner], range(500), 1)
+    with FakeLichess() as server:
+        running = start_bot(server, min_rating=1000)
+        until(lambda: server.listeners)
+        whole = {"id": "strange1", "challenger": {"name": "Rival"}, "variant": {"key": "standard"}, "speed": "blitz"}
+        for strange in [*STRANGE, deep]:
+            server.announce({"type": strange})
+            for kind, field in (("challenge", "challenge"), ("challengeCanceled", "challenge"), ("gameStart", "game")):
+                server.announce({"type": kind, field: strange})
+                server.announce({"type": kind, field: {"id": strange}})
+            for name in ("challenger", "variant", "speed", "initialFen", "status"):
+                server.announce({"type": "challenge", "challenge": {**whole, "id": f"odd-{len(name)}", name: strange}})
+            server.announce({"type": "challenge", "challenge": {**whole, "challenger": {"rating": strange}}})
+            server.announce({"type": "gameStart", "game": {"id": strange, "compat": {"bot": False}}})
+        last = server.challenge(most_plies=4, rating=2000)
+        until(lambda: last in server.games and server.games[last].over)
+        running.bot.interrupt()
+        running.wait()
+    assert running.failure is None
+    assert list(server.games) == [last]
+    assert all(re.fullmatch(r"[A-Z]+ /api/[\w/-]+", request) for request in server.requests)
 
 
 def test_after_an_interrupt_games_are_finished_and_none_is_begun(start_bot):

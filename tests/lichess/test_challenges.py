@@ -56,3 +56,8 @@ def test_objections(policy, offered, reason):
 
 def test_a_challenge_that_says_nothing_is_declined():
     assert Policy().objection({}) == "variant"
+
+
+@pytest.mark.parametrize("fen", [3, [1], {"a": 1}, "k" * 10_000, "4k3/8/8/8/8/8/8/4K3 w - - 0 " + "9" * 5000, "\0"])
+def test_a_position_that_is_none_is_declined(fen):
+    assert Policy().objection(challenge(variant="fromPosition", fen=fen)) == "generic"

@@ -117,12 +117,13 @@ def test_a_refusal_is_the_end(follow):
     assert isinstance(error, Refused)
 
 
-def test_a_line_that_is_no_object_ends_the_stream():
+@pytest.mark.parametrize("line", [b"[1, 2]", b"3", b"{", b"\xff\xfe", b"[" * 100_000, b'{"a":' * 100_000, b"9" * 5000])
+def test_a_line_that_is_no_object_ends_the_stream(line):
     with FakeLichess() as server:
         lichess = Lichess(server.url, TOKEN, StillClock(), threading.Event(), TIMEOUTS)
         stream = lichess.events()
         until(lambda: server.listeners)
-        server.listeners[0].put(b"[1, 2]\n")
+        server.listeners[0].put(line + b"\n")
         with pytest.raises(Unreachable, match="no event"):
             list(stream)
         lichess.close()

@@ -12,6 +12,7 @@ from lichess_players import PATIENCE, Chooser, StillClock, Thinker, TickingClock
 from knightadder.engine.errors import EngineError
 from knightadder.lichess import api
 from knightadder.lichess.game_play import GamePlay
+from knightadder.lichess.settings import Settings
 
 
 class Scripted(Chooser):
@@ -285,6 +286,46 @@ def test_victory_is_claimed_when_the_opponent_has_gone(start_bot):
         running.wait()
     game = server.games[game_id]
     assert (game.status, game.winner, len(game.moves)) == ("timeout", chess.WHITE, 3)
+
+
+STRANGE = [None, True, 3, -1, 10**400, float("nan"), float("inf"), "", "text", [], [1], {}, {"a": {"b": []}}]
+
+
+def test_no_event_ends_a_game(start_bot):
+    names = ("moves", "wtime", "btime", "winc", "binc", "status", "winner", "wdraw", "btakeback", "type")
+    with FakeLichess() as server:
+        go_on = []
+        game_id = server.challenge(opponent=lambda board, _: choice(board) if go_on else None, most_plies=10)
+        running = start_bot(server, games=1)
+        until(lambda: game_id in server.games and server.games[game_id].moves)
+        game = server.games[game_id]
+        for strange in STRANGE:
+            for event in (
+                {"type": strange},
+                {"type": "gameState", "moves": strange},
+                {"type": "opponentGone", "gone": True, "claimWinInSeconds": strange},
+                {"type": "chatLine", "username": strange, "text": strange},
+            ):
+                game.publish(event)
+        for name in names:
+            # The first makes the bot open the stream anew, and what comes after it is out of date.
+            game.publish({**game.state(), name: [1]})
+        go_on.append(True)
+        with server.lock:
+            server._reply(game)
+        running.wait()
+    assert running.failure is None
+    assert (game.status, len(game.moves)) == ("draw", 10)
+    assert server.violations == []
+    assert posted(server, game_id, "claim-victory") == []
+
+
+@pytest.mark.parametrize("seconds", [None, "8", -1, 10**400, float("nan"), float("inf"), [8]])
+def test_an_absence_without_a_time_is_no_deadline(seconds):
+    play = GamePlay("g", "adder", "Adder", None, None, Settings(), None, StillClock())
+    for told, patience in ((8, 8.0), (seconds, None)):
+        play._on_absence({"gone": True, "claimWinInSeconds": told})
+        assert play._patience() == patience
 
 
 def test_nothing_is_claimed_from_an_opponent_who_is_back(start_bot):

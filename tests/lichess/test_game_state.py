@@ -1,5 +1,7 @@
 """Games as the stream tells them."""
 
+import contextlib
+
 import chess
 import pytest
 
@@ -82,12 +84,42 @@ def test_the_board_has_the_moves():
     assert info.start.move_stack == []
 
 
-def test_what_cannot_be_understood_counts_as_not_said():
-    with pytest.raises(Unreachable, match="not legal: e2e5"):
-        read_info(full(), "adder").board(read_state(state("e2e5")))
+@pytest.mark.parametrize("moves", ["e2e5", "e2e4 nonsense", "0000", "e2e4 0000"])
+def test_moves_that_are_not_legal_count_as_not_said(moves):
+    with pytest.raises(Unreachable, match=f"not legal: {moves.split()[-1]}"):
+        read_info(full(), "adder").board(read_state(state(moves)))
+
+
+STRANGE = [None, True, 3, 2.5, -1, float("nan"), float("inf"), 10**400, 1e300, [], [1], {}, {"a": 1}, "nonsense", "\0"]
+
+
+@pytest.mark.parametrize("strange", STRANGE, ids=lambda value: f"{value!r:.12}")
+@pytest.mark.parametrize("name", ["variant", "speed", "white", "black", "initialFen"])
+def test_a_game_that_is_described_strangely_counts_as_not_said_or_is_one(name, strange):
+    with contextlib.suppress(Unreachable):
+        info = read_info({**full(), name: strange}, "adder")
+        assert isinstance(info.variant, str) and isinstance(info.speed, str) and isinstance(info.opponent, str)
+    if name != "white":  # which the bot is
+        with pytest.raises(Unreachable):
+            read_info({key: value for key, value in full().items() if key != name}, "adder")
+
+
+@pytest.mark.parametrize("strange", STRANGE, ids=lambda value: f"{value!r:.12}")
+@pytest.mark.parametrize("name", ["moves", "wtime", "btime", "winc", "binc", "status", "winner", "wdraw"])
+def test_a_state_that_is_described_strangely_counts_as_not_said_or_is_one(name, strange):
+    with contextlib.suppress(Unreachable):
+        now = read_state({**state(), name: strange})
+        assert isinstance(now.over, bool) and now.winner in (None, *chess.COLORS)
+        assert all(isinstance(time, float) and abs(time) < 1e10 for time in now.clocks + now.increments)
+    if name not in ("winner", "wdraw"):
+        with pytest.raises(Unreachable):
+            read_state({key: value for key, value in state().items() if key != name})
+
+
+def test_other_things_than_objects_count_as_not_said():
+    for strange in STRANGE:
+        with pytest.raises(Unreachable):
+            read_state(strange)
     for broken in ({}, {**full(), "variant": None}, full(fen="nonsense"), full(black="nobody")):
         with pytest.raises(Unreachable):
             read_info(broken, "adder")
-    for broken in ({}, state(wtime=None), state(moves=3)):
-        with pytest.raises(Unreachable):
-            read_state(broken)

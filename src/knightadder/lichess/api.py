@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import berserk
 import requests
-from berserk.exceptions import BerserkError, ResponseError
+from berserk.exceptions import ResponseError
 from requests.adapters import HTTPAdapter
 from requests.auth import AuthBase
 
@@ -69,8 +69,15 @@ class Lichess:
     # --- the account -----------------------------------------------------------------------------------------------
 
     def account(self) -> Json:
-        """Give the account's data: ``id``, ``username``, ``title`` and more."""
-        return self._repeat(lambda: dict(self._client.account.get()))
+        """Give the account's data: ``id`` and ``username``, which are texts, ``title`` and more."""
+
+        def request() -> Json:
+            account = dict(self._client.account.get())
+            if not all(isinstance(account.get(name), str) for name in ("id", "username")):
+                raise ValueError("this is no account")
+            return account
+
+        return self._repeat(request)
 
     def upgrade(self) -> None:
         """Make the account a bot account, for good."""
@@ -168,7 +175,7 @@ class Lichess:
             if status >= 500:
                 raise Unreachable(f"Lichess fails with status {status}") from None
             raise Refused(status, _explanation(error)) from None
-        except (BerserkError, requests.RequestException, ValueError) as error:
+        except Exception as error:  # no connection, or an answer of which berserk could make nothing
             raise Unreachable(f"no answer from Lichess ({_kind(error)})") from None
 
     def _pause(self) -> None:

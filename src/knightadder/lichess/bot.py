@@ -1,6 +1,7 @@
 """The bot: takes challenges, starts a thread for each game, and ends when it is told to or has played enough."""
 
 import logging
+import re
 import threading
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -153,14 +154,14 @@ class Bot:
             if kind == "challenge":
                 self._on_challenge(event["challenge"])
             elif kind in ("challengeCanceled", "challengeDeclined"):
-                self._expected.pop(event["challenge"]["id"], None)
+                self._expected.pop(_id(event["challenge"]["id"]), None)
             elif kind == "gameStart":
                 self._on_game(event["game"])
-        except (AttributeError, KeyError, TypeError) as error:
-            logger.warning("event %s is not as expected (%s: %s)", kind, type(error).__name__, error)
+        except Exception as error:  # no event ends the bot, whatever it contains
+            logger.warning("event %.40r is not as expected (%s: %.80r)", kind, type(error).__name__, str(error))
 
     def _on_challenge(self, challenge: Json) -> None:
-        challenge_id = challenge["id"]
+        challenge_id = _id(challenge["id"])
         known = challenge_id in self._expected or challenge_id in self._seen or challenge_id in self._declined
         challenger = challenge.get("challenger") or {}
         if known or challenger.get("id") == self._account_id or challenge.get("status", "created") != "created":
@@ -188,11 +189,11 @@ class Bot:
         return len(self._games) + len(self._expected)
 
     def _on_game(self, game: Json) -> None:
-        game_id = game.get("gameId") or game["id"]
+        game_id = _id(game.get("gameId") or game["id"])
         self._expected.pop(game_id, None)
         if game_id in self._seen:
             return
-        if not game.get("compat", {}).get("bot", True):
+        if not (game.get("compat") or {}).get("bot", True):
             logger.info("game %s: is not for bots", game_id)
             return
         self._seen.add(game_id)
@@ -214,8 +215,8 @@ class Bot:
         thread = threading.Thread(
             target=self._play, args=(game_id, play, engine), name=f"player of {game_id}", daemon=True
         )
-        self._games[game_id] = _Running(play, thread)
         thread.start()
+        self._games[game_id] = _Running(play, thread)
 
     def _play(self, game_id: str, play: GamePlay, engine: Player) -> None:
         """Play a game, in its thread."""
@@ -226,3 +227,10 @@ class Bot:
         finally:
             self._engines.give_back(engine)
             self._inbox.put(_GameDone(game_id))
+
+
+def _id(value: object) -> str:
+    """Give the id of a game or challenge; ValueError if it is none, since it becomes part of addresses."""
+    if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", value):
+        raise ValueError(f"{value!r:.40} is no id")
+    return value

@@ -84,7 +84,7 @@ class Policy:
         if fen and fen != "startpos":
             try:
                 playable = starting_board(fen, variant == "chess960").is_valid()
-            except ValueError:
+            except Exception:  # what python-chess makes of a text that is no FEN, or of what is no text
                 playable = False
             if not playable:
                 return Reason.GENERIC

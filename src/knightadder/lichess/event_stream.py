@@ -47,7 +47,7 @@ class EventStream:
                     yield event
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, AttributeError) as error:
             raise Unreachable(f"the stream has dropped ({type(error).__name__})") from None
-        except ValueError:  # of JSON, or of its encoding
+        except (ValueError, RecursionError):  # of JSON, or of its encoding
             raise Unreachable("the stream has a line that is no event") from None
         finally:
             self._response.close()

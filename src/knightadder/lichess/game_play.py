@@ -39,6 +39,7 @@ Json: TypeAlias = dict[str, Any]
 logger = logging.getLogger(__name__)
 
 _MOST_REFUSALS = 3  # of one move, before the game is given up
+_MOST_CLAIM = 86_400.0  # seconds until a claim; what is told beyond is no time
 _CLAIM_AGAIN = 30.0  # seconds after a claim was refused
 _OVERHEAD_CHANGE = 1.25  # by which factor the lag must have grown to tell the engine, which then forgets to ponder
 
@@ -152,7 +153,8 @@ class GamePlay:
         """Take an event, in the stream's thread; the end of the game ends the search for a move."""
         if not isinstance(event, Refused):
             state = event.get("state", event)
-            if isinstance(state, dict) and "status" in state and state["status"] not in ("created", "started"):
+            status = state.get("status") if isinstance(state, dict) else None
+            if isinstance(status, str) and status not in ("created", "started"):
                 self._ended.set()
                 self._engine.stop()
         self._inbox.put(_Arrival(event, connection, self._clock.now()))
@@ -233,7 +235,7 @@ class GamePlay:
 
     def _on_absence(self, event: Json) -> None:
         seconds = event.get("claimWinInSeconds")
-        if event.get("gone") and isinstance(seconds, int | float):
+        if event.get("gone") and isinstance(seconds, int | float) and 0 <= seconds <= _MOST_CLAIM:
             self._claim_at = self._clock.now() + seconds
         else:
             self._claim_at = None

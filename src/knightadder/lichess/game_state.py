@@ -9,6 +9,7 @@ import chess
 from knightadder.lichess.errors import Unreachable
 
 _RUNNING = {"created", "started"}
+_MOST_MS = 10**12  # on a clock: some thirty years
 _NAMES = {"white": chess.WHITE, "black": chess.BLACK}
 
 
@@ -77,7 +78,8 @@ class GameInfo:
         board = self.start.copy()
         try:
             for move in state.moves:
-                board.push_uci(move)
+                if not board.push_uci(move):
+                    raise ValueError("a null move")
         except ValueError:
             raise Unreachable(f"the game has a move that is not legal: {move}") from None
         return board
@@ -105,15 +107,15 @@ def read_info(event: Mapping[str, Any], account_id: str) -> GameInfo:
     try:
         colour = event["black"].get("id") != account_id  # chess.WHITE is True
         opponent = event["black" if colour else "white"]
-        fen = event["initialFen"]
+        fen = _text(event["initialFen"])
         return GameInfo(
             colour=colour,
-            variant=event["variant"]["key"],
-            speed=event["speed"],
+            variant=_text(event["variant"]["key"]),
+            speed=_text(event["speed"]),
             opponent=str(opponent.get("name") or f"Lichess AI level {opponent.get('aiLevel')}"),
             start=starting_board(None if fen == "startpos" else fen, event["variant"]["key"] == "chess960"),
         )
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise Unreachable(f"the game is not described as expected ({type(error).__name__}: {error})") from None
 
 
@@ -127,16 +129,28 @@ def read_state(event: Mapping[str, Any]) -> GameState:
     """
     try:
         return GameState(
-            moves=tuple(event["moves"].split()),
-            clocks=(event["wtime"] / 1000, event["btime"] / 1000),
-            increments=(event["winc"] / 1000, event["binc"] / 1000),
-            status=event["status"],
+            moves=tuple(_text(event["moves"]).split()),
+            clocks=(_seconds(event["wtime"]), _seconds(event["btime"])),
+            increments=(_seconds(event["winc"]), _seconds(event["binc"])),
+            status=_text(event["status"]),
             winner=_NAMES.get(event.get("winner", "")),
             draw_offers=frozenset(_NAMES[name] for name in _NAMES if event.get(f"{name[0]}draw")),
             takeback_offers=frozenset(_NAMES[name] for name in _NAMES if event.get(f"{name[0]}takeback")),
         )
-    except (AttributeError, KeyError, TypeError) as error:
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise Unreachable(f"the state is not described as expected ({type(error).__name__}: {error})") from None
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r:.40} is no text")
+    return value
+
+
+def _seconds(milliseconds: object) -> float:
+    if type(milliseconds) not in (int, float) or not -_MOST_MS <= milliseconds <= _MOST_MS:  # type: ignore[operator]
+        raise ValueError(f"{milliseconds!r:.40} is no time")
+    return milliseconds / 1000  # type: ignore[operator]
 
 
 def starting_board(fen: str | None, chess960: bool = False) -> chess.Board:
