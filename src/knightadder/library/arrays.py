@@ -77,7 +77,13 @@ def unpack(records: NDArray[np.void], chess960: bool = False) -> list[chess.Boar
     PositionError
         If a record is no position; it says which, counted from 0.
     """
-    return [chess.Board(text, chess960=chess960) for text in unpack_fens(records, chess960)]
+    boards = []
+    for number, text in enumerate(unpack_fens(records, chess960)):
+        try:
+            boards.append(chess.Board(text, chess960=chess960))
+        except ValueError as error:
+            raise PositionError(f"illegal position {number}: {error}") from None
+    return boards
 
 
 def unpack_fens(records: NDArray[np.void], chess960: bool = False) -> list[str]:
