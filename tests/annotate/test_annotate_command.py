@@ -235,6 +235,15 @@ def test_no_games(tmp_path, analysts, capsys):
     assert "there is no game in" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("text", ["h4 h3)f6", "1. e4 e4 ) e5 *", "1. e4 $" + "9" * 5000 + " *"])
+def test_what_python_chess_cannot_digest_stays_as_it_is_and_is_named_in_one_line(file, analysts, capsys, text):
+    file.write_text(f"{ENDING}\n\n{text}\n\n{ENDING}\n")
+    assert annotate(file, "--summary", file.with_name("table.csv")) == 0
+    assert file.with_name("games.annotated.pgn").read_text("utf-8").split("\n\n").count(text) == 1
+    said = [line for line in capsys.readouterr().err.splitlines() if "stays as it is" in line]
+    assert len(said) == 1 and said[0].startswith("knightadder: game 2, line 6 stays as it is: ")
+
+
 def test_broken_games_only(file, analysts, capsys):
     file.write_text(BROKEN)
     assert annotate(file) == 1

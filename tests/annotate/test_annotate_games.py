@@ -142,6 +142,10 @@ def test_remarks_before_a_game():
         ('[Event "x"]', "no moves"),
         ("Dear chess friends,", "no moves"),
         ("1. Ke4 ) e5 *", "illegal san: 'Ke4'"),
+        ("h4 h3)f6", "illegal san: 'h3'"),
+        ("1. e4 e4 ) e5 *", "illegal san: 'e4'"),
+        ("1. e4 $" + "9" * 5000 + " e5 *", "Exceeds the limit"),
+        ('[FEN "4k3/8/8/8/8/8/8/4K3 w - - 0 ' + "9" * 5000 + '"]\n\n1. Kd2 *', "invalid fullmove number"),
     ],
 )
 def test_broken_games(text, message, caplog):

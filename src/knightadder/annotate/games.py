@@ -103,12 +103,13 @@ def parse(text: GameText) -> chess.pgn.Game | None:
     stream = io.StringIO("\n".join([*headers, "", _with_braces(moves)]))
     try:
         game = chess.pgn.read_game(stream, Visitor=lambda: builder)
-    except IndexError:  # of python-chess, at a closing bracket after an illegal move
-        game = builder.game
+    except Exception as error:  # of python-chess, as at a closing bracket after an illegal move
+        first = builder.game.errors[0] if builder.game.errors else error
+        raise BrokenGame(f"{first!s:.200}") from None
     if game is None:
         return None
     if game.errors:
-        raise BrokenGame(str(game.errors[0]))
+        raise BrokenGame(f"{game.errors[0]!s:.200}")
     board = game.board()
     if board.uci_variant != "chess":
         raise BrokenGame(f"{board.uci_variant} is not played here")
