@@ -286,24 +286,11 @@ def uninterrupted(tmp_path, *more):
 
 
 def test_ctrl_c_and_on(tmp_path, monkeypatch, capsys):
-    kept, told = threading.Semaphore(0), threading.Event()
-
-    class Interrupted(FakeAnalyst):
-        def new_game(self):
-            super().new_game()
-            if self.games == 4:
-                for _ in range(3):
-                    assert kept.acquire(timeout=300)
-                signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-                assert told.wait(300)
-
-        def stop(self):
-            told.set()
-
-    class Noted(Checkpoint):
+    class Interrupted(Checkpoint):
         def add(self, number, result):
             super().add(number, result)
-            kept.release()
+            if len(self) == 3:
+                signal.raise_signal(signal.SIGINT)  # in the thread that handles it
 
     monkeypatch.setattr(command, "make_analysts", lambda *_: [FakeAnalyst()])
     expected = uninterrupted(tmp_path)
@@ -311,8 +298,7 @@ def test_ctrl_c_and_on(tmp_path, monkeypatch, capsys):
     folder.mkdir()
     (folder / "games.pgn").write_text(many_games())
     with monkeypatch.context() as patch:
-        patch.setattr(command, "make_analysts", lambda *_: [Interrupted()])
-        patch.setattr(checkpoint, "Checkpoint", Noted)
+        patch.setattr(checkpoint, "Checkpoint", Interrupted)
         assert annotate(*arguments_in(folder)) == 130
     said = capsys.readouterr().err
     assert f"3 of 10 games are in {folder / 'out.pgn.unfinished'}; the same command goes on from there\n" in said
@@ -368,9 +354,27 @@ def test_killed_and_on(tmp_path, monkeypatch):
     assert unfinished.read_bytes().count(b"\n") == 5  # two games of each, after a first line
     with unfinished.open("ab") as stream:
         stream.write(b'{"game":20,"resu')  # and it was in the middle of a line
-    assert sorted(outputs(folder)) == ["games.pgn", "out.pgn.unfinished"]
+    assert sorted(outputs(folder)) == [".out.pgn.unfinished.lock", "games.pgn", "out.pgn.unfinished"]
     assert cli.main(arguments) == 0
     assert outputs(folder) == expected
+
+
+def test_a_second_run_at_the_same_time_is_refused(file, monkeypatch, capsys):
+    statuses = []
+
+    class Impatient(FakeAnalyst):
+        def new_game(self):
+            super().new_game()
+            if self.games == 1:
+                statuses.extend([annotate(file), annotate(file, "--restart", "--force")])
+
+    monkeypatch.setattr(command, "make_analysts", lambda *_: [Impatient()])
+    assert annotate(file) == 0
+    assert statuses == [2, 2]
+    unfinished = file.with_name("games.annotated.pgn.unfinished")
+    assert capsys.readouterr().err.count(f"knightadder: {unfinished} is in use by another run\n") == 2
+    assert len(read(file.with_name("games.annotated.pgn"))) == 4
+    assert sorted(path.name for path in file.parent.iterdir()) == ["games.annotated.pgn", "games.pgn"]
 
 
 def test_an_unfinished_run_with_other_arguments(file, analysts, monkeypatch, capsys):

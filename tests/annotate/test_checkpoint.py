@@ -119,6 +119,20 @@ def test_a_place_that_cannot_be_used(tmp_path):
         Checkpoint(tmp_path, RUN)
 
 
+@pytest.mark.parametrize("restart", [False, True])
+def test_one_run_at_a_time(file, restart):
+    with Checkpoint(file, RUN) as checkpoint:
+        checkpoint.add(1, "one")
+        before = file.read_bytes()
+        with pytest.raises(OptionError, match=r"out\.pgn\.unfinished is in use by another run"):
+            Checkpoint(file, RUN, restart)
+        assert file.read_bytes() == before
+        checkpoint.add(2, "two")
+    with Checkpoint(file, RUN) as checkpoint:
+        assert len(checkpoint) == 2
+    assert list(file.parent.iterdir()) == [file]
+
+
 @pytest.mark.parametrize("room", [0, 1, 10])
 def test_a_disk_that_is_full_leaves_whole_lines(file, room, monkeypatch):
     with Checkpoint(file, RUN) as checkpoint:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+
+from filelock import FileLock, Timeout
 
 from knightadder.engine.errors import OptionError
 
@@ -22,6 +26,7 @@ class Checkpoint:
     ----------
     file : Path
         The file, which is made if it is missing. A line without its end, cut off by a crash, is dropped.
+        Until the checkpoint is closed, no other run can use it.
     run : mapping
         What makes two runs the same, as JSON can hold it.
     restart : bool
@@ -30,13 +35,20 @@ class Checkpoint:
     Raises
     ------
     OptionError
-        If the file belongs to another run, or cannot be used.
+        If the file belongs to another run, is in use by one, or cannot be used.
     """
 
     def __init__(self, file: Path, run: Mapping[str, Any], restart: bool = False) -> None:
         self._file = file
         self._places: dict[int, int] = {}
-        header = _line({"format": _FORMAT, **run})
+        self._held = contextlib.ExitStack()
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(_locked(file))
+            self._open(_line({"format": _FORMAT, **run}), restart)
+            self._held = stack.pop_all()
+
+    def _open(self, header: bytes, restart: bool) -> None:
+        file = self._file
         fresh = restart or not file.exists()
         try:
             # Without a buffer, so that what could not be written is not tried again when the file is closed.
@@ -124,6 +136,7 @@ class Checkpoint:
         """Remove the file, now that the run is finished."""
         self._stream.close()
         self._file.unlink(missing_ok=True)
+        self._held.close()
 
     def __enter__(self) -> Self:
         """Give the checkpoint itself to a ``with`` block."""
@@ -134,6 +147,27 @@ class Checkpoint:
     ) -> None:
         """Close the file at the end of a ``with`` block."""
         self._stream.close()
+        self._held.close()
+
+
+@contextlib.contextmanager
+def _locked(file: Path) -> Iterator[None]:
+    """Keep other runs from a file; the system ends the lock with the process, however it dies."""
+    lock = FileLock(file.with_name(f".{file.name}.lock"))
+    try:
+        if not file.parent.is_dir():  # the library would make it
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise OptionError(f"{file} is in use by another run") from None
+    except OSError as error:
+        raise OptionError(f"cannot use {file}: {error.strerror}") from None
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):  # some systems remove no open file; then it stays, and does no harm
+            Path(lock.lock_file).unlink()
+        lock.release()
 
 
 def _line(value: Mapping[str, Any]) -> bytes:

@@ -14,6 +14,9 @@ import chess.engine
 from knightadder.annotate.evaluation import Analyst, Evaluation, evaluate
 from knightadder.engine.errors import EngineError
 
+# Where the system does not interrupt a waiting thread, Ctrl-C is seen this often.
+_LOOK_UP_SECONDS = 0.5
+
 # Between two attempts to end searches: one may begin just after it was told.
 _STOP_AGAIN_SECONDS = 0.05
 
@@ -86,7 +89,7 @@ def evaluate_games(
 
     def collect(most: int) -> None:
         while len(running) > most:
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
+            for future in wait(running, _LOOK_UP_SECONDS, FIRST_COMPLETED).done:
                 number = running.pop(future)
                 try:
                     result: list[Evaluation | None] | EngineError = future.result()
