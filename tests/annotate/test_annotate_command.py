@@ -17,8 +17,8 @@ from fake_analyst import FakeAnalyst
 from full_disk import nearly_full
 
 from knightadder import cli
-from knightadder.annotate import checkpoint, command
-from knightadder.annotate.checkpoint import Checkpoint
+from knightadder.annotate import command
+from knightadder.runs import Journal
 
 SCHOLAR = """\
 [Event "one"]
@@ -286,7 +286,7 @@ def uninterrupted(tmp_path, *more):
 
 
 def test_ctrl_c_and_on(tmp_path, monkeypatch, capsys):
-    class Interrupted(Checkpoint):
+    class Interrupted(Journal):
         def add(self, number, result):
             super().add(number, result)
             if len(self) == 3:
@@ -298,7 +298,7 @@ def test_ctrl_c_and_on(tmp_path, monkeypatch, capsys):
     folder.mkdir()
     (folder / "games.pgn").write_text(many_games())
     with monkeypatch.context() as patch:
-        patch.setattr(checkpoint, "Checkpoint", Interrupted)
+        patch.setattr(command, "Journal", Interrupted)
         assert annotate(*arguments_in(folder)) == 130
     said = capsys.readouterr().err
     assert f"3 of 10 games are in {folder / 'out.pgn.unfinished'}; the same command goes on from there\n" in said
@@ -316,19 +316,20 @@ import os, sys, threading
 sys.path[:0] = [{here!r}]
 from fake_analyst import FakeAnalyst
 from knightadder import cli
-from knightadder.annotate import checkpoint, command
+from knightadder.annotate import command
+from knightadder.runs import Journal
 class Stuck(FakeAnalyst):
     def new_game(self):
         super().new_game()
         if self.games == 3:
             os.write(1, b"stuck\\n")
             threading.Event().wait()
-class Noted(checkpoint.Checkpoint):
+class Noted(command.Journal):
     def add(self, number, result):
         super().add(number, result)
         if len(self) == 4:
             os.write(1, b"stuck\\n")
-checkpoint.Checkpoint = Noted
+command.Journal = Noted
 command.make_analysts = lambda *_: [Stuck(), Stuck()]
 cli.main({arguments!r})
 """
@@ -377,15 +378,18 @@ def test_a_second_run_at_the_same_time_is_refused(file, monkeypatch, capsys):
     assert sorted(path.name for path in file.parent.iterdir()) == ["games.annotated.pgn", "games.pgn"]
 
 
-def test_an_unfinished_run_with_other_arguments(file, analysts, monkeypatch, capsys):
-    def fail(*_):
-        raise KeyboardInterrupt
+def test_an_unfinished_run_with_other_arguments(file, monkeypatch, capsys):
+    class Interrupted(Journal):
+        def add(self, number, result):
+            super().add(number, result)
+            signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(command, "make_analysts", fail)
-    assert annotate(file, "--nodes", 5) == 130
     monkeypatch.setattr(command, "make_analysts", lambda *_: [FakeAnalyst()])
+    with monkeypatch.context() as patch:
+        patch.setattr(command, "Journal", Interrupted)
+        assert annotate(file, "--nodes", 5) == 130
     assert annotate(file, "--nodes", 6) == 2
-    assert "unfinished run with other limit: give --restart" in capsys.readouterr().err
+    assert "belongs to another run, with other limit: go on with the same, or give --restart" in capsys.readouterr().err
     assert annotate(file, "--nodes", 6, "--restart") == 0
     assert not file.with_name("games.annotated.pgn.unfinished").exists()
 
@@ -442,9 +446,10 @@ def test_a_disk_that_becomes_full_and_on(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("damage", "complaint"),
     [
-        (b'{"game":1}', r"line 2 of .*unfinished is damaged"),
-        (b'{"game":1,"result":[[1,2,3]]}', r"what .*unfinished has of game 1 is damaged \(there is not one"),
-        (b'{"game":1,"result":[7,7,7,7,7,7,7,7]}', r"what .*unfinished has of game 1 is damaged \(.*unpack"),
+        (b'{"game":1}', r".*unfinished, line 2 is damaged"),
+        (b'{"number":1}', r"what .*unfinished has of game 1 is damaged \(there is not one"),
+        (b'{"number":1,"result":[[1,2,3]]}', r"what .*unfinished has of game 1 is damaged \(there is not one"),
+        (b'{"number":1,"result":[7,7,7,7,7,7,7,7]}', r"what .*unfinished has of game 1 is damaged \(.*unpack"),
     ],
 )
 def test_a_damaged_checkpoint_is_one_line_and_kept(file, monkeypatch, capsys, damage, complaint):
@@ -456,12 +461,13 @@ def test_a_damaged_checkpoint_is_one_line_and_kept(file, monkeypatch, capsys, da
         patch.setattr(command, "_write", fail)
         assert annotate(file) == 130
     unfinished = file.with_name("games.annotated.pgn.unfinished")
-    first, _, *rest = unfinished.read_bytes().splitlines()
+    first, *rest = unfinished.read_bytes().splitlines()
+    rest = [line for line in rest if json.loads(line)["number"] != 1]
     content = b"\n".join([first, damage, *rest, b""])
     unfinished.write_bytes(content)
     capsys.readouterr()
     assert annotate(file) == 2
-    assert re.fullmatch(f"knightadder: {complaint}.*: remove .*, or give --restart", said_last(capsys))
+    assert re.fullmatch(f"knightadder: {complaint}.*: remove .*, or give --restart( to begin anew)?", said_last(capsys))
     assert unfinished.read_bytes() == content
     unfinished.write_bytes(b"\n".join([first, *rest, b""]))
     assert annotate(file) == 0

@@ -6,6 +6,7 @@ import json
 import chess
 import chess.engine
 import chess.pgn
+import chess.variant
 import pytest
 from chess.engine import Cp, Mate, PovScore
 from fake_analyst import FakeAnalyst, positions

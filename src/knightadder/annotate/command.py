@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import hashlib
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -20,19 +19,17 @@ from typing import TYPE_CHECKING, Any, TextIO
 from knightadder import __version__
 from knightadder.arguments import positive, seconds
 from knightadder.engine.errors import EngineError, OptionError, PositionError
+from knightadder.runs import Journal, replacing
 
 if TYPE_CHECKING:
-    from knightadder.annotate.checkpoint import Checkpoint
     from knightadder.annotate.evaluation import Analyst, Evaluation
     from knightadder.annotate.summary import Row
     from knightadder.annotate.workers import Job
 
 _NODES = 200_000  # a position, unless told otherwise
 _HASH_MB = 16  # of each engine; many times what it visits for a position
-_POLL_SECONDS = 0.1
 _LINE_SECONDS = 10  # between lines of progress, off a terminal
 _EXIT_FAILED = 1  # as in `cli.py`
-_EXIT_INTERRUPTED = 130
 
 _DESCRIPTION = """\
 Let the engine evaluate every position of the games in a PGN file, and write them with evaluations ([%eval ...]), marks
@@ -95,8 +92,6 @@ def run(arguments: argparse.Namespace) -> int:
     EngineError
         If the engine cannot be loaded.
     """
-    from knightadder.annotate.checkpoint import Checkpoint
-
     files = _files(arguments)
     limit = _limit(arguments)
     digest, total = _survey(files.games)
@@ -111,21 +106,21 @@ def run(arguments: argparse.Namespace) -> int:
         "hash": arguments.hash,
         "syzygy": arguments.syzygy,
     }
-    with Checkpoint(files.unfinished, same, arguments.restart) as checkpoint:
-        if len(checkpoint):
-            print(f"Going on after {len(checkpoint)} of {total} games", file=sys.stderr)
+    with Journal(files.unfinished, {"format": 2, **same}, "give --restart to begin anew", arguments.restart) as journal:
+        if len(journal):
+            print(f"Going on after {len(journal)} of {total} games", file=sys.stderr)
         try:
-            _evaluate(files.games, total, checkpoint, limit, arguments)
+            _evaluate(files.games, total, journal, limit, arguments)
         except KeyboardInterrupt:
-            done = f"{len(checkpoint)} of {total} games are in {files.unfinished}"
+            done = f"{len(journal)} of {total} games are in {files.unfinished}"
             print(f"{done}; the same command goes on from there", file=sys.stderr)
             raise
         if _digest(files.games) != digest:
             raise OptionError(f"{files.games} has changed since the work began: give --restart to begin anew")
-        rows = _write(files, checkpoint, arguments.graph_format)
+        rows = _write(files, journal, arguments.graph_format)
         if files.summary:
             _write_summary(files.summary, rows, {"file": str(files.games), **same})
-        checkpoint.remove()
+        journal.remove()
     return _report(files, rows)
 
 
@@ -201,9 +196,7 @@ def _digest(file: Path) -> str:
 # --- evaluating ----------------------------------------------------------------------------------------------------
 
 
-def _evaluate(
-    file: Path, total: int, checkpoint: Checkpoint, limit: dict[str, Any], arguments: argparse.Namespace
-) -> None:
+def _evaluate(file: Path, total: int, journal: Journal, limit: dict[str, Any], arguments: argparse.Namespace) -> None:
     """Evaluate the games that are not done yet."""
     import chess.engine
 
@@ -217,7 +210,7 @@ def _evaluate(
     def jobs() -> Iterator[Job]:
         nonlocal broken
         for text in read_texts(file):
-            if text.number in checkpoint:
+            if text.number in journal:
                 continue
             try:
                 game = parse(text)
@@ -230,19 +223,19 @@ def _evaluate(
                 yield Job(text.number, game.end().board())
 
     def on_game(number: int, result: list[Evaluation | None] | EngineError) -> None:
-        checkpoint.add(number, str(result) if isinstance(result, EngineError) else to_json(result))
-        show(f"{len(checkpoint) + broken} of {total} games")
+        journal.add(number, {"result": str(result) if isinstance(result, EngineError) else to_json(result)})
+        show(f"{len(journal) + broken} of {total} games")
 
     def on_position(job: Job) -> None:
         advance(1 / len(job))
 
     todo = jobs()
-    with _progress(total, len(checkpoint)) as (advance, show):
+    with _progress(total, len(journal)) as (advance, show):
         first = next(todo, None)
         if first is None:
             return
         with contextlib.ExitStack() as stack:
-            workers = min(arguments.workers or processors(), total - len(checkpoint))
+            workers = min(arguments.workers or processors(), total - len(journal))
             analysts = make_analysts(workers, arguments, stack, show)
             evaluate_games(
                 _chained(first, todo),
@@ -263,20 +256,11 @@ def make_analysts(
     count: int, arguments: argparse.Namespace, stack: contextlib.ExitStack, show: Callable[[str], None]
 ) -> Sequence[Analyst]:
     """Make engines, which `stack` closes; the core is compiled first, if it is not yet."""
-    from knightadder.engine.loader import Loader
+    from knightadder.engine.loader import load_and_report
     from knightadder.engine.options import Options
     from knightadder.library.engine import Engine
 
-    loader = Loader(Options())
-    loader.start()
-    try:
-        while not loader.ready.wait(_POLL_SECONDS):
-            if step := loader.progress():
-                show(step)
-    except KeyboardInterrupt:
-        # Nothing can interrupt the compiler, and to end the interpreter beneath it would crash.
-        os._exit(_EXIT_INTERRUPTED)
-    loader.engine().close()
+    load_and_report(Options(), show).close()
     engines = [stack.enter_context(Engine(hash_mb=arguments.hash)) for _ in range(count)]
     if arguments.syzygy is not None:
         for number, engine in enumerate(engines):
@@ -316,7 +300,7 @@ def _progress(total: int, done: int) -> Iterator[tuple[Callable[[float], None], 
 # --- writing -------------------------------------------------------------------------------------------------------
 
 
-def _write(files: _Files, checkpoint: Checkpoint, graph_format: str) -> list[Row]:
+def _write(files: _Files, journal: Journal, graph_format: str) -> list[Row]:
     """Write the games, and their graphs; returns the table of them."""
     from knightadder.annotate.evaluation import from_json
     from knightadder.annotate.games import BrokenGame, headers_of, parse, read_texts, remarks
@@ -336,7 +320,7 @@ def _write(files: _Files, checkpoint: Checkpoint, graph_format: str) -> list[Row
             try:
                 game = parse(text)
                 if game is not None:
-                    kept = checkpoint[text.number]
+                    kept = journal[text.number].get("result")
                     if isinstance(kept, str):
                         raise BrokenGame(kept)
                     board = game.end().board()
@@ -380,16 +364,8 @@ def _write_summary(file: Path, rows: Sequence[Row], about: dict[str, Any]) -> No
 @contextlib.contextmanager
 def _replacing(file: Path) -> Iterator[TextIO]:
     """Open a file that becomes this one when all of it is written, and else leaves it alone."""
-    part = file.with_name(f"{file.name}.part")
-    try:
-        with part.open("w", encoding="utf-8", newline="\n") as stream:
-            yield stream
-        part.replace(file)
-    except OSError as error:
-        raise OptionError(f"cannot write {file}: {error.strerror}") from None
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
+    with replacing(file) as beside, beside.open("w", encoding="utf-8", newline="\n") as stream:
+        yield stream
 
 
 def _report(files: _Files, rows: Sequence[Row]) -> int:

@@ -18,6 +18,7 @@ import chess
 import chess.pgn
 
 from knightadder.engine.errors import OptionError
+from knightadder.pgn_builder import SilentBuilder
 
 _HEADER = re.compile(r'\[\s*([A-Za-z0-9][\w+#=:-]*)\s+"')
 _WHOLE_HEADER = re.compile(r'\[([A-Za-z0-9][\w+#=:-]*)\s+".*"\]\s*$')
@@ -99,7 +100,7 @@ def parse(text: GameText) -> chess.pgn.Game | None:
     for line in headers:
         if line.startswith("[") and not _WHOLE_HEADER.match(line):
             raise BrokenGame(f"malformed header: {line.strip()[:60]}")
-    builder = _Builder()
+    builder = SilentBuilder()
     stream = io.StringIO("\n".join([*headers, "", _with_braces(moves)]))
     try:
         game = chess.pgn.read_game(stream, Visitor=lambda: builder)
@@ -130,16 +131,6 @@ def remarks(text: GameText) -> str:
 def headers_of(text: GameText) -> Mapping[str, str]:
     """Read a game's headers, also those of a broken one."""
     return chess.pgn.read_headers(io.StringIO(text.text)) or {}
-
-
-class _Builder(chess.pgn.GameBuilder[chess.pgn.Game]):
-    """Keeps errors with the game, and logs none."""
-
-    def __init__(self) -> None:
-        super().__init__(Game=chess.pgn.Game)
-
-    def handle_error(self, error: Exception) -> None:
-        self.game.errors.append(error)
 
 
 def _open(file: Path) -> io.TextIOWrapper:
