@@ -11,7 +11,7 @@ from lichess_players import PATIENCE, TIMEOUTS, Chooser, StillClock
 from knightadder.lichess.api import Lichess
 from knightadder.lichess.bot import Bot
 from knightadder.lichess.engines import EnginePool
-from knightadder.lichess.settings import Settings
+from knightadder.lichess.settings import BotSettings
 
 
 class Running:
@@ -49,7 +49,7 @@ def start_bot():
                 return made[-1]
 
             lichess = Lichess(server.url, TOKEN, clock, threading.Event(), TIMEOUTS)
-            settings = replace(Settings(url=server.url), **settings)
+            settings = replace(BotSettings(url=server.url), **settings)
             running = Running(Bot(lichess, BOT, EnginePool(make), settings, clock), lichess, made, clock)
             stack.callback(lichess.close)
             stack.callback(running.wait)

@@ -9,7 +9,7 @@ from chess.engine import Cp, PovScore, PovWdl, Wdl
 
 from knightadder.engine.info import Bound
 from knightadder.library.results import Line, PlayResult
-from knightadder.lichess.waiting import Clock
+from knightadder.lichess.waiting import Timer
 
 PATIENCE = 300  # seconds: longer than anything takes on a busy machine, so that only a fault is waited for so long
 TIMEOUTS = 60.0, PATIENCE, PATIENCE  # of a `Lichess` whose server answers always, however slowly
@@ -99,7 +99,7 @@ class Thinker(Chooser):
             self.stopped.set()
 
 
-class StillClock(Clock):
+class StillClock(Timer):
     """A clock that stands still until a test moves it on.
 
     Waits for an event end at once; `waits` tells how long they should have been. Who waits for something from a queue

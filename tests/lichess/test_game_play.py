@@ -12,7 +12,7 @@ from lichess_players import PATIENCE, Chooser, StillClock, Thinker, TickingClock
 from knightadder.engine.errors import EngineError
 from knightadder.lichess import api
 from knightadder.lichess.game_play import GamePlay
-from knightadder.lichess.settings import Settings
+from knightadder.lichess.settings import BotSettings
 
 
 class Scripted(Chooser):
@@ -322,7 +322,7 @@ def test_no_event_ends_a_game(start_bot):
 
 @pytest.mark.parametrize("seconds", [None, "8", -1, 10**400, float("nan"), float("inf"), [8]])
 def test_an_absence_without_a_time_is_no_deadline(seconds):
-    play = GamePlay("g", "adder", "Adder", None, None, Settings(), None, StillClock())
+    play = GamePlay("g", "adder", "Adder", None, None, BotSettings(), None, StillClock())
     for told, patience in ((8, 8.0), (seconds, None)):
         play._on_absence({"gone": True, "claimWinInSeconds": told})
         assert play._patience() == patience

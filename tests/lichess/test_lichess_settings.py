@@ -1,4 +1,4 @@
-"""Settings from a file and the command line."""
+"""BotSettings from a file and the command line."""
 
 import re
 from dataclasses import fields
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from knightadder.engine.errors import OptionError
-from knightadder.lichess.settings import Settings, read_settings
+from knightadder.lichess.settings import BotSettings, read_settings
 
 
 def test_the_command_line_comes_before_the_file(tmp_path):
@@ -30,8 +30,8 @@ def test_the_guide_names_all_settings_and_its_example_is_valid(tmp_path):
     assert read_settings(tmp_path / "bot.toml", {}).concurrency == 2
     rows = re.findall(r"^\| (`.+?`) \| (.*?) \|", guide, re.MULTILINE)
     named = {name for names, _ in rows for name in re.findall(r"`(\w+)`", names)}
-    assert named == {setting.name for setting in fields(Settings)}
-    defaults = Settings()
+    assert named == {setting.name for setting in fields(BotSettings)}
+    defaults = BotSettings()
     for names, values in rows:
         for name, value in zip(re.findall(r"`(\w+)`", names), values.split(", "), strict=False):
             if re.fullmatch(r"\d+", value):
@@ -39,8 +39,8 @@ def test_the_guide_names_all_settings_and_its_example_is_valid(tmp_path):
 
 
 def test_without_anything_there_are_the_defaults():
-    assert read_settings(None, {}) == Settings()
-    assert Settings().policy().min_rating is None
+    assert read_settings(None, {}) == BotSettings()
+    assert BotSettings().policy().min_rating is None
 
 
 @pytest.mark.parametrize(

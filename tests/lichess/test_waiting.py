@@ -4,7 +4,7 @@ from queue import SimpleQueue
 
 import pytest
 
-from knightadder.lichess.waiting import Backoff, Clock
+from knightadder.lichess.waiting import Backoff, Timer
 
 
 @pytest.mark.parametrize(("drawn", "share"), [(0.0, 0.5), (1.0, 1.0)])
@@ -23,6 +23,6 @@ def test_after_a_success_waits_are_short_again():
 
 def test_nothing_comes_from_an_empty_queue():
     queue = SimpleQueue()
-    assert Clock().get(queue, 0.001) is None
+    assert Timer().get(queue, 0.001) is None
     queue.put("something")
-    assert Clock().get(queue, None) == "something"
+    assert Timer().get(queue, None) == "something"

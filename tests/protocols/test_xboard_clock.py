@@ -5,12 +5,12 @@ import pytest
 from knightadder.engine.errors import EngineError
 from knightadder.engine.limits import Limits
 from knightadder.engine.timeman import allot
-from knightadder.protocols.xboard_clock import Clock, still_good
+from knightadder.protocols.xboard_clock import GameClocks, still_good
 
 
-def clock(**commands: str) -> Clock:
+def clock(**commands: str) -> GameClocks:
     """Give a clock after `level`, `st`, `sd`, `time` and `otim`, in the order given."""
-    told = Clock()
+    told = GameClocks()
     methods = {
         "level": told.set_level,
         "st": told.set_move_time,

@@ -14,7 +14,7 @@ from requests.auth import AuthBase
 from knightadder import __version__
 from knightadder.lichess.errors import Refused, Unreachable
 from knightadder.lichess.event_stream import EVENTS, EventStream
-from knightadder.lichess.waiting import Backoff, Clock
+from knightadder.lichess.waiting import Backoff, Timer
 
 Json: TypeAlias = dict[str, Any]
 T = TypeVar("T")
@@ -40,7 +40,7 @@ class Lichess:
         The server.
     token : str
         The access token, which needs the scope ``bot:play``.
-    clock : Clock
+    clock : Timer
         To wait by.
     ending : threading.Event
         When set, waits are cut short.
@@ -52,7 +52,7 @@ class Lichess:
         self,
         url: str,
         token: str,
-        clock: Clock,
+        clock: Timer,
         ending: threading.Event,
         timeouts: tuple[float, float, float] = _TIMEOUTS,
     ) -> None:

@@ -10,13 +10,13 @@ from typing import Any, TypeAlias
 from knightadder.engine.errors import EngineError
 from knightadder.lichess.api import Lichess
 from knightadder.lichess.challenges import Reason
-from knightadder.lichess.engines import EnginePool, Player
+from knightadder.lichess.engines import EnginePool, MovePlayer
 from knightadder.lichess.errors import Refused, Unreachable
 from knightadder.lichess.event_stream import Follower
 from knightadder.lichess.game_play import GamePlay
-from knightadder.lichess.settings import Settings
+from knightadder.lichess.settings import BotSettings
 from knightadder.lichess.timing import Lag
-from knightadder.lichess.waiting import Clock
+from knightadder.lichess.waiting import Timer
 
 Json: TypeAlias = dict[str, Any]
 
@@ -58,13 +58,15 @@ class Bot:
         The bot's account: ``id`` and ``username``.
     engines : EnginePool
         The engines.
-    settings : Settings
+    settings : BotSettings
         What to play and how.
-    clock : Clock
+    clock : Timer
         The time.
     """
 
-    def __init__(self, lichess: Lichess, account: Json, engines: EnginePool, settings: Settings, clock: Clock) -> None:
+    def __init__(
+        self, lichess: Lichess, account: Json, engines: EnginePool, settings: BotSettings, clock: Timer
+    ) -> None:
         self._lichess, self._engines, self._settings, self._clock = lichess, engines, settings, clock
         self._account_id, self._account_name = str(account["id"]), str(account["username"])
         self._policy = settings.policy()
@@ -218,7 +220,7 @@ class Bot:
         thread.start()
         self._games[game_id] = _Running(play, thread)
 
-    def _play(self, game_id: str, play: GamePlay, engine: Player) -> None:
+    def _play(self, game_id: str, play: GamePlay, engine: MovePlayer) -> None:
         """Play a game, in its thread."""
         try:
             play.run()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from knightadder.lichess.api import Lichess
     from knightadder.lichess.bot import Bot
-    from knightadder.lichess.settings import Settings
+    from knightadder.lichess.settings import BotSettings
 
 _UNAUTHORIZED = 401
 
@@ -99,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
     from knightadder.lichess.errors import Refused
     from knightadder.lichess.settings import read_settings
     from knightadder.lichess.token import read_token
-    from knightadder.lichess.waiting import Clock
+    from knightadder.lichess.waiting import Timer
 
     given = {
         name: value
@@ -107,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
         if name not in ("run", "config", "log", "verbose", "upgrade", "options")
     }
     settings = read_settings(arguments.config, {**given, "options": _options(getattr(arguments, "options", []))})
-    clock, ending = Clock(), threading.Event()
+    clock, ending = Timer(), threading.Event()
     token = read_token(settings.token_file)
     with (
         _logging(arguments.log, arguments.verbose),
@@ -129,7 +129,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _play(lichess, account, settings, clock, ending)
 
 
-def _play(lichess: Lichess, account: dict[str, Any], settings: Settings, clock: Any, ending: threading.Event) -> int:
+def _play(lichess: Lichess, account: dict[str, Any], settings: BotSettings, clock: Any, ending: threading.Event) -> int:
     """Load the engine and play."""
     from knightadder.library.engine import Engine
     from knightadder.lichess.bot import Bot

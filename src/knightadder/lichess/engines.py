@@ -10,7 +10,7 @@ import chess.engine
 from knightadder.library.results import PlayResult
 
 
-class Player(Protocol):
+class MovePlayer(Protocol):
     """What a game needs of an engine; `knightadder.Engine` is one."""
 
     def configure(self, options: Mapping[str, str | int | bool]) -> list[str]:
@@ -38,17 +38,17 @@ class EnginePool:
         Makes an engine.
     """
 
-    def __init__(self, make: Callable[[], Player]) -> None:
+    def __init__(self, make: Callable[[], MovePlayer]) -> None:
         self._make = make
         self._lock = threading.Lock()
-        self._free: list[Player] = []
-        self._all: list[Player] = []
+        self._free: list[MovePlayer] = []
+        self._all: list[MovePlayer] = []
 
     def prepare(self) -> None:
         """Make the first engine, which loads the core, ahead of the first game; EngineError if it cannot be made."""
         self.give_back(self.take())
 
-    def take(self) -> Player:
+    def take(self) -> MovePlayer:
         """Give an engine that plays no game."""
         with self._lock:
             if self._free:
@@ -57,7 +57,7 @@ class EnginePool:
             self._all.append(engine)
             return engine
 
-    def give_back(self, engine: Player) -> None:
+    def give_back(self, engine: MovePlayer) -> None:
         """Take an engine back, whose game is over."""
         engine.stop()
         with self._lock:

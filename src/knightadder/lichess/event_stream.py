@@ -12,7 +12,7 @@ import urllib3
 from berserk.formats import FormatHandler
 
 from knightadder.lichess.errors import Refused, Unreachable
-from knightadder.lichess.waiting import Backoff, Clock
+from knightadder.lichess.waiting import Backoff, Timer
 
 Json: TypeAlias = dict[str, Any]
 
@@ -88,7 +88,7 @@ class Follower:
         Opens the stream.
     deliver : callable
         Takes each event with the number of its connection, from 1. A `Refused` instead tells that there is no more.
-    clock : Clock
+    clock : Timer
         To wait by.
     """
 
@@ -97,7 +97,7 @@ class Follower:
         name: str,
         connect: Callable[[], EventStream],
         deliver: Callable[[Json | Refused, int], object],
-        clock: Clock,
+        clock: Timer,
     ) -> None:
         self._name, self._connect, self._deliver, self._clock = name, connect, deliver, clock
         self._closed = threading.Event()

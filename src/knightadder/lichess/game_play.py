@@ -21,7 +21,7 @@ from knightadder.engine.info import Score
 from knightadder.engine.settlement import Settlement
 from knightadder.library.results import PlayResult
 from knightadder.lichess.api import Lichess
-from knightadder.lichess.engines import Player
+from knightadder.lichess.engines import MovePlayer
 from knightadder.lichess.errors import Refused, Unreachable
 from knightadder.lichess.event_stream import Follower
 from knightadder.lichess.game_state import (
@@ -30,9 +30,9 @@ from knightadder.lichess.game_state import (
     read_info,
     read_state,
 )
-from knightadder.lichess.settings import Settings
+from knightadder.lichess.settings import BotSettings
 from knightadder.lichess.timing import Lag, limit_of
-from knightadder.lichess.waiting import Clock
+from knightadder.lichess.waiting import Timer
 
 Json: TypeAlias = dict[str, Any]
 
@@ -76,13 +76,13 @@ class GamePlay:
         Its name, for the greeting.
     lichess : Lichess
         The server.
-    engine : Player
+    engine : MovePlayer
         Chooses the moves.
-    settings : Settings
+    settings : BotSettings
         How to play and behave.
     lag : Lag
         Of all games together.
-    clock : Clock
+    clock : Timer
         The time.
     """
 
@@ -92,10 +92,10 @@ class GamePlay:
         account_id: str,
         account_name: str,
         lichess: Lichess,
-        engine: Player,
-        settings: Settings,
+        engine: MovePlayer,
+        settings: BotSettings,
         lag: Lag,
-        clock: Clock,
+        clock: Timer,
     ) -> None:
         self._id, self._account_id, self._account_name = game_id, account_id, account_name
         self._lichess, self._engine, self._settings, self._lag, self._clock = lichess, engine, settings, lag, clock

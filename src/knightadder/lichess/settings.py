@@ -27,7 +27,7 @@ _OWN_OPTIONS = {"move overhead", "ponder", "uci_chess960", "multipv"}
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class BotSettings:
     """All settings; the names are those of the file, and with hyphens those of the command line.
 
     Attributes
@@ -155,13 +155,13 @@ class Settings:
         return {"Draw Score": self.draw_score, "Resign Score": self.resign_score, "Resign Moves": self.resign_moves}
 
 
-def read_settings(file: Path | None, arguments: Mapping[str, Any]) -> Settings:
+def read_settings(file: Path | None, arguments: Mapping[str, Any]) -> BotSettings:
     """Put the settings together.
 
     Parameters
     ----------
     file : Path or None
-        A file in TOML, whose keys are the names of `Settings`.
+        A file in TOML, whose keys are the names of `BotSettings`.
     arguments : mapping
         Values from the command line by name.
 
@@ -183,13 +183,13 @@ def read_settings(file: Path | None, arguments: Mapping[str, Any]) -> Settings:
     if "options" in values:
         table = _checked("options", values["options"])
         merged["options"] = {**table, **arguments.get("options", {})}
-    return Settings(**{name: _checked(name, value) for name, value in merged.items()})
+    return BotSettings(**{name: _checked(name, value) for name, value in merged.items()})
 
 
 def _checked_name(name: str, file: Path) -> str:
     """Give a setting's name with underscores."""
     plain = name.replace("-", "_")
-    if plain not in {setting.name for setting in fields(Settings)}:
+    if plain not in {setting.name for setting in fields(BotSettings)}:
         raise OptionError(f"{file}: unknown setting: {name}")
     return plain
 
@@ -216,4 +216,4 @@ def _one_of(name: str, word: str, known: tuple[str, ...]) -> None:
         raise OptionError(f"{name}: expected {' or '.join(known)}, not {word}")
 
 
-_DEFAULTS = Settings()
+_DEFAULTS = BotSettings()

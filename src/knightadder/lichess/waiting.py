@@ -10,7 +10,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-class Clock:
+class Timer:
     """The time as it is; another class with these three methods may let it run faster."""
 
     def now(self) -> float:

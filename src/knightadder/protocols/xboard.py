@@ -26,44 +26,44 @@ from knightadder.engine.loader import Loader
 from knightadder.protocols.castling import looks_like_move
 from knightadder.protocols.conversation import Command, Conversation, Entry, Needs, Session, speak
 from knightadder.protocols.lines import one_line
-from knightadder.protocols.xboard_player import Player
+from knightadder.protocols.xboard_player import XBoardPlayer
 from knightadder.protocols.xboard_search import SearchDone
 from knightadder.protocols.xboard_text import FEATURES, OFFERED, declare_option
 
 # Those that the player carries out.
-_PLAYER_COMMANDS: dict[str, tuple[Needs, Callable[[Player, str], None]]] = {
-    "post": (Needs.ENGINE, Player.post),
-    "nopost": (Needs.ENGINE, Player.nopost),
-    "hard": (Needs.ENGINE, Player.hard),
-    "easy": (Needs.ENGINE, Player.easy),
-    "level": (Needs.ENGINE, Player.level),
-    "st": (Needs.ENGINE, Player.st),
-    "sd": (Needs.ENGINE, Player.sd),
-    "time": (Needs.ENGINE, Player.time),
-    "otim": (Needs.ENGINE, Player.otim),
-    "new": (Needs.ENGINE, Player.new),
-    "variant": (Needs.ENGINE, Player.variant),
-    "setboard": (Needs.ENGINE, Player.setboard),
-    "undo": (Needs.ENGINE, Player.undo),
-    "remove": (Needs.ENGINE, Player.remove),
-    "force": (Needs.ENGINE, Player.force),
-    "result": (Needs.ENGINE, Player.result),
-    "go": (Needs.ENGINE, Player.go),
-    "playother": (Needs.ENGINE, Player.playother),
-    "white": (Needs.ENGINE, Player.white),
-    "black": (Needs.ENGINE, Player.black),
-    "usermove": (Needs.ENGINE, Player.usermove),
-    "?": (Needs.ENGINE, Player.move_now),
-    "draw": (Needs.ENGINE, Player.draw),
-    "analyze": (Needs.ENGINE, Player.analyze),
-    "exit": (Needs.ENGINE, Player.exit),
-    ".": (Needs.ENGINE, Player.status),
-    "hint": (Needs.ENGINE, Player.hint),
-    "memory": (Needs.IDLE_ENGINE, Player.memory),
-    "cores": (Needs.IDLE_ENGINE, Player.cores),
-    "egtpath": (Needs.IDLE_ENGINE, Player.egtpath),
-    "option": (Needs.IDLE_ENGINE, Player.option),
-    "bk": (Needs.IDLE_ENGINE, Player.book),
+_PLAYER_COMMANDS: dict[str, tuple[Needs, Callable[[XBoardPlayer, str], None]]] = {
+    "post": (Needs.ENGINE, XBoardPlayer.post),
+    "nopost": (Needs.ENGINE, XBoardPlayer.nopost),
+    "hard": (Needs.ENGINE, XBoardPlayer.hard),
+    "easy": (Needs.ENGINE, XBoardPlayer.easy),
+    "level": (Needs.ENGINE, XBoardPlayer.level),
+    "st": (Needs.ENGINE, XBoardPlayer.st),
+    "sd": (Needs.ENGINE, XBoardPlayer.sd),
+    "time": (Needs.ENGINE, XBoardPlayer.time),
+    "otim": (Needs.ENGINE, XBoardPlayer.otim),
+    "new": (Needs.ENGINE, XBoardPlayer.new),
+    "variant": (Needs.ENGINE, XBoardPlayer.variant),
+    "setboard": (Needs.ENGINE, XBoardPlayer.setboard),
+    "undo": (Needs.ENGINE, XBoardPlayer.undo),
+    "remove": (Needs.ENGINE, XBoardPlayer.remove),
+    "force": (Needs.ENGINE, XBoardPlayer.force),
+    "result": (Needs.ENGINE, XBoardPlayer.result),
+    "go": (Needs.ENGINE, XBoardPlayer.go),
+    "playother": (Needs.ENGINE, XBoardPlayer.playother),
+    "white": (Needs.ENGINE, XBoardPlayer.white),
+    "black": (Needs.ENGINE, XBoardPlayer.black),
+    "usermove": (Needs.ENGINE, XBoardPlayer.usermove),
+    "?": (Needs.ENGINE, XBoardPlayer.move_now),
+    "draw": (Needs.ENGINE, XBoardPlayer.draw),
+    "analyze": (Needs.ENGINE, XBoardPlayer.analyze),
+    "exit": (Needs.ENGINE, XBoardPlayer.exit),
+    ".": (Needs.ENGINE, XBoardPlayer.status),
+    "hint": (Needs.ENGINE, XBoardPlayer.hint),
+    "memory": (Needs.IDLE_ENGINE, XBoardPlayer.memory),
+    "cores": (Needs.IDLE_ENGINE, XBoardPlayer.cores),
+    "egtpath": (Needs.IDLE_ENGINE, XBoardPlayer.egtpath),
+    "option": (Needs.IDLE_ENGINE, XBoardPlayer.option),
+    "bk": (Needs.IDLE_ENGINE, XBoardPlayer.book),
 }
 # Those that change nothing.
 _IGNORED = ("xboard", "accepted", "random", "computer", "name", "rating", "ics", "nps")
@@ -80,7 +80,7 @@ class XBoard(Conversation):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self._loaded_player: Player | None = None
+        self._loaded_player: XBoardPlayer | None = None
         self._features_open = False
         self._comments = False
         self._shown_step: str | None = None
@@ -99,12 +99,12 @@ class XBoard(Conversation):
         )
 
     @property
-    def _player(self) -> Player:
+    def _player(self) -> XBoardPlayer:
         if self._loaded_player is None:
             raise EngineError("the engine is not loaded yet")
         return self._loaded_player
 
-    def _let_player(self, run: Callable[[Player, str], None], text: str) -> None:
+    def _let_player(self, run: Callable[[XBoardPlayer, str], None], text: str) -> None:
         run(self._player, text)
 
     # --- Commands: when they are carried out ------------------------------------------------------------------------
@@ -157,7 +157,7 @@ class XBoard(Conversation):
     # --- Loading ----------------------------------------------------------------------------------------------------
 
     def _engine_loaded(self) -> None:
-        self._loaded_player = Player(self._engine, self._output, self._events, self._carry_out_waiting)
+        self._loaded_player = XBoardPlayer(self._engine, self._output, self._events, self._carry_out_waiting)
         self._loaded_player.comments = self._comments
         self._end_features()
         self._receive_waiting()

@@ -17,7 +17,7 @@ _MINUTES = 5  # a game, where nobody has set a time control
 _ENOUGH = 0.9
 
 
-class Clock:
+class GameClocks:
     """The time control and both clocks, as the engine has been told of them.
 
     Attributes

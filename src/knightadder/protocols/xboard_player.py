@@ -23,7 +23,7 @@ from knightadder.engine.settlement import Settlement
 from knightadder.protocols.castling import write_moves
 from knightadder.protocols.game_record import GameRecord
 from knightadder.protocols.lines import Output, one_line
-from knightadder.protocols.xboard_clock import Clock, still_good
+from knightadder.protocols.xboard_clock import GameClocks, still_good
 from knightadder.protocols.xboard_search import Aim, Search, SearchDone
 from knightadder.protocols.xboard_text import (
     OFFERED,
@@ -51,7 +51,7 @@ class _Mode(Enum):
     ANALYSE = "it shows what it thinks of the position"
 
 
-class Player:
+class XBoardPlayer:
     """Plays and analyses as an XBoard tells it.
 
     Parameters
@@ -72,7 +72,7 @@ class Player:
         self.comments = True  # whether the interface takes lines that begin with #
         self._engine, self._output, self._events, self._on_move = engine, output, events, on_move
         self._game = GameRecord(engine)
-        self._clock = Clock()
+        self._clock = GameClocks()
         self._settlement = Settlement()
         self._mode = _Mode.PLAY
         self._side = _BLACK

@@ -3,7 +3,7 @@
 import pytest
 
 from knightadder.engine.errors import OptionError
-from knightadder.workshop.match.clock import Allowance, Clock, TimeControl
+from knightadder.workshop.match.clock import Allowance, SideClock, TimeControl
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_limits_are_written_as_in_the_strength_log():
 
 
 def test_a_game_clock_counts_down_and_gets_its_increment():
-    clock = Clock(Allowance(TimeControl(8, 0.5)))
+    clock = SideClock(Allowance(TimeControl(8, 0.5)))
     assert (clock.reading("w"), clock.own()) == (" wtime 8000 winc 500", "")
     assert clock.charge(3) == 5
     assert clock.reading("b") == " btime 5500 binc 500"
@@ -42,13 +42,13 @@ def test_a_game_clock_counts_down_and_gets_its_increment():
 
 
 def test_an_engine_is_never_told_of_no_time():
-    clock = Clock(Allowance(TimeControl(1)))
+    clock = SideClock(Allowance(TimeControl(1)))
     clock.charge(1.2)
     assert clock.reading("w") == " wtime 1 winc 0"
 
 
 def test_a_new_period_adds_its_time():
-    clock = Clock(Allowance(TimeControl(10, 0, 2)))
+    clock = SideClock(Allowance(TimeControl(10, 0, 2)))
     assert clock.own() == " movestogo 2"
     clock.charge(4)
     assert clock.own() == " movestogo 1"
@@ -57,8 +57,8 @@ def test_a_new_period_adds_its_time():
 
 
 def test_limits_of_each_move():
-    clock = Clock(Allowance(move_time=0.5, nodes=2000, depth=7))
+    clock = SideClock(Allowance(move_time=0.5, nodes=2000, depth=7))
     assert (clock.reading("w"), clock.own(), clock.allowed) == ("", " movetime 500 nodes 2000 depth 7", 0.5)
     assert clock.charge(0.6) == pytest.approx(-0.1)
     assert clock.allowed == 0.5
-    assert Clock(Allowance(nodes=1)).charge(100) is None
+    assert SideClock(Allowance(nodes=1)).charge(100) is None

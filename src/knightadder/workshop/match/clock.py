@@ -84,7 +84,7 @@ class Allowance:
         return " ".join(parts)
 
 
-class Clock:
+class SideClock:
     """The clock of one side in one game.
 
     Parameters

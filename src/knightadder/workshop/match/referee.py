@@ -13,7 +13,7 @@ import chess.syzygy
 
 from knightadder.engine.errors import OptionError
 from knightadder.engine.settlement import stayed_within
-from knightadder.workshop.match.clock import Allowance, Clock
+from knightadder.workshop.match.clock import Allowance, SideClock
 from knightadder.workshop.match.search_info import (
     MATE_SIGN,
     SearchInfo,
@@ -210,7 +210,7 @@ class _Table:
 
     def __init__(self, white: Side, black: Side, opening: BookLine, rules: Rules) -> None:
         self._players = {chess.WHITE: white, chess.BLACK: black}
-        self._clocks = {colour: Clock(player.allowance) for colour, player in self._players.items()}
+        self._clocks = {colour: SideClock(player.allowance) for colour, player in self._players.items()}
         self._rules = rules
         self._board = opening.board(rules.chess960)
         self._game = Game(opening)
