@@ -1,1 +1,1 @@
-"""The subcommand `annotate`: the engine's evaluations, best lines and marks for whole files of games."""
+"""The subcommand `annotate`: the engine's evaluations, best lines and marks for files of games."""

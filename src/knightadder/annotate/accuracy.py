@@ -1,8 +1,8 @@
 """How well a game was played: win percentage, accuracy and average centipawn loss, as Lichess computes them.
 
-The formulas of win percentage and of a move's accuracy are those of https://lichess.org/page/accuracy; what makes a
-game's accuracy out of them is in `AccuracyPercent.scala` of https://github.com/lichess-org/lila. So the figures can be
-compared with those that people know, as far as two engines see the same.
+The formulas of win percentage and of a move's accuracy are those of https://lichess.org/page/accuracy; the formula of a
+game's accuracy is in `AccuracyPercent.scala` of https://github.com/lichess-org/lila. So the figures can be compared
+with those that players know, as far as the two engines agree.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import chess.engine
 
-# A score beyond it counts as this, and so does a mate.
+# Larger scores, and mates, count as this score.
 CEILING = 1000
 
-# An analysis is not perfect, so a loss is taken for a little less than it seems.
+# An analysis is not perfect, so a loss counts a little less than it seems.
 _UNCERTAINTY_BONUS = 1.0
 
 # The weight of a move is the standard deviation of the win percentage around it, within these limits.
@@ -33,7 +33,7 @@ class Play:
     accuracy : float
         Between 0 and 100.
     centipawn_loss : int
-        What a move lost on average.
+        Average loss of a move.
     """
 
     accuracy: float
@@ -41,7 +41,7 @@ class Play:
 
 
 def capped(score: chess.engine.Score) -> int:
-    """Give a score in centipawns, with mates, and what is nearly as good, as the ceiling."""
+    """Give a score in centipawns, limited to the ceiling; a mate counts as the ceiling."""
     return max(-CEILING, min(CEILING, score.score(mate_score=100 * CEILING)))
 
 
@@ -51,17 +51,17 @@ def winning_chances(score: chess.engine.Score) -> float:
 
 
 def win_percent(score: chess.engine.Score) -> float:
-    """Give the same chances from 0 to 100."""
+    """Give the chances of a side with this score as a percentage, from 0 to 100."""
     return 50 + 50 * winning_chances(score)
 
 
 def move_accuracy(before: float, after: float) -> float:
-    """Tell how good a move is.
+    """Give the accuracy of a move.
 
     Parameters
     ----------
     before, after : float
-        Win percentage of the side that moves, with the best move and with the one it played.
+        Win percentage of the side that moves: with the best move, and with the move played.
 
     Returns
     -------
@@ -75,19 +75,19 @@ def move_accuracy(before: float, after: float) -> float:
 
 
 def play(scores: Sequence[chess.engine.Score], white_first: bool = True) -> tuple[Play | None, Play | None]:
-    """Tell how well a game was played.
+    """Compute how well both sides played a game.
 
     Parameters
     ----------
     scores : sequence of chess.engine.Score
-        Of the position that it begins with and of those after each move, from White's view.
+        Scores of the first position and of those after each move, from White's view.
     white_first : bool
-        Whether White had the first move.
+        Whether White made the first move.
 
     Returns
     -------
     tuple
-        Of White and of Black; ``None`` for a side that has not moved.
+        White's and Black's play; ``None`` for a side that has not moved.
     """
     wins = [win_percent(score) for score in scores]
     cps = [capped(score) for score in scores]
@@ -105,16 +105,16 @@ def play(scores: Sequence[chess.engine.Score], white_first: bool = True) -> tupl
         weighted = sum(weights[n] * value for n, value in zip(moves, accuracies, strict=True))
         weighted /= sum(weights[n] for n in moves)
         harmonic = len(accuracies) / sum(1 / max(1.0, value) for value in accuracies)
-        # Halves are rounded up, not to even numbers.
+        # A half is rounded up, not to the even number.
         sides.append(Play((weighted + harmonic) / 2, math.floor(statistics.mean(losses) + 0.5)))
     white_play, black_play = sides
     return white_play, black_play
 
 
 def _weights(wins: Sequence[float]) -> list[float]:
-    """Tell for each move how much the win percentage moved in the window of positions that ends with it.
+    """Give the weight of each move: the spread of the win percentage in the window of positions that ends with it.
 
-    The windows are a tenth of the game, at least two positions and at most eight. The first moves share the first.
+    A window is a tenth of the game, at least two positions and at most eight. The first moves share the first window.
     """
     size = max(2, min(8, (len(wins) - 1) // 10))
     windows = [wins[max(0, end - size) : max(end, size)] for end in range(2, len(wins) + 1)]

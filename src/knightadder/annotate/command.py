@@ -1,7 +1,7 @@
-"""The subcommand `annotate`: evaluations, best lines and marks for whole files of games.
+"""The subcommand `annotate`: evaluations, best lines and marks for files of games.
 
-The evaluations gather in a file beside the output, which is written only when there are those of all games. So a run
-that was broken off, in whatever way, goes on with the same command, and ends as if nothing had been.
+The evaluations are collected in a file beside the output; the output is written once all games are evaluated. So after
+an interruption of any kind, the same command continues the run, with the same result as without the interruption.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from knightadder.annotate.summary import Row
     from knightadder.annotate.workers import Job
 
-_NODES = 200_000  # a position, unless told otherwise
-_HASH_MB = 16  # of each engine; many times what it visits for a position
-_LINE_SECONDS = 10  # between lines of progress, off a terminal
+_NODES = 200_000  # nodes per position, by default
+_HASH_MB = 16  # of each engine; far more than the search of a position uses
+_LINE_SECONDS = 10  # between lines of progress, if standard error is not a terminal
 _EXIT_FAILED = 1  # as in `cli.py`
 
 _DESCRIPTION = """\
@@ -40,7 +40,7 @@ with the same command. Broken games are reported and stay as they are. docs/anno
 
 @dataclass(frozen=True, slots=True)
 class _Files:
-    """What is read and what is written."""
+    """The input and output files."""
 
     games: Path
     out: Path
@@ -81,14 +81,14 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand; returns the exit status.
+    """Run the subcommand; return the exit status.
 
     Raises
     ------
     OptionError
-        If a file cannot be read or written, is there already, or belongs to another run.
+        If a file cannot be read or written, already exists, or belongs to another run.
     PositionError
-        If there is no game.
+        If the file contains no game.
     EngineError
         If the engine cannot be loaded.
     """
@@ -128,7 +128,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _files(arguments: argparse.Namespace) -> _Files:
-    """Say what is read and written; OptionError if two of these are one file, or a name will not do."""
+    """Choose the input and output files; OptionError if two of these are the same file, or a name is not possible."""
     games: Path = arguments.file
     if games.is_dir():
         raise OptionError(f"cannot read {games}: it is a folder")
@@ -157,8 +157,8 @@ def _files(arguments: argparse.Namespace) -> _Files:
 
 
 def _check_new(files: _Files, force: bool) -> None:
-    """Refuse, ahead of hours of work, to overwrite files, and to write where that will not do."""
-    # What stands beside an unfinished run is its own: it ended between two of the files that it writes.
+    """Refuse to overwrite files and to write where that is not possible, before hours of work."""
+    # Output beside an unfinished run belongs to that run: it was interrupted while writing its files.
     going_on = files.unfinished.exists()
     for file in (files.out, files.summary):
         if file is not None:
@@ -179,7 +179,7 @@ def _limit(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _survey(file: Path) -> tuple[str, int]:
-    """Give what tells a file from others, and the number of its games."""
+    """Give the file's digest and the number of its games."""
     from knightadder.annotate.games import read_texts
 
     return _digest(file), sum(1 for _ in read_texts(file))
@@ -197,7 +197,7 @@ def _digest(file: Path) -> str:
 
 
 def _evaluate(file: Path, total: int, journal: Journal, limit: dict[str, Any], arguments: argparse.Namespace) -> None:
-    """Evaluate the games that are not done yet."""
+    """Evaluate the remaining games."""
     import chess.engine
 
     from knightadder.annotate.evaluation import to_json
@@ -214,7 +214,7 @@ def _evaluate(file: Path, total: int, journal: Journal, limit: dict[str, Any], a
                 continue
             try:
                 game = parse(text)
-            except BrokenGame:  # told when the games are written
+            except BrokenGame:  # reported when the games are written
                 game = None
                 broken += 1
             if game is None:
@@ -255,7 +255,7 @@ def _chained(first: Job, rest: Iterator[Job]) -> Iterator[Job]:
 def make_analysts(
     count: int, arguments: argparse.Namespace, stack: contextlib.ExitStack, show: Callable[[str], None]
 ) -> Sequence[Analyst]:
-    """Make engines, which `stack` closes; the core is compiled first, if it is not yet."""
+    """Make engines, to be closed by `stack`; compile the core first if necessary."""
     from knightadder.engine.loader import load_and_report
     from knightadder.engine.options import Options
     from knightadder.library.engine import Engine
@@ -272,7 +272,7 @@ def make_analysts(
 
 @contextlib.contextmanager
 def _progress(total: int, done: int) -> Iterator[tuple[Callable[[float], None], Callable[[str], None]]]:
-    """Show how it goes, on standard error: a bar on a terminal, else a line now and then."""
+    """Show progress on standard error: a bar on a terminal, otherwise a line now and then."""
     if not sys.stderr.isatty():
         shown = 0.0
 
@@ -301,7 +301,7 @@ def _progress(total: int, done: int) -> Iterator[tuple[Callable[[float], None], 
 
 
 def _write(files: _Files, journal: Journal, graph_format: str) -> list[Row]:
-    """Write the games, and their graphs; returns the table of them."""
+    """Write the games and their graphs; return the table of games."""
     from knightadder.annotate.evaluation import from_json
     from knightadder.annotate.games import BrokenGame, headers_of, parse, read_texts, remarks
     from knightadder.annotate.notes import annotate, text_of
@@ -363,13 +363,13 @@ def _write_summary(file: Path, rows: Sequence[Row], about: dict[str, Any]) -> No
 
 @contextlib.contextmanager
 def _replacing(file: Path) -> Iterator[TextIO]:
-    """Open a file that becomes this one when all of it is written, and else leaves it alone."""
+    """Open a file that replaces this one when it is completely written; on an error this one stays unchanged."""
     with replacing(file) as beside, beside.open("w", encoding="utf-8", newline="\n") as stream:
         yield stream
 
 
 def _report(files: _Files, rows: Sequence[Row]) -> int:
-    """Say what was done; returns the exit status."""
+    """Report what was done; return the exit status."""
     from knightadder.annotate.summary import players_table
 
     annotated = [row for row in rows if row.fault is None]

@@ -1,4 +1,4 @@
-"""Evaluates the positions of a game: by which engine and how long, the caller says."""
+"""Evaluates the positions of a game, with an engine and a limit that the caller chooses."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from chess.engine import Cp, Mate, PovScore
 
 from knightadder.library.results import Analysis
 
-# Nobody plays through a longer line.
+# Longer lines are of no use to readers.
 _LINE_PLIES = 12
 
-# No engine gives more: what is read from a file beyond these has not come from one.
+# No engine gives larger values, so larger ones in a file are an error.
 _MOST_SCORE, _MOST_DEPTH = 100_000, 1000
 
 
 class Analyst(Protocol):
-    """What of `knightadder.Engine` is needed."""
+    """The part of `knightadder.Engine` that is needed."""
 
     def new_game(self) -> None:
-        """Forget what earlier searches learnt."""
+        """Clear what earlier searches have learnt."""
 
     def analyse(self, board: chess.Board, limit: chess.engine.Limit, *, multipv: int = 1) -> Analysis:
         """Analyse a position."""
@@ -39,9 +39,9 @@ class Variation:
     Attributes
     ----------
     score : chess.engine.PovScore
-        Where it leads.
+        The score of the line.
     moves : tuple of chess.Move
-        At least one.
+        The moves of the line; at least one.
     """
 
     score: PovScore
@@ -50,16 +50,16 @@ class Variation:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What the engine says of a position.
+    """The engine's evaluation of a position.
 
     Attributes
     ----------
     score : chess.engine.PovScore
-        Of the best line.
+        The score of the best line.
     depth : int
-        How deep it looked, in plies; 0 where the game is over.
+        Search depth in plies; 0 if the game is over.
     variations : tuple of Variation
-        The best lines, the best first; none where the game is over.
+        The best lines, the best first; none if the game is over.
     """
 
     score: PovScore
@@ -79,21 +79,21 @@ def evaluate(
     Parameters
     ----------
     board : chess.Board
-        The end of the game, with all its moves.
+        The game: its last position, with all moves.
     analyst : Analyst
-        Who evaluates; with nothing left from other games, so that the result depends on nothing but the arguments.
+        The engine; it is cleared first, so that the result depends only on the arguments.
     limit : chess.engine.Limit
-        How long, for each position.
+        Limit of the search of each position.
     multipv : int
         Number of best lines.
     on_position : callable
-        Called after each; what it raises ends the work.
+        Called after each position; an exception from it ends the work.
 
     Returns
     -------
     list of Evaluation or None
-        Of the position that it begins with and of those after each move; ``None`` for one that cannot occur, as after
-        a null move by a side in check.
+        The evaluations of the first position and of those after each move; ``None`` for a position that cannot occur,
+        as after a null move by a side in check.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def evaluate(
     """
     analyst.new_game()
     found: list[Evaluation | None] = []
-    # From the end to the start: what was found of the moves that came matters to the moves before them.
+    # From the end to the start, so that the hash table helps: it knows the positions after each move already.
     for position in _backwards(board):
         found.append(_evaluate(position, analyst, limit, multipv))
         on_position()
@@ -110,7 +110,7 @@ def evaluate(
 
 
 def _backwards(board: chess.Board) -> Iterator[chess.Board]:
-    """Give the positions of a game from the last to the first: one board, which takes its moves back."""
+    """Give the positions of a game from the last to the first: the same board, with moves taken back."""
     board = board.copy()
     yield board
     while board.move_stack:
@@ -129,7 +129,7 @@ def _evaluate(board: chess.Board, analyst: Analyst, limit: chess.engine.Limit, m
 
 
 def _legal(board: chess.Board, moves: Sequence[chess.Move]) -> tuple[chess.Move, ...]:
-    """Cut a line to a readable length, and where it cannot go on: the end of one can come from another position."""
+    """Cut a line to a readable length, and before an illegal move: its end can come from another position."""
     end = board.copy(stack=False)
     legal = []
     for move in moves[:_LINE_PLIES]:
@@ -140,11 +140,11 @@ def _legal(board: chess.Board, moves: Sequence[chess.Move]) -> tuple[chess.Move,
     return tuple(legal)
 
 
-# --- as JSON holds it ----------------------------------------------------------------------------------------------
+# --- JSON ----------------------------------------------------------------------------------------------------------
 
 
 def to_json(evaluations: Sequence[Evaluation | None]) -> list[Any]:
-    """Turn evaluations into what JSON can hold: for each score, depth and lines, from the view of the side to move."""
+    """Convert evaluations to JSON values: score, depth and lines of each, from the view of the side to move."""
     return [
         each
         and [
@@ -160,19 +160,19 @@ def to_json(evaluations: Sequence[Evaluation | None]) -> list[Any]:
 
 
 def from_json(values: Any, board: chess.Board) -> list[Evaluation | None]:
-    """Turn them back.
+    """Convert JSON values back to evaluations.
 
     Parameters
     ----------
     values : list
-        What `to_json` gave.
+        The result of `to_json`.
     board : chess.Board
-        The end of the game, with all its moves.
+        The game: its last position, with all moves.
 
     Raises
     ------
     ValueError
-        If `to_json` cannot have given that for this game.
+        If `values` cannot be the result of `to_json` for this game.
     """
     if not isinstance(values, list) or len(values) != len(board.move_stack) + 1:
         raise ValueError("there is not one evaluation for each position")

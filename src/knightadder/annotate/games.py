@@ -1,4 +1,4 @@
-"""Reads files of games in Portable Game Notation, each with its text beside it: a broken one can stay as it is."""
+"""Reads PGN files game by game, and keeps each game's text, so that broken games can be copied unchanged."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ from knightadder.pgn_builder import SilentBuilder
 _HEADER = re.compile(r'\[\s*([A-Za-z0-9][\w+#=:-]*)\s+"')
 _WHOLE_HEADER = re.compile(r'\[([A-Za-z0-9][\w+#=:-]*)\s+".*"\]\s*$')
 
-# What lines before the moves begin with: a header, or a remark that belongs to no move.
+# The beginnings of lines before the moves: a header, or a remark outside a game.
 _BEFORE_MOVES = ("[", "%", ";")
 
-# How the mark of UTF-8 at the start of a file looks in Latin-1.
+# The byte order mark of UTF-8, decoded as Latin-1.
 _BYTE_ORDER_MARK = "ï»¿"
 
 
 class BrokenGame(Exception):
-    """A game that cannot be annotated; the text says why, in a few words."""
+    """A game cannot be annotated; the text gives the reason in a few words."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameText:
-    """A game as it stands in its file.
+    """The text of a game in its file.
 
     Attributes
     ----------
     number, line : int
-        The how manieth it is and where it begins, both from 1.
+        The game's number and its first line, both from 1.
     text : str
-        All of it, without the empty lines around it.
+        The whole text, without empty lines before and after it.
     """
 
     number: int
@@ -54,19 +54,19 @@ class GameText:
 def read_texts(file: Path) -> Iterator[GameText]:
     """Read a file game by game.
 
-    A game ends with an empty line after its moves, as the standard says; also where another one's headers begin, so
-    that a comment that is never closed costs one game only.
+    A game ends with an empty line after its moves, as the standard says; also where another game's headers begin, so
+    that a comment without an end spoils only one game.
 
     Parameters
     ----------
     file : Path
-        In UTF-8; a game that is not is taken for Latin-1, the encoding of the standard. Also UTF-16 with its mark. A
-        file whose name ends in ``.gz``, ``.bz2`` or ``.xz`` is decompressed.
+        In UTF-8; a game that is not is read as Latin-1, the encoding of the standard. Also UTF-16 with a byte order
+        mark. A file whose name ends in ``.gz``, ``.bz2`` or ``.xz`` is decompressed.
 
     Raises
     ------
     OptionError
-        If it cannot be read.
+        If the file cannot be read.
     """
     try:
         with _open(file) as stream:
@@ -77,24 +77,24 @@ def read_texts(file: Path) -> Iterator[GameText]:
 
 
 def parse(text: GameText) -> chess.pgn.Game | None:
-    """Read a game.
+    """Parse a game.
 
     Comments to the end of a line become comments in braces.
 
     Parameters
     ----------
     text : GameText
-        As it stands in its file.
+        The game's text.
 
     Returns
     -------
     chess.pgn.Game or None
-        The game, with a move at least; ``None`` if there are only remarks that belong to none.
+        The game, with at least one move; ``None`` if the text has only remarks outside a game.
 
     Raises
     ------
     BrokenGame
-        If it, or what is written about it, is not in order, or is not chess.
+        If the game or its annotations are broken, or it is not chess.
     """
     headers, moves = _parts(text.text)
     for line in headers:
@@ -104,7 +104,7 @@ def parse(text: GameText) -> chess.pgn.Game | None:
     stream = io.StringIO("\n".join([*headers, "", _with_braces(moves)]))
     try:
         game = chess.pgn.read_game(stream, Visitor=lambda: builder)
-    except Exception as error:  # of python-chess, as at a closing bracket after an illegal move
+    except Exception as error:  # raised by python-chess, as at a closing bracket after an illegal move
         first = builder.game.errors[0] if builder.game.errors else error
         raise BrokenGame(f"{first!s:.200}") from None
     if game is None:
@@ -122,14 +122,14 @@ def parse(text: GameText) -> chess.pgn.Game | None:
 
 
 def remarks(text: GameText) -> str:
-    """Give the lines before a game's headers that belong to none, as they are, each with its end."""
+    """Give the remarks before a game's headers, unchanged, each with its line end."""
     lines = text.text.split("\n")
     count = next((at for at, line in enumerate(lines) if not line.startswith(("%", ";"))), len(lines))
     return "".join(f"{line}\n" for line in lines[:count])
 
 
 def headers_of(text: GameText) -> Mapping[str, str]:
-    """Read a game's headers, also those of a broken one."""
+    """Read a game's headers, even if the game is broken."""
     return chess.pgn.read_headers(io.StringIO(text.text)) or {}
 
 
@@ -143,7 +143,7 @@ def _open(file: Path) -> io.TextIOWrapper:
         raise
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return io.TextIOWrapper(stream, encoding="utf-16")
-    # Latin-1 takes any bytes and loses none; each game is decoded for itself, since files are often put together.
+    # Latin-1 decodes any bytes without loss; each game is decoded again later, because joined files mix encodings.
     return io.TextIOWrapper(stream, encoding="latin-1")
 
 
@@ -162,7 +162,7 @@ def _decoded(text: str) -> str:
 
 
 def _split(stream: TextIO) -> Iterator[tuple[int, str]]:
-    """Split lines into games: the number of the first line of each, and its text."""
+    """Split lines into games: give the number of each one's first line, and its text."""
     lines: list[str] = []
     tags: set[str] = set()
     first, in_moves, in_comment = 1, False, False
@@ -196,7 +196,7 @@ def _split(stream: TextIO) -> Iterator[tuple[int, str]]:
 
 
 def _comment_is_open(line: str, is_open: bool) -> bool:
-    """Tell whether a comment in braces goes on after a line of moves."""
+    """Say whether a comment in braces is still open at the end of a line of moves."""
     if line.startswith("%") and not is_open:
         return False
     for letter in line:
@@ -210,14 +210,14 @@ def _comment_is_open(line: str, is_open: bool) -> bool:
 
 
 def _parts(text: str) -> tuple[list[str], list[str]]:
-    """Split a game into the lines of its headers, without the empty ones, and those of its moves."""
+    """Split a game into header lines, without the empty ones, and lines of moves."""
     lines = text.split("\n")
     moves = next((at for at, line in enumerate(lines) if line.strip() and not line.startswith(_BEFORE_MOVES)), None)
     return [line for line in lines[:moves] if line.strip()], [] if moves is None else lines[moves:]
 
 
 def _with_braces(lines: list[str]) -> str:
-    """Turn the comments of moves that go to the end of a line, which python-chess drops, into comments in braces."""
+    """Convert comments to the end of a line, which python-chess drops, into comments in braces."""
     result = []
     is_open = False
     for line in lines:
@@ -233,7 +233,7 @@ def _with_braces(lines: list[str]) -> str:
 
 
 def _remark(line: str, is_open: bool) -> int | None:
-    """Find where a comment to the end of the line begins."""
+    """Find the start of a comment that runs to the end of the line."""
     if line.startswith("%") and not is_open:
         return None
     for at, letter in enumerate(line):

@@ -25,21 +25,21 @@ def draw(review: Review, headers: Mapping[str, str], first_ply: int, file: Path)
     Parameters
     ----------
     review : Review
-        What there is to say of it.
+        The review of the game.
     headers : mapping of str to str
-        Its headers.
+        The game's headers.
     first_ply : int
-        Plies before the position that it begins with, by its move number.
+        Plies before the game's first position, by its move number.
     file : Path
-        Where to; its suffix, ``.svg`` or ``.png``, says what it becomes.
+        The file to write; its suffix, ``.svg`` or ``.png``, gives the format.
 
     Raises
     ------
     OptionError
-        If it cannot be written.
+        If the file cannot be written.
     """
     known = [(ply, win_percent(each.score.white())) for ply, each in enumerate(review.evaluations) if each]
-    # In whole moves, so that after move 10 of White's stands at 9.5 and after Black's at 10.
+    # The unit is whole moves: the position after White's move 10 is at 9.5, the one after Black's at 10.
     moves = [(first_ply + ply) / 2 for ply, _ in known]
     wins = [win for _, win in known]
     figure = Figure(figsize=(8, 3), layout="constrained")
@@ -61,7 +61,7 @@ def draw(review: Review, headers: Mapping[str, str], first_ply: int, file: Path)
     if axes.get_legend_handles_labels()[0]:
         axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
     try:
-        # Names may be in any script, and a letter that the font lacks is a box. The same game gives the same file.
+        # Names may be in any script: letters that the font lacks become boxes. The fixed salt makes files reproducible.
         with warnings.catch_warnings(), matplotlib.rc_context({"svg.hashsalt": "knightadder"}):
             warnings.filterwarnings("ignore", "Glyph .* missing from font")
             figure.savefig(file, dpi=120, metadata={"Date": None} if file.suffix == ".svg" else None)

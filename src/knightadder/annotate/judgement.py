@@ -1,4 +1,4 @@
-"""Marks for bad moves: ?!, ? and ??, by the loss of winning chances, as Lichess gives them.
+"""Marks for bad moves: ?!, ? and ??, by the loss of winning chances, as on Lichess.
 
 The thresholds are those of `Advice.scala` of https://github.com/lichess-org/lila.
 """
@@ -14,7 +14,7 @@ from knightadder.annotate.accuracy import winning_chances
 
 
 class Judgement(Enum):
-    """What is said of a bad move."""
+    """The judgement of a bad move."""
 
     INACCURACY = "inaccuracy"
     MISTAKE = "mistake"
@@ -22,12 +22,12 @@ class Judgement(Enum):
 
     @property
     def nag(self) -> int:
-        """The mark's number in PGN, its numeric annotation glyph."""
+        """The mark's numeric annotation glyph (NAG) in PGN."""
         return _NAGS[self]
 
     @property
     def mark(self) -> str:
-        """The mark as it is printed."""
+        """The mark as text."""
         return _MARKS[self]
 
 
@@ -38,11 +38,11 @@ _NAGS = {
 }
 _MARKS = {Judgement.INACCURACY: "?!", Judgement.MISTAKE: "?", Judgement.BLUNDER: "??"}
 
-# By the least loss of winning chances, which go from -1 to 1; the greatest first.
+# By the least loss of winning chances, which range from -1 to 1; the greatest first.
 _BY_LOSS = ((0.3, Judgement.BLUNDER), (0.2, Judgement.MISTAKE), (0.1, Judgement.INACCURACY))
 
-# To lose a forced mate matters less if the position stays won by more than so many centipawns; to allow one, if it was
-# lost by more.
+# Losing a forced mate matters less if the position stays won by more than this many centipawns; allowing a mate matters
+# less if the position was already lost by more.
 _BY_ADVANTAGE = ((999, Judgement.INACCURACY), (700, Judgement.MISTAKE))
 
 
@@ -52,12 +52,12 @@ def judge(before: chess.engine.Score, after: chess.engine.Score) -> Judgement | 
     Parameters
     ----------
     before, after : chess.engine.Score
-        Of the positions before and after it, from the view of the side that made it.
+        Scores of the positions before and after the move, from the view of the side that made it.
 
     Returns
     -------
     Judgement or None
-        ``None`` if the move is good enough, and also if it only makes a mate longer or shorter.
+        ``None`` if the move is good enough, or if it only makes a mate longer or shorter.
     """
     if not before.is_mate() and not after.is_mate():
         loss = winning_chances(before) - winning_chances(after)

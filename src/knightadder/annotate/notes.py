@@ -7,7 +7,7 @@ import chess.pgn
 from knightadder import __version__
 from knightadder.annotate.review import Review
 
-# The marks of which a move can have one: !, ?, !!, ??, !?, ?!.
+# The marks that exclude each other: !, ?, !!, ??, !?, ?!.
 _MARKS = frozenset(range(1, 7))
 
 _RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
@@ -16,14 +16,14 @@ _RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 def annotate(game: chess.pgn.Game, review: Review) -> None:
     """Write a review into its game.
 
-    What is there stays: comments, marks, variations, and names of the opening. An evaluation in a comment is replaced.
+    Existing comments, marks, variations and opening names stay. An evaluation in a comment is replaced.
 
     Parameters
     ----------
     game : chess.pgn.Game
         The game.
     review : Review
-        What there is to say of it. The variations that it has are written where a move is marked.
+        The review of the game. Its variations are written where a move is marked.
     """
     node: chess.pgn.GameNode = game
     for number, judgement in enumerate(review.judgements):
@@ -46,14 +46,14 @@ def text_of(game: chess.pgn.Game) -> str:
 
 
 class _Exporter(chess.pgn.StringExporter):
-    """Ends the moves with a result that is one, whatever the header says."""
+    """Ends the moves with a valid result, whatever the header says."""
 
     def visit_result(self, result: str) -> None:
         super().visit_result(result if result in _RESULTS else "*")
 
 
 def _is_checkmate(depth: int, score: chess.engine.PovScore) -> bool:
-    """Tell whether the game is over, by mate; an evaluation of it could not say who has won."""
+    """Say whether the game is over by mate; then an evaluation cannot show who has won."""
     return depth == 0 and score.is_mate()
 
 

@@ -1,4 +1,4 @@
-"""What there is to say of a game, once its positions are evaluated."""
+"""The review of a game whose positions have been evaluated."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from knightadder.openings import Opening, find_opening
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A game reviewed.
+    """The review of a game.
 
     Attributes
     ----------
     evaluations : tuple of Evaluation or None
-        Of the position that it begins with and of those after each move.
+        The evaluations of the first position and of those after each move.
     judgements : tuple of Judgement or None
-        Of each move.
+        The judgement of each move.
     white_first : bool
-        Whether White had the first move.
+        Whether White made the first move.
     white, black : Play or None
-        How well they played; ``None`` for a side without moves, and if there are null moves or positions without an
-        evaluation, because that is no game that has been played.
+        How well each side played; ``None`` for a side without moves. Also ``None`` if there are null moves or positions
+        without an evaluation, because these do not occur in played games.
     opening : Opening or None
-        What the opening is called.
+        The opening, if it is known.
     """
 
     evaluations: tuple[Evaluation | None, ...]
@@ -41,7 +41,7 @@ class Review:
     opening: Opening | None
 
     def count(self, white: bool, judgement: Judgement) -> int:
-        """Count the moves of a side that were judged so."""
+        """Count a side's moves with this judgement."""
         return self.judgements[0 if white == self.white_first else 1 :: 2].count(judgement)
 
 
@@ -51,9 +51,9 @@ def review(board: chess.Board, evaluations: Sequence[Evaluation | None]) -> Revi
     Parameters
     ----------
     board : chess.Board
-        The end of the game, with all its moves.
+        The game: its last position, with all moves.
     evaluations : sequence of Evaluation or None
-        Of the position that it begins with and of those after each move.
+        The evaluations of the first position and of those after each move.
     """
     moves = board.move_stack
     white_first = (board.turn == chess.WHITE) == (len(moves) % 2 == 0)
@@ -78,5 +78,5 @@ def _judge(
     if before is None or after is None or not move:
         return None
     if before.variations and before.variations[0].moves[0] == move:
-        return None  # no search is perfect, and the best move that it knows is no mistake
+        return None  # search is not perfect, and its best move is never a mistake
     return judge(before.score.pov(mover), after.score.pov(mover))

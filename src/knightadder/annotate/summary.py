@@ -21,9 +21,9 @@ FORMATS = ("csv", "json")
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """How a side played a game: its accuracy, its average centipawn loss, and how many marks of each kind it has.
+    """How a side played a game: its accuracy, its average centipawn loss, and its number of marks of each kind.
 
-    Accuracy and loss are ``None`` if they are not known.
+    Accuracy and loss are ``None`` if they are unknown.
     """
 
     accuracy: float | None
@@ -40,15 +40,15 @@ class Row:
     Attributes
     ----------
     game, line : int
-        Its number, and the line of the file where it begins.
+        The game's number, and its first line in the file.
     event, date, round, white, black, result, eco, opening : str
-        From its headers; empty if they do not tell.
+        From the game's headers; empty if they are missing.
     plies : int
-        Its length.
+        The game's length.
     white_side, black_side : Side or None
         How they played.
     fault : str or None
-        Why it was not annotated.
+        Why the game was not annotated.
     """
 
     game: int
@@ -74,18 +74,18 @@ def row(
     review: Review | None = None,
     fault: str | None = None,
 ) -> Row:
-    """Sum up a game.
+    """Summarise a game.
 
     Parameters
     ----------
     number, line : int
-        Its number and where it begins.
+        The game's number, and its first line in the file.
     headers : mapping of str to str
-        Its headers.
+        The game's headers.
     review : Review, optional
-        What there is to say of it.
+        The game's review.
     fault : str, optional
-        Why nothing is said of it.
+        Why there is no review.
     """
     told = {
         name.lower(): "" if headers.get(name, "?").strip("?. ") == "" else headers[name]
@@ -114,7 +114,7 @@ def _side(review: Review, white: bool, play: Play | None) -> Side:
 
 
 def write_csv(rows: Sequence[Row], stream: TextIO) -> None:
-    """Write the table as comma-separated values, with the names of the columns in the first line."""
+    """Write the table as comma-separated values, with the column names in the first line."""
     sides = [field.name for field in fields(Side)]
     names = [field.name for field in fields(Row) if field.name not in ("white_side", "black_side", "fault")]
     writer = csv.writer(stream, lineterminator="\n")
@@ -127,7 +127,7 @@ def write_csv(rows: Sequence[Row], stream: TextIO) -> None:
 
 
 def write_json(rows: Sequence[Row], about: Mapping[str, Any], stream: TextIO) -> None:
-    """Write the table, and what there is to know about all of it, as JSON."""
+    """Write the table and the data about the whole run as JSON."""
     json.dump({**about, "games": [asdict(each) for each in rows]}, stream, indent=1, ensure_ascii=False)
     stream.write("\n")
 
@@ -136,14 +136,14 @@ def write_json(rows: Sequence[Row], about: Mapping[str, Any], stream: TextIO) ->
 
 
 def players_table(rows: Sequence[Row], most: int = 20) -> Table:
-    """Lay out how each player did on average.
+    """Make a table of each player's averages.
 
     Parameters
     ----------
     rows : sequence of Row
         The games.
     most : int
-        How many players to show, those with the most games first.
+        Number of players to show, those with the most games first.
     """
     played: dict[str, list[Side]] = {}
     for each in rows:

@@ -14,27 +14,27 @@ import chess.engine
 from knightadder.annotate.evaluation import Analyst, Evaluation, evaluate
 from knightadder.engine.errors import EngineError
 
-# Where the system does not interrupt a waiting thread, Ctrl-C is seen this often.
+# Where the system does not interrupt a waiting thread, it checks for Ctrl-C this often.
 _LOOK_UP_SECONDS = 0.5
 
-# Between two attempts to end searches: one may begin just after it was told.
+# Time between attempts to stop searches: a search may begin just after its engine was stopped.
 _STOP_AGAIN_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A game to evaluate: its number, and its end with all its moves."""
+    """A game to evaluate: its number, and its last position with all moves."""
 
     number: int
     board: chess.Board
 
     def __len__(self) -> int:
-        """Count its positions."""
+        """Count the positions of the game."""
         return len(self.board.move_stack) + 1
 
 
 class _Stopped(Exception):
-    """There is no more use for the work."""
+    """The work is no longer needed."""
 
 
 def evaluate_games(
@@ -50,23 +50,23 @@ def evaluate_games(
     Parameters
     ----------
     jobs : iterable of Job
-        The games; a few are taken ahead of the work.
+        The games; a few are read ahead.
     analysts : sequence of Analyst
-        Who evaluates.
+        The engines.
     limit : chess.engine.Limit
-        How long, for each position.
+        Limit of the search of each position.
     multipv : int
         Number of best lines.
     on_game : callable
-        Told, in this thread and in the order in which they are done, the number of each game with its evaluations, or
-        with the error that it ended with.
+        Called in this thread, in the order in which games are finished, with the number of each game and its
+        evaluations, or the error that ended it.
     on_position : callable
-        Told, in any thread, of each position that is done.
+        Called in any thread after each position.
 
     Raises
     ------
     BaseException
-        What `jobs` or `on_game` raise, and KeyboardInterrupt, soon after the searches were told to end.
+        Whatever `jobs` or `on_game` raise, and KeyboardInterrupt, soon after the searches have been told to stop.
     """
     idle: queue.SimpleQueue[Analyst] = queue.SimpleQueue()
     for analyst in analysts:

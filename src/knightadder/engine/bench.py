@@ -1,4 +1,4 @@
-"""The benchmark: a fixed search of fixed positions, whose node count tells whether the engine's play has changed."""
+"""The benchmark: a fixed search of fixed positions; its node count shows whether the engine's play has changed."""
 
 import time
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from knightadder.engine.limits import Limits
 
 BENCH_DEPTH = 13
 
-# Openings, middle games and end games of the field's well-known test suites.
+# Openings, middlegames and endgames from well-known test suites.
 BENCH_POSITIONS = (
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
     "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
@@ -32,7 +32,7 @@ def run_bench(engine: Engine, depth: int = BENCH_DEPTH, on_line: Callable[[str],
     Parameters
     ----------
     engine : Engine
-        Idle; its position and what it learnt are lost.
+        Must be idle; its position and what it has learnt are lost.
     depth : int
         Plies.
     on_line : callable
@@ -41,7 +41,7 @@ def run_bench(engine: Engine, depth: int = BENCH_DEPTH, on_line: Callable[[str],
     Returns
     -------
     tuple
-        Nodes, the same at every run, and seconds.
+        Nodes, the same in every run, and seconds.
     """
     nodes, seconds = 0, 0.0
     for number, fen in enumerate(BENCH_POSITIONS, 1):

@@ -14,16 +14,16 @@ class Book:
     Parameters
     ----------
     file : str or Path
-        A Polyglot book, ``*.bin``. It is mapped into memory, and so takes none of its own.
+        A Polyglot book, ``*.bin``. The file is mapped into memory, not read into it.
 
     Raises
     ------
     OptionError
-        If it cannot be read, or is no such book.
+        If the file cannot be read, or is not a Polyglot book.
     """
 
     def __init__(self, file: str | Path) -> None:
-        # Not for everybody: importing python-chess takes longer than a user interface should wait.
+        # Imported only when a book is used: importing python-chess takes too long for the start of every interface.
         import chess.polyglot
 
         try:
@@ -35,7 +35,7 @@ class Book:
             raise OptionError(f"cannot read the book {file}: {error.strerror}") from None
 
     def moves(self, fen: str, chess960: bool = False) -> dict[str, int]:
-        """Look a position up.
+        """Give the book's moves for a position.
 
         Parameters
         ----------
@@ -47,8 +47,8 @@ class Book:
         Returns
         -------
         dict of str to int
-            The legal moves that the book has, in UCI notation, with their weights; the heaviest first. Moves of weight
-            0, which books keep only for the record, are left out.
+            The legal moves in the book, in UCI notation, with their weights; the heaviest first. Moves of weight 0,
+            which books keep only for the record, are left out.
         """
         import chess
 
@@ -66,7 +66,7 @@ class Book:
         random : random.Random
             The source of chance.
         best : bool
-            Choose the heaviest move; otherwise by chance, the likelier the heavier.
+            Whether to choose the heaviest move; otherwise a random one, weighted.
         chess960 : bool
             Whether castling is written as king takes rook.
 

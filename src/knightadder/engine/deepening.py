@@ -1,4 +1,4 @@
-"""Iterative deepening: one thread's searches of a position, depth after depth, in aspiration windows."""
+"""Iterative deepening: one thread's searches of a position at increasing depth, in aspiration windows."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,14 +29,14 @@ _BOUNDS = {
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """What all threads of a search share.
+    """The data that all threads of a search share.
 
     Attributes
     ----------
     tables : record
         The core's read-only tables.
     game : Game
-        The position to search; it does not change meanwhile.
+        The position to search; it must not change during the search.
     moves : sequence of int
         The moves to choose from, in the core's encoding.
     table : HashTable
@@ -44,9 +44,9 @@ class Root:
     stop_flag : array
         One word of 64 bits; every thread stops soon after it is set.
     probing : Probing
-        When tablebases are asked.
+        When search probes tablebases.
     ranking : Ranking or None
-        How tablebases rank the moves, which are then in that order.
+        The tablebases' ranking of the moves, which are then in that order.
     """
 
     tables: np.record
@@ -60,7 +60,7 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A root move and what is expected to follow it.
+    """A root move and its expected continuation.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Line:
     score : int
         Centipawns, or a mate as the core encodes it, for the side to move.
     bound : Bound
-        What the score says of the true one.
+        How the score relates to the true score.
     moves : tuple of int
         In the core's encoding; at least one.
     """
@@ -82,14 +82,14 @@ class Line:
 
 
 class Deepening:
-    """One thread's work on a position.
+    """One thread's search of a position.
 
     Parameters
     ----------
     root : Root
-        What it shares with the other threads.
+        The data shared with the other threads.
     worker : record
-        The thread's own state; what it has learnt (histories and corrections) stays from search to search.
+        The thread's own state; what it has learnt (histories and corrections) is kept between searches.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class Deepening:
     def __init__(self, root: Root, worker: np.record) -> None:
         self.depth = self.completed = 0
         self._root, self._worker = root, worker
-        # Arrays, whose fields Python reaches many times faster than those of a record.
+        # Arrays: Python reads their fields many times faster than those of a record.
         self._state, self._moves = cast(np.ndarray, worker.base), worker.root_moves
         self._prepared = False
 
@@ -129,21 +129,21 @@ class Deepening:
         self._prepared = True
 
     def iterations(self, deepest: int, lines: int = 1, on_bound: Callable[[], None] = lambda: None) -> Iterator[int]:
-        """Search depth after depth, and yield each that is completed.
+        """Search at increasing depth, and yield each completed depth.
 
         Parameters
         ----------
         deepest : int
             The last depth, in plies.
         lines : int
-            Number of best moves to find; no more than there are.
+            Number of best moves to find; at most the number of root moves.
         on_bound : callable
-            Called when a score has turned out to lie outside its aspiration window.
+            Called when a score is outside its aspiration window.
 
         Yields
         ------
         int
-            The depth just completed. None come after the stop flag is set or the node limit is reached.
+            The depth just completed. The iterator ends once the stop flag is set or the node limit is reached.
         """
         for self.depth in range(1, deepest + 1):
             self._moves["previous_score"] = self._moves["score"]
@@ -153,7 +153,7 @@ class Deepening:
                     return
             self.completed = self.depth
             yield self.depth
-            # The core looks at the flag only once in many nodes, which a small tree may never reach.
+            # The core polls the flag only once in many nodes; a small tree may have fewer.
             if self._root.stop_flag[0]:
                 return
 
@@ -171,7 +171,7 @@ class Deepening:
             if self.stopped or alpha < score < beta:
                 break
             on_bound()
-            # A mate score needs no narrow window, and would take long to reach with one.
+            # A mate score needs no narrow window, and reaching it by widening one would take long.
             window = INFINITE if abs(score) >= DECISIVE else window * 2
             if score <= alpha:
                 beta = (alpha + beta) // 2
@@ -179,7 +179,7 @@ class Deepening:
             else:
                 beta = min(score + window, INFINITE)
         if line:
-            # A line found later may be better than those before it.
+            # A line found later may be better than the earlier ones.
             best_first = np.lexsort((-self._moves["score"][: line + 1], -self._moves["rank"][: line + 1]))
             self._moves[: line + 1] = self._moves[: line + 1][best_first]
 
@@ -197,34 +197,34 @@ class Deepening:
 
     @property
     def stopped(self) -> bool:
-        """Whether an iteration was broken off."""
+        """Whether an iteration was aborted."""
         return self._prepared and bool(self._state["stopped"][0])
 
     @property
     def current_move(self) -> tuple[int, int]:
-        """The root move being searched, and its place among them, from 0; may be read at any time."""
+        """The root move being searched, and its index, from 0; may be read at any time."""
         index = int(self._state["root_index"][0])
         return int(self._moves["move"][index]), index
 
     @property
     def best_share(self) -> float:
-        """The part of all nodes that went into the best move."""
+        """The share of all nodes that was spent on the best move."""
         nodes = self._moves["nodes"][: len(self._root.moves)]
         return float(nodes[0] / max(nodes.sum(), 1))
 
     def line(self, index: int = 0) -> Line:
         """Return one of the best lines, 0 being the best."""
-        if not self._prepared:  # the state still is that of another search
+        if not self._prepared:  # the state is still that of another search
             return Line(1, 0, 0, Bound.EXACT, (self._root.moves[index],))
         line = read_line(self._moves, index, self.depth)
         ranking = self._root.ranking
         if ranking and abs(line.score) < MATE_FOUND:
-            # Search, which was told what to choose from and not why, can better this by a mate only.
+            # Search knows which moves to choose from, but not why: only a mate improves on the tablebases' score.
             line = replace(line, score=ranking.scores[ranking.moves.index(line.moves[0])], bound=Bound.EXACT)
         return line
 
     def expected_reply(self, line: Line) -> int:
-        """Return the move to expect after a line's first, 0 for none; the last thing to ask, for it plays them."""
+        """Return the move to expect after a line's first, 0 for none; call it last, since it plays these moves."""
         if not self._prepared:
             return 0
         reply = line.moves[1] if len(line.moves) > 1 else 0
@@ -241,12 +241,12 @@ def read_line(moves: np.ndarray, index: int, depth: int) -> Line:
     index : int
         Which line, 0 being the best.
     depth : int
-        The iteration that was searched last, in plies.
+        The last iteration, in plies.
     """
     score, bound = int(moves["score"][index]), int(moves["bound"][index])
-    if score == -INFINITE:  # stopped before this iteration got to it
+    if score == -INFINITE:  # the search stopped before this iteration reached the move
         score, bound, depth = int(moves["previous_score"][index]), EXACT, max(depth - 1, 1)
-    if score == -INFINITE:  # stopped before any did
+    if score == -INFINITE:  # the search stopped before the first iteration reached it
         score = 0
     pv = moves["pv"][index, : moves["pv_length"][index]]
     return Line(depth, int(moves["seldepth"][index]), score, _BOUNDS[bound], tuple(pv.tolist()))

@@ -4,7 +4,7 @@ from enum import Enum
 
 
 class Ending(Enum):
-    """Why no move follows; the value is what to call it."""
+    """Why the game is over; the value is the name shown to users."""
 
     CHECKMATE = "checkmate"
     STALEMATE = "stalemate"

@@ -50,7 +50,7 @@ class Engine:
     options : Options
         Settings; to be changed by `set_option`.
     random : random.Random
-        What a weakened engine chooses its moves by; a test may seed it.
+        Source of chance for the moves of a weakened engine; a test may seed it.
     """
 
     def __init__(self, options: Options | None = None) -> None:
@@ -62,7 +62,7 @@ class Engine:
         self._search: Search | None = None
         self._book: Book | None = None
         self._tablebases = Tablebases(self._tables)
-        self._trusted_folders = {str(SHIPPED)}  # and those of which the user has been told how to verify them
+        self._trusted_folders = {str(SHIPPED)}  # also those for which the user has been told how to verify them
         self.random = Random()
 
     # --- settings and position -------------------------------------------------------------------------------------
@@ -73,12 +73,12 @@ class Engine:
         Returns
         -------
         list of str
-            What the user should know about it, a line each.
+            Messages for the user about the option, a line each.
 
         Raises
         ------
         OptionError
-            If there is no such option, or the value does not suit it; the old value stays.
+            If the option does not exist, or does not accept the value; the old value stays.
         """
         self._must_be_idle()
         option, value = self.options.read(name, text)
@@ -99,11 +99,11 @@ class Engine:
         elif option.name == "EvalType" and EVALUATIONS[self.options.evaluation] != self._tables.evaluation:
             fill_tables(self._tables, EVALUATIONS[self.options.evaluation])
             self._game.renew_sums()
-            self.new_game()  # the old evaluation's scores mean something else
+            self.new_game()  # scores of the old evaluation have another scale
         return self._open_tablebases() if option.name == "SyzygyPath" else []
 
     def new_game(self) -> None:
-        """Forget what earlier searches learnt."""
+        """Clear what earlier searches have learnt."""
         self._must_be_idle()
         self._clear_table()
         self._workers = _new_workers(len(self._workers))
@@ -160,7 +160,7 @@ class Engine:
         return self._book.moves(self.fen(), self.options.chess960) if self._book else {}
 
     def warm_up(self) -> None:
-        """Search a little: what Numba and NumPy look up on first use would else be on the clock of the first move."""
+        """Search briefly, so that what Numba and NumPy look up on first use costs no time on the first move's clock."""
         self._must_be_idle()
         self._game.set_up(None, ["e2e4", "e7e5"])
         search = Search(
@@ -203,7 +203,7 @@ class Engine:
         for line in self._tablebases.drop_changed():
             on_info(Message(line))
         move = self._book_move(limits)
-        if move:  # a glance is enough for a score, and for the reply to ponder on
+        if move:  # a short search is enough for a score, and for the reply to ponder on
             limits = Limits(depth=1, searchmoves=(move,))
         self._search = Search(
             self._tables,
@@ -226,7 +226,7 @@ class Engine:
             self._search.stop()
 
     def ponderhit(self) -> None:
-        """The expected move was played: the search goes on, on our own clock; nothing happens when not pondering."""
+        """Continue the search on the engine's own clock: the expected move was played; ignored when not pondering."""
         if self._search is not None:
             self._search.ponder_hit()
 
@@ -253,10 +253,10 @@ class Engine:
         return self._game.perft(depth, bulk, self.options.chess960)
 
     def close(self) -> None:
-        """End a running search and wait for its result; whoever lets go of the engine then frees its memory at once."""
+        """End a running search and wait for its result; dropping the engine after that frees its memory at once."""
         self.stop()
         self.wait()
-        self._search = None  # it refers to the hash table, and, by those who listen to it, to the engine itself
+        self._search = None  # it refers to the hash table and, through its listeners, to the engine itself
 
     def _open_book(self, file: str) -> None:
         book = Book(file) if file else None
@@ -272,14 +272,14 @@ class Engine:
             f"Syzygy tablebases: {count} WDL and {dtz_count} DTZ tables, up to {found.largest} men",
             *found.problems,
         ]
-        # A damaged file whose header is sound gives wrong values, and to read all of it takes too long here.
+        # A damaged file with a sound header gives wrong values; checking whole files would take too long here.
         if new := sorted({str(path.parent) for path in found.paths.values()} - self._trusted_folders):
             self._trusted_folders.update(new)
             lines.append(f"knightadder tablebases verify {shlex.join(new)} finds damaged files")
         return lines
 
     def _book_move(self, limits: Limits) -> str | None:
-        """Return the book's move for a `go` that asks for a move to play, not for an analysis."""
+        """Return the book's move for a `go` that asks for a move to play, not for analysis."""
         options = self.options
         if self._book is None or not options.own_book or options.analyse_mode or self._game.ply >= options.book_depth:
             return None
@@ -296,7 +296,7 @@ class Engine:
 
 
 def _new_workers(threads: int) -> list[np.record]:
-    """Allocate the state of search threads, zeroed: megabytes for each of what may be hundreds."""
+    """Allocate zeroed state for each search thread: megabytes per thread, for up to hundreds of threads."""
     try:
         return [new_record(WORKER) for _ in range(threads)]
     except MemoryError:

@@ -1,13 +1,13 @@
-"""Errors the engine raises; the text of each is one clear line, fit to be shown to a user."""
+"""Errors that the engine raises; the text of each is one clear line that can be shown to a user."""
 
 
 class EngineError(Exception):
-    """Something the engine was asked cannot be done."""
+    """The engine cannot do what it was asked."""
 
 
 class PositionError(EngineError, ValueError):
-    """A FEN that describes no legal position, or a move that is not legal in its position."""
+    """A FEN does not describe a legal position, or a move is not legal in its position."""
 
 
 class OptionError(EngineError, ValueError):
-    """An unknown option, or a value that its option does not take."""
+    """An option does not exist, or does not accept the value."""

@@ -1,4 +1,4 @@
-"""The game being played: a position, the moves that led to it, and what can be asked of it."""
+"""The game being played: a position, the moves that led to it, and queries about it."""
 
 from collections.abc import Sequence
 
@@ -68,7 +68,7 @@ class Game:
         position.rule50 = position.plies_from_null = setup.rule50
         if game.set_up_position(self._tables, record):
             raise PositionError("illegal position: the side that is not to move is in check")
-        # What is no move at all becomes a1a1, which is never legal.
+        # Text that is not a move becomes a1a1, which is never legal.
         squares = [parse_uci(name) or (0, 0, 0) for name in moves]
         wanted = np.array([source | target << 6 | promotion << 12 for source, target, promotion in squares], np.int64)
         played = game.play_all(self._tables, record, wanted)
@@ -90,7 +90,7 @@ class Game:
         game.play(self._tables, self.record, move)
 
     def find(self, name: str) -> int:
-        """Return the legal move that UCI text means here, in the core's encoding; 0 if there is none."""
+        """Return the legal move that a UCI text stands for, in the core's encoding; 0 if there is none."""
         squares = parse_uci(name)
         return int(game.find_move(self._tables, self.record, *squares)) if squares else 0
 
@@ -131,13 +131,13 @@ class Game:
 
     @property
     def has_repetition(self) -> bool:
-        """Whether a position has come twice since the last capture or pawn move."""
+        """Whether a position has occurred twice since the last capture or pawn move."""
         keys = [*self.record.keys[: self.record.key_count].tolist(), int(self.record.stack[0].key)]
         return len(set(keys)) < len(keys)
 
     @property
     def drawn(self) -> bool:
-        """Whether the fifty-move rule, repetition or lack of material ends the game; mates and stalemates aside."""
+        """Whether the fifty-move rule, repetition or lack of material ends the game; ignores mate and stalemate."""
         return bool(game.draw_reason(self._tables, self.record))
 
     def ending(self) -> Ending | None:
@@ -169,7 +169,7 @@ class Game:
         return fen.write_fen(setup, chess960)
 
     def diagram(self, chess960: bool = False) -> str:
-        """Return the board as text, with what there is to say about the position and its legal moves."""
+        """Return the board as text, with facts about the position and its legal moves."""
         position = self.record.stack[0]
         letters = ".PNBRQK..pnbrqk"
         lines = []
@@ -193,19 +193,19 @@ class Game:
 
     def evaluate(self) -> int:
         """Return the static evaluation in centipawns, from the side to move's view."""
-        from knightadder.core.entries import static_eval  # here, since its entry points are not for every start
+        from knightadder.core.entries import static_eval  # here, because not every start needs its entry points
 
         return int(static_eval.static_value(self._tables, self.record))
 
     def trace(self) -> np.record:
-        """Return what the classical evaluation is made of, a TRACE record of ``core/layout.py``."""
+        """Return the counts of the classical evaluation's terms, a TRACE record of ``core/layout.py``."""
         from knightadder.core.entries import static_eval
 
         trace: np.record = static_eval.static_trace(self._tables, self.record)
         return trace
 
     def renew_sums(self) -> None:
-        """Add up the piece-square values anew, after those in the tables changed."""
+        """Recompute the sums of piece-square values after the tables have changed."""
         position = self.record.stack[0]
         position.psq = self._tables.piece_square["psq"][position.board, np.arange(64)].sum()
 

@@ -1,4 +1,4 @@
-"""The memory of the transposition table; what is in it is the core's business."""
+"""The memory of the transposition table; the core reads and writes its entries."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -29,7 +29,7 @@ class HashTable:
     Raises
     ------
     OptionError
-        If the machine has not that much memory.
+        If the machine does not have that much memory.
     """
 
     def __init__(self, megabytes: int) -> None:
@@ -39,7 +39,7 @@ class HashTable:
         self.buckets = megabytes * _MEGABYTE // BUCKET_BYTES
         self.generation = 0
         try:
-            # Huge pages are aligned to cache lines, too.
+            # Huge pages are aligned to cache lines as well.
             self._words = zeroed_bytes(megabytes * _MEGABYTE).view(np.uint64)
         except MemoryError:
             raise OptionError(f"not enough memory for a hash table of {megabytes} MB") from None
@@ -50,18 +50,18 @@ class HashTable:
         return int(self._words.ctypes.data)
 
     def age(self) -> None:
-        """Begin a new search: what earlier ones stored becomes less worth keeping."""
+        """Begin a new search: entries from earlier searches become less worth keeping."""
         self.generation = (self.generation + 1) % GENERATIONS
 
     def clear(self, threads: int = 2) -> None:
-        """Forget everything, in parallel."""
+        """Clear the table, in parallel."""
         self.generation = 0
         parts = np.array_split(self._words, max(1, min(threads, len(self._words) // _CLEAR_AT_ONCE)))
-        if len(parts) == 1:  # to start a thread takes longer than to clear a small table
+        if len(parts) == 1:  # starting a thread takes longer than clearing a small table
             self._words.fill(0)
             return
         with ThreadPoolExecutor(len(parts)) as pool:
-            # NumPy releases the GIL while it fills.
+            # NumPy releases the GIL while it fills the array.
             list(pool.map(lambda part: part.fill(0), parts))
 
     def permille_full(self) -> int:
@@ -72,7 +72,7 @@ class HashTable:
 
 
 def _physical_megabytes() -> float:
-    """Return the machine's memory in MiB; infinity where the system does not tell."""
+    """Return the machine's memory in MiB; infinity where the system does not report it."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / _MEGABYTE
     except (AttributeError, ValueError, OSError):

@@ -13,7 +13,7 @@ class Score:
     cp : int or None
         Centipawns, or ``None`` when the score is a mate.
     mate : int or None
-        Moves (not plies) to mate; negative when the side to move is mated; zero when it is mated already.
+        Moves (not plies) to mate; negative when the side to move is being mated; zero when it is already mated.
 
     Raises
     ------
@@ -30,7 +30,7 @@ class Score:
 
 
 class Bound(Enum):
-    """What a score says of the true one: that it is just this, at least this (lower) or at most this (upper)."""
+    """How a score relates to the true score: it is exact, at least this (lower) or at most this (upper)."""
 
     EXACT = "exact"
     LOWER = "lower"
@@ -48,13 +48,13 @@ class Info:
     multipv : int
         Rank of the line among those analysed, from 1.
     score, bound : Score, Bound
-        Its score for the side to move, and whether that is exact.
+        The score for the side to move, and whether it is exact.
     wdl : tuple of int or None
-        Expected wins, draws and losses of the side to move in 1000 games, where the user wants them.
+        Expected wins, draws and losses of the side to move in 1000 games, if the user wants them.
     nodes, nps : int
         Nodes visited since the search began, and nodes per second.
     hashfull : int
-        Used part of the transposition table in per mille.
+        The part of the transposition table in use, in per mille.
     tbhits : int
         Positions found in endgame tablebases.
     time_ms : int
@@ -108,7 +108,7 @@ class Result:
     ponder : str or None
         The reply to expect, or ``None``.
     info : Info or None
-        The last exact line of analysis, or ``None`` if the search ended before it had one.
+        The last exact line of analysis, or ``None`` if the search ended before there was one.
     """
 
     best_move: str | None

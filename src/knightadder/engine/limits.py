@@ -1,13 +1,13 @@
-"""What a search is asked for: the fields of the UCI command ``go``."""
+"""The limits of a search: the fields of the UCI command ``go``."""
 
 import operator
 from dataclasses import dataclass
 
-# Nobody means more than this by any number, and sums of such numbers stay far inside the core's 64 bits.
+# No real limit is larger, and sums of such numbers stay far inside the core's 64 bits.
 LARGEST = 10**15
-# Plies of perft. No machine counts so far, and the core has a place for every ply.
+# Plies of perft. No machine can count so deep, and the core has a place for every ply.
 MAX_PERFT_DEPTH = 60
-# The least that each number can sensibly be. Clocks may stand below zero, when the flag is about to fall.
+# The least sensible value of each number. Clocks may be below zero when the flag is about to fall.
 LEAST = {
     "wtime": -LARGEST,
     "btime": -LARGEST,
@@ -25,8 +25,8 @@ LEAST = {
 class Limits:
     """When a search ends, and among which moves it chooses.
 
-    Several limits may stand together; the search ends at the first that it reaches. A number out of the sensible range
-    is moved to its end: the core takes none unchecked.
+    Several limits may be combined; the search ends at the first one that it reaches. A number out of the sensible range
+    is moved to the nearest end of the range, because the core does not check it.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Limits:
     movetime : int or None
         Milliseconds to search.
     infinite : bool
-        Search until told to stop, even when nothing is left to find.
+        Search until told to stop, even if there is nothing left to search.
     ponder : bool
         Search on the opponent's time: the other limits count from the ponder hit on.
     searchmoves : tuple of str
@@ -54,7 +54,7 @@ class Limits:
     Raises
     ------
     TypeError
-        If one that is to be a whole number is none.
+        If a field for a whole number holds something else.
     """
 
     wtime: int | None = None

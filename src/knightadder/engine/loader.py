@@ -1,4 +1,4 @@
-"""Loads the compiled core in a background thread, so that the protocol can answer meanwhile.
+"""Loading of the compiled core in a background thread, so that the protocol can answer meanwhile.
 
 Importing the core takes half a second, and the very first start compiles it, which takes many more.
 """
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 Report: TypeAlias = Callable[[str], None]
 
-_POLL_SECONDS = 0.1  # on Windows, a wait without a timeout would keep Ctrl-C out
-_EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+_POLL_SECONDS = 0.1  # on Windows, a wait without a timeout would block Ctrl-C
+_EXIT_INTERRUPTED = 130  # 128 + SIGINT, as in shells
 
 
 def load_engine(options: Options, report: Report) -> "Engine":
-    """Import the core, compile what the cache does not hold, build the engine, and let it search once.
+    """Import the core, compile what is not in the cache, build the engine, and run one short search.
 
     Parameters
     ----------
     options : Options
         The options that the engine starts with and keeps.
     report : callable
-        Told each step of compiling, such as ``compiling 3/8: search``; not called when all is in the cache.
+        Called for each step of compiling, such as ``compiling 3/8: search``; not called if everything is in the cache.
     """
     from knightadder.core.native.compiling import compile_entries
     from knightadder.engine.engine import Engine
@@ -42,16 +42,16 @@ def load_engine(options: Options, report: Report) -> "Engine":
 def load_and_report(
     options: Options, report: Report, load: Callable[[Options, Report], "Engine"] = load_engine
 ) -> "Engine":
-    """Load an engine for a command that has nothing else to do meanwhile; Ctrl-C ends the process.
+    """Load an engine for a command that only waits for it; Ctrl-C ends the process.
 
     Parameters
     ----------
     options : Options
         The options that the engine starts with and keeps.
     report : callable
-        Told each step of compiling, in this thread; not called when all is in the cache.
+        Called for each step of compiling, in this thread; not called if everything is in the cache.
     load : callable
-        What loads the engine, in a thread of its own: :func:`load_engine`, or that and what else is to be compiled.
+        Loads the engine, in a thread of its own: :func:`load_engine`, or a function that also compiles other code.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def load_and_report(
                 told = step
                 report(step)
     except KeyboardInterrupt:
-        # Nothing can interrupt the compiler, and to end the interpreter beneath it would crash.
+        # The compiler cannot be interrupted, and ending the interpreter while it runs would crash.
         os._exit(_EXIT_INTERRUPTED)
     return loader.engine()
 
@@ -81,14 +81,14 @@ class Loader:
     options : Options
         The options that the engine starts with.
     load : callable
-        What loads it, :func:`load_engine` unless a test says otherwise.
+        The function that loads it; tests may replace :func:`load_engine`.
 
     Attributes
     ----------
     ready : threading.Event
-        Set when loading has ended, well or badly.
+        Set when loading has ended, with or without success.
     error : exception or None
-        What made loading fail; ``None`` until then.
+        Why loading failed; ``None`` until then.
     """
 
     def __init__(self, options: Options, load: Callable[[Options, Report], "Engine"] = load_engine) -> None:
@@ -111,16 +111,16 @@ class Loader:
         """
         if self._thread is None:
             self._on_change = on_change
-            # A daemon, because nothing can interrupt the compiler when the user wants to leave.
+            # A daemon, because the compiler cannot be interrupted when the user wants to leave.
             self._thread = threading.Thread(target=self._run, name="loader", daemon=True)
             self._thread.start()
 
     def progress(self) -> str | None:
-        """Give the step that loading is at, such as ``compiling 3/8: search``; ``None`` before anything is known."""
+        """Give the current step of loading, such as ``compiling 3/8: search``; ``None`` before the first."""
         return self._progress
 
     def engine(self) -> "Engine":
-        """Wait until loading has ended, starting it if need be, and give the engine.
+        """Start loading if necessary, wait until it has ended, and give the engine.
 
         Raises
         ------
@@ -136,7 +136,7 @@ class Loader:
     def _run(self) -> None:
         try:
             self._engine = self._load(self._options, self._report)
-        except BaseException as error:  # also SystemExit: whoever waits must hear of it
+        except BaseException as error:  # also SystemExit: the waiting thread must be told
             self.error = error
         self.ready.set()
         self._changed()

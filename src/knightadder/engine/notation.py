@@ -1,4 +1,4 @@
-"""Moves as UCI writes them: from, to, promotion; castling as the king's step, or in Chess960 as king takes rook."""
+"""Moves in UCI notation: from, to, promotion; castling as the king's step, or in Chess960 as king takes rook."""
 
 from functools import lru_cache
 
@@ -31,7 +31,7 @@ def to_uci(move: int, chess960: bool = False) -> str:
     return square_name(source) + square_name(target) + _LETTERS.get(kind, "")
 
 
-@lru_cache(4096)  # with every move of a game comes the whole game before it
+@lru_cache(4096)  # an interface sends all moves of the game again with each new move
 def parse_uci(text: str) -> tuple[int, int, int] | None:
     """Read UCI text as from-square, to-square and promotion piece type (0 for none); None if it is no move."""
     if not 4 <= len(text) <= 5:

@@ -1,4 +1,4 @@
-"""Engine options: their declarations in UCI's terms, and the values set by the user."""
+"""Engine options: their declarations in UCI's terms, and the values that the user has set."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -35,7 +35,7 @@ class Spin:
         Raises
         ------
         OptionError
-            If the text is no whole number or lies outside the bounds.
+            If the text is not a whole number or is outside the bounds.
         """
         try:
             value = int(text or "")
@@ -83,7 +83,7 @@ class Button:
         return f"option name {self.name} type button"
 
     def parse(self, text: str | None) -> None:
-        """Accept anything: some interfaces send a value with a button, and it means nothing."""
+        """Accept any text: some interfaces send a value with a button, which means nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Text:
         return f"option name {self.name} type string default {self.default or '<empty>'}"
 
     def parse(self, text: str | None) -> str:
-        """Read a text; nothing and ``<empty>`` give the empty one."""
+        """Read a text; a missing value and ``<empty>`` give the empty text."""
         return "" if text is None or text == "<empty>" else text
 
 
@@ -129,7 +129,7 @@ class Combo:
         raise OptionError(f"option {self.name}: expected {' or '.join(self.choices)}, not {text or 'nothing'}")
 
 
-_NOT_IN_A_LINE = "\0\n\r"  # nor in a file's name, on most systems
+_NOT_IN_A_LINE = "\0\n\r"  # also not allowed in file names, on most systems
 
 Option: TypeAlias = Spin | Check | Button | Text | Combo
 
@@ -185,7 +185,7 @@ class Options:
         Raises
         ------
         OptionError
-            If there is no such option, or the value does not suit it; the old value stays.
+            If the option does not exist, or does not accept the value; the old value stays.
         """
         option, value = self.read(name, text)
         if value is not None:
@@ -193,7 +193,7 @@ class Options:
         return option
 
     def read(self, name: str, text: str | None) -> tuple[Option, Value | None]:
-        """Read what `set` would set, and set nothing; parameters and errors are those of `set`.
+        """Read a value as `set` does, without setting it; parameters and errors are those of `set`.
 
         Returns
         -------
@@ -233,12 +233,12 @@ class Options:
 
     @property
     def move_overhead(self) -> int:
-        """Milliseconds to keep in reserve on each move for the way between interface and engine."""
+        """Milliseconds to reserve on each move for the delay between interface and engine."""
         return int(self["Move Overhead"])
 
     @property
     def chess960(self) -> bool:
-        """Whether castling is written as king takes rook, in and out."""
+        """Whether castling is read and written as king takes rook."""
         return bool(self["UCI_Chess960"])
 
     @property
@@ -253,22 +253,22 @@ class Options:
 
     @property
     def limit_strength(self) -> bool:
-        """Whether to play as weakly as `elo` says."""
+        """Whether to play at the strength of `elo`."""
         return bool(self["UCI_LimitStrength"])
 
     @property
     def elo(self) -> int:
-        """The Elo to play at, if `limit_strength`."""
+        """The Elo to play at, if `limit_strength` is set."""
         return int(self["UCI_Elo"])
 
     @property
     def skill_level(self) -> int:
-        """Strength from 0 to 20, which is full strength; of no meaning if `limit_strength`."""
+        """Strength from 0 to 20, 20 being full strength; ignored if `limit_strength` is set."""
         return int(self["Skill Level"])
 
     @property
     def handicap(self) -> Handicap | None:
-        """What makes the engine as weak as the user asked; None for full strength."""
+        """The handicap for the strength that the user has set; None for full strength."""
         if self.limit_strength:
             return handicap_for(self.elo)
         if self.skill_level < FULL_SKILL:
@@ -282,7 +282,7 @@ class Options:
 
     @property
     def own_book(self) -> bool:
-        """Whether to play moves of the book."""
+        """Whether to play moves from the book."""
         return bool(self["OwnBook"])
 
     @property
@@ -292,30 +292,30 @@ class Options:
 
     @property
     def book_depth(self) -> int:
-        """Plies of a game in which the book is asked."""
+        """Plies of a game during which the book is used."""
         return int(self["BookDepth"])
 
     @property
     def best_book_move(self) -> bool:
-        """Whether to play the book's heaviest move always, instead of one by chance and weight."""
+        """Whether to always play the book's heaviest move, instead of a random one by weight."""
         return bool(self["BestBookMove"])
 
     @property
     def syzygy_path(self) -> str:
-        """Folders of Syzygy tablebases, joined by the system's path separator; empty for those of the package alone."""
+        """Folders of Syzygy tablebases, joined by the system's path separator; if empty, only the package's own."""
         return str(self["SyzygyPath"])
 
     @property
     def syzygy_probe_depth(self) -> int:
-        """Plies that are at least left to search where the largest tablebases are asked."""
+        """Least remaining depth in plies at which search probes the largest tablebases."""
         return int(self["SyzygyProbeDepth"])
 
     @property
     def syzygy_probe_limit(self) -> int:
-        """Most men, kings included, of a position that tablebases are asked about; 0 for never."""
+        """Most men, kings included, of a position to probe in tablebases; 0 for never."""
         return int(self["SyzygyProbeLimit"])
 
     @property
     def syzygy_50_move_rule(self) -> bool:
-        """Whether a win that the fifty-move rule makes a draw counts as a draw."""
+        """Whether the fifty-move rule counts, which makes some wins draws."""
         return bool(self["Syzygy50MoveRule"])

@@ -1,4 +1,4 @@
-"""What a search tells its listener: lines of analysis, the current move, messages."""
+"""Reports of a search to its listener: lines of analysis, the current move, messages."""
 
 import time
 import traceback
@@ -22,20 +22,20 @@ from knightadder.engine.wdl import material, win_draw_loss
 MATE, MATE_FOUND = int(transposition.MATE), int(transposition.MATE_FOUND)
 TABLEBASE_WIN, DECISIVE = int(transposition.TABLEBASE_WIN), int(transposition.DECISIVE)
 
-_TABLEBASE_CENTIPAWNS = 20_000  # less the plies to the position that is in the tables; as other engines show it
+_TABLEBASE_CENTIPAWNS = 20_000  # minus the plies to the position in the tables; as in other engines
 
 Report: TypeAlias = Callable[[Info | CurrentMove | Message], None]
 
 
 class Reporter:
-    """Tells a listener how a search goes, in the terms of its options.
+    """Reports the progress of a search to a listener, as the options demand.
 
     Parameters
     ----------
     listener : callable
         Receives every report.
     threads : sequence of Deepening
-        Those whose nodes count.
+        The threads whose nodes count.
     table : HashTable
         The transposition table.
     options : Options
@@ -65,7 +65,7 @@ class Reporter:
         self._root_hits = root_hits
 
     def tell(self, news: Info | CurrentMove | Message) -> None:
-        """Pass a report on; a listener's mistake must not cost the game."""
+        """Pass a report on; an error of the listener must not end the search."""
         try:
             self._listener(news)
         except Exception:
@@ -106,7 +106,7 @@ class Reporter:
         self.tell(CurrentMove(depth, self.name(move), index + 1, nodes, nps, hashfull, time_ms))
 
     def _counters(self) -> tuple[int, int, int, int]:
-        """Nodes of all threads, nodes per second, per mille of the table used, milliseconds."""
+        """Return the nodes of all threads, nodes per second, per mille of the table used, milliseconds."""
         elapsed = time.perf_counter() - self._started
         nodes = sum(thread.nodes for thread in self._threads)
         return nodes, int(nodes / max(elapsed, 1e-6)), self._table.permille_full(), int(elapsed * 1000)
@@ -119,7 +119,7 @@ def no_moves(in_check: bool) -> Info:
 
 
 def to_score(value: int) -> Score:
-    """Turn a search value into a score: centipawns, or moves to mate; 200 pawns or so is a win by tablebases."""
+    """Convert a search value to a score: centipawns or moves to mate; about 200 pawns is a tablebase win."""
     if value >= MATE_FOUND:
         return Score(mate=(MATE - value + 1) // 2)
     if value <= -MATE_FOUND:

@@ -1,9 +1,9 @@
-"""One search: its threads, its clock, its end.
+"""One search: its threads, its clock and its end.
 
-The main thread deepens and reports; while it is inside the compiled core it does not hold the GIL. Any number of
-helpers deepen beside it and speak with it through the transposition table alone: what one stores, another finds (lazy
-SMP). One more thread keeps the clock: it raises the stop flag, which the core polls, when the time is up. When the main
-thread ends, all vote with the best line of their last iteration, and the answer waits for none of them.
+The main thread deepens and reports; inside the compiled core it does not hold the GIL. Any number of helper threads
+search the same position and share results only through the transposition table (lazy SMP). One more thread keeps the
+clock: it sets the stop flag, which the core polls, when the time is up. When the main thread ends, all threads vote
+with the best line of their last iteration, and the answer does not wait for the helpers.
 """
 
 import threading
@@ -44,9 +44,9 @@ from knightadder.engine.voting import vote
 MATE = int(transposition.MATE)
 
 _NO_NODE_LIMIT = (1 << 63) - 1
-_SHOW_DETAILS_AFTER = 3.0  # seconds; earlier, current moves and bounds would only flood the interface
-_CLOCK_TICK = 0.1  # seconds between looks at the current move
-_EASY_DEPTH = 8  # plies spent on the only legal move, for a score and a reply to ponder on
+_SHOW_DETAILS_AFTER = 3.0  # seconds; earlier, current moves and bounds would flood the interface
+_CLOCK_TICK = 0.1  # seconds between checks of the current move
+_EASY_DEPTH = 8  # plies for the only legal move, to get a score and a reply to ponder on
 
 
 class Search:
@@ -57,19 +57,19 @@ class Search:
     tables : record
         The core's read-only tables.
     workers : sequence of records
-        A state for each thread; at least one.
+        A state for each thread; at least one state.
     table : HashTable
         The transposition table.
     tablebases : Tablebases
         Endgame tables.
     game : Game
-        The position to search; it must not change meanwhile.
+        The position to search; it must not change during the search.
     limits : Limits
         When to end.
     options : Options
         The user's settings.
     random : random.Random
-        What a weakened engine chooses its moves by.
+        Source of chance for the moves of a weakened engine.
     report : callable
         Receives analysis, from the search's own threads.
     done : callable
@@ -127,27 +127,27 @@ class Search:
 
         self.thread = threading.Thread(target=self._run, name="search", daemon=True)
         self._clock = threading.Thread(target=self._keep_time, name="clock", daemon=True)
-        self._helper_threads: list[threading.Thread] = []  # those that were started
+        self._helper_threads: list[threading.Thread] = []  # those that have been started
         self._helper_lines: list[Line | None] = [None] * len(self._helpers)
         self._starting = threading.Lock()
 
     def start(self) -> None:
         """Start all threads."""
-        # To start a thread is to wait for its first sign of life, on a busy machine for milliseconds: the search first.
+        # Starting a thread waits until it runs, milliseconds on a busy machine, so the search thread starts first.
         self.thread.start()
         self._clock.start()
         if self._root_moves:
             self._start_helper(0)
 
     def stop(self) -> None:
-        """End the search soon, and let a held-back result go."""
+        """End the search soon, and release a held-back result."""
         with self._changed:
             self._held = self._pondering = False
             self._stop_flag[0] = 1
             self._changed.notify_all()
 
     def ponder_hit(self) -> None:
-        """The opponent has played the expected move: from now on the clock runs."""
+        """Start the clock: the opponent has played the expected move."""
         with self._changed:
             if not self._pondering:
                 return
@@ -163,9 +163,9 @@ class Search:
         return [move for move in legal if move in wanted]
 
     def _consult_tablebases(self, options: Options) -> tuple[Probing, Ranking | None]:
-        """Rank the root moves by the tables, leave out those that are not good enough, and say when to ask again.
+        """Rank the root moves by the tables, drop those that are not good enough, and say when search probes again.
 
-        A weakened engine plays its endings itself, and who asks for a mate is not helped by a win.
+        A weakened engine plays its endings without tables, and a tablebase win does not help a user who asks for mate.
         """
         if self._handicap is not None or self._limits.mate or not self._root_moves:
             return Probing(), None
@@ -183,7 +183,7 @@ class Search:
             if self._no_such_moves:
                 self._reporter.tell(Message("none of the searchmoves is legal: searching all moves"))
             self._deepen()
-        except Exception as error:  # whatever goes wrong, the game must go on: answer with the best move so far
+        except Exception as error:  # on any error the game must go on: answer with the best move so far
             self._reporter.tell(Message(f"search failed: {error!r}"))
         self._stop_flag[0] = 1
         line = self._elect() if self._root_moves else None
@@ -192,7 +192,7 @@ class Search:
                 self._changed.wait()
             self._finished = True
             self._changed.notify_all()
-        with self._clock_speaks:  # if it does, let it finish; it will not begin again
+        with self._clock_speaks:  # wait for a report in progress; no other begins after it
             pass
         try:
             self._done(self._result(line))
@@ -217,13 +217,13 @@ class Search:
             self._report_line(self._main.line())
 
     def _report_line(self, line: Line, rank: int = 1) -> None:
-        """Report a line, one that tablebases decide to its end; but not on the clock, which the tables would cost."""
+        """Report a line, extended to its end if tablebases decide it; not in a timed search: probing takes time."""
         if self._budget.hard is None and DECISIVE <= abs(line.score) < MATE_FOUND:
             line = replace(line, moves=play_out(self._tablebases, self._game, line.moves))
         self._reporter.line(line, rank)
 
     def _enough(self, depth: int) -> bool:
-        """Decide between two iterations whether to end."""
+        """Decide between two iterations whether to end the search."""
         best = self._main.line()
         mate_plies = MATE - abs(best.score)
         if self._limits.mate and mate_plies <= 2 * self._limits.mate:
@@ -232,12 +232,12 @@ class Search:
         if soft is None:
             return False
         self._progress = self._progress.after(best.moves[0], best.score, self._main.best_share)
-        # Nodes are no measure of doubt when several lines were asked for.
+        # With several lines, the share of nodes does not show how certain the best move is.
         factor = scale(self._progress) if self._lines == 1 else 1.0
         done = (
             self._elapsed() * 1000 >= soft * factor
             or (len(self._root_moves) == 1 and depth >= _EASY_DEPTH)
-            # A mate that even a search this much deeper could not better.
+            # A search this much deeper than the mate cannot find a shorter one.
             or (mate_plies <= MAX_PLY and depth >= 2 * mate_plies + 4)
         )
         with self._changed:
@@ -247,12 +247,12 @@ class Search:
         return done
 
     def _elect(self) -> Line:
-        """Choose the line to play, and report it where it was not the last one that was."""
+        """Choose the line to play, and report it unless it was reported last."""
         line = self._main.line()
         if self._handicap is not None and self._main.completed:
             return self._choose_weaker()
-        changed = self._main.stopped  # a better move may have been found since; and the final counts are of interest
-        # Who asks for a depth or for several lines means the main thread's, for no other can answer that.
+        changed = self._main.stopped  # a better move may have been found since; and the final counts matter
+        # A requested depth, or several lines, refers to the main thread: only its line can be the answer.
         if not self._limits.depth and self._lines == 1:
             lines = [line] if self._main.completed else []
             lines += [line for line in self._helper_lines if line is not None]
@@ -260,12 +260,12 @@ class Search:
             changed |= chosen is not line
             line = chosen
         if changed:
-            # The last word: nothing more exact will be known, and clients look for the move in a line without a bound.
+            # The last report: no more exact score follows, and clients look for the move in a line without a bound.
             self._report_line(replace(line, bound=Bound.EXACT))
         return line
 
     def _choose_weaker(self) -> Line:
-        """Choose one of the best lines by the rules of the handicap, and report it as the first."""
+        """Choose one of the best lines for a weakened engine, and report it as the first."""
         assert self._handicap is not None
         lines = [self._main.line(index) for index in range(self._lines)]
         index = self._handicap.choose([to_score(line.score) for line in lines], self._random)
@@ -285,7 +285,7 @@ class Search:
     # --- the helpers -----------------------------------------------------------------------------------------------
 
     def _start_helper(self, index: int) -> None:
-        """Start a helper, which starts the next one: to start hundreds takes long, and nobody should wait for it."""
+        """Start a helper, which starts the next one: starting hundreds takes long, and no thread should wait for it."""
         with self._starting:
             if index == len(self._helpers) or self._stop_flag[0]:
                 return
@@ -304,12 +304,12 @@ class Search:
             helper.prepare(self._node_limits[index + 1])
             for _ in helper.iterations(MAX_DEPTH):
                 self._helper_lines[index] = helper.line()
-        except Exception as error:  # the others go on, without its vote
+        except Exception as error:  # the other threads go on, without its vote
             self._helper_lines[index] = None
             self._reporter.tell(Message(f"a search thread failed: {error!r}"))
 
     def _join_helpers(self) -> None:
-        with self._starting:  # the stop flag is up: after this, none is started any more
+        with self._starting:  # the stop flag is set: no helper starts after this
             pass
         for thread in self._helper_threads:
             thread.join()
@@ -324,7 +324,7 @@ class Search:
                     return
                 self._changed.wait(self._check_clock())
                 searching = self._main.depth > 0 and not self._stop_flag[0]
-            # Not under that lock: a report may block while nobody reads it, and a stop must not wait for it.
+            # Outside that lock: a report can block if the reader does not read, and a stop must not wait for it.
             with self._clock_speaks:
                 if searching and not self._finished and self._elapsed() > _SHOW_DETAILS_AFTER:
                     depth, (move, index) = self._main.depth, self._main.current_move
@@ -333,7 +333,7 @@ class Search:
                         self._reporter.current_move(depth, move, index)
 
     def _check_clock(self) -> float:
-        """Raise the stop flag if the time is up; return the seconds until the next look."""
+        """Set the stop flag if the time is up; return the seconds until the next check."""
         if self._budget.hard is None or self._pondering:
             return _CLOCK_TICK
         left = self._clock_runs_from + self._budget.hard / 1000 - time.perf_counter()
@@ -347,7 +347,7 @@ class Search:
 
 
 def _split(nodes: int, threads: int) -> list[int]:
-    """Divide a node limit among threads so that together they keep it; among fewer if there is too little for all."""
+    """Divide a node limit among the threads; the main thread gets all of it if there is too little to divide."""
     share = nodes // threads
     helpers = [share] * (threads - 1) if share else []
     return [nodes - sum(helpers), *helpers]

@@ -1,4 +1,4 @@
-"""When to resign, and when to offer a draw or accept one: by the scores of the engine's own moves."""
+"""Decisions to resign and to offer or accept a draw, by the scores of the engine's own moves."""
 
 from collections.abc import Sequence
 
@@ -19,10 +19,10 @@ OPTIONS: tuple[Spin, ...] = (
 
 
 class Settlement:
-    """Decides about ends that are agreed on.
+    """Decides when to resign, and when to offer or accept a draw.
 
-    A draw is offered after some eight moves with a score within ``Draw Score`` centipawns, from move 35 on, and one is
-    accepted if the scores were level or worse. The engine resigns after ``Resign Moves`` moves with a score of
+    The engine offers a draw after some eight moves with a score within ``Draw Score`` centipawns, from move 35 on, and
+    accepts one if the scores were level or worse. It resigns after ``Resign Moves`` moves with a score of
     -``Resign Score`` centipawns or less. Zero turns either off.
     """
 
@@ -33,7 +33,7 @@ class Settlement:
         self._offered_at: int | None = None
 
     def set(self, name: str, text: str | None) -> Option:
-        """Set an option from text and give its declaration; OptionError if there is none or the value is bad."""
+        """Set an option from text and give its declaration; OptionError if it does not exist or the value is bad."""
         for option in OPTIONS:
             if option.name.lower() == name.lower():
                 self._values[option.name] = option.parse(text)
@@ -41,7 +41,7 @@ class Settlement:
         raise OptionError(f"unknown option: {name}")
 
     def reset(self) -> None:
-        """Forget the game: another one begins, or this one goes on from elsewhere."""
+        """Forget the scores: a new game begins, or the game continues from another position."""
         self._scores.clear()
         self._offered_at = None
 
@@ -76,6 +76,6 @@ class Settlement:
 
 
 def stayed_within(scores: Sequence[int], moves: int, lowest: float, highest: float) -> bool:
-    """Say whether the last scores, so many as moves are asked for, all lie within these bounds, in centipawns."""
+    """Say whether the scores of the last `moves` moves all lie within these bounds, in centipawns."""
     last = scores[-moves:]
     return len(last) == moves and all(lowest <= score <= highest for score in last)

@@ -1,7 +1,7 @@
 """Short searches of many positions, one after the other and each from a fresh state.
 
-They have no threads, no clock and no reports on the way, all of which cost a search of a few milliseconds too much.
-What they find is what `Search` would find with one thread.
+They have no threads, no clock and no progress reports: for a search of a few milliseconds, all of these cost too much.
+They find what `Search` finds with one thread.
 """
 
 import time
@@ -44,21 +44,21 @@ _LETTERS = "pnbrq"  # by piece type, from 1 on
 
 
 class ShortSearch:
-    """Searches positions; what one thread needs for it.
+    """Searches positions one after another, in one thread.
 
     Parameters
     ----------
     tables : record
         The core's read-only tables.
     tablebases : Tablebases
-        Endgame tables, which others may use at the same time.
+        Endgame tables; other threads may use them at the same time.
     megabytes : int
         Size of the hash table, which is cleared for every position.
 
     Raises
     ------
     OptionError
-        If the machine has not that much memory.
+        If the machine does not have that much memory.
     """
 
     def __init__(self, tables: np.record, tablebases: Tablebases, megabytes: int) -> None:
@@ -69,7 +69,7 @@ class ShortSearch:
         self._memory = zeroed_bytes(WORKER.itemsize)
         self._state = self._memory.view(WORKER)
         self._worker = self._state[0]
-        self._game = Game(tables)  # for what is seldom asked
+        self._game = Game(tables)  # for what is rarely needed
 
     def set_up(self, records: NDArray[np.void], index: int, moves: NDArray[np.int64]) -> int:
         """Forget the last position, set up another and play moves from it.
@@ -77,16 +77,16 @@ class ShortSearch:
         Parameters
         ----------
         records : array of PACKED
-            Positions, of which this one is legal.
+            Positions; the one at `index` must be legal.
         index : int
-            Which of them.
+            The record to use.
         moves : array of int
-            The moves, as ``core/entries/game.py``'s `play_all` understands them.
+            The moves, encoded as `play_all` in ``core/entries/game.py`` expects them.
 
         Returns
         -------
         int
-            How many moves were played; fewer than there are if the next one is illegal.
+            How many moves were played; fewer than given if the next one is illegal.
         """
         self._memory.fill(0)
         return int(set_up_game(self._tables, self._worker, records, index, moves))
@@ -99,7 +99,7 @@ class ShortSearch:
         Parameters
         ----------
         limits : Limits
-            Depth, nodes and mate; all else is for others to look after.
+            Depth, nodes and mate; the caller takes care of all other limits.
         lines : int
             Number of best lines to find.
         stop : array
@@ -110,7 +110,7 @@ class ShortSearch:
         Returns
         -------
         tuple
-            The lines, the best first; and the result, with the first of them.
+            The lines, the best first; and the result, which contains the first of them.
         """
         began = time.perf_counter()
         self._table.clear(threads=1)
@@ -137,7 +137,7 @@ class ShortSearch:
                 seldepth=line.seldepth,
                 multipv=rank,
                 score=to_score(line.score),
-                bound=Bound.EXACT,  # as the last word of any search
+                bound=Bound.EXACT,  # like the last report of any search
                 wdl=win_draw_loss(line.score, pieces),
                 nodes=nodes,
                 nps=int(nodes / max(seconds, 1e-6)),
@@ -153,7 +153,7 @@ class ShortSearch:
 
     def _consult_tablebases(self, lines: int, men: int, limits: Limits) -> tuple[Probing, Ranking | None]:
         largest = self._tablebases.largest
-        if limits.mate:  # who asks for a mate is not helped by a win
+        if limits.mate:  # a tablebase win does not help a user who asks for a mate
             return Probing(), None
         probing = Probing(self._tablebases.address, largest)
         if men > largest:
@@ -163,7 +163,7 @@ class ShortSearch:
         return consult(self._tablebases, self._game, moves, lines, probing) if moves else (probing, None)
 
     def _search(self, probing: Probing, limits: Limits, lines: int, stop: NDArray[np.uint64]) -> list[Line]:
-        """Search in one call."""
+        """Search all iterations in one call of the core."""
         state = self._state
         state["stop_address"] = stop.ctypes.data
         state["tt_address"], state["tt_buckets"] = self._table.address, self._table.buckets
@@ -183,7 +183,7 @@ class ShortSearch:
     def _search_ranked(
         self, ranking: Ranking, probing: Probing, limits: Limits, lines: int, stop: NDArray[np.uint64]
     ) -> list[Line]:
-        """Search among moves that tablebases rank, which is not what the one call is made for."""
+        """Search among moves that tablebases rank, which the single call does not support."""
         root = Root(self._tables, self._game, ranking.moves, self._table, stop, probing, ranking)
         deepening = Deepening(root, self._worker)
         deepening.prepare(limits.nodes or _NO_NODE_LIMIT)
@@ -193,13 +193,13 @@ class ShortSearch:
         return [deepening.line(index) for index in range(lines)]
 
     def _expected_reply(self, line: tuple[int, ...]) -> int:
-        """Return the move to expect after a line's first, 0 for none; the last thing to ask, for it may play them."""
-        if len(line) > 2:  # the game goes on after it
+        """Return the move to expect after the line's first, 0 for none; call it last, since it may play these moves."""
+        if len(line) > 2:  # the game continues after the reply
             return line[1]
         return int(play_expected(self._tables, self._worker, line[0], line[1] if len(line) > 1 else 0))
 
     def _played_out(self, line: Line) -> Line:
-        """Follow a line that tablebases decide to its end."""
+        """Extend a line that tablebases decide to the end of the game."""
         if not DECISIVE <= abs(line.score) < MATE_FOUND:
             return line
         copy_game(self._worker, self._game.record)

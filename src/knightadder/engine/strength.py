@@ -1,13 +1,13 @@
-"""Playing weaker than the engine can, for people: the options ``UCI_LimitStrength``, ``UCI_Elo`` and ``Skill Level``.
+"""Weaker play for people: the options ``UCI_LimitStrength``, ``UCI_Elo`` and ``Skill Level``.
 
-A weakened engine looks at fewer nodes, so that it overlooks what lies deeper, and then does not always play the best of
-the few moves that it took for the best: it picks one of them at random, the likelier the better it is. The chance of a
-move is proportional to exp(score / temperature). That is the logit model of fallible choice, by which also the moves of
-human players have been described (Regan and Haworth, *Intrinsic Chess Ratings*, AAAI 2011); other engines do the like,
-see https://www.chessprogramming.org/Playing_Strength. A move that loses much is thus rare at any strength, and one
-that is nearly as good as the best is played about as often.
+A weakened engine visits fewer nodes, so that it overlooks deep tactics. It then picks one of the few best moves at
+random: the better the move, the likelier. The probability of a move is proportional to exp(score / temperature). This
+is the logit model of fallible choice, which has also been used to describe the moves of human players (Regan and
+Haworth, *Intrinsic Chess Ratings*, AAAI 2011); other engines do something similar, see
+https://www.chessprogramming.org/Playing_Strength. So a move that loses much is rare at any strength, and one that is
+nearly as good as the best is played about as often.
 
-Like `options.py`, which needs the bounds, this imports nothing heavy.
+Like `options.py`, which needs the bounds of Elo, this module imports nothing heavy.
 """
 
 import math
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 # Elo, nodes a move, temperature in centipawns; in between, the logarithm of the nodes and the temperature are linear.
-# To calibrate is to edit this table. The scale is that of Stockfish 15.1's UCI_Elo when it is given all the depth that
+# To calibrate, edit this table. The scale is that of Stockfish 15.1's UCI_Elo when it is given all the depth that
 # it uses (one ply more than its level). 1400, 1700, 2000 and 2300 were measured with the classical evaluation, see the
-# strength log; 1200 and 2600 only continue the row.
+# strength log; 1200 and 2600 only extrapolate.
 _CALIBRATION = (
     (1200, 300, 130.0),
     (1400, 500, 98.0),
@@ -36,9 +36,9 @@ _CALIBRATION = (
 )
 MIN_ELO, MAX_ELO = _CALIBRATION[0][0], _CALIBRATION[-1][0]
 DEFAULT_ELO = 1600
-FULL_SKILL = 20  # the Skill Level that stands for full strength; those below divide the range of Elo evenly
+FULL_SKILL = 20  # the Skill Level of full strength; the levels below divide the range of Elo evenly
 
-CANDIDATES = 4  # moves to choose from; each costs a share of the nodes
+CANDIDATES = 4  # moves to choose from; each takes a share of the nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,33 +48,33 @@ class Handicap:
     Attributes
     ----------
     nodes : int
-        Nodes to look at for a move, at most.
+        The most nodes to visit for a move.
     temperature : float
-        Centipawns by which a move has to be worse to be chosen less often by the factor e.
+        A move that is worse by this many centipawns is chosen less often by the factor e.
     """
 
     nodes: int
     temperature: float
 
     def node_limit(self, wanted: int | None) -> int:
-        """Give the nodes to visit, the user's own limit being `wanted`."""
+        """Give the node limit, `wanted` being the user's own."""
         return self.nodes if wanted is None else min(wanted, self.nodes)
 
     def choose(self, scores: Sequence[Score], random: "Random") -> int:
-        """Choose among moves.
+        """Choose a move.
 
         Parameters
         ----------
         scores : sequence of Score
-            What each move is worth to the side that chooses; at least one, in any order.
+            The value of each move for the side that chooses; at least one, in any order.
         random : random.Random
             The source of chance, which a test may seed.
 
         Returns
         -------
         int
-            Index of the move. A mate that was seen is played, the shortest if there are several, and a move that
-            was seen to be mated is not, unless all are: then the longest way is chosen.
+            Index of the move. If the search has found mates, the shortest is played. A move that allows mate is not
+            played, unless all do: then the one with the longest mate is.
         """
         values = [_value(score) for score in scores]
         best = max(values)
@@ -85,7 +85,7 @@ class Handicap:
 
 
 def handicap_for(elo: float) -> Handicap:
-    """Give the handicap that makes the engine play at this Elo; beyond the calibrated range, that of its end."""
+    """Give the handicap for playing at this Elo; outside the calibrated range, that of the nearest end."""
     elo = min(max(elo, MIN_ELO), MAX_ELO)
     above = max(bisect_left(_CALIBRATION, elo, key=lambda row: row[0]), 1)
     (low, low_nodes, low_temperature), (high, high_nodes, high_temperature) = _CALIBRATION[above - 1 : above + 1]
@@ -99,7 +99,7 @@ _MATE_FROM = _MATE // 2  # beyond any score in centipawns
 
 
 def _value(score: Score) -> int:
-    """Put mates and centipawns on one scale; a mate in fewer moves is further out."""
+    """Put mates and centipawns on one scale; shorter mates are further from zero."""
     if score.mate is None:
         return score.cp or 0
     return _MATE - score.mate if score.mate > 0 else -_MATE - score.mate

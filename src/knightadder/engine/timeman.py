@@ -1,40 +1,40 @@
 """Time management: how long a move may take.
 
-Two limits: the soft one is looked at between iterations, and stretched or shrunk by how settled the choice of move is;
-the hard one stops the search wherever it is.
+There are two limits. The soft limit is checked between iterations and scaled by how stable the best move is; the hard
+limit stops the search at any point.
 """
 
 from dataclasses import dataclass
 
 from knightadder.engine.limits import Limits
 
-_HORIZON = 36  # moves to come, where their number is not known; even where it is, no more than this
-_SOFT_SHARE = 0.8  # of what falls to each of them
+_HORIZON = 36  # moves to go if their number is unknown; also the maximum if it is known
+_SOFT_SHARE = 0.8  # of each move's part of the clock
 _INCREMENT_SHARE = 0.9
 _HARD_FACTOR = 5.0  # an unfinished iteration may be worth this many times the soft limit
 
-# What no single move may exceed, in parts of the clock.
+# The most that a single move may use, as parts of the clock.
 _SOFT_CLOCK_SHARE = 0.15
 _HARD_CLOCK_SHARE = 0.4
-_LAST_MOVE_SHARE = 0.8  # the last move before the time control need leave little
+_LAST_MOVE_SHARE = 0.8  # the last move before the time control can use most of it
 
-# When the clock is low, a hiccup of a busy machine costs the game. So much is kept for one, in overheads; but the rest
-# must be worth something.
+# When the clock is low, a short delay on a busy machine loses the game. So this many overheads are kept in reserve, but
+# at least this part of the clock stays usable.
 _RESERVE = 5
 _LEAST_USABLE = 0.15
 
 # How the soft limit is scaled: the ranges are near those of Stormphrax, set so that the typical factor is 1.
-_STABLE, _UNSTABLE = 0.78, 2.36  # for a best move that has long stood, and for one just found
-_STABILITY_DECAY = 0.55  # by iteration
-_SHARE_BASE, _SHARE_WEIGHT = 2.0, 1.6  # by the share of nodes that went into the best move
-_DROP_WEIGHT = 0.01  # by centipawn that the score has fallen
+_STABLE, _UNSTABLE = 0.78, 2.36  # for a best move that has long been the same, and for a new one
+_STABILITY_DECAY = 0.55  # per iteration
+_SHARE_BASE, _SHARE_WEIGHT = 2.0, 1.6  # for the share of nodes spent on the best move
+_DROP_WEIGHT = 0.01  # per centipawn by which the score has fallen
 _DROP_LEAST, _DROP_MOST = 0.85, 1.5
 _DROP_SPAN = 3  # iterations over which the score is compared
 
 
 @dataclass(frozen=True, slots=True)
 class TimeBudget:
-    """Milliseconds a search may use; None for no limit."""
+    """Milliseconds that a search may use; None for no limit."""
 
     soft: float | None
     hard: float | None
@@ -49,11 +49,11 @@ class Progress:
     move : int
         Best move of the last iteration.
     stable_for : int
-        How many iterations before it had the same best move, without a break.
+        Number of iterations directly before it with the same best move.
     scores : tuple of int
         Scores of the last few iterations, the latest last, in centipawns for the side to move.
     best_share : float
-        The part of all nodes that went into the best move, 0 to 1.
+        The share of all nodes that was spent on the best move, 0 to 1.
     """
 
     move: int = 0
@@ -82,8 +82,8 @@ def allot(limits: Limits, side: int, overhead: int) -> TimeBudget:
     Returns
     -------
     TimeBudget
-        Without limits when the search is infinite or has none of clock and ``movetime``. A search limited by depth,
-        nodes or mate obeys ``movetime`` too but no clock: the user has said how far to go.
+        Without limits if the search is infinite, or has neither a clock nor ``movetime``. A search limited by depth,
+        nodes or mate obeys ``movetime`` but ignores the clock, because the user has said how far to search.
     """
     if limits.infinite:
         return TimeBudget(None, None)
@@ -91,7 +91,7 @@ def allot(limits: Limits, side: int, overhead: int) -> TimeBudget:
     if limits.movetime is not None:
         hard = float(max(limits.movetime - overhead, 1))
     own, other = (limits.wtime, limits.btime) if side == 0 else (limits.btime, limits.wtime)
-    clock = other if own is None else own  # some interfaces send one side's clock only
+    clock = other if own is None else own  # some interfaces send only one side's clock
     if clock is None or limits.depth or limits.nodes or limits.mate:
         return TimeBudget(None, hard)
 
@@ -100,12 +100,12 @@ def allot(limits: Limits, side: int, overhead: int) -> TimeBudget:
     moves = _HORIZON
     if limits.movestogo is not None and limits.movestogo > 0:
         moves = min(limits.movestogo, _HORIZON)
-        # Every move still to come costs its overhead too.
+        # Every move to go costs its overhead too.
         left = max(left - overhead * (moves - 1), 1)
     usable = max(left - _RESERVE * overhead, left * _LEAST_USABLE)
     most_soft = max(usable * max(_SOFT_CLOCK_SHARE, _LAST_MOVE_SHARE / moves), 1.0)
     most_hard = max(usable * max(_HARD_CLOCK_SHARE, _LAST_MOVE_SHARE / moves), 1.0)
-    # The overhead eats from the increment; but a user may have stated far more of it than there is.
+    # The overhead reduces the increment; but a user may have set a far larger overhead than the real one.
     gain = max(increment - overhead, increment / 2)
     soft = min(usable / moves * _SOFT_SHARE + gain * _INCREMENT_SHARE, most_soft)
     longest = min(soft * _HARD_FACTOR, most_hard)
@@ -113,10 +113,10 @@ def allot(limits: Limits, side: int, overhead: int) -> TimeBudget:
 
 
 def scale(progress: Progress) -> float:
-    """Return by what to multiply the soft limit.
+    """Return the factor by which to multiply the soft limit.
 
-    Little time goes to a move that has stood for many iterations and takes nearly all nodes, because nothing else came
-    near; more to one just found, to one among several, and to a position whose score is falling.
+    The factor is low for a move that has been best for many iterations and takes nearly all nodes, because no other
+    move comes near. It is higher for a new best move, for one among several good moves, and for a falling score.
     """
     stability = _STABLE + (_UNSTABLE - _STABLE) * _STABILITY_DECAY**progress.stable_for
     share = _SHARE_BASE - _SHARE_WEIGHT * progress.best_share

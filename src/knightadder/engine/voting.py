@@ -1,4 +1,4 @@
-"""Which of several threads' lines to play: they searched the same position, and may disagree."""
+"""Vote among the threads, which searched the same position, for the line to play."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -8,19 +8,19 @@ from knightadder.engine.deepening import Line
 
 MATE_FOUND = int(transposition.MATE_FOUND)
 
-_WORST_COUNTS = 14  # centipawns: what makes the vote of the thread with the worst score count too
+_WORST_COUNTS = 14  # centipawns added to every score, so that the vote of the thread with the worst score counts too
 
 
 def vote(lines: Sequence[Line]) -> int:
     """Choose one of several threads' best lines.
 
     Each line votes for its first move, with a weight of its depth times how much its score exceeds the worst of all.
-    The formula is Stockfish's. But a mate that one thread has proved is a mate, whatever the others think.
+    The formula is Stockfish's. One exception: a mate that one thread has proved is played, whatever the votes.
 
     Parameters
     ----------
     lines : sequence of Line
-        At least one; the main thread's first, which is chosen if its move wins.
+        At least one, the main thread's first; that one is chosen if its move wins.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """Win, draw and loss probabilities from a score, by the two-parameter logistic model that engines commonly use.
 
-A side with a score of x centipawns wins with the probability 1 / (1 + exp((a - x) / b)), and loses as the other side
-would win, with -x; the rest are draws. So it wins half its games at x = a, and b says how gradually that comes. Both
+A side with a score of x centipawns wins with the probability 1 / (1 + exp((a - x) / b)). It loses with the probability
+that the other side, with -x, wins; the rest are draws. So it wins half its games at x = a, and b is the spread. Both
 are polynomials of the material on the board: https://github.com/official-stockfish/WDL_model describes the method.
 `knightadder tune wdl` fits the constants to games.
 """
@@ -10,13 +10,13 @@ import math
 from collections.abc import Sequence
 
 # Coefficients of the powers of material / FULL_MATERIAL, the highest first: fitted to 68,696 positions of 560 games
-# against near-equals, at 20,000 and 40,000 nodes a move, by the classical evaluation. Among people a lead is worth
-# less: what Lichess makes of it is near a = 240 and b = 221.
+# between engines of nearly equal strength, at 20,000 and 40,000 nodes a move, by the classical evaluation. In games of
+# people a lead is worth less: Lichess's formula corresponds to about a = 240 and b = 221.
 A = (-383.6, 1104.4, -955.8, 341.7)
 B = (188.3, -247.7, 129.7, 32.6)
 
 FULL_MATERIAL = 78  # at the start of a game
-LEAST_MATERIAL = 17  # games with less are too few to fit to, and have mostly been decided
+LEAST_MATERIAL = 17  # games with less are too few to fit to, and most of them are already decided
 _VALUES = {"p": 1, "n": 3, "b": 3, "r": 5, "q": 9}
 
 
@@ -39,12 +39,12 @@ def win_draw_loss(cp: int, material: int = FULL_MATERIAL) -> tuple[int, int, int
     cp : int
         Score of a side in centipawns.
     material : int
-        On the board, see :func:`material`.
+        Material on the board, see :func:`material`.
 
     Returns
     -------
     tuple of int
-        For that side.
+        For the side with this score.
     """
     half_won, spread = parameters(material)
     win = round(1000 * win_rate(cp, half_won, spread))

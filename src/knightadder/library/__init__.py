@@ -1,1 +1,1 @@
-"""The engine for Python programmers, on python-chess's boards; what of it is public, ``import knightadder`` gives."""
+"""The engine for Python programmers, on python-chess's boards; ``import knightadder`` gives the public part."""

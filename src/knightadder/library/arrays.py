@@ -24,7 +24,7 @@ Positions: TypeAlias = Iterable[chess.Board | str] | NDArray[Any]
 
 _Block: TypeAlias = Sequence[chess.Board | str] | NDArray[Any]
 
-_BLOCK = 1 << 15  # positions in a call of the core, which Ctrl-C does not interrupt
+_BLOCK = 1 << 15  # positions in a call of the core; Ctrl-C does not interrupt a call
 _LONGEST_FIELD = 80  # of a FEN; the 64 squares and seven slashes are 71 characters
 _SPACE, _QUESTION_MARK, _LAST_ASCII = ord(" "), ord("?"), 127
 _OTHER_SPACES = [code for code in range(_LAST_ASCII + 1, 0x10000) if chr(code).isspace()]
@@ -37,7 +37,7 @@ def pack(positions: Positions) -> NDArray[np.void]:
     ----------
     positions : iterable of chess.Board or str, or array
         Boards or FENs, or an array of FENs (of ``str`` or ``bytes``). The moves that led to a board are not kept, and
-        a counter keeps what fits: 255 plies since the last capture or pawn move, and the number of the move.
+        counters are limited: at most 255 plies since the last capture or pawn move, and 16 bits of move number.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def pack(positions: Positions) -> NDArray[np.void]:
     Raises
     ------
     PositionError
-        If a position is illegal; it says which, counted from 0.
+        If a position is illegal; the text gives its index, counted from 0.
     """
     given = _sliceable(positions)
     records = np.zeros(len(given), PACKED)
@@ -63,7 +63,7 @@ def pack(positions: Positions) -> NDArray[np.void]:
 
 
 def unpack(records: NDArray[np.void], chess960: bool = False) -> list[chess.Board]:
-    """Set up boards from packed positions.
+    """Convert packed positions to boards.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def unpack(records: NDArray[np.void], chess960: bool = False) -> list[chess.Boar
     Raises
     ------
     PositionError
-        If a record is no position; it says which, counted from 0.
+        If a record is not a legal position; the text gives its index, counted from 0.
     """
     boards = []
     for number, text in enumerate(unpack_fens(records, chess960)):
@@ -99,7 +99,7 @@ def unpack_fens(records: NDArray[np.void], chess960: bool = False) -> list[str]:
     Raises
     ------
     PositionError
-        If a record is no position; it says which, counted from 0.
+        If a record is not a legal position; the text gives its index, counted from 0.
     """
     if not _is_packed(records):
         raise TypeError(f"an array of packed positions is wanted, not {type(records).__name__}")
@@ -117,17 +117,17 @@ def unpack_fens(records: NDArray[np.void], chess960: bool = False) -> list[str]:
 def evaluate_many(
     positions: Positions, evaluation: str = "classical", *, illegal: int | None = None, workers: int | None = None
 ) -> NDArray[np.int16]:
-    """Give the static values of many positions, each as `evaluate` gives it; no GIL is held meanwhile.
+    """Give the static values of many positions, as `evaluate` does for one; the GIL is released meanwhile.
 
     Parameters
     ----------
     positions : iterable of chess.Board or str, or array
-        Boards or FENs; an array of FENs (of ``str`` or ``bytes``); or an array of packed positions as `pack` makes it,
-        such as a memory map of a file of them, which is read block by block.
+        Boards or FENs; an array of FENs (of ``str`` or ``bytes``); or an array of packed positions from `pack`, such as
+        a memory-mapped file of them, which is read block by block.
     evaluation : str
         ``"classical"`` or ``"pesto"``.
     illegal : int, optional
-        What to give for positions that are illegal, such as -32768, which is no value; by default they are an error.
+        The value for illegal positions, such as -32768, which no position has; by default they are an error.
     workers : int, optional
         Number of threads; one for each processor by default.
 
@@ -139,11 +139,11 @@ def evaluate_many(
     Raises
     ------
     PositionError
-        If a position is illegal and there is no value for it; it says which, counted from 0.
+        If a position is illegal and `illegal` is not given; the text gives its index, counted from 0.
     OptionError
         If there is no such evaluation.
     ValueError, TypeError
-        If there is not one thread at least, or the value for illegal positions is none that 16 bits hold.
+        If `workers` is less than 1, or `illegal` does not fit in 16 bits.
     """
     threads = processors() if workers is None else whole("workers", workers, 1)
     if illegal is not None:
@@ -191,7 +191,7 @@ def _is_packed(positions: object) -> bool:
 
 
 def _sliceable(positions: Positions) -> _Block:
-    """Give positions as something with a length, of which blocks can be taken."""
+    """Convert positions to an object with a length and slices."""
     if isinstance(positions, str):
         raise TypeError("several positions are wanted, not one FEN")
     if isinstance(positions, np.ndarray):
@@ -205,7 +205,7 @@ def _sliceable(positions: Positions) -> _Block:
 
 
 def _packed(block: _Block, start: int, tables: np.record) -> NDArray[np.void]:
-    """Give a block as records that the core may read; zeros stand for FENs that are no position."""
+    """Give a block as records that the core can read; a FEN that is not a position becomes zeros."""
     if _is_packed(block):
         return np.array(block, PACKED)
     text, ends = _characters(block, start)
@@ -217,14 +217,14 @@ def _packed(block: _Block, start: int, tables: np.record) -> NDArray[np.void]:
 
 
 def _characters(block: _Block, start: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Give the characters of a block of FENs, one after the other, and where each of them ends.
+    """Give the characters of a block of FENs, concatenated, and the end of each FEN.
 
-    White space that is not ASCII becomes a space, and all else that is not a question mark, which no FEN has.
+    Non-ASCII white space becomes a space, and other non-ASCII characters a question mark, which no FEN contains.
     """
     if isinstance(block, np.ndarray):
         rows = np.array(block, block.dtype.newbyteorder("="))
         codes: NDArray[np.unsignedinteger] = rows.view(np.uint8 if rows.dtype.kind == "S" else np.uint32)
-        codes[codes == 0] = _SPACE  # NumPy fills up with zeros, which a FEN would not end with
+        codes[codes == 0] = _SPACE  # NumPy pads with zeros, which no FEN ends with
         other = codes > _LAST_ASCII
         codes[other] = np.where(np.isin(codes[other], _OTHER_SPACES), _SPACE, _QUESTION_MARK)
         return codes.astype(np.uint8), len(codes) // len(block) * np.arange(1, len(block) + 1, dtype=np.int64)
@@ -245,7 +245,7 @@ def _fen(position: chess.Board | str, number: int) -> str:
 
 
 def _illegal(block: _Block, place: int, start: int) -> PositionError:
-    """Make the error that says which position is illegal, and why as far as that is known."""
+    """Make the error for an illegal position, with its index and the reason if known."""
     position, number = block[place], start + place
     if isinstance(position, np.void):
         return PositionError(f"illegal position {number}: the record describes none")

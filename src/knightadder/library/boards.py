@@ -1,6 +1,6 @@
-"""From python-chess's terms to the engine's: boards, moves and limits.
+"""Conversion from python-chess to the engine: boards, moves and limits.
 
-Whatever comes from a caller is checked here, since compiled code trusts what it is given.
+All values from a caller are checked here, because compiled code does not check them.
 """
 
 import contextlib
@@ -14,18 +14,18 @@ import chess.engine
 from knightadder.engine.errors import PositionError
 from knightadder.engine.limits import Limits
 
-# More than any search gets to, and less than what 64 bits hold; a limit beyond it never comes.
+# More than any search reaches, and less than 64 bits hold; larger limits have the same effect.
 _MOST_NODES = 1 << 62
 _MOST_PLIES = 10_000  # of depth, moves to mate and moves to the time control
-_MOST_SECONDS = 4_000_000.0  # 46 days; where threads wait by milliseconds of 32 bits, they can wait no longer
+_MOST_SECONDS = 4_000_000.0  # 46 days; where threads wait by 32-bit milliseconds, they cannot wait longer
 
-# With so many plies since the last capture or pawn move, the game is a draw by the fifty-move rule with any move of
-# another kind, and what was on the board before cannot matter.
+# After this many plies without a capture or pawn move, a further such ply is a draw by the fifty-move rule, and a
+# capture or pawn move rules repetitions out. So earlier positions do not matter.
 _MOST_HISTORY = 100
 
 
 def checked_board(board: chess.Board) -> chess.Board:
-    """Give a board back; TypeError if it is none, PositionError if it is that of a variant."""
+    """Give a board back; TypeError if it is not a board, PositionError if its variant is not supported."""
     if not isinstance(board, chess.Board):
         raise TypeError(f"board is a chess.Board, not {board!r:.60}")
     if board.uci_variant != "chess":
@@ -34,14 +34,14 @@ def checked_board(board: chess.Board) -> chess.Board:
 
 
 def fen_of(board: chess.Board) -> str:
-    """Write the FEN of a board; PositionError if its attributes have values that no board has."""
+    """Write the FEN of a board; PositionError if its attributes have impossible values."""
     with _intact():
         return board.fen()
 
 
 @contextlib.contextmanager
 def _intact() -> Iterator[None]:
-    """Make a PositionError of whatever a board raises, to whose attributes anything can have been assigned."""
+    """Convert any error of a board to a PositionError: its attributes may have been set to anything."""
     try:
         yield
     except Exception as error:
@@ -49,7 +49,7 @@ def _intact() -> Iterator[None]:
 
 
 def position_of(board: chess.Board) -> tuple[str, tuple[str, ...]]:
-    """Say how a board came about, as far as that matters to its future.
+    """Give a position and the moves from it to the board, as far as they matter for the rest of the game.
 
     Parameters
     ----------
@@ -64,15 +64,15 @@ def position_of(board: chess.Board) -> tuple[str, tuple[str, ...]]:
     Raises
     ------
     PositionError
-        If it is the board of a variant other than chess and Chess960, or can be no board of a game.
+        If the variant is not chess or Chess960, or the board cannot occur in a game.
     """
     checked_board(board)
     with _intact():
-        board.fen()  # or the board is in no order, which the positions before it need not show
+        board.fen()  # raises if the board is invalid, which earlier positions may not show
         history = min(board.halfmove_clock, _MOST_HISTORY)
-        root = board.copy(stack=history)  # to copy a long game takes long
+        root = board.copy(stack=history)  # copying a long game takes long
         moves: list[str] = []
-        # No position from before a null move can come again by the rules of chess.
+        # By the rules of chess, positions before a null move cannot be repeated.
         while len(moves) < history and root.move_stack and root.peek():
             moves.append(root.pop().uci())
         return root.fen(), tuple(reversed(moves))
@@ -81,25 +81,25 @@ def position_of(board: chess.Board) -> tuple[str, tuple[str, ...]]:
 def limits_of(
     board: chess.Board, limit: chess.engine.Limit | None, root_moves: Iterable[chess.Move] | None = None
 ) -> Limits:
-    """Translate a limit.
+    """Convert a limit to the engine's.
 
     Parameters
     ----------
     board : chess.Board
         The position to search.
     limit : chess.engine.Limit or None
-        When to end; its clocks and times are in seconds. ``None`` is to go on until stopped.
+        When to end; its clocks and times are in seconds. ``None`` means to search until stopped.
     root_moves : iterable of chess.Move, optional
         The moves to choose from; all legal ones by default.
 
     Raises
     ------
     PositionError
-        If a root move is not legal, or there is none.
+        If a root move is not legal, or the list of root moves is empty.
     ValueError
-        If the limit sets none, or one that is not possible; its text names it.
+        If the limit sets nothing, or an impossible value; the text names it.
     TypeError
-        If a limit is not the number that it should be.
+        If a value is not a number of the right kind.
     """
     if limit is None:
         return Limits(infinite=True, searchmoves=_names(board, root_moves))
@@ -128,16 +128,16 @@ def whole(name: str, value: int, least: int, most: int | None = None) -> int:
     Parameters
     ----------
     name : str
-        What the caller knows it by.
+        The name that the caller knows it by.
     value : int
-        The number; also one of NumPy's.
+        The number; NumPy's integers are accepted.
     least, most : int
         Its bounds, both included.
 
     Raises
     ------
     TypeError
-        If it is no whole number; ``True`` and ``2.0`` are none.
+        If it is not a whole number; ``True`` and ``2.0`` are not.
     ValueError
         If it is out of bounds.
     """
@@ -196,12 +196,12 @@ def name_of(board: chess.Board, move: chess.Move, what: str = "move") -> str:
     move : chess.Move
         The move.
     what : str
-        What the caller knows it by.
+        The name that the caller knows it by.
 
     Raises
     ------
     TypeError
-        If it is no move.
+        If it is not a move.
     PositionError
         If it is not legal.
     """
@@ -209,7 +209,7 @@ def name_of(board: chess.Board, move: chess.Move, what: str = "move") -> str:
         raise TypeError(f"{what} is a chess.Move, not {move!r:.60}")
     try:
         legal = board.is_legal(move)
-    except Exception:  # of squares or pieces that there are not, or a board that can be none
+    except Exception:  # the move has impossible squares or pieces, or the board is impossible
         legal = False
     if not legal:
         raise PositionError(f"illegal move: {_text(move)}")

@@ -1,4 +1,4 @@
-"""The class `Engine`: plays and analyses python-chess's boards, within the process."""
+"""The class `Engine`: plays and analyses on python-chess's boards, within the process."""
 
 import os
 import threading
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Setting: TypeAlias = str | int | bool
 Folders: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
-MOST_LINES = 256  # as the option MultiPV has it
+MOST_LINES = 256  # the maximum of the option MultiPV
 
 _loading = threading.Lock()
 _loaded = False
@@ -33,17 +33,17 @@ _loaded = False
 
 @dataclass(frozen=True, slots=True)
 class _Pondering:
-    """A search on the opponent's time: from which position, and its lines."""
+    """A search on the opponent's time: the position where it began, and its lines."""
 
     position: tuple[str, tuple[str, ...]]
     stream: Stream
 
 
 class Engine:
-    """An engine of one's own, which does one search at a time.
+    """An engine that does one search at a time.
 
-    The first in a process loads the compiled core, and on a fresh machine compiles it, which takes half a minute; the
-    logger ``knightadder`` tells the progress. Several engines search in parallel, since a search holds no GIL.
+    The first in a process loads the core, and on a fresh machine compiles it, which takes half a minute; the logger
+    ``knightadder`` reports the progress. Several engines search in parallel, because a search releases the GIL.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Engine:
     Raises
     ------
     OptionError
-        If a value is refused.
+        If a value is not accepted.
     EngineError
         If the engine cannot be loaded.
     """
@@ -97,17 +97,17 @@ class Engine:
         Parameters
         ----------
         options : mapping
-            Such as ``{"UCI_LimitStrength": True, "UCI_Elo": 1600}``.
+            For example ``{"UCI_LimitStrength": True, "UCI_Elo": 1600}``.
 
         Returns
         -------
         list of str
-            What there is to know about it, a line each; of tablebases that are damaged, for example.
+            Messages about the options, a line each; about damaged tablebases, for example.
 
         Raises
         ------
         OptionError
-            If there is no such option, or the value does not suit it; the options before it are set.
+            If an option does not exist, or does not accept the value; the options before it are set.
         EngineError
             If the engine is searching.
         """
@@ -115,7 +115,7 @@ class Engine:
         return [line for name, value in options.items() for line in self._core.set_option(name, _text(name, value))]
 
     def new_game(self) -> None:
-        """Forget what earlier searches learnt."""
+        """Clear what earlier searches have learnt."""
         self._make_idle()
         self._core.new_game()
 
@@ -136,8 +136,8 @@ class Engine:
         limit : chess.engine.Limit
             A time, a depth, a number of nodes, or the clocks of a game.
         ponder : bool
-            Whether to think on, after the answer, about the reply to it that is expected. If the board of the next call
-            shows that reply, the search goes on as its search.
+            Whether to search on after the answer, for the move after the expected reply. If the board of the next call
+            shows that reply, that search continues as the search of the next call.
         root_moves : iterable of chess.Move, optional
             The moves to choose from.
 
@@ -148,7 +148,7 @@ class Engine:
         EngineError
             If the engine is searching.
         ValueError, TypeError
-            If the limit, or what it sets, is not possible.
+            If the limit, or one of its values, is not possible.
         """
         began = monotonic()
         stream = self._search_for_move(board, limit, root_moves)
@@ -162,7 +162,7 @@ class Engine:
         ponder: bool = False,
         root_moves: Iterable[chess.Move] | None = None,
     ) -> PlayResult:
-        """Choose a move; see `play`. To cancel the task ends the search."""
+        """Choose a move; see `play`. Cancelling the task ends the search."""
         began = monotonic()
         stream = self._search_for_move(board, limit, root_moves)
         return self._answer(await stream.result_async(), board, limit, ponder, monotonic() - began)
@@ -195,7 +195,7 @@ class Engine:
         EngineError
             If the engine is searching.
         ValueError, TypeError
-            If the limit, or what it sets, or the number of lines (1 to 256) is not possible.
+            If the limit, one of its values, or the number of lines (1 to 256) is not possible.
         """
         return self.stream(board, limit, multipv=multipv, root_moves=root_moves).result()
 
@@ -207,7 +207,7 @@ class Engine:
         multipv: int = 1,
         root_moves: Iterable[chess.Move] | None = None,
     ) -> Analysis:
-        """Analyse a position; see `analyse`. To cancel the task ends the search."""
+        """Analyse a position; see `analyse`. Cancelling the task ends the search."""
         return await self.stream(board, limit, multipv=multipv, root_moves=root_moves).result_async()
 
     def stream(
@@ -225,7 +225,7 @@ class Engine:
         board : chess.Board
             The position, with the moves that led to it.
         limit : chess.engine.Limit, optional
-            When to end; by default only `Stream.stop` or the end of a ``with`` block does it.
+            When to end; by default the analysis runs until `Stream.stop` or the end of a ``with`` block.
         multipv : int
             Number of best lines to find.
         root_moves : iterable of chess.Move, optional
@@ -238,7 +238,7 @@ class Engine:
         EngineError
             If the engine is searching.
         ValueError, TypeError
-            If the limit, or what it sets, or the number of lines (1 to 256) is not possible.
+            If the limit, one of its values, or the number of lines (1 to 256) is not possible.
         """
         return self._begin(board, limits_of(board, limit, root_moves), multipv)
 
@@ -248,7 +248,7 @@ class Engine:
             self._stream.stop()
 
     def close(self) -> None:
-        """End the running search, and the engine: it cannot be used any more."""
+        """End the running search and the engine, which cannot be used any more."""
         self._closed = True
         self._core.close()
 
@@ -314,7 +314,7 @@ class Engine:
 
 
 def _after_move(limit: chess.engine.Limit, mover: chess.Color, seconds: float) -> chess.engine.Limit:
-    """Give the limit with the clock of the side that has just moved as it now stands."""
+    """Give the limit with the clock that the side that has just moved now has."""
     if mover == chess.WHITE and limit.white_clock is not None:
         return replace(limit, white_clock=limit.white_clock - seconds + (limit.white_inc or 0))
     if mover == chess.BLACK and limit.black_clock is not None:
@@ -323,7 +323,7 @@ def _after_move(limit: chess.engine.Limit, mover: chess.Color, seconds: float) -
 
 
 def _text(name: str, value: Setting) -> str:
-    """Write the value of an option as UCI does; OptionError if a line of UCI could not hold it, or its name."""
+    """Write an option's value as UCI does; OptionError if the value or the name does not fit in a line of UCI."""
     if not isinstance(name, str) or not name.isprintable():
         raise OptionError(f"unknown option: {name!r:.60}")
     text = str(value).lower() if isinstance(value, bool) else str(value)

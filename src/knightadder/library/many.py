@@ -1,4 +1,4 @@
-"""The analysis of many positions, by several threads within the process."""
+"""Analysis of many positions, by several threads within the process."""
 
 import os
 import queue
@@ -30,10 +30,10 @@ from knightadder.library.stream import logger
 
 _Item = TypeVar("_Item")
 
-_MOST_HASH = 33_554_432  # MiB, as the option Hash has it
-_MOST_MEGABYTES = 16  # that the hash table gets unless told otherwise
+_MOST_HASH = 33_554_432  # MiB, the maximum of the option Hash
+_MOST_MEGABYTES = 16  # default maximum of the hash table
 _NODES_A_MEGABYTE = 1 << 15  # half as many as it has entries
-_LOOK_UP = 0.5  # where the system does not interrupt a waiting thread, Ctrl-C is seen this often, in seconds
+_LOOK_UP = 0.5  # seconds; where the system does not interrupt a waiting thread, it checks for Ctrl-C this often
 
 
 def analyse_many(
@@ -49,9 +49,9 @@ def analyse_many(
 ) -> list[Analysis]:
     """Analyse many positions, several at a time.
 
-    Each is searched by one thread, as a new `Engine` with the same hash table would search it: nothing is kept from one
-    to the next. So with limits other than time the analyses depend on nothing else, nor on the number of threads.
-    An exception, such as Ctrl-C, ends all searches.
+    Each position is searched by one thread, as a new `Engine` with the same hash table would search it: nothing is kept
+    from one position to the next. So unless the limit is a time, the analyses depend only on the position, the limit
+    and the other settings, not on the number of threads. An exception, such as Ctrl-C, ends all searches.
 
     Parameters
     ----------
@@ -64,13 +64,13 @@ def analyse_many(
     multipv : int
         Number of best lines to find.
     hash_mb : int, optional
-        Size of each thread's hash table in MiB. By default it suits a limit of nodes, and is 16 at most.
+        Size of each thread's hash table in MiB. By default it depends on the limit of nodes, and is 16 at most.
     evaluation : str
         ``"classical"`` or ``"pesto"``.
     syzygy_path : path or several, optional
         Folders of Syzygy tablebases.
     on_result : callable, optional
-        Called with the index and the analysis of each position as it is done, in the thread of the caller.
+        Called in the caller's thread with the index and the analysis of each finished position.
 
     Returns
     -------
@@ -80,9 +80,9 @@ def analyse_many(
     Raises
     ------
     PositionError
-        If a position or a move on its board is illegal; it says which, counted from 0.
+        If a position or a move on its board is illegal; the text gives its index, counted from 0.
     OptionError
-        If there is no such evaluation, or not enough memory.
+        If there is no such evaluation, or too little memory.
     ValueError, TypeError
         If the limit sets none of these, or a number is not possible.
     """
@@ -110,14 +110,14 @@ def analyse_many(
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """What there is to know besides a position's record: the moves played from it, and how moves are written."""
+    """The part of a task that is not in the position's record: the moves played from it, and the castling notation."""
 
     moves: NDArray[np.int64]
     chess960: bool
 
 
 class _Analyst:
-    """Analyses one position after the other, in a thread of its own."""
+    """Analyses positions one after another, in a thread of its own."""
 
     def __init__(self, search: ShortSearch, limits: Limits, lines: int) -> None:
         self._search, self._limits, self._lines = search, limits, lines
@@ -130,7 +130,7 @@ class _Analyst:
             move = int(task.moves[played])
             name = chess.Move(move & 63, move >> 6 & 63, move >> 12 or None).uci()
             raise PositionError(f"illegal move on the board of position {index}: {name}")
-        # A stop flag for each search: a timer that comes too late must not end the next one.
+        # A stop flag for each search: a late timer must not end the next search.
         stop = self._stop = np.zeros(1, np.uint64)
         if self._cancelled:
             stop[0] = 1
@@ -160,20 +160,20 @@ def _open_tablebases(tables: np.record, folders: Folders | None) -> Tablebases:
 
 
 def _megabytes(limits: Limits) -> int:
-    """Size the hash table: to clear a large one takes as long as to search thousands of nodes."""
+    """Choose the size of the hash table: clearing a large one takes as long as searching thousands of nodes."""
     if not limits.nodes:
         return _MOST_MEGABYTES
     return max(1, min(-(-limits.nodes // _NODES_A_MEGABYTE), _MOST_MEGABYTES))
 
 
 def _tasks(boards: Iterable[chess.Board | str]) -> tuple[list[_Task], NDArray[np.void]]:
-    """Take boards apart: into packed positions, and the moves from there."""
+    """Convert boards to packed positions and the moves from there."""
     roots: list[chess.Board | str] = []
     tasks = []
     if isinstance(boards, str):
         raise TypeError("several positions are wanted, not one FEN")
     for board in boards:
-        # Of the boards of variants, `pack` says what is wrong with them.
+        # For boards of other variants, `pack` reports the error.
         if isinstance(board, chess.Board) and board.uci_variant == "chess":
             root, moves = position_of(board)
             roots.append(root)
@@ -185,14 +185,14 @@ def _tasks(boards: Iterable[chess.Board | str]) -> tuple[list[_Task], NDArray[np
 
 
 def _encoded(names: Iterable[str]) -> NDArray[np.int64]:
-    # What is no move at all becomes a1a1, which is never legal.
+    # Text that is not a move becomes a1a1, which is never legal.
     squares = [parse_uci(name) or (0, 0, 0) for name in names]
     return np.array([source | target << 6 | promotion << 12 for source, target, promotion in squares], np.int64)
 
 
 @contextmanager
 def _ends_after(milliseconds: int | None, stop: NDArray[np.uint64]) -> Iterator[None]:
-    """Set a stop flag when the time is up, if there is a limit to it."""
+    """Set a stop flag when the time is up, if the time is limited."""
     if milliseconds is None:
         yield
         return
@@ -210,7 +210,7 @@ def _share_out(
     records: NDArray[np.void],
     take: Callable[[int, Analysis], None],
 ) -> None:
-    """Let a thread for each analyst do the tasks, and take their results in this one."""
+    """Run each analyst in a thread until all tasks are done, and pass the results on in the caller's thread."""
     waiting = deque(range(len(tasks)))
     done: queue.SimpleQueue[tuple[int, Analysis] | BaseException] = queue.SimpleQueue()
 
@@ -222,7 +222,7 @@ def _share_out(
                 except IndexError:
                     return
                 done.put((index, analyst.analyse(tasks[index], records, index)))
-        except BaseException as error:  # for the caller's thread to raise
+        except BaseException as error:  # raised again in the caller's thread
             done.put(error)
 
     threads = [threading.Thread(target=work, args=(analyst,), name="analysis", daemon=True) for analyst in analysts]

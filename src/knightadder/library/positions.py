@@ -1,6 +1,6 @@
-"""What can be asked about one position: its value, its moves, its exchanges, and how many games there are from it.
+"""Queries about one position: its value, its legal moves, its exchanges, and its perft counts.
 
-All of it may be called from any thread; what takes long holds no GIL.
+All functions may be called from any thread; those that take long release the GIL.
 """
 
 import threading
@@ -16,12 +16,12 @@ from knightadder.engine.game import Game
 from knightadder.library.boards import checked_board, fen_of, name_of, whole
 from knightadder.library.shared import Stock, tables_of
 
-# All that an exchange can be worth lies between these: to give a queen for nothing, and to win one and become one.
+# All values of exchanges lie between these: losing a queen for nothing, and winning a queen with a promotion.
 _LEAST, _MOST = -900, 1700
-_STEP = 100  # and is so many centipawns, or a multiple
+_STEP = 100  # all values are multiples of this, in centipawns
 
-_DEEPEST = 60  # plies of perft; there is no room for more than three times as many
-_LOOK_UP = 0.1  # where the system does not interrupt a waiting thread, Ctrl-C is seen this often, in seconds
+_DEEPEST = 60  # plies of perft; the core has room for about three times as many
+_LOOK_UP = 0.1  # seconds; where the system does not interrupt a waiting thread, it checks for Ctrl-C this often
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +31,14 @@ class Evaluation:
     Attributes
     ----------
     centipawns : int
-        The value from White's view, as search sees it: with what is known of endings, and shrinking as the fifty-move
-        rule comes nearer.
+        The value from White's view, as search uses it: corrected for known endings, and reduced as the fifty-move rule
+        comes near.
     turn : chess.Color
         The side to move.
     in_check : bool
-        Whether that side is in check; a static value means little then, and search does without.
+        Whether that side is in check; then a static value means little, and search does not use one.
     breakdown : Breakdown or None
-        The terms that it is made of; ``None`` for an evaluation other than the classical one.
+        The terms of the value; ``None`` for an evaluation other than the classical one.
     """
 
     centipawns: int
@@ -48,7 +48,7 @@ class Evaluation:
 
     @property
     def score(self) -> PovScore:
-        """The value as a score with the side to move as its view."""
+        """The value as a score from the side to move's view."""
         return PovScore(Cp(self.centipawns if self.turn else -self.centipawns), self.turn)
 
     @property
@@ -58,14 +58,14 @@ class Evaluation:
 
 
 def evaluate(board: chess.Board, evaluation: str = "classical") -> Evaluation:
-    """Give the static value of a position: without search, what the engine thinks of it at a glance.
+    """Give the static value of a position: the engine's evaluation without search.
 
     Parameters
     ----------
     board : chess.Board
         The position.
     evaluation : str
-        ``"classical"``, which gives its terms too, or ``"pesto"``.
+        ``"classical"``, which also gives its terms, or ``"pesto"``.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def legal_moves(board: chess.Board) -> list[chess.Move]:
     Parameters
     ----------
     board : chess.Board
-        The position. If it is one of Chess960, castling is king takes rook, as in python-chess.
+        The position. In Chess960, castling is king takes rook, as in python-chess.
 
     Raises
     ------
@@ -101,44 +101,44 @@ def legal_moves(board: chess.Board) -> list[chess.Move]:
 
 
 def see(board: chess.Board, move: chess.Move) -> int:
-    """Give what the exchange that a move starts is worth to the side that moves, by static exchange evaluation.
+    """Give the value of the exchange that a move starts, for the side that moves, by static exchange evaluation.
 
-    After the move both sides may capture on its target square in turn, each with its least valuable piece and only as
-    long as that pays. Pieces behind others join in; pins are ignored; a king captures only what is not defended. The
-    value is what the mover wins so, less what it loses: pawn 100, knight and bishop 300, rook 500, queen 900. If the
-    move promotes, that counts as well; later promotions do not. Castling is worth 0.
+    After the move both sides may capture on its target square in turn, each with its least valuable piece and only
+    while that pays. X-ray attackers join in; pins are ignored; a king captures only undefended pieces. The value is the
+    material that the mover wins minus what it loses: pawn 100, knight and bishop 300, rook 500, queen 900. If the move
+    promotes, that counts as well; later promotions do not. Castling is worth 0.
 
     Parameters
     ----------
     board : chess.Board
         The position.
     move : chess.Move
-        A legal move; a quiet one is worth 0, or less if it puts a piece where it is lost.
+        A legal move; a quiet one is worth 0, or less if it loses the piece.
 
     Returns
     -------
     int
-        In centipawns.
+        The value in centipawns.
 
     Raises
     ------
     PositionError
         If the position or the move is illegal.
     TypeError
-        If that is no board, or no move.
+        If `board` is not a board, or `move` is not a move.
     """
     with _games().lend() as game:
         _set_up(game, board)
         name = name_of(board, move)
-        # The core says whether a value is reached; the first step that is not lies just above it.
+        # The core tells whether an exchange wins at least a value; the result is just below the first that it does not.
         steps = range(_LEAST + _STEP, _MOST + _STEP, _STEP)
         return _LEAST + _STEP * bisect_left(steps, True, key=lambda value: not game.exchange_wins(name, value))
 
 
 def perft(board: chess.Board, depth: int) -> int:
-    """Count the games from a position: the leaves of the tree of legal moves.
+    """Count the leaves of the tree of legal moves from a position.
 
-    Ctrl-C ends it.
+    Ctrl-C ends the count.
 
     Parameters
     ----------
@@ -152,16 +152,16 @@ def perft(board: chess.Board, depth: int) -> int:
     PositionError
         If the position is illegal.
     ValueError, TypeError
-        If the depth is negative, greater than 60, or no whole number.
+        If the depth is negative, greater than 60, or not a whole number.
     """
     if whole("depth", depth, 0, _DEEPEST) == 0:
-        legal_moves(board)  # an illegal position has no games
+        legal_moves(board)  # raises for an illegal position
         return 1
     return sum(divide(board, depth).values())
 
 
 def divide(board: chess.Board, depth: int) -> dict[chess.Move, int]:
-    """Count the games from a position as `perft` does, by their first move.
+    """Count the leaves of the tree of legal moves by first move; see `perft`.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def divide(board: chess.Board, depth: int) -> dict[chess.Move, int]:
     PositionError
         If the position is illegal.
     ValueError, TypeError
-        If the depth is less than 1, greater than 60, or no whole number.
+        If the depth is less than 1, greater than 60, or not a whole number.
     """
     depth = whole("depth", depth, 1, _DEEPEST)
     counts: dict[str, int] = {}
@@ -189,7 +189,7 @@ def divide(board: chess.Board, depth: int) -> dict[chess.Move, int]:
             while thread.is_alive():
                 thread.join(_LOOK_UP)
         except BaseException:
-            while thread.is_alive():  # it may only just be about to begin
+            while thread.is_alive():  # the thread may not have begun yet
                 game.interrupt()
                 thread.join(_LOOK_UP)
             raise
@@ -203,5 +203,5 @@ def _games(evaluation: str = "classical") -> Stock[Game]:
 
 
 def _set_up(game: Game, board: chess.Board) -> None:
-    """Set a position up; how it came about is of no interest here."""
+    """Set a position up, without the moves that led to it."""
     game.set_up(fen_of(checked_board(board)))

@@ -1,4 +1,4 @@
-"""What a search by the library gives: lines, analyses and moves, in python-chess's terms."""
+"""The results of a search by the library: lines, analyses and moves, in python-chess's terms."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ class Line:
     depth, seldepth : int
         Nominal depth of the iteration and the deepest ply reached, in plies.
     score : chess.engine.PovScore
-        Centipawns, or moves to mate, with the side to move as its view.
+        Centipawns, or moves to mate, from the side to move's view.
     bound : Bound
         Whether the score is exact, or a lower or upper bound.
     wdl : chess.engine.PovWdl
@@ -27,7 +27,7 @@ class Line:
     nodes, nps : int
         Positions visited since the search began, and per second.
     hashfull : int
-        Used part of the hash table in per mille.
+        The part of the hash table in use, in per mille.
     tbhits : int
         Positions found in endgame tablebases.
     time : float
@@ -57,12 +57,12 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """The end of an analysis.
+    """The result of an analysis.
 
     Attributes
     ----------
     lines : tuple of Line
-        The newest line of each rank, the best first; at least one.
+        The latest line of each rank, the best first; at least one.
     best_move : chess.Move or None
         The move to play; ``None`` when there is none, in checkmate and stalemate.
     ponder : chess.Move or None
@@ -100,7 +100,7 @@ class PlayResult:
     ponder : chess.Move or None
         The reply to expect.
     line : Line
-        The line that the move begins, with its score.
+        The line that begins with the move, with its score.
     """
 
     move: chess.Move | None
@@ -109,7 +109,7 @@ class PlayResult:
 
 
 def line_of(info: Info, turn: chess.Color) -> Line:
-    """Translate a line of the engine.
+    """Convert a line of the engine.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def line_of(info: Info, turn: chess.Color) -> Line:
         The side to move.
     """
     score = Mate(info.score.mate) if info.score.mate is not None else Cp(info.score.cp or 0)
-    # The engine gives no probabilities where the game is over: the side to move is mated, or stalemated.
+    # The engine gives no probabilities if the game is over: then the side to move is checkmated or stalemated.
     wdl = info.wdl or ((0, 0, 1000) if score.is_mate() else (0, 1000, 0))
     return Line(
         rank=info.multipv,

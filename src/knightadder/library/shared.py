@@ -1,4 +1,4 @@
-"""What the functions of the library share: the core's tables, and working memory that threads lend from each other."""
+"""Data that the library's functions share: the core's tables, and objects that threads borrow from a pool."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -41,12 +41,12 @@ def _tables(evaluation: int) -> np.record:
 
 
 class Stock(Generic[Item]):
-    """A stock of things that one thread at a time can use: as many as are in use at once, each made when it is needed.
+    """A pool of objects that one thread at a time can use: an object is made when none is free.
 
     Parameters
     ----------
     make : callable
-        Makes one.
+        Makes an object.
     """
 
     def __init__(self, make: Callable[[], Item]) -> None:
@@ -55,7 +55,7 @@ class Stock(Generic[Item]):
 
     @contextmanager
     def lend(self) -> Iterator[Item]:
-        """Lend one for the ``with`` block."""
+        """Lend an object for the ``with`` block."""
         try:
             item = self._idle.pop()
         except IndexError:

@@ -1,4 +1,4 @@
-"""A search as it goes on: its lines as they come, to be waited for by threads and by coroutines."""
+"""A running search whose lines threads and coroutines can wait for."""
 
 import asyncio
 import contextlib
@@ -20,14 +20,14 @@ from knightadder.library.results import Analysis, Line, line_of
 
 logger = logging.getLogger("knightadder")
 
-# Where the system does not interrupt a waiting thread, Ctrl-C is seen this often, in seconds.
+# Where the system does not interrupt a waiting thread, it checks for Ctrl-C this often, in seconds.
 _LOOK_UP = 0.5
 
 
 class Stream:
-    """The lines of a running search, each once, and its end.
+    """The lines of a running search, each of them once, and its result.
 
-    It is an iterator, an asynchronous iterator, and a context manager of both kinds, which ends the search.
+    It is an iterator, an asynchronous iterator, and a context manager of both kinds, which ends the search on exit.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Stream:
     # --- for the engine's threads ----------------------------------------------------------------------------------
 
     def report(self, news: Info | CurrentMove | Message) -> None:
-        """Take what the engine reports."""
+        """Accept a report of the engine."""
         if isinstance(news, Message):
             logger.info("%s", news.text)
         elif isinstance(news, Info):
@@ -60,7 +60,7 @@ class Stream:
                 self._notify()
 
     def finish(self, result: Result) -> None:
-        """Take the engine's answer."""
+        """Accept the engine's result."""
         best, ponder = [chess.Move.from_uci(name) if name else None for name in (result.best_move, result.ponder)]
         with self._changed:
             lines = tuple(self._newest[rank] for rank in sorted(self._newest))
@@ -70,11 +70,11 @@ class Stream:
     def _notify(self) -> None:
         self._changed.notify_all()
         for wake in self._wakers:
-            with contextlib.suppress(RuntimeError):  # the event loop has been closed meanwhile
+            with contextlib.suppress(RuntimeError):  # the event loop has been closed
                 wake()
         self._wakers.clear()
 
-    # --- for everybody ---------------------------------------------------------------------------------------------
+    # --- for all callers -------------------------------------------------------------------------------------------
 
     @property
     def done(self) -> bool:
@@ -83,11 +83,11 @@ class Stream:
 
     @property
     def ending(self) -> bool:
-        """Whether the search has ended, or was told to and will in a moment."""
+        """Whether the search has ended, or has been told to end."""
         return self._stopped or self.done
 
     def stop(self) -> None:
-        """End the search soon; what it has found by then is its result."""
+        """End the search soon; the result is what it has found by then."""
         if not self.done:
             self._stopped = True
             self._stop()
@@ -141,7 +141,7 @@ class Stream:
             await change.wait()
 
     async def result_async(self) -> Analysis:
-        """Wait for the end of the search and give its result; to be cancelled ends the search."""
+        """Wait for the end of the search and give its result; cancelling the task ends the search."""
         try:
             while True:
                 with self._changed:
@@ -154,7 +154,7 @@ class Stream:
             raise
 
     def _next_change(self) -> asyncio.Event:
-        """Give an event of the running loop that is set when something has changed; to be called under the lock."""
+        """Give an event of the running loop that is set at the next change; call it under the lock."""
         loop, event = asyncio.get_running_loop(), asyncio.Event()
         self._wakers.append(lambda: loop.call_soon_threadsafe(event.set))
         return event
@@ -166,4 +166,4 @@ class Stream:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
-        self.result()  # takes a millisecond or so, and must not be cancelled in its turn
+        self.result()  # takes about a millisecond, and must not be cancelled

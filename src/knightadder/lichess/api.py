@@ -1,4 +1,4 @@
-"""Lichess's bot API by the library berserk: requests, and what may be done after one that failed."""
+"""Lichess's bot API, through the library berserk: requests, and retries after a failure."""
 
 import logging
 import threading
@@ -21,18 +21,18 @@ T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
-# Seconds to connect, for an answer, and of silence in a stream, which has an empty line every six seconds or so.
+# Timeouts in seconds: to connect, for an answer, and between a stream's lines (an empty one comes every six or so).
 _TIMEOUTS = 5.0, 6.0, 15.0
 
 _TOO_MANY_REQUESTS = 429
 _PAUSE = 60.0  # "wait a full minute before resuming API usage"
 _ATTEMPTS = 6
-_MOST_CONNECTIONS = 64  # two for each game, since its stream holds one
+_MOST_CONNECTIONS = 64  # two for each game, because its stream occupies one
 _LONGEST_CHAT = 140
 
 
 class Lichess:
-    """The requests that a bot makes, for all its threads.
+    """The requests of a bot, for all its threads.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Lichess:
     ending : threading.Event
         When set, waits are cut short.
     timeouts : tuple of float
-        Seconds to connect, for an answer, and of silence in a stream.
+        Timeouts in seconds: to connect, for an answer, and between the lines of a stream.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Lichess:
         self._clock, self._ending = clock, ending
         self._session = _Session(token, timeouts)
         self._client = berserk.Client(self._session, base_url=url)
-        self._bot = berserk.Requestor(self._session, url, default_fmt=berserk.JSON)  # for what Client has not
+        self._bot = berserk.Requestor(self._session, url, default_fmt=berserk.JSON)  # for requests that Client lacks
         self._resume_at = clock.now()
 
     def close(self) -> None:
@@ -80,21 +80,21 @@ class Lichess:
         return self._repeat(request)
 
     def upgrade(self) -> None:
-        """Make the account a bot account, for good."""
+        """Make the account a bot account, permanently."""
         self._once(self._client.account.upgrade_to_bot)
 
     def introduce(self, name: str) -> None:
-        """Say in each request from now on who is playing, as Lichess asks of bots."""
+        """Name the account in every later request, as Lichess asks bots to do."""
         self._session.headers["User-Agent"] = f"knightadder/{__version__} user:{name}"
 
     # --- streams ---------------------------------------------------------------------------------------------------
 
     def events(self) -> EventStream:
-        """Open the stream of challenges and games; on opening it tells those that there are."""
+        """Open the stream of challenges and games, which begins with the current ones."""
         return self._open("/api/stream/event")
 
     def game(self, game_id: str) -> EventStream:
-        """Open the stream of a game, whose first line tells all of it."""
+        """Open the stream of a game; its first line describes the whole game."""
         return self._open(f"/api/bot/game/stream/{game_id}")
 
     # --- challenges ------------------------------------------------------------------------------------------------
@@ -111,19 +111,19 @@ class Lichess:
     # --- games -----------------------------------------------------------------------------------------------------
 
     def move(self, game_id: str, move: str, offer_draw: bool = False) -> float:
-        """Make a move, once.
+        """Send a move, once.
 
         Returns
         -------
         float
-            The seconds that it took.
+            Seconds that the request took.
 
         Raises
         ------
         Refused
             If it is not the bot's turn, the move is illegal or the game is over.
         Unreachable
-            If nobody knows whether the move was made; the game's stream tells.
+            If it is unknown whether the move was made; the game's stream shows it.
         """
         path = f"/api/bot/game/{game_id}/move/{move}"
         self._pause()
@@ -132,19 +132,19 @@ class Lichess:
         return self._clock.now() - began
 
     def chat(self, game_id: str, text: str) -> None:
-        """Say something to the opponent, once; at most 140 characters of it."""
+        """Send a chat message to the opponent, once; cut to 140 characters."""
         self._once(lambda: self._client.bots.post_message(game_id, text[:_LONGEST_CHAT]))
 
     def abort(self, game_id: str) -> None:
-        """End a game that has hardly begun, without a result."""
+        """Abort a game that has hardly begun, which gives no result."""
         self._repeat(lambda: self._client.bots.abort_game(game_id))
 
     def resign(self, game_id: str) -> None:
-        """Resign a game; one that could be aborted is."""
+        """Resign a game, or abort it if that is possible."""
         self._repeat(lambda: self._client.bots.resign_game(game_id))
 
     def accept_draw(self, game_id: str) -> None:
-        """Accept a draw, or claim one."""
+        """Accept or claim a draw."""
         self._repeat(lambda: self._bot.post(f"/api/bot/game/{game_id}/draw/yes"))
 
     def decline_takeback(self, game_id: str) -> None:
@@ -152,7 +152,7 @@ class Lichess:
         self._repeat(lambda: self._bot.post(f"/api/bot/game/{game_id}/takeback/no"))
 
     def claim_victory(self, game_id: str) -> None:
-        """Claim the game, which the opponent has left."""
+        """Claim victory in a game that the opponent has left."""
         self._repeat(lambda: self._bot.post(f"/api/bot/game/{game_id}/claim-victory"))
 
     # --- how requests are made -------------------------------------------------------------------------------------
@@ -175,17 +175,17 @@ class Lichess:
             if status >= 500:
                 raise Unreachable(f"Lichess fails with status {status}") from None
             raise Refused(status, _explanation(error)) from None
-        except Exception as error:  # no connection, or an answer of which berserk could make nothing
+        except Exception as error:  # no connection, or an answer that berserk cannot read
             raise Unreachable(f"no answer from Lichess ({_kind(error)})") from None
 
     def _pause(self) -> None:
-        """Wait until requests may be made."""
+        """Wait until requests are allowed again."""
         seconds = self._resume_at - self._clock.now()
         if seconds > 0:
             self._clock.wait(self._ending, seconds)
 
     def _repeat(self, request: Callable[[], T]) -> T:
-        """Make a request that does no harm if it is made twice, until there is an answer or patience is at its end."""
+        """Repeat a request that is safe to repeat, until there is an answer or the attempts are used up."""
         backoff = Backoff()
         for _ in range(_ATTEMPTS - 1):
             try:
@@ -199,7 +199,7 @@ class Lichess:
 
 
 class _Session(requests.Session):
-    """A session with timeouts, whose token cannot be replaced by one from a .netrc file."""
+    """A session with timeouts; a .netrc file cannot replace its token."""
 
     def __init__(self, token: str, timeouts: tuple[float, float, float]) -> None:
         super().__init__()
@@ -216,7 +216,7 @@ class _Session(requests.Session):
 
 
 class _Bearer(AuthBase):
-    """The token in each request, and in no text that could be printed."""
+    """Adds the token to each request, and keeps it out of text that could be printed."""
 
     def __init__(self, token: str) -> None:
         self._token = token
@@ -227,12 +227,12 @@ class _Bearer(AuthBase):
 
 
 def _explanation(error: ResponseError) -> str:
-    """Give what the server says about the error."""
+    """Give the server's explanation of the error."""
     cause = error.cause
     text = cause.get("error") if isinstance(cause, dict) else None
     return str(text or error.reason or "no reason given")
 
 
 def _kind(error: Exception) -> str:
-    """Name the error at the root, as berserk wraps that of requests."""
+    """Name the innermost error, because berserk wraps those of requests."""
     return type(getattr(error, "error", error)).__name__

@@ -1,4 +1,4 @@
-"""The bot: takes challenges, starts a thread for each game, and ends when it is told to or has played enough."""
+"""The bot: accepts challenges, runs each game in a thread, and ends on request or after enough games."""
 
 import logging
 import re
@@ -22,8 +22,8 @@ Json: TypeAlias = dict[str, Any]
 
 logger = logging.getLogger(__name__)
 
-_LOOK_UP = 1.0  # seconds between two looks at what is overdue
-_START_WITHIN = 60.0  # seconds between accepting a challenge and its game; then it counts as cancelled
+_LOOK_UP = 1.0  # seconds between checks for overdue games
+_START_WITHIN = 60.0  # seconds between accepting a challenge and its game; later it counts as cancelled
 _START_AFTER_DOUBT = 10.0
 
 
@@ -36,7 +36,7 @@ class _GameDone:
 
 @dataclass(frozen=True, slots=True)
 class _Interrupt:
-    """Somebody wants the bot to end."""
+    """A request to end the bot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,35 +71,35 @@ class Bot:
         self._account_id, self._account_name = str(account["id"]), str(account["username"])
         self._policy = settings.policy()
         self._lag = Lag(settings.move_overhead)
-        # A queue whose put() may be called while the same thread is in its get(), as a signal's handler does.
+        # A SimpleQueue, because a signal handler may call put() while the same thread is inside get().
         self._inbox: SimpleQueue[Json | Refused | _GameDone | _Interrupt] = SimpleQueue()
         self._follower = Follower("events", lichess.events, lambda event, _: self._inbox.put(event), clock)
         self._games: dict[str, _Running] = {}
-        self._expected: dict[str, float] = {}  # games that will start, and until when they should have
-        self._seen: set[str] = set()  # all games that were started
+        self._expected: dict[str, float] = {}  # games that will start, and the latest time for it
+        self._seen: set[str] = set()  # all games that have been started
         self._declined: set[str] = set()
         self._interrupts = 0
         self._failure: Refused | None = None
 
     @property
     def games_played(self) -> int:
-        """How many games were started."""
+        """Number of games that have been started."""
         return len(self._seen)
 
     def interrupt(self) -> None:
-        """Take no more challenges, and end when all games are over; the second time they are resigned.
+        """Accept no more challenges, and end when all games are over; a second call resigns them.
 
-        May be called from any thread and from a signal's handler.
+        May be called from any thread and from a signal handler.
         """
         self._inbox.put(_Interrupt())
 
     def run(self) -> None:
-        """Play until the number of games is reached, or `interrupt`.
+        """Play until the number of games is reached, or until `interrupt` is called.
 
         Raises
         ------
         Refused
-            If the server no longer admits the bot; the games have been played to their end.
+            If the server no longer accepts the bot; the running games have then been played to their end.
         """
         self._follower.start()
         try:
@@ -126,20 +126,20 @@ class Bot:
     # --- ending ----------------------------------------------------------------------------------------------------
 
     def _ending(self) -> bool:
-        """Say whether no more games are begun."""
+        """Say whether the bot starts no more games."""
         limit = self._settings.games
         return bool(self._interrupts or self._failure or (limit and self._begun() >= limit))
 
     def _leaves(self) -> bool:
-        """Say whether running games are given up."""
+        """Say whether the bot resigns running games."""
         return self._interrupts > 1 or bool(self._interrupts and self._settings.on_interrupt == "resign")
 
     def _begun(self) -> int:
-        """Count the games that were started or will be."""
+        """Count the games that have been started or are expected."""
         return len(self._seen) + len(self._expected)
 
     def _look_up(self) -> None:
-        """See to what no event tells."""
+        """Drop games that have not started in time, and resign running games if that is due."""
         now = self._clock.now()
         for game_id in [game_id for game_id, until in self._expected.items() if until < now or self._leaves()]:
             logger.info("game %s: has not started", game_id)
@@ -159,7 +159,7 @@ class Bot:
                 self._expected.pop(_id(event["challenge"]["id"]), None)
             elif kind == "gameStart":
                 self._on_game(event["game"])
-        except Exception as error:  # no event ends the bot, whatever it contains
+        except Exception as error:  # an event must not end the bot, whatever it contains
             logger.warning("event %.40r is not as expected (%s: %.80r)", kind, type(error).__name__, str(error))
 
     def _on_challenge(self, challenge: Json) -> None:
@@ -182,7 +182,7 @@ class Bot:
                 self._lichess.decline(challenge_id, objection)
                 logger.info("challenge %s: declined, from %s: %s", challenge_id, name, objection)
         except (Refused, Unreachable) as error:
-            # It was withdrawn, or an attempt was successful whose answer was lost: then its game is about to start.
+            # The challenge was withdrawn, or was accepted and only the answer lost: then its game is about to start.
             logger.info("challenge %s: %s", challenge_id, error)
             if objection is None:
                 self._expected[challenge_id] = self._clock.now() + _START_AFTER_DOUBT
@@ -221,7 +221,7 @@ class Bot:
         self._games[game_id] = _Running(play, thread)
 
     def _play(self, game_id: str, play: GamePlay, engine: MovePlayer) -> None:
-        """Play a game, in its thread."""
+        """Play a game, in its own thread."""
         try:
             play.run()
         except Exception:  # one game must not end the others
@@ -232,7 +232,7 @@ class Bot:
 
 
 def _id(value: object) -> str:
-    """Give the id of a game or challenge; ValueError if it is none, since it becomes part of addresses."""
+    """Check and give the id of a game or challenge, which becomes part of URLs; ValueError if it is invalid."""
     if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", value):
         raise ValueError(f"{value!r:.40} is no id")
     return value

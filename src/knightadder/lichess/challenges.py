@@ -1,4 +1,4 @@
-"""Which challenges to accept, and why the others are declined."""
+"""Decides which challenges to accept, and gives the reason for declining the others."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,15 +14,15 @@ OPPONENTS = ("all", "humans", "bots")
 
 
 class Reason(StrEnum):
-    """Lichess's keys for why a challenge is declined; it shows a sentence for each."""
+    """Lichess's keys for the reasons to decline a challenge; Lichess shows a sentence for each."""
 
     GENERIC = "generic"
     LATER = "later"
     TOO_FAST = "tooFast"
     TOO_SLOW = "tooSlow"
     TIME_CONTROL = "timeControl"
-    RATED = "rated"  # send a rated one instead
-    CASUAL = "casual"  # send a casual one instead
+    RATED = "rated"  # the bot plays only rated games
+    CASUAL = "casual"  # the bot plays only casual games
     STANDARD = "standard"  # only standard games
     VARIANT = "variant"  # not this variant
     NO_BOT = "noBot"
@@ -31,16 +31,16 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What is played.
+    """Rules for accepting challenges.
 
     Attributes
     ----------
     variants, speeds, modes : tuple of str
-        Those accepted, of `VARIANTS`, `SPEEDS` and `MODES`.
+        Those that are accepted, from `VARIANTS`, `SPEEDS` and `MODES`.
     opponents : str
         One of `OPPONENTS`.
     min_rating, max_rating : int or None
-        Bounds of the challenger's rating in what is to be played; a challenger without one is outside of any.
+        Bounds of the challenger's rating for the game's kind; with a bound, challengers without a rating are declined.
     """
 
     variants: tuple[str, ...] = VARIANTS
@@ -56,12 +56,12 @@ class Policy:
         Parameters
         ----------
         challenge : mapping
-            As Lichess describes it.
+            The challenge, as Lichess describes it.
 
         Returns
         -------
         Reason or None
-            ``None`` to accept it.
+            ``None`` if it is accepted.
         """
         challenger = challenge.get("challenger") or {}
         is_bot = challenger.get("title") == "BOT"
@@ -84,7 +84,7 @@ class Policy:
         if fen and fen != "startpos":
             try:
                 playable = starting_board(fen, variant == "chess960").is_valid()
-            except Exception:  # what python-chess makes of a text that is no FEN, or of what is no text
+            except Exception:  # raised by python-chess for text that is not a FEN, or a value that is not text
                 playable = False
             if not playable:
                 return Reason.GENERIC

@@ -39,7 +39,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="play on Lichess as a bot",
         description="Play on Lichess with a bot account: accepts challenges, until Ctrl-C.",
         epilog=_EPILOG,
-        argument_default=argparse.SUPPRESS,  # only what is given overrides the file
+        argument_default=argparse.SUPPRESS,  # only given arguments override the file
     )
     command.set_defaults(run=run)
     command.add_argument("--config", type=Path, default=None, metavar="FILE.toml", help="settings")
@@ -84,12 +84,12 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand; returns the exit status.
+    """Run the subcommand; return the exit status.
 
     Raises
     ------
     OptionError
-        If a setting is not possible, or the token is not accepted.
+        If a setting is not possible, or the token is rejected.
     EngineError
         If the server cannot be reached or refuses the bot, or the engine cannot be loaded.
     """
@@ -147,7 +147,7 @@ def _play(lichess: Lichess, account: dict[str, Any], settings: BotSettings, cloc
 
 
 def _upgrade(lichess: Lichess, account: dict[str, Any]) -> int:
-    """Make the account a bot account, if the user types its name."""
+    """Make the account a bot account, if the user confirms by typing its name."""
     name = str(account["username"])
     if account.get("title") == "BOT":
         print(f"{name} is a bot account already")
@@ -168,7 +168,7 @@ def _upgrade(lichess: Lichess, account: dict[str, Any]) -> int:
 
 @contextlib.contextmanager
 def _interrupts(bot: Bot, ending: threading.Event) -> Iterator[None]:
-    """Let Ctrl-C, or a request to terminate, end the bot; the third time at once."""
+    """End the bot on Ctrl-C or a request to terminate; at the third signal at once."""
     count = 0
 
     def interrupt(number: int, frame: FrameType | None) -> None:
@@ -190,7 +190,7 @@ def _interrupts(bot: Bot, ending: threading.Event) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _logging(file: str | None, verbose: bool) -> Iterator[None]:
-    """Log to stderr, and to a file if wanted; a line an event."""
+    """Log to stderr, and to a file if wanted; one line per event."""
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if file is not None:
         try:
@@ -203,7 +203,7 @@ def _logging(file: str | None, verbose: bool) -> Iterator[None]:
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
         logger.addHandler(handler)
     logger.setLevel(logging.DEBUG if verbose else logging.INFO)
-    complain, logging.raiseExceptions = logging.raiseExceptions, False  # a full disk is no reason to stop
+    complain, logging.raiseExceptions = logging.raiseExceptions, False  # a full disk must not stop the bot
     try:
         yield
     finally:
@@ -219,7 +219,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _options(texts: list[str]) -> dict[str, str]:
-    """Read options given as NAME=VALUE."""
+    """Parse options given as NAME=VALUE."""
     options = {}
     for text in texts:
         name, equals, value = text.partition("=")

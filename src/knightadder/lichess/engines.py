@@ -1,4 +1,4 @@
-"""The engines that play: one for each game at a time, used again for the next."""
+"""The pool of engines: one for each running game, reused for later games."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -11,16 +11,16 @@ from knightadder.library.results import PlayResult
 
 
 class MovePlayer(Protocol):
-    """What a game needs of an engine; `knightadder.Engine` is one."""
+    """The part of an engine that a game needs; `knightadder.Engine` has it."""
 
     def configure(self, options: Mapping[str, str | int | bool]) -> list[str]:
         """Set UCI options by name."""
 
     def new_game(self) -> None:
-        """Forget the game before."""
+        """Clear what the engine has learnt from the previous game."""
 
     def play(self, board: chess.Board, limit: chess.engine.Limit, *, ponder: bool = False) -> PlayResult:
-        """Choose a move, and think on about the expected reply."""
+        """Choose a move; if `ponder`, search on after it for the expected reply."""
 
     def stop(self) -> None:
         """End the running search soon; callable from any thread."""
@@ -30,7 +30,7 @@ class MovePlayer(Protocol):
 
 
 class EnginePool:
-    """Engines for games.
+    """A pool of engines for games.
 
     Parameters
     ----------
@@ -45,11 +45,11 @@ class EnginePool:
         self._all: list[MovePlayer] = []
 
     def prepare(self) -> None:
-        """Make the first engine, which loads the core, ahead of the first game; EngineError if it cannot be made."""
+        """Make the first engine, which loads the core, before the first game; EngineError if that fails."""
         self.give_back(self.take())
 
     def take(self) -> MovePlayer:
-        """Give an engine that plays no game."""
+        """Take an engine that is not in use."""
         with self._lock:
             if self._free:
                 return self._free.pop()
@@ -58,7 +58,7 @@ class EnginePool:
             return engine
 
     def give_back(self, engine: MovePlayer) -> None:
-        """Take an engine back, whose game is over."""
+        """Return an engine to the pool after its game."""
         engine.stop()
         with self._lock:
             self._free.append(engine)

@@ -1,17 +1,17 @@
-"""What can go wrong with a server."""
+"""Errors of requests to a server."""
 
 from knightadder.engine.errors import EngineError
 
 
 class Refused(EngineError):
-    """The server has understood a request and refuses it; to repeat it is no use.
+    """The server has understood a request and refuses it; repeating it is useless.
 
     Parameters
     ----------
     status : int
-        The status of HTTP, 400 to 499.
+        The HTTP status, 400 to 499.
     reason : str
-        What the server says about it.
+        The server's explanation.
     """
 
     def __init__(self, status: int, reason: str) -> None:
@@ -20,4 +20,4 @@ class Refused(EngineError):
 
 
 class Unreachable(EngineError):
-    """There was no proper answer; whether the request was carried out is unknown."""
+    """The server gave no valid answer; whether it carried out the request is unknown."""

@@ -1,4 +1,4 @@
-"""Streams of events, an object of JSON a line: one connection, and one that is made anew whenever it drops."""
+"""Streams of events, one JSON object per line: a single connection, and a follower that reconnects after a drop."""
 
 import contextlib
 import json
@@ -18,10 +18,10 @@ Json: TypeAlias = dict[str, Any]
 
 logger = logging.getLogger(__name__)
 
-# A connection that has held for so many seconds was a good one, and so was one that has told more than its beginning:
-# the next attempt need not wait for long.
+# A connection that lasted this many seconds was good, and so was one that delivered more than its first event: after
+# it, the next attempt need not wait long.
 _GOOD = 10.0
-_MOST_WAIT = 15.0  # clocks may be running
+_MOST_WAIT = 15.0  # seconds; no longer, because game clocks may be running
 
 
 class EventStream:
@@ -31,7 +31,7 @@ class EventStream:
         self._response = response
 
     def __iter__(self) -> Iterator[Json]:
-        """Give the events as they come.
+        """Yield the events as they come.
 
         Raises
         ------
@@ -40,37 +40,37 @@ class EventStream:
         """
         try:
             for line in self._response.iter_lines():
-                if line:  # others show that the connection is alive
+                if line:  # empty lines only keep the connection alive
                     event = json.loads(line)
                     if not isinstance(event, dict):
                         raise ValueError("no object")
                     yield event
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, AttributeError) as error:
             raise Unreachable(f"the stream has dropped ({type(error).__name__})") from None
-        except (ValueError, RecursionError):  # of JSON, or of its encoding
+        except (ValueError, RecursionError):  # from JSON or its encoding
             raise Unreachable("the stream has a line that is no event") from None
         finally:
             self._response.close()
 
     def close(self) -> None:
-        """End the stream, which nobody reads."""
+        """Close the stream, which no thread must be reading."""
         self._response.close()
 
     def interrupt(self) -> None:
         """End the stream from another thread than the one that reads it."""
-        # urllib3 before 2.3 cannot; then it ends with the next line, if only an empty one.
+        # urllib3 before 2.3 has no shutdown(); then the stream ends with the next line, even an empty one.
         with contextlib.suppress(AttributeError, OSError, RuntimeError, ValueError):
             self._response.raw.shutdown()
 
 
 class _Events(FormatHandler[Json]):
-    """How berserk makes a stream of an answer."""
+    """Makes berserk give a response as a stream."""
 
     def __init__(self) -> None:
         super().__init__("application/x-ndjson")
 
     def handle(self, response: requests.Response, is_stream: bool, converter: Any = None) -> Any:
-        """Give the answer as a stream."""
+        """Give the response as a stream."""
         return EventStream(response)
 
 
@@ -83,11 +83,11 @@ class Follower:
     Parameters
     ----------
     name : str
-        What to call it.
+        The name of the thread, also for the log.
     connect : callable
         Opens the stream.
     deliver : callable
-        Takes each event with the number of its connection, from 1. A `Refused` instead tells that there is no more.
+        Called with each event and its connection's number, from 1; with a `Refused` when the server refuses the stream.
     clock : Timer
         To wait by.
     """
@@ -104,21 +104,21 @@ class Follower:
         self._lock = threading.Lock()
         self._stream: EventStream | None = None
         self._attempt = 0
-        self._events = 0  # that this attempt has brought
-        self._dropped = 0  # the last attempt that is not wanted any more
+        self._events = 0  # events from the current attempt
+        self._dropped = 0  # the number of the last connection that was dropped
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     def start(self) -> None:
-        """Start to read."""
+        """Start reading."""
         self._thread.start()
 
     def reconnect(self) -> int:
-        """Drop the connection, even one that is just being made, and make another.
+        """Drop the connection, even one that is just being opened, and open another.
 
         Returns
         -------
         int
-            The number of the one that is dropped. What those with higher numbers tell is as of now or later.
+            The number of the dropped connection. Events of connections with higher numbers are not out of date.
         """
         with self._lock:
             self._dropped = self._attempt
@@ -127,7 +127,7 @@ class Follower:
             return self._dropped
 
     def close(self) -> None:
-        """End; no event is delivered any more."""
+        """Close the stream; no more events are delivered."""
         with self._lock:
             self._closed.set()
             if self._stream:
@@ -150,7 +150,7 @@ class Follower:
                 if not self._closed.is_set():
                     self._deliver(error, self._attempt)
                 return
-            except Exception:  # to stop listening would be worse
+            except Exception:  # the follower must go on after any error
                 logger.exception("%s: failed", self._name)
                 reason = "an error in the program"
             if self._events > 1 or self._clock.now() - opened > _GOOD:
@@ -161,7 +161,7 @@ class Follower:
                 self._clock.wait(self._closed, seconds)
 
     def _read(self) -> None:
-        """Read one connection to its end."""
+        """Read one connection until it ends."""
         with self._lock:
             self._attempt += 1
             number = self._attempt

@@ -1,9 +1,9 @@
-"""One game: what its stream tells comes in, moves go out.
+"""One game: reads the events of its stream and sends moves.
 
-A move is sent once. If nobody knows whether it has arrived, because the answer was lost, the stream is opened anew: its
-first event lists the moves that stand, and the move is sent again only if it is not among them. Should the first copy
-arrive after all, it is refused: it finds the other side to move, and when it is the bot's turn again its piece has left
-the square.
+A move is sent once. If the answer is lost, so that it is unknown whether the move arrived, the stream is reopened. Its
+first event lists all moves played, and the move is sent again only if it is not among them. If the first copy arrives
+later after all, the server refuses it: the other side is to move, and when it is the bot's turn again, the piece is no
+longer on the move's from-square.
 """
 
 import logging
@@ -38,15 +38,15 @@ Json: TypeAlias = dict[str, Any]
 
 logger = logging.getLogger(__name__)
 
-_MOST_REFUSALS = 3  # of one move, before the game is given up
-_MOST_CLAIM = 86_400.0  # seconds until a claim; what is told beyond is no time
+_MOST_REFUSALS = 3  # of one move, before the bot resigns
+_MOST_CLAIM = 86_400.0  # seconds until a claim; larger values are invalid
 _CLAIM_AGAIN = 30.0  # seconds after a claim was refused
-_OVERHEAD_CHANGE = 1.25  # by which factor the lag must have grown to tell the engine, which then forgets to ponder
+_OVERHEAD_CHANGE = 1.25  # growth of the lag, as a factor, at which the engine is told, which ends pondering
 
 
 @dataclass(frozen=True, slots=True)
 class _Arrival:
-    """An event of the stream, or its refusal, with the number of its connection and when it came."""
+    """An event of the stream, or its refusal, with the connection's number and the time of arrival."""
 
     event: Json | Refused
     connection: int
@@ -71,19 +71,19 @@ class GamePlay:
     game_id : str
         The game.
     account_id : str
-        The bot's id, which tells its side.
+        The bot's id, which determines its side.
     account_name : str
-        Its name, for the greeting.
+        The bot's name, for the greeting.
     lichess : Lichess
         The server.
     engine : MovePlayer
         Chooses the moves.
     settings : BotSettings
-        How to play and behave.
+        How to play and which messages to send.
     lag : Lag
-        Of all games together.
+        The measured lag, shared by all games.
     clock : Timer
-        The time.
+        The clock.
     """
 
     def __init__(
@@ -102,15 +102,15 @@ class GamePlay:
         self._inbox: SimpleQueue[_Arrival | None] = SimpleQueue()
         self._follower = Follower(f"game {game_id}", lambda: lichess.game(game_id), self._deliver, clock)
         self._leaving = threading.Event()
-        self._ended = threading.Event()  # the stream has told the end
+        self._ended = threading.Event()  # set once the stream has reported the end of the game
         self._done = False
 
         self._info: GameInfo | None = None
         self._state: GameState | None = None
-        self._distrusted = 0  # what connections up to this one tell is out of date
-        self._answered: tuple[str, ...] | None = None  # the moves before the bot's last
-        self._unsure: _Answer | None = None  # a move of which nobody knows whether it stands
-        self._missed: tuple[str, ...] | None = None  # the same, where the bot's last move was not to be seen
+        self._distrusted = 0  # events of connections up to this one are out of date
+        self._answered: tuple[str, ...] | None = None  # the moves before the bot's last move
+        self._unsure: _Answer | None = None  # a move that may or may not have arrived
+        self._missed: tuple[str, ...] | None = None  # the moves before the bot's last, if the server did not show it
         self._abort_at: float | None = None
         self._claim_at: float | None = None
         self._replied: tuple[str, ...] | None = None  # the moves at which an offer was answered
@@ -120,7 +120,7 @@ class GamePlay:
             self._settlement.set(name, str(value))
 
     def run(self) -> None:
-        """Play until the game is over, or left."""
+        """Play until the game is over or the bot leaves it."""
         self._follower.start()
         try:
             self._engine.new_game()
@@ -142,15 +142,15 @@ class GamePlay:
             self._follower.join()
 
     def leave(self) -> None:
-        """Resign, or abort if no move has been made; callable from any thread, also again if it takes long."""
+        """Resign, or abort if no move has been made; may be called from any thread, and repeatedly."""
         self._leaving.set()
         self._engine.stop()
         self._inbox.put(None)
 
-    # --- what comes in ---------------------------------------------------------------------------------------------
+    # --- incoming events -------------------------------------------------------------------------------------------
 
     def _deliver(self, event: Json | Refused, connection: int) -> None:
-        """Take an event, in the stream's thread; the end of the game ends the search for a move."""
+        """Accept an event, in the stream's thread; the end of the game also stops the search for a move."""
         if not isinstance(event, Refused):
             state = event.get("state", event)
             status = state.get("status") if isinstance(state, dict) else None
@@ -182,7 +182,7 @@ class GamePlay:
             self._resynchronise()
 
     def _begin(self, info: GameInfo, event: Json, arrived: float) -> None:
-        """Take the whole game: at its beginning, or after a connection was made anew."""
+        """Handle the description of the whole game: at its beginning, or after a reconnection."""
         state = read_state(event.get("state") or {})
         first, self._info = self._info is None, info
         if first:
@@ -191,7 +191,7 @@ class GamePlay:
             if not state.over and len(state.moves) < 2:
                 self._say(self._settings.greeting, info)
         if info.my_turn(state) and state.moves == self._answered:
-            if self._missed != state.moves:  # this may have been on its way before the move was made
+            if self._missed != state.moves:  # the description may have been sent before the move was made
                 self._missed = state.moves
                 self._resynchronise()
                 return
@@ -222,7 +222,7 @@ class GamePlay:
             self._think(info, state, arrived)
 
     def _answer_offers(self, info: GameInfo, state: GameState) -> None:
-        """Answer what the opponent asks while it is not the bot's turn; otherwise the move is the answer to a draw."""
+        """Decline takebacks; accept draws unless it is the bot's turn, when `_think` answers draw offers."""
         if self._replied == state.moves:
             return
         opponent = not info.colour
@@ -259,7 +259,7 @@ class GamePlay:
     # --- deadlines -------------------------------------------------------------------------------------------------
 
     def _patience(self) -> float | None:
-        """Give the seconds until something has to be done even if no event comes."""
+        """Give the seconds until the next deadline; None without deadlines."""
         deadlines = [time for time in (self._abort_at, self._claim_at) if time is not None]
         return max(min(deadlines) - self._clock.now(), 0) if deadlines else None
 
@@ -293,19 +293,19 @@ class GamePlay:
         self._note_score(result, board, info.colour)
         if self._settlement.resigns():
             self._try("resigned", lambda: self._lichess.resign(self._id))
-            self._resynchronise()  # should the game go on nevertheless, it is the bot's turn again
+            self._resynchronise()  # if the game goes on nevertheless, it is the bot's turn again
             return
         answer = _Answer(state.moves, board.uci(result.move), self._settlement.offers_draw())
         offered = (not info.colour) in state.draw_offers and self._settlement.accepts_draw()
         if offered or self._claims_repetition(board, result):
             self._try("took a draw", lambda: self._lichess.accept_draw(self._id))
-            self._unsure = answer  # the stream tells whether that was the end
+            self._unsure = answer  # the stream shows whether this ended the game
             self._resynchronise()
         else:
             self._send(answer)
 
     def _send(self, answer: _Answer) -> None:
-        """Send a move to a position of which is known that it is on the board."""
+        """Send a move; its position is known to be on the board."""
         try:
             seconds = self._lichess.move(self._id, answer.move, answer.offer_draw)
         except Unreachable as error:
@@ -333,14 +333,14 @@ class GamePlay:
         self._settlement.note(noted, board.fullmove_number)
 
     def _claims_repetition(self, board: chess.Board, result: PlayResult) -> bool:
-        """Say whether the position is there for the third time, which is a draw for who asks, and nothing is better."""
+        """Say whether the side to move can claim a draw by threefold repetition and has nothing better."""
         score = result.line.score.pov(board.turn)
         return board.is_repetition(3) and score <= chess.engine.Cp(0)
 
     # --- small helpers ---------------------------------------------------------------------------------------------
 
     def _resynchronise(self) -> None:
-        """Have the whole game told anew, and believe nothing that was told before."""
+        """Have the whole game described again, and ignore all earlier events."""
         self._distrusted = self._follower.reconnect()
 
     def _tell_overhead(self) -> None:
@@ -360,7 +360,7 @@ class GamePlay:
                 logger.debug("game %s: chat: %s", self._id, error)
 
     def _try(self, what: str, request: Callable[[], None]) -> None:
-        """Make a request that may be refused, and log what came of it."""
+        """Make a request that may be refused, and log the outcome."""
         try:
             request()
             logger.info("game %s: %s", self._id, what)

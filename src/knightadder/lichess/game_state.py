@@ -1,4 +1,4 @@
-"""A game as its stream tells it: what never changes, and what does."""
+"""A game as its stream describes it: the constant part and the changing part."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import chess
 from knightadder.lichess.errors import Unreachable
 
 _RUNNING = {"created", "started"}
-_MOST_MS = 10**12  # on a clock: some thirty years
+_MOST_MS = 10**12  # on a clock: about thirty years
 _NAMES = {"white": chess.WHITE, "black": chess.BLACK}
 
 
@@ -22,13 +22,13 @@ class GameState:
     moves : tuple of str
         All moves so far, in UCI notation.
     clocks, increments : tuple of float
-        Seconds of White and of Black.
+        Seconds on White's and Black's clocks, and seconds per move.
     status : str
         ``started``, ``mate``, ``resign`` and so on.
     winner : chess.Color or None
-        Who has won.
+        The winner.
     draw_offers, takeback_offers : frozenset of chess.Color
-        Who offers a draw, or asks to take back moves.
+        The sides that offer a draw, or ask to take back moves.
     """
 
     moves: tuple[str, ...]
@@ -47,7 +47,7 @@ class GameState:
 
 @dataclass(frozen=True, slots=True)
 class GameInfo:
-    """What does not change in a game.
+    """The constant part of a game.
 
     Attributes
     ----------
@@ -68,12 +68,12 @@ class GameInfo:
     start: chess.Board
 
     def board(self, state: GameState) -> chess.Board:
-        """Set up the position of a state, with the moves that led there.
+        """Set up the position of a state, with the moves that led to it.
 
         Raises
         ------
         Unreachable
-            If a move is not legal: then this is not what the server meant.
+            If a move is not legal: then the state is incomplete or wrong.
         """
         board = self.start.copy()
         try:
@@ -90,19 +90,19 @@ class GameInfo:
 
 
 def read_info(event: Mapping[str, Any], account_id: str) -> GameInfo:
-    """Read the event ``gameFull``, but for its state.
+    """Read the event ``gameFull``, except for its state.
 
     Parameters
     ----------
     event : mapping
-        As the stream gave it.
+        The event from the stream.
     account_id : str
         The bot's id.
 
     Raises
     ------
     Unreachable
-        If it is not as documented.
+        If the event is not as documented.
     """
     try:
         colour = event["black"].get("id") != account_id  # chess.WHITE is True
@@ -125,7 +125,7 @@ def read_state(event: Mapping[str, Any]) -> GameState:
     Raises
     ------
     Unreachable
-        If it is not as documented.
+        If the event is not as documented.
     """
     try:
         return GameState(
@@ -154,22 +154,22 @@ def _seconds(milliseconds: object) -> float:
 
 
 def starting_board(fen: str | None, chess960: bool = False) -> chess.Board:
-    """Set up the board of a game's beginning.
+    """Set up the board of a game's first position.
 
-    Positions come from people too, who do not always mind castling rights and en-passant squares: those that mean
-    nothing are left out.
+    Positions also come from people, who may write wrong castling rights and en-passant squares; impossible ones are
+    dropped.
 
     Parameters
     ----------
     fen : str or None
         The position; ``None`` for the usual one.
     chess960 : bool
-        Whether the game is one of Chess960. A position given by hand can also allow castling from unusual squares.
+        Whether the game is Chess960. Positions made by people can also allow castling from unusual squares.
 
     Raises
     ------
     ValueError
-        If the text is no FEN.
+        If the text is not a FEN.
     """
     board = chess.Board(fen or chess.STARTING_FEN, chess960=True)
     board.castling_rights = board.clean_castling_rights()

@@ -1,4 +1,4 @@
-"""How the bot plays and behaves: from a file in TOML, and from the command line, which comes first."""
+"""The bot's settings: from a TOML file and from the command line, which takes precedence."""
 
 import tomllib
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _ON_INTERRUPT = ("finish", "resign")
 _DEFAULT_POLICY = Policy()
 
-# What the bot sets by itself, for each game or each move.
+# Options that the bot sets itself, for each game or each move.
 _OWN_OPTIONS = {"move overhead", "ponder", "uci_chess960", "multipv"}
 
 
@@ -35,35 +35,35 @@ class BotSettings:
     url : str
         The server.
     token_file : str
-        A file with the access token; empty for the environment variable.
+        A file with the access token; if empty, the environment variable is used.
     variants, speeds, modes, opponents, min_rating, max_rating
         Which challenges to accept, see `Policy`.
     concurrency : int
-        Games at once.
+        Maximum number of games at the same time.
     games : int
-        After how many games to end; 0 for never.
+        Number of games after which to end; 0 for no limit.
     on_interrupt : str
         What Ctrl-C does to running games: ``finish`` or ``resign``.
     hash, threads : int
         Options of each game's engine, in MiB and in threads.
     syzygy : str
-        Folders of endgame tablebases, as in the option SyzygyPath.
+        Folders of endgame tablebases, as for the option SyzygyPath.
     options : mapping
         Other UCI options by name.
     nodes : int
-        Nodes a move, besides the clock; 0 for no limit.
+        Nodes per move, in addition to the clock; 0 for no limit.
     ponder : bool
         Whether to think on the opponent's time.
     move_overhead : int
-        Milliseconds that a move costs beyond thinking; more is reckoned with when more is measured.
+        Least overhead of a move in milliseconds; a higher measured value takes its place.
     correspondence_seconds : float
-        To think about a move where there are days.
+        Thinking time per move in correspondence games.
     draw_score, resign_score, resign_moves : int
         When to agree to a draw and when to resign, see `Settlement`.
     abort_after : float
         Seconds to wait for the opponent's first move.
     greeting, goodbye : str
-        What to say at the beginning and the end; ``{me}`` and ``{opponent}`` are replaced.
+        Messages at the beginning and the end; ``{me}`` and ``{opponent}`` are replaced.
 
     Raises
     ------
@@ -133,7 +133,7 @@ class BotSettings:
             Settlement().set(option, str(number))
 
     def policy(self) -> Policy:
-        """Give what is played."""
+        """Give the rules for accepting challenges."""
         return Policy(
             self.variants,
             self.speeds,
@@ -144,26 +144,26 @@ class BotSettings:
         )
 
     def engine_options(self) -> dict[str, str | int | bool]:
-        """Give the UCI options of an engine."""
+        """Give the UCI options for an engine."""
         options: dict[str, str | int | bool] = {"Hash": self.hash, "Threads": self.threads}
         if self.syzygy:
             options["SyzygyPath"] = self.syzygy
         return {**options, **self.options}
 
     def settlement(self) -> dict[str, int]:
-        """Give the options of a `Settlement`."""
+        """Give the options for a `Settlement`."""
         return {"Draw Score": self.draw_score, "Resign Score": self.resign_score, "Resign Moves": self.resign_moves}
 
 
 def read_settings(file: Path | None, arguments: Mapping[str, Any]) -> BotSettings:
-    """Put the settings together.
+    """Combine the settings of the file and the command line.
 
     Parameters
     ----------
     file : Path or None
-        A file in TOML, whose keys are the names of `BotSettings`.
+        A TOML file, whose keys are the names of `BotSettings`.
     arguments : mapping
-        Values from the command line by name.
+        Values from the command line, by name.
 
     Raises
     ------
@@ -176,7 +176,7 @@ def read_settings(file: Path | None, arguments: Mapping[str, Any]) -> BotSetting
             values = tomllib.loads(file.read_text("utf-8"))
         except OSError as error:
             raise OptionError(f"cannot read {file}: {error.strerror}") from None
-        except ValueError as error:  # of TOML, or of its encoding
+        except ValueError as error:  # from TOML or its encoding
             raise OptionError(f"{file}: {error}") from None
         values = {_checked_name(name, file): value for name, value in values.items()}
     merged = {**values, **arguments}
@@ -187,7 +187,7 @@ def read_settings(file: Path | None, arguments: Mapping[str, Any]) -> BotSetting
 
 
 def _checked_name(name: str, file: Path) -> str:
-    """Give a setting's name with underscores."""
+    """Convert a setting's name to underscores and check it."""
     plain = name.replace("-", "_")
     if plain not in {setting.name for setting in fields(BotSettings)}:
         raise OptionError(f"{file}: unknown setting: {name}")
@@ -195,7 +195,7 @@ def _checked_name(name: str, file: Path) -> str:
 
 
 def _checked(name: str, value: Any) -> Any:
-    """Give a value in the type of its setting."""
+    """Check a value and convert it to the type of its setting."""
     default = getattr(_DEFAULTS, name)
     if isinstance(default, tuple):
         if isinstance(value, list | tuple) and all(isinstance(word, str) for word in value):

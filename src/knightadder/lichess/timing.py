@@ -1,4 +1,4 @@
-"""What a move costs beyond thinking, and how long to think."""
+"""The overhead of a move, and the time to think."""
 
 import chess.engine
 
@@ -7,20 +7,20 @@ from knightadder.lichess.game_state import GameInfo, GameState
 _MOST_OVERHEAD_MS = 5000  # the most that the option Move Overhead takes
 _LEAST_CLOCK = 0.01
 
-# Until both have moved no clock runs, but the opponent waits, and after half a minute the game is off.
+# No clock runs until both sides have moved; but the opponent waits, and after half a minute the game is aborted.
 _FIRST_MOVE_SHARE = 1 / 20
 _LONGEST_FIRST_MOVE = 5.0
 
 
 class Lag:
-    """How long it takes to bring a move to the server, estimated as TCP estimates round trips (RFC 6298).
+    """Estimates the time that a move takes to the server, as TCP estimates round trips (RFC 6298).
 
-    The time of a request covers both ways: that of the opponent's move to here and that of the answer.
+    The time of a request covers both ways: the opponent's move to the bot, and the bot's answer.
 
     Parameters
     ----------
     least_ms : int
-        What to reckon with at least.
+        The least overhead to assume, in milliseconds.
     """
 
     def __init__(self, least_ms: int) -> None:
@@ -37,7 +37,7 @@ class Lag:
             self._mean += (seconds - self._mean) / 8
 
     def overhead_ms(self) -> int:
-        """Give the milliseconds that hardly any move exceeds: the mean and four mean deviations."""
+        """Give an overhead that hardly any move exceeds: the mean plus four mean deviations, in milliseconds."""
         measured = 0.0 if self._mean is None else (self._mean + 4 * self._deviation) * 1000
         return round(min(max(measured, self._least_ms), _MOST_OVERHEAD_MS))
 
@@ -45,18 +45,18 @@ class Lag:
 def limit_of(
     info: GameInfo, state: GameState, late: float, correspondence_seconds: float, nodes: int | None
 ) -> chess.engine.Limit:
-    """Say how long to think about a move.
+    """Choose the search limit for a move.
 
     Parameters
     ----------
     info, state : GameInfo, GameState
         The game, with the bot to move.
     late : float
-        Seconds since the state came in, which are gone from the bot's clock.
+        Seconds since the state arrived, which have passed on the bot's clock.
     correspondence_seconds : float
-        For a move where there are days.
+        Thinking time in correspondence games.
     nodes : int or None
-        A limit besides the clock.
+        A limit in addition to the clock.
     """
     if info.speed == "correspondence":
         return chess.engine.Limit(time=correspondence_seconds, nodes=nodes)

@@ -1,4 +1,4 @@
-"""The access token: where it comes from. It is told to the server and nobody else."""
+"""Reads the access token, which is sent only to the server."""
 
 import os
 import re
@@ -15,12 +15,12 @@ def read_token(file: str) -> str:
     Parameters
     ----------
     file : str
-        A file that contains it; if empty, the environment variable ``LICHESS_TOKEN`` does.
+        A file that contains the token; if empty, the environment variable ``LICHESS_TOKEN`` is read.
 
     Raises
     ------
     OptionError
-        If there is none. Its text never contains what was read.
+        If there is no valid token. The error's text never contains what was read.
     """
     if file:
         try:
@@ -35,6 +35,6 @@ def read_token(file: str) -> str:
         if not text.strip():
             raise OptionError(f"no token: set {VARIABLE}, or name a file that contains it with --token-file")
     token = text.strip()
-    if not re.fullmatch(r"[!-~]+", token):  # visible ASCII, as a header of HTTP can carry
+    if not re.fullmatch(r"[!-~]+", token):  # visible ASCII, which an HTTP header can carry
         raise OptionError(f"{place} contains no token")
     return token

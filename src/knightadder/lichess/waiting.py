@@ -1,4 +1,4 @@
-"""The time, waiting, and how long to wait before another attempt."""
+"""The clock, waiting, and delays between attempts."""
 
 import random
 import threading
@@ -11,18 +11,18 @@ T = TypeVar("T")
 
 
 class Timer:
-    """The time as it is; another class with these three methods may let it run faster."""
+    """The real time; tests may use another class with these methods, whose time runs faster."""
 
     def now(self) -> float:
-        """Give the time in seconds, from some moment on."""
+        """Give the time in seconds since an arbitrary moment."""
         return monotonic()
 
     def wait(self, event: threading.Event, seconds: float) -> bool:
-        """Wait so many seconds, or until the event is set; say whether it is."""
+        """Wait this many seconds, or until the event is set; say whether it is set."""
         return event.wait(seconds)
 
     def get(self, queue: "SimpleQueue[T]", seconds: float | None) -> T | None:
-        """Take something from a queue; ``None`` if it has been empty for so many seconds."""
+        """Take an item from a queue; ``None`` if the queue stays empty for this many seconds."""
         try:
             return queue.get(timeout=seconds)
         except Empty:
@@ -32,14 +32,14 @@ class Timer:
 class Backoff:
     """Exponential backoff with jitter: each wait is about twice as long as the one before.
 
-    A wait is drawn from the upper half of its range, so that clients which failed together do not come back together.
+    A wait is drawn from the upper half of its range, so that clients that failed together do not retry together.
 
     Parameters
     ----------
     first, most : float
-        Upper ends of the first wait, and of any, in seconds.
+        Upper ends of the first wait and of the longest, in seconds.
     draw : callable
-        Gives a number from 0 to 1.
+        Gives a random number from 0 to 1.
     """
 
     def __init__(self, first: float = 0.5, most: float = 60.0, draw: Callable[[], float] = random.random) -> None:
@@ -53,5 +53,5 @@ class Backoff:
         return longest * (1 + self._draw()) / 2
 
     def reset(self) -> None:
-        """Begin anew, after a success."""
+        """Start again with the first wait, after a success."""
         self._failures = 0

@@ -1,1 +1,1 @@
-"""Text protocols that a graphical interface or a script speaks with the engine."""
+"""Text protocols between the engine and a graphical interface or a script."""

@@ -1,7 +1,7 @@
 """Castling in the notation of the Chess Engine Communication Protocol (CECP).
 
-Normal chess writes it as the king's step, as UCI does. Chess960 writes ``O-O`` and ``O-O-O``, where UCI has the king
-take its rook; to tell castling from other moves then takes the pieces on the board.
+In normal chess, castling is the king's step, as in UCI. In Chess960 it is ``O-O`` or ``O-O-O``, where UCI writes king
+takes rook; recognising castling there needs the pieces on the board.
 """
 
 import re
@@ -12,7 +12,7 @@ _COORDINATES = re.compile(r"[a-h][1-8][a-h][1-8][nbrq]?")
 
 
 class Pieces:
-    """Where the pieces stand, as far as castling asks.
+    """Where the pieces stand, as far as castling needs it.
 
     Parameters
     ----------
@@ -36,16 +36,16 @@ class Pieces:
         return self._on[target] == rook or abs(ord(source[0]) - ord(target[0])) > 1
 
     def other_notation(self, castling: str) -> str:
-        """Write castling as the king's step where it is written as king takes rook, and the other way round."""
+        """Convert castling from king takes rook to the king's step, or the other way round."""
         source, target = castling[:2], castling[2:4]
         files = "gc" if self._on[target] != " " else "ha"
         return source + files[target < source] + source[1]
 
     def play(self, move: str) -> None:
-        """Make a legal move, castling being written as king takes rook.
+        """Play a legal move, with castling written as king takes rook.
 
-        What has nothing more to do with castling is not kept: pawns taken in passing and promoted ones remain pawns,
-        and a king and a rook that have castled are gone.
+        Pieces that no longer matter to castling are not updated: pawns captured en passant and promoted pawns remain,
+        and a king and a rook that have castled are removed.
         """
         source, target = move[:2], move[2:4]
         self._on[target] = " " if self.castles(move) else self._on[source]
@@ -53,14 +53,14 @@ class Pieces:
 
 
 def write_moves(moves: Sequence[str], placement: str) -> list[str]:
-    """Write moves of a Chess960 game in CECP.
+    """Write moves of a Chess960 game in CECP's notation.
 
     Parameters
     ----------
     moves : sequence of str
-        One after the other, in UCI notation with castling as king takes rook.
+        Consecutive moves, in UCI notation with castling as king takes rook.
     placement : str
-        Where the pieces stand before the first of them: the first field of a FEN.
+        The position before the first move: the first field of a FEN.
     """
     pieces = Pieces(placement)
     written = []
@@ -72,24 +72,24 @@ def write_moves(moves: Sequence[str], placement: str) -> list[str]:
 
 
 def read_move(text: str, legal: Sequence[str], placement: str) -> str | None:
-    """Find the legal move that a text means.
+    """Find the legal move that a text stands for.
 
-    Castling is understood as ``O-O`` or ``O-O-O``, as the king's step, and as king takes rook, in any game; but what is
-    also a plain move of the king is that move.
+    Castling is accepted as ``O-O`` or ``O-O-O``, as the king's step, and as king takes rook, in any game; but a text
+    that is also a plain king move is that move.
 
     Parameters
     ----------
     text : str
-        As CECP writes moves.
+        A move in CECP's notation.
     legal : sequence of str
-        The legal moves in UCI notation, of either kind.
+        The legal moves in UCI notation, with castling in either form.
     placement : str
         The first field of the position's FEN.
 
     Returns
     -------
     str or None
-        One of `legal`; None if the text means none of them.
+        One of `legal`; None if the text stands for none of them.
     """
     move = text.lower().replace("=", "")
     if move in legal:

@@ -1,6 +1,6 @@
-"""What the protocols have in common: one loop, to which everything that happens comes through one queue.
+"""The common part of the protocols: one loop that takes all events from one queue.
 
-A thread reads the commands into the queue, the loader and the engine put their news there, and the loop takes them out
+A thread reads the commands into the queue, the loader and the engine put their events there, and the loop handles them
 one by one.
 """
 
@@ -28,15 +28,15 @@ from knightadder.protocols.lines import Output, standard_input
 if TYPE_CHECKING:
     from knightadder.engine.engine import Engine
 
-# Loading starts after the first command, or when none has come for this long (seconds): the answer to it need not
-# compete with imports for the interpreter lock.
+# Loading starts after the first command has been answered, or after this many seconds without one, so that the answer
+# need not compete with imports for the GIL.
 _LOADING_DELAY = 0.1
-TICK = 1.0  # seconds after which the loop looks up though nothing has happened
-PATIENCE = 2.0  # seconds that a search gets to end when the user quits
+TICK = 1.0  # seconds after which the loop runs even without an event
+PATIENCE = 2.0  # seconds that a search has to end when the user quits
 
 
 class Signal(Enum):
-    """What happens besides commands and the engine's results."""
+    """Events other than commands and the engine's results."""
 
     END_OF_INPUT = "end of input"
     OUTPUT_CLOSED = "output closed"
@@ -44,7 +44,7 @@ class Signal(Enum):
 
 
 class Needs(IntEnum):
-    """What a command needs before it can be carried out; each includes those before it."""
+    """What a command needs before it can be carried out; each level includes those before it."""
 
     NOTHING = 0
     ENGINE = 1
@@ -52,26 +52,26 @@ class Needs(IntEnum):
     IDLE_ENGINE = 3
 
 
-#: What a command needs, and what carries it out, given the text behind its name.
+#: What a command needs, and the function that carries it out, given the command's arguments.
 Entry: TypeAlias = tuple[Needs, Callable[[str], None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command that came in.
+    """A command that was received.
 
     Attributes
     ----------
     name : str
-        Its first word.
+        The first word.
     text : str
-        What stands behind that.
+        The rest of the line.
     line : str
-        The whole line, as it came in.
+        The whole line, as received.
     needs : Needs
-        What it needs before it can be carried out.
+        What the command needs before it can be carried out.
     run : callable
-        Carries it out, given the text.
+        Carries the command out, given the text.
     """
 
     name: str
@@ -82,26 +82,26 @@ class Command:
 
 
 class Session:
-    """Lines in, lines out, and the engine, which is loaded meanwhile; one conversation may pass it on to another.
+    """Input lines, output lines, and the engine; one conversation may pass the session on to another.
 
     Parameters
     ----------
     lines : iterable of bytes
-        The commands as bytes, a line each, with or without line ends; read in a thread of its own. Its end is the end
-        of input.
+        The commands as bytes, one per line, with or without line ends; read in a thread of its own. When the iterable
+        ends, the input ends.
     output : text stream
-        Where the answers go.
+        Where the answers are written.
     loader : Loader
         Gives the engine.
 
     Attributes
     ----------
     events : queue.SimpleQueue
-        All that happens: commands as str, `Signal`, and what a conversation puts there itself.
+        All events: commands as str, `Signal`, and what a conversation puts there itself.
     output : Output
         Writes the answers.
     loader : Loader
-        As given.
+        The loader given.
     engine : Engine or None
         None until it is loaded.
     loading_since : float or None
@@ -130,19 +130,19 @@ class Session:
             self.loader.start(lambda: self.events.put(Signal.LOADER_NEWS))
 
     def take_engine(self) -> None:
-        """Take the engine from the loader, which is ready; EngineError if loading has failed."""
+        """Take the engine from the loader, which must be ready; EngineError if loading has failed."""
         self.engine = self.loader.engine()
-        # What the core and the compiler have left in memory stays. A full garbage collection would go through all of
-        # it, for a tenth of a second on the player's clock.
+        # Objects of the core and the compiler stay in memory. A full garbage collection would traverse all of them,
+        # which takes a tenth of a second on the player's clock.
         gc.freeze()
 
     def close(self) -> bool:
-        """Stop what is still at work.
+        """Stop all running work.
 
         Returns
         -------
         bool
-            Whether all has stopped: ``False`` when something is so deep in its work that it did not do so in time.
+            Whether all has stopped: ``False`` if some work could not be interrupted in time.
         """
         if self.engine is None:
             return self.loading_since is None or self.loader.ready.is_set()
@@ -153,20 +153,20 @@ class Session:
         return True
 
     def _read(self) -> None:
-        with contextlib.suppress(OSError, ValueError):  # a standard input that is closed or was never there
+        with contextlib.suppress(OSError, ValueError):  # standard input may be closed, or missing
             for line in self._lines:
-                # Surrogates carry bytes that are not UTF-8, such as an old file name in a path, through unharmed.
+                # Surrogates preserve bytes that are not UTF-8, such as an old file name in a path.
                 self.events.put(line.decode("utf-8", errors="surrogateescape"))
         self.events.put(Signal.END_OF_INPUT)
 
 
 class Conversation(ABC):
-    """One conversation, in a protocol that the subclass knows.
+    """A conversation in the protocol of the subclass.
 
     Parameters
     ----------
     session : Session
-        With whom.
+        The input, output and engine of the conversation.
     """
 
     def __init__(self, session: Session) -> None:
@@ -179,16 +179,16 @@ class Conversation(ABC):
 
     @property
     def output_closed(self) -> bool:
-        """Whether the other side has stopped reading."""
+        """Whether nobody reads the output any more."""
         return self._output.closed
 
     def run(self) -> int:
-        """Talk until the user quits, the end of input or Ctrl-C, and give the exit status of the process."""
+        """Handle events until ``quit``, the end of input or Ctrl-C, and give the exit status of the process."""
         self._session.start_reading()
         timeout = _LOADING_DELAY
         try:
             while self._status is None:
-                # Never without a timeout: on Windows nothing else lets Ctrl-C through.
+                # Always with a timeout: on Windows a wait without one would block Ctrl-C.
                 with contextlib.suppress(queue.Empty):
                     self._handle(self._events.get(timeout=timeout))
                 if self._status is None:
@@ -201,42 +201,42 @@ class Conversation(ABC):
         return self._status
 
     def close(self) -> bool:
-        """Stop what is still at work, and say whether all has stopped; see `Session.close`."""
+        """Stop all running work, and say whether all of it has stopped; see `Session.close`."""
         return self._session.close()
 
     # --- For the subclass -------------------------------------------------------------------------------------------
 
     @abstractmethod
     def _hear_line(self, line: str) -> None:
-        """Deal with a line that came in."""
+        """Handle a line of input."""
 
     @abstractmethod
     def _must_wait(self, command: Command, others_wait: bool) -> bool:
-        """Say whether a command has to wait, though the engine is loaded.
+        """Say whether a command has to wait, although the engine is loaded.
 
         Parameters
         ----------
         command : Command
-            One that needs the engine at least.
+            A command that needs at least the engine.
         others_wait : bool
-            Whether others wait before it.
+            Whether other commands wait before it.
         """
 
     @abstractmethod
     def _complain(self, command: Command, error: Exception) -> None:
-        """Say in one line that a command could not be carried out, and why."""
+        """Write one line saying that a command could not be carried out, and why."""
 
     @abstractmethod
     def _has_to_wait(self, command: Command) -> None:
-        """Say what there is to say when a command has begun to wait for its turn."""
+        """Tell the user, where useful, that a command has begun to wait."""
 
     @abstractmethod
     def _hear(self, event: object) -> None:
-        """Deal with an event that the conversation itself has put into the queue."""
+        """Handle an event that the conversation itself has put into the queue."""
 
     @abstractmethod
     def _engine_loaded(self) -> None:
-        """Begin with what needs the engine."""
+        """Begin the work that needs the engine."""
 
     @abstractmethod
     def _loading_failed(self, error: EngineError) -> None:
@@ -244,7 +244,7 @@ class Conversation(ABC):
 
     @abstractmethod
     def _tick(self) -> None:
-        """Do what is due after every event, and once a second without one."""
+        """Do the work that is due after every event, and once a second without one."""
 
     @property
     def _engine(self) -> "Engine":
@@ -255,7 +255,7 @@ class Conversation(ABC):
     # --- Commands: at once, or later --------------------------------------------------------------------------------
 
     def _receive(self, command: Command) -> None:
-        """Carry a command out, or let it wait for the engine and for its turn."""
+        """Carry a command out, or queue it until the engine is loaded and free."""
         if command.needs is Needs.NOTHING:
             self._carry_out(command)
         elif self._session.engine is None:
@@ -267,13 +267,13 @@ class Conversation(ABC):
             self._carry_out(command)
 
     def _receive_waiting(self) -> None:
-        """Receive all that has waited for the engine to be loaded."""
+        """Receive all commands that waited for the engine to be loaded."""
         waiting, self._waiting = self._waiting, deque()
         for command in waiting:
             self._receive(command)
 
     def _carry_out_waiting(self) -> None:
-        """Carry out what waits, in order, until a command has to wait once more."""
+        """Carry out the waiting commands, in order, until one has to wait again."""
         while self._waiting and not self._must_wait(self._waiting[0], False):
             self._carry_out(self._waiting.popleft())
         if self._waiting:
@@ -282,11 +282,11 @@ class Conversation(ABC):
     def _carry_out(self, command: Command) -> None:
         try:
             command.run(command.text)
-        except Exception as error:  # whatever goes wrong, the game must go on
+        except Exception as error:  # on any error the game must go on
             self._complain(command, error)
 
     def _leave(self) -> None:
-        """Leave when all that came before is done; what comes after is not heard any more."""
+        """Exit when all earlier commands are done; later commands are ignored."""
         self._input_ended = self._leaving = True
 
     # --- The loop ---------------------------------------------------------------------------------------------------
@@ -309,7 +309,7 @@ class Conversation(ABC):
         try:
             self._session.take_engine()
         except EngineError as error:
-            # Nothing but leaving makes the interface show that something is wrong.
+            # Only if the process exits does the interface show that something is wrong.
             self._loading_failed(error)
             traceback.print_exception(error)
             self._status = 1
@@ -323,7 +323,7 @@ def speak(converse: Callable[[Iterable[bytes], TextIO, Loader], Conversation]) -
     Parameters
     ----------
     converse : callable
-        Makes it, of what a `Session` takes.
+        Makes the conversation from the arguments of a `Session`.
 
     Returns
     -------
@@ -334,12 +334,12 @@ def speak(converse: Callable[[Iterable[bytes], TextIO, Loader], Conversation]) -
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     conversation = converse(standard_input(), sys.stdout, Loader(Options()))
     status = conversation.run()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # leaving is under way, and needs no second Ctrl-C
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process is exiting and needs no second Ctrl-C
     if conversation.output_closed:
-        # Python flushes standard output once more at exit; let it flush into nothing rather than complain.
+        # Python flushes standard output again at exit; flush it to the null device, so that there is no error message.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if not conversation.close():
-        # A thread is still inside the compiler or compiled code. Nothing can interrupt it, and to end the interpreter
-        # beneath it would crash; each line was flushed as it was written, so nothing is lost.
+        # A thread is still inside the compiler or compiled code. It cannot be interrupted, and ending the interpreter
+        # while it runs would crash; each line was flushed as it was written, so no output is lost.
         os._exit(status)
     return status

@@ -1,4 +1,4 @@
-"""The game as an interface tells it move by move, kept so that the engine can be given all of it again."""
+"""The game as the interface sends it move by move, kept so that all of it can be passed to the engine again."""
 
 from typing import TYPE_CHECKING
 
@@ -11,19 +11,19 @@ if TYPE_CHECKING:
 
 
 class GameRecord:
-    """A game: where it began, its moves, and what can be asked of the position now.
+    """A game: its first position, its moves, and queries about the current position.
 
-    All that changes it needs an idle engine, whose position then is the game's; but for `push` with `silent`.
+    All methods that change it need an idle engine and set the engine's position, except `push` with `silent`.
 
     Parameters
     ----------
     engine : Engine
-        Knows the rules.
+        Applies the rules of chess.
 
     Attributes
     ----------
     illegal : bool
-        Whether the last position that was to be set up is not legal.
+        Whether the last position to be set up was illegal.
     legal : list of str
         The legal moves in UCI notation.
     placement : str
@@ -56,7 +56,7 @@ class GameRecord:
         Raises
         ------
         PositionError
-            If it is not legal. No move is then possible before another position is set up.
+            If the position is not legal. No move is then possible until another position is set up.
         """
         self.illegal = True
         self.legal = []
@@ -70,28 +70,28 @@ class GameRecord:
         move : str
             In UCI notation.
         silent : bool
-            Whether the engine, which knows of the move already and searches, is left alone. What can be asked of the
-            position is then out of date until `sync`.
+            Whether to leave the engine alone, because it already searches with this move played. Queries about the
+            position are then out of date until `sync`.
         """
         self._moves.append(move)
         if not silent:
             self.sync()
 
     def undo(self, plies: int) -> None:
-        """Take back moves; EngineError if there are not so many."""
+        """Take back moves; EngineError if there are fewer."""
         if self.illegal or len(self._moves) < plies:
             raise EngineError("no move to take back")
         del self._moves[-plies:]
         self.sync()
 
     def sync(self, expected: str | None = None) -> None:
-        """Give the game to the engine, and ask it what can be asked of the position.
+        """Pass the game to the engine, and update what is known about the position.
 
         Parameters
         ----------
         expected : str, optional
-            A legal move that the engine shall take for played already, while all that is asked of the position remains
-            as it is before it.
+            A legal move that the engine shall assume to be played, while the queries still answer for the position
+            before it.
         """
         moves = self._moves if expected is None else [*self._moves, expected]
         self._engine.set_position(self._fen, moves)
@@ -101,12 +101,12 @@ class GameRecord:
             self.ending = self._engine.ending()
 
     def find(self, text: str) -> str | None:
-        """Give the legal move that a text means in CECP; None if there is none."""
+        """Give the legal move that a text in CECP's notation stands for; None if there is none."""
         return read_move(text, self.legal, self.placement)
 
     @property
     def plies(self) -> int:
-        """Number of moves of both sides since the first position."""
+        """Number of plies since the first position."""
         return len(self._moves)
 
     @property
@@ -116,7 +116,7 @@ class GameRecord:
 
     @property
     def move_number(self) -> int:
-        """Number of the move to come, as FEN counts."""
+        """Number of the next move, as in a FEN."""
         return self._first_number + (self._first_side + len(self._moves)) // 2
 
     def moves_made(self, side: int) -> int:

@@ -1,4 +1,4 @@
-"""Lines of text, in and out, as every protocol reads and writes them."""
+"""Lines of text, in and out, for all protocols."""
 
 import contextlib
 import select
@@ -8,19 +8,19 @@ from typing import TextIO
 
 
 class Output:
-    """Writes whole lines from any thread; falls silent when nobody reads them any more.
+    """Writes whole lines from any thread; writes nothing more once nobody reads them.
 
     Parameters
     ----------
     stream : text stream
-        Where the lines go.
+        Where the lines are written.
     on_closed : callable
-        Called once, when the other side has stopped reading.
+        Called once, when the reader has closed its end.
 
     Attributes
     ----------
     closed : bool
-        Whether it has.
+        Whether the reader has closed its end.
     """
 
     def __init__(self, stream: TextIO, on_closed: Callable[[], None]) -> None:
@@ -37,15 +37,15 @@ class Output:
             try:
                 self._stream.write(f"{text}\n")
                 self._stream.flush()
-            except (OSError, ValueError):  # a broken pipe, or a stream closed on our side
+            except (OSError, ValueError):  # a broken pipe, or a stream that this process has closed
                 self.closed = True
                 self._on_closed()
 
     def look(self) -> None:
-        """Find out whether the other side still reads, where the system tells that of a pipe; Windows does not."""
+        """Check whether the reader has closed its end; Windows does not tell this of a pipe."""
         if self.closed or not hasattr(select, "poll"):
             return
-        with contextlib.suppress(OSError, ValueError):  # what is no file cannot be asked
+        with contextlib.suppress(OSError, ValueError):  # streams that are not files cannot be checked
             poll = select.poll()
             poll.register(self._stream.fileno(), 0)
             if poll.poll(0):
@@ -55,12 +55,12 @@ class Output:
 
 def standard_input() -> Iterable[bytes]:
     """Give the lines of standard input as bytes."""
-    # A reader of our own: at exit Python cannot close sys.stdin while a thread waits inside it.
+    # Not sys.stdin: at exit Python cannot close it while a thread waits inside it.
     with open(0, "rb", closefd=False) as stream:
         yield from stream
 
 
 def one_line(text: str) -> str:
-    """Make text from outside fit for one line: no line breaks, no control characters, no kilobytes."""
+    """Make text from outside fit in one line: no line breaks, no control characters, limited length."""
     line = "".join(char if char.isprintable() else "?" for char in " ".join(text.split()))
     return line if len(line) <= 300 else f"{line[:300]}..."

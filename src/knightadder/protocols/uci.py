@@ -1,18 +1,18 @@
 """The Universal Chess Interface (UCI): a conversation with a graphical interface.
 
-How this engine reads the parts that the protocol leaves open:
+Where the protocol leaves a choice, this engine behaves as follows:
 
 - ``uci``, ``debug``, ``register`` and ``help`` are answered at once, even while the core is loaded or compiled in the
-  background. All else waits for the core, in order, and is then carried out.
-- During a search ``isready``, ``stop`` and ``ponderhit`` act at once, past all that waits. Commands that need an idle
-  engine (``position``, ``go``, ``setoption``, ``ucinewgame``, ``eval``, ``bench``) wait in order until the search has
-  ended and its ``bestmove`` is out, so that a script may be piped in as a whole. If only ``stop`` can end that search,
-  an ``info string`` says so. ``d`` waits only behind such commands.
-- ``xboard`` as the very first command hands the conversation over to the other protocol (`xboard.py`).
-- At ``quit``, as at the end of input, the commands already received are carried out; the last search is then stopped,
-  and the engine leaves after its ``bestmove``. ``go perft`` and ``bench`` run to their end, since half a count is worth
-  nothing. When nothing waits, the engine leaves at once, even from loading; and always when nobody reads any more.
-- Whatever cannot be understood or done is answered with one ``info string`` line, and all stays as it was.
+  background. All other commands wait for the core, in order.
+- During a search ``isready``, ``stop`` and ``ponderhit`` act at once, before all waiting commands. Commands that
+  need an idle engine (``position``, ``go``, ``setoption``, ``ucinewgame``, ``eval``, ``bench``) wait in order until
+  the search has ended and its ``bestmove`` is sent, so that a script may be piped in. If only ``stop`` can end it,
+  an ``info string`` says so. ``d`` waits only if such commands wait before it.
+- ``xboard`` as the very first command switches to the other protocol (`xboard.py`).
+- At ``quit``, as at the end of input, commands already received are carried out; the last search is then stopped, and
+  the engine exits after its ``bestmove``. ``go perft`` and ``bench`` run to their end, because a partial count is
+  useless. If nothing waits, the engine exits at once, even while loading; it always does so if nobody reads.
+- A command that cannot be understood or carried out is answered with one ``info string`` line, and changes nothing.
 """
 
 import re
@@ -43,7 +43,7 @@ from knightadder.protocols.uci_text import (
 
 @dataclass(slots=True)
 class _Activity:
-    """What the engine is busy with: a search, or a job (``go perft``, ``bench``) in a thread of ours."""
+    """The engine's current work: a search, or a job (``go perft``, ``bench``) in a thread of this module."""
 
     limits: Limits | None = None
     job: threading.Thread | None = None
@@ -52,7 +52,7 @@ class _Activity:
 
     @property
     def endless(self) -> bool:
-        """Whether it goes on until the user stops it."""
+        """Whether only the user can end it."""
         return self.limits is not None and not self.stopping and (self.pondering or self.limits.unlimited)
 
 
@@ -73,10 +73,10 @@ class Uci(Conversation):
     Parameters
     ----------
     lines : iterable of bytes
-        The commands as bytes, a line each, with or without line ends; read in a thread of its own. Its end is the end
-        of input.
+        The commands as bytes, one per line, with or without line ends; read in a thread of its own. When the iterable
+        ends, the input ends.
     output : text stream
-        Where the answers go.
+        Where the answers are written.
     loader : Loader
         Gives the engine; started by :meth:`run`.
     """
@@ -89,8 +89,8 @@ class Uci(Conversation):
         self._shown_step = "loading"
         self._shown_at = time.monotonic()
 
-        # The commands of the protocol. Our own, below, count only at the start of a line: an interface never sends
-        # them, and a line of prose must not set off a benchmark.
+        # The commands of the protocol. This engine's own, below, count only at the start of a line: no interface sends
+        # them, and a line of prose must not start a benchmark.
         self._standard: dict[str, Entry] = {
             "uci": (Needs.NOTHING, self._uci),
             "debug": (Needs.NOTHING, self._set_debug),
@@ -114,7 +114,7 @@ class Uci(Conversation):
         }
 
     def close(self) -> bool:
-        """Stop what is still at work, and say whether all has stopped; see `Session.close`."""
+        """Stop all running work, and say whether all of it has stopped; see `Session.close`."""
         activity = self._activity
         if activity is not None and activity.job is not None:
             activity.stopping = True
@@ -129,7 +129,7 @@ class Uci(Conversation):
     def _hear_line(self, line: str) -> None:
         first, self._spoken_to = not self._spoken_to, self._spoken_to or bool(line.strip())
         if first and line.removeprefix("\ufeff").strip() == "xboard":
-            from knightadder.protocols.xboard import XBoard  # here, because few need it
+            from knightadder.protocols.xboard import XBoard  # here, because it is rarely needed
 
             self._status = XBoard(self._session).run()
             return
@@ -173,14 +173,14 @@ class Uci(Conversation):
         self._carry_out_waiting()
 
     def _tick(self) -> None:
-        """Do what is due after every event, and once a second without one."""
+        """Do the work that is due after every event, and once a second without one."""
         self._show_progress()
         activity = self._activity
         if activity is None:
             if self._input_ended and not self._waiting and self._status is None:
                 self._status = 0
         elif activity.job is not None:
-            # Again and again, because a stop that comes between two steps of a job is lost on it.
+            # Stop repeatedly, because a job does not notice a stop between two of its steps.
             if activity.stopping:
                 self._engine.stop()
         elif self._input_ended and (activity.endless or not self._waiting):
@@ -195,7 +195,7 @@ class Uci(Conversation):
         self._say(str(error))
 
     def _show_progress(self) -> None:
-        """Tell an interface that waits for ``readyok`` what it waits for: each new step, and every second."""
+        """Report loading to an interface that waits for ``readyok``: each new step, and every second."""
         asked = any(command.name == "isready" for command in self._waiting)
         since = self._session.loading_since
         if self._session.engine is not None or since is None or not asked:
@@ -215,7 +215,7 @@ class Uci(Conversation):
         self._report(command.name, error)
 
     def _report(self, name: str, error: Exception) -> None:
-        """Report an error in one line; what nobody foresaw also with a traceback, for those who debug."""
+        """Report an error in one line; an unexpected error also with a traceback, in debug mode."""
         if isinstance(error, EngineError):
             self._say(str(error))
             return
@@ -273,8 +273,8 @@ class Uci(Conversation):
             return
         if go.ignored:
             self._say(f"go: ignored {', '.join(go.ignored)}")
-        # The engine's thread writes the analysis; bestmove comes through the queue, so that the loop knows the engine
-        # for idle before the interface can answer.
+        # The engine's thread writes the analysis. The result comes through the queue, so that the loop knows that the
+        # engine is idle before the interface can react to bestmove.
         self._engine.go(go.limits, lambda info: self._output.write(format_info(info)), self._events.put)
         self._activity = _Activity(limits=go.limits, pondering=go.limits.ponder)
 
@@ -336,7 +336,7 @@ class Uci(Conversation):
             try:
                 done = _JobDone(name, output=work(activity))
             except Exception as error:
-                # A job cut off in the middle may trip over its own unfinished result; that is no news.
+                # An aborted job may raise an error because its result is incomplete; that error is not reported.
                 done = _JobDone(name, error=_JobStoppedError() if activity.stopping else error)
             self._events.put(done)
 

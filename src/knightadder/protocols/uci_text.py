@@ -1,6 +1,6 @@
-"""The text of the Universal Chess Interface: commands into what they mean, and what the engine says into lines.
+"""The text of the Universal Chess Interface: parses commands, and formats what the engine reports.
 
-Nothing here has a state; `uci.py` holds the conversation.
+Nothing here has state; `uci.py` holds the conversation.
 """
 
 import re
@@ -30,7 +30,7 @@ Knightadder speaks the Universal Chess Interface (UCI), for use from a chess pro
 
 @dataclass(frozen=True, slots=True)
 class Go:
-    """A ``go`` command as read: the limits, or the depth of a ``go perft``, and the words that made no sense."""
+    """A parsed ``go`` command: the limits, or the depth of a ``go perft``, and the words that were not understood."""
 
     limits: Limits
     perft: int | None
@@ -38,10 +38,10 @@ class Go:
 
 
 def parse_go(text: str) -> Go:
-    """Read what stands behind ``go``.
+    """Parse the arguments of ``go``.
 
-    Fields may come in any order; where one comes twice, the last counts. Numbers out of the sensible range are moved to
-    its end, ``movestogo 0`` means sudden death, and a field without a whole number is ignored.
+    Fields may come in any order; if one comes twice, the last counts. Numbers out of the sensible range are moved to
+    the nearest end, ``movestogo 0`` means sudden death, and a field without a whole number is ignored.
     """
     numbers: dict[str, int] = {}
     flags = {"infinite": False, "ponder": False}
@@ -83,12 +83,12 @@ def parse_go(text: str) -> Go:
 
 
 def parse_position(text: str) -> tuple[str | None, list[str]]:
-    """Read what stands behind ``position``: the FEN, ``None`` for the initial position, and the moves.
+    """Parse the arguments of ``position``: the FEN, ``None`` for the initial position, and the moves.
 
     Raises
     ------
     EngineError
-        If the command names neither ``startpos`` nor a FEN, or has other words where ``moves`` is due.
+        If the command names neither ``startpos`` nor a FEN, or has other words in the place of ``moves``.
     """
     words = text.split()
     setup = words[: words.index("moves")] if "moves" in words else words
@@ -105,9 +105,9 @@ def parse_position(text: str) -> tuple[str | None, list[str]]:
 
 
 def parse_setoption(text: str) -> tuple[str, str | None]:
-    """Read what stands behind ``setoption``: the name and the value, ``None`` where the word ``value`` is missing.
+    """Parse the arguments of ``setoption``: name and value; the value is ``None`` if the word ``value`` is missing.
 
-    Name and value may contain spaces; those inside the value are kept as they are, since it may be a path.
+    Name and value may contain spaces; spaces inside the value are kept, because it may be a path.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def parse_setoption(text: str) -> tuple[str, str | None]:
 
 
 def format_info(info: Info | CurrentMove | Message) -> str:
-    """Write one report of a search as a line of UCI."""
+    """Format one report of a search as a line of UCI."""
     if isinstance(info, Message):
         return f"info string {one_line(info.text)}"
     if isinstance(info, CurrentMove):
@@ -141,7 +141,7 @@ def format_info(info: Info | CurrentMove | Message) -> str:
 
 
 def format_result(result: Result) -> str:
-    """Write the end of a search as a line of UCI."""
+    """Format the end of a search as a line of UCI."""
     if result.best_move is None:
         return "bestmove (none)"
     return f"bestmove {result.best_move}" + (f" ponder {result.ponder}" if result.ponder else "")

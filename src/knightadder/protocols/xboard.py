@@ -1,19 +1,19 @@
-"""The Chess Engine Communication Protocol (CECP), version 2: a conversation with XBoard, WinBoard and the like.
+"""The Chess Engine Communication Protocol (CECP), version 2: a conversation with an interface such as XBoard.
 
-The engine keeps the game, the clocks and its side itself, and knows when it is on move. How this engine reads the parts
-that the protocol leaves open:
+The engine keeps the game, the clocks and its side itself, and knows when it is to move. Where the protocol leaves a
+choice, this engine behaves as follows:
 
 - ``protover`` and unknown commands are answered at once, even while the core is loaded or compiled in the background;
-  ``feature done=1`` says when that has ended. All else waits for the core, in order. ``quit`` ends a search without a
-  move, but what waits for the core is carried out before.
+  ``feature done=1`` says when that has ended. All other commands wait for the core, in order. ``quit`` ends a search
+  without a move, but commands that wait for the core are carried out first.
 - While the engine thinks about its move, ``ping``, options, ``memory`` and ``cores`` wait for that move, as the
   protocol demands of ``ping``. Commands that change the game (``force``, ``new``, ``setboard``, ``undo``, ...) end the
-  search, and no move comes of it. Pondering and analysis are interrupted by options, and go on after them.
-- Draws by rule are claimed after a move of either side. ``go`` however is obeyed even then, as long as there is a move.
-- ``draw`` is answered with the engine's next move, since only then it knows what the offered position is worth.
-- At the end of input the commands already received are carried out. A search for a move is then stopped, and its move
-  is said before the engine leaves.
-- Whatever cannot be understood or done is answered with one ``Error`` line, and all stays as it was.
+  search, and no move is played. Options interrupt pondering and analysis, which then continue.
+- Draws by rule are claimed after a move of either side. ``go`` is obeyed even then, as long as there is a legal move.
+- ``draw`` is answered with the engine's next move, because only the search shows the value of the position.
+- At the end of input, commands already received are carried out. A search for a move is then stopped, and its move
+  is sent before the engine exits.
+- A command that cannot be understood or carried out is answered with one ``Error`` line, and changes nothing.
 """
 
 from collections.abc import Callable, Iterable
@@ -30,7 +30,7 @@ from knightadder.protocols.xboard_player import XBoardPlayer
 from knightadder.protocols.xboard_search import SearchDone
 from knightadder.protocols.xboard_text import FEATURES, OFFERED, declare_option
 
-# Those that the player carries out.
+# Commands that the player carries out.
 _PLAYER_COMMANDS: dict[str, tuple[Needs, Callable[[XBoardPlayer, str], None]]] = {
     "post": (Needs.ENGINE, XBoardPlayer.post),
     "nopost": (Needs.ENGINE, XBoardPlayer.nopost),
@@ -65,7 +65,7 @@ _PLAYER_COMMANDS: dict[str, tuple[Needs, Callable[[XBoardPlayer, str], None]]] =
     "option": (Needs.IDLE_ENGINE, XBoardPlayer.option),
     "bk": (Needs.IDLE_ENGINE, XBoardPlayer.book),
 }
-# Those that change nothing.
+# Commands that change nothing.
 _IGNORED = ("xboard", "accepted", "random", "computer", "name", "rating", "ics", "nps")
 
 
@@ -75,7 +75,7 @@ class XBoard(Conversation):
     Parameters
     ----------
     session : Session
-        With whom.
+        The input, output and engine of the conversation.
     """
 
     def __init__(self, session: Session) -> None:
@@ -126,13 +126,13 @@ class XBoard(Conversation):
         return command.needs >= Needs.ITS_TURN and self._player.thinking
 
     def _has_to_wait(self, command: Command) -> None:
-        """Say nothing: an interface knows by the protocol what waits for the move."""
+        """Say nothing: the interface knows from the protocol which commands wait for the move."""
 
     def _carry_out(self, command: Command) -> None:
         if command.needs is not Needs.IDLE_ENGINE:
             super()._carry_out(command)
             return
-        interrupted = self._player.interrupt()  # it ponders or analyses
+        interrupted = self._player.interrupt()  # the player ponders or analyses
         super()._carry_out(command)
         self._player.resume(interrupted)
 
@@ -166,7 +166,7 @@ class XBoard(Conversation):
         self._output.write(f"tellusererror {one_line(str(error))}")
 
     def _show_progress(self) -> None:
-        """Tell each step of compiling, for the log of the interface."""
+        """Report each step of compiling, for the log of the interface."""
         step = self._session.loader.progress()
         if self._comments and self._loaded_player is None and step is not None and step != self._shown_step:
             self._shown_step = step
@@ -182,7 +182,7 @@ class XBoard(Conversation):
         self._end_features()
 
     def _end_features(self) -> None:
-        """Let the interface go on, which until now has waited for the engine to be ready."""
+        """Tell the interface, which has waited for this, that the engine is ready."""
         if self._features_open and self._loaded_player is not None:
             self._features_open = False
             self._output.write("feature done=1")

@@ -11,19 +11,19 @@ from knightadder.protocols.xboard_text import (
     parse_seconds,
 )
 
-_MINUTES = 5  # a game, where nobody has set a time control
-# An expected move lets the search go on that was begun before it; but not when the clock turns out to show less than
-# this part of what was thought.
+_MINUTES = 5  # per game, if no time control has been set
+# When an expected move is played, the search begun before it continues; but not if the clock turns out to show less
+# than this part of the time that was assumed.
 _ENOUGH = 0.9
 
 
 class GameClocks:
-    """The time control and both clocks, as the engine has been told of them.
+    """The time control and both clocks, as the interface has set them.
 
     Attributes
     ----------
     depth : int or None
-        Plies that no search may go beyond.
+        Plies to which every search is limited.
     """
 
     def __init__(self) -> None:
@@ -33,44 +33,44 @@ class GameClocks:
         self._own = self._opponent = self._base
 
     def reset(self) -> None:
-        """Begin a new game: both clocks are full, and the depth is free."""
+        """Begin a new game: both clocks are full, and the depth is unlimited."""
         self._own = self._opponent = self._base
         self.depth = None
 
     def set_level(self, text: str) -> None:
-        """Set a time control by the arguments of ``level``; EngineError if they make no sense."""
+        """Set a time control from the arguments of ``level``; EngineError if they are invalid."""
         self._moves, self._base, self._increment = parse_level(text)
         self._movetime = None
         self._own = self._opponent = self._base
 
     def set_move_time(self, text: str) -> None:
-        """Set an exact time for each move, in seconds; EngineError if it makes no sense."""
+        """Set an exact time for each move, in seconds; EngineError if it is invalid."""
         self._movetime = parse_seconds("st", text)
 
     def set_depth(self, text: str) -> None:
-        """Set a depth for each move, in plies; EngineError if it makes no sense."""
+        """Set a depth for each move, in plies; EngineError if it is invalid."""
         self.depth = parse_depth(text)
 
     def set_own(self, text: str) -> None:
-        """Set the engine's clock, in centiseconds; EngineError if that is no number."""
+        """Set the engine's clock, in centiseconds; EngineError if the text is not a number."""
         self._own = parse_clock("time", text)
 
     def set_opponent(self, text: str) -> None:
-        """Set the opponent's clock, in centiseconds; EngineError if that is no number."""
+        """Set the opponent's clock, in centiseconds; EngineError if the text is not a number."""
         self._opponent = parse_clock("otim", text)
 
     def spend(self, milliseconds: float, moves_made: int) -> None:
-        """Account for a move of the engine.
+        """Subtract the time of one of the engine's moves from its clock.
 
-        An interface that sends ``time`` knows better, but it does so only with the opponent's move, and by then the
-        engine has long begun to ponder.
+        An interface that sends ``time`` has better clocks, but it sends them only with the opponent's move, when the
+        engine has already begun to ponder.
 
         Parameters
         ----------
         milliseconds : float
-            What the move took.
+            Time that the move took.
         moves_made : int
-            Moves the engine has made in the game, this one included.
+            Moves that the engine has made in the game, including this one.
         """
         self._own += self._increment - round(milliseconds)
         if self._moves and moves_made % self._moves == 0:
@@ -84,11 +84,11 @@ class GameClocks:
         side : int
             The engine's side, 0 for White.
         moves_made : int
-            Moves it has made in the game.
+            Moves that the engine has made in the game.
         overhead : int
             Milliseconds lost on each move between interface and engine.
         ponder : bool
-            Whether to begin on the opponent's time.
+            Whether the search begins on the opponent's time.
         """
         if self._movetime is not None:
             return Limits(movetime=self._movetime, depth=self.depth, ponder=ponder)
@@ -103,21 +103,21 @@ class GameClocks:
         )
         if self.depth is None:
             return limits
-        # A depth means in UCI that the clock does not matter; here both do.
+        # In UCI, a search limited by depth ignores the clock; here both count.
         budget = allot(limits, side, overhead)
         assert budget.soft is not None
         return Limits(depth=self.depth, movetime=round(budget.soft) + overhead, ponder=ponder)
 
 
 def still_good(then: Limits, now: Limits, side: int) -> bool:
-    """Say whether a search that was begun with some limits may go on where others hold now.
+    """Say whether a search that was begun with the limits `then` may continue under the limits `now`.
 
     Parameters
     ----------
     then, now : Limits
-        Of searches for a move of the same side.
+        Limits of searches for a move of the same side.
     side : int
-        That side, 0 for White.
+        The side, 0 for White.
     """
     if _other_limits(then) != _other_limits(now):
         return False

@@ -1,7 +1,7 @@
-"""What XBoard's commands about the game do: the engine plays a side, ponders, analyses, or only follows the game.
+"""The commands of XBoard about the game: the engine plays a side, ponders, analyses, or only follows the game.
 
-Each public method that takes a text is a command, the text being what stands behind its name. All of them need the
-engine, and those about its options an idle one.
+Each public method that takes a text is a command, the text being its arguments. All of them need the engine, and those
+that change its options need an idle one.
 """
 
 import queue
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from knightadder.engine.engine import Engine
 
 _WHITE, _BLACK = 0, 1
-# An interface may take what comes between a move and the answer to its ping for the analysis of that move, so pondering
-# begins in silence (seconds).
+# An interface may take output between a move and the answer to its ping for analysis of that move, so the engine
+# ponders silently at first (seconds).
 _SILENCE = 0.2
-_POLL_SECONDS = 1.0  # a wait without a timeout would keep Ctrl-C out
+_POLL_SECONDS = 1.0  # a wait without a timeout would block Ctrl-C
 
 _MAXIMA = {option.name: option.maximum for option in OPTIONS if isinstance(option, Spin)}
 
@@ -52,24 +52,24 @@ class _Mode(Enum):
 
 
 class XBoardPlayer:
-    """Plays and analyses as an XBoard tells it.
+    """Plays and analyses on the commands of an XBoard interface.
 
     Parameters
     ----------
     engine : Engine
-        Idle; nobody else may use it.
+        Must be idle; no other object may use it.
     output : Output
-        Where moves, analysis and results go.
+        Where moves, analysis and results are written.
     events : queue.SimpleQueue
-        Where the engine's thread puts a `SearchDone`, which is to be handed to `finish`.
+        Where the engine's thread puts a `SearchDone`, to be passed to `finish`.
     on_move : callable
-        Called when the engine has stopped thinking about its move, and is idle.
+        Called when the engine has ended its search for a move and is idle.
     """
 
     def __init__(
         self, engine: "Engine", output: Output, events: "queue.SimpleQueue[object]", on_move: Callable[[], None]
     ) -> None:
-        self.comments = True  # whether the interface takes lines that begin with #
+        self.comments = True  # whether the interface accepts lines that begin with #
         self._engine, self._output, self._events, self._on_move = engine, output, events, on_move
         self._game = GameRecord(engine)
         self._clock = GameClocks()
@@ -79,34 +79,34 @@ class XBoardPlayer:
         self._search: Search | None = None
         self._turn_since = 0.0
         self._ponders = self._posts = self._draw_offered = False
-        self._reply: tuple[int, str] | None = None  # the move expected next, and after how many plies
+        self._reply: tuple[int, str] | None = None  # the expected move, and the number of plies before it
 
     # --- Searches ---------------------------------------------------------------------------------------------------
 
     @property
     def search(self) -> Search | None:
-        """What the engine is busy with."""
+        """The current search; None if the engine is idle."""
         return self._search
 
     @property
     def thinking(self) -> bool:
-        """Whether it thinks about its own move."""
+        """Whether the engine is searching for its own move."""
         return self._search is not None and self._search.aim is Aim.MOVE
 
     def comment(self, text: str) -> None:
-        """Say something that an interface shows at most in its log."""
+        """Write a comment, which an interface shows at most in its log."""
         if self.comments:
             self._output.write(f"# {one_line(text)}")
 
     def finish(self, done: SearchDone) -> None:
-        """Deal with the end of a search: play the move that was found, or resign."""
+        """Handle the end of a search: play the move that was found, or resign."""
         if done.search is not self._search:
             return
         self._engine.wait()
         self._search = None
         try:
             lines, reply = self._settle(done.search, done.result)
-        except Exception as error:  # a last resort: to be silent would lose the game on time
+        except Exception as error:  # a last resort: no answer would lose the game on time
             lines, reply = [f"tellusererror {one_line(f'{type(error).__name__}: {error}')}"], None
         self._output.write("\n".join(lines))
         self._on_move()
@@ -114,7 +114,7 @@ class XBoardPlayer:
             self._ponder(reply)
 
     def interrupt(self) -> Search | None:
-        """End the search, whatever it is for; nothing comes of it but what `resume` makes of it."""
+        """End the search, whatever its aim; its result is not used, but `resume` may start it again."""
         search, self._search = self._search, None
         if search is None:
             return None
@@ -128,7 +128,7 @@ class XBoardPlayer:
         return search
 
     def resume(self, search: Search | None) -> None:
-        """Go on with the pondering or the analysis that was interrupted."""
+        """Continue the pondering or the analysis that was interrupted."""
         if search is None:
             return
         if search.aim is Aim.ANALYSIS:
@@ -137,7 +137,7 @@ class XBoardPlayer:
             self._ponder(search.expected)
 
     def end(self) -> None:
-        """Say a move soon, if one is being thought about."""
+        """Stop a search for a move, so that the move is played soon."""
         if self._search is not None and not self._search.stopping:
             self._search.stopping = True
             self._engine.stop()
@@ -151,8 +151,8 @@ class XBoardPlayer:
         engine = self._engine
         placement, moves = engine.fen().split()[0], len(engine.legal_moves())
         search = self._search = Search(aim, limits, expected, placement, moves, engine.options.chess960)
-        # The engine's threads write the analysis; the result comes through the queue, so that the engine is known to
-        # be idle before the interface can answer.
+        # The engine's threads write the analysis. The result comes through the queue, so that the engine is known to be
+        # idle before the interface can react.
         engine.go(
             limits,
             lambda news: self._show(search, news),
@@ -160,7 +160,7 @@ class XBoardPlayer:
         )
 
     def _think(self) -> None:
-        """Think about a move, or say that there is none."""
+        """Search for a move, or report that there is none."""
         self._turn_since = time.monotonic()
         if self._game.legal:
             self._start(Aim.MOVE, self._limits())
@@ -170,7 +170,7 @@ class XBoardPlayer:
     def _ponder(self, expected: str) -> None:
         self._game.sync(expected)
         [written] = self._write([expected])
-        self._output.write(f"Hint: {written}")  # so that the interface knows what the analysis is about
+        self._output.write(f"Hint: {written}")  # tells the interface which move the analysis assumes
         self._start(Aim.PONDER, self._limits(ponder=True), expected)
 
     def _analyse(self) -> None:
@@ -178,7 +178,7 @@ class XBoardPlayer:
             self._start(Aim.ANALYSIS, Limits(infinite=True))
 
     def _show(self, search: Search, news: Info | CurrentMove | Message) -> None:
-        """Show what the engine reports; called in its threads."""
+        """Write the engine's report; called in the engine's threads."""
         if isinstance(news, Message):
             self.comment(news.text)
             return
@@ -192,14 +192,14 @@ class XBoardPlayer:
                 self._output.write(format_thinking(news, moves))
 
     def _settle(self, search: Search, result: Result) -> tuple[list[str], str | None]:
-        """Decide what to say at the end of a search; give that, and the move to ponder on."""
+        """Decide what to write at the end of a search; give these lines, and the move to ponder on."""
         game, settlement, move = self._game, self._settlement, result.best_move
         if move is None:
             raise EngineError("no move was found")
         if result.info is not None:
             settlement.note(result.info.score, game.move_number)
         if settlement.resigns():
-            settlement.reset()  # an interface that knows no resigning shall not hear of it at every move
+            settlement.reset()  # an interface without resigning must not be told again at every move
             game.sync()
             return ["resign"], None
         lines = []
@@ -219,7 +219,7 @@ class XBoardPlayer:
             self._output.write(format_ending(self._game.ending, self._game.side_to_move))
 
     def _write(self, moves: Iterable[str]) -> list[str]:
-        """Write moves that begin at the game's position."""
+        """Convert moves from the game's position to the protocol's notation."""
         return write_moves(tuple(moves), self._game.placement) if self._engine.options.chess960 else list(moves)
 
     # --- Commands: how to play --------------------------------------------------------------------------------------
@@ -229,15 +229,15 @@ class XBoardPlayer:
         self._posts = True
 
     def nopost(self, text: str) -> None:
-        """Show no analysis any more."""
+        """Stop showing the analysis."""
         self._posts = False
 
     def hard(self, text: str) -> None:
-        """Ponder from the next move on."""
+        """Ponder from the engine's next move on."""
         self._ponders = True
 
     def easy(self, text: str) -> None:
-        """Ponder no more."""
+        """Stop pondering."""
         self._ponders = False
         if self._search is not None and self._search.aim is Aim.PONDER:
             self.interrupt()
@@ -271,9 +271,9 @@ class XBoardPlayer:
         self._set_number("Threads", text)
 
     def egtpath(self, text: str) -> None:
-        """Set where the tablebases of a kind are.
+        """Set the folders of one kind of tablebases.
 
-        XBoard says so before every game, and names a folder that may not exist unless the user has set another.
+        XBoard sends this before every game, with a folder that may not exist unless the user has set another.
         """
         kind, _, path = text.partition(" ")
         if kind.lower() != "syzygy" or path.strip() == self._engine.options.syzygy_path:
@@ -282,7 +282,7 @@ class XBoardPlayer:
             self.comment(line)
 
     def option(self, text: str) -> None:
-        """Set an option of the engine or of its manners."""
+        """Set an option of the engine or of its resigning and draw offers."""
         name, value = parse_option(text)
         option = OFFERED.get(name.lower())
         if option is None:
@@ -291,16 +291,16 @@ class XBoardPlayer:
             self._engine.set_option(name, option_value(option, value))
 
     def _set_number(self, name: str, text: str) -> None:
-        """Set an option to a number that the interface means as a limit."""
+        """Set an option to a number that the interface means as an upper limit."""
         if text.isdecimal():
-            largest = _MAXIMA[name]  # Python reads no number of thousands of digits
+            largest = _MAXIMA[name]  # int() rejects thousands of digits
             text = str(min(int(text), largest) if len(text) < 20 else largest)
         self._engine.set_option(name, text)
 
     # --- Commands: the game -----------------------------------------------------------------------------------------
 
     def new(self, text: str) -> None:
-        """Begin a game in which the engine plays Black; or analyse the start position, if it analyses."""
+        """Begin a game with the engine as Black; in analysis, analyse the start position."""
         self.interrupt()
         self._engine.new_game()
         self._game.restart()
@@ -310,7 +310,7 @@ class XBoardPlayer:
         self._go_on()
 
     def variant(self, text: str) -> None:
-        """Play by the rules of Chess960, or not."""
+        """Switch the rules of Chess960 on or off."""
         if text not in ("normal", "fischerandom"):
             raise EngineError("unsupported variant")
         self.interrupt()
@@ -332,7 +332,7 @@ class XBoardPlayer:
         self._take_back(1)
 
     def remove(self, text: str) -> None:
-        """Take back a move of each side."""
+        """Take back one move of each side."""
         self._take_back(2)
 
     def _take_back(self, plies: int) -> None:
@@ -343,7 +343,7 @@ class XBoardPlayer:
         self._go_on()
 
     def _go_on(self) -> None:
-        """Do what is due at a position that no move has led to."""
+        """Forget scores, draw offer and expected reply at a position that no move led to; if analysing, analyse it."""
         self._settlement.reset()
         self._draw_offered = False
         self._reply = None
@@ -356,12 +356,12 @@ class XBoardPlayer:
         self._change_mode(_Mode.FORCE)
 
     def result(self, text: str) -> None:
-        """Play no more: the game is over."""
+        """Stop playing: the game is over."""
         if self._mode is _Mode.PLAY:
             self.force(text)
 
     def go(self, text: str) -> None:
-        """Play the side that is on move."""
+        """Play the side to move."""
         self._must_be_legal()
         if self.thinking:
             return
@@ -371,7 +371,7 @@ class XBoardPlayer:
         self._think()
 
     def playother(self, text: str) -> None:
-        """Play the side that is not on move."""
+        """Play the side that is not to move."""
         self._must_be_legal()
         self.interrupt()
         self._change_mode(_Mode.PLAY)
@@ -380,26 +380,26 @@ class XBoardPlayer:
             self._ponder(self._reply[1])
 
     def white(self, text: str) -> None:
-        """Play Black; obsolete, and the position says who is on move."""
+        """Play Black; obsolete, and the position decides whose turn it is."""
         self.interrupt()
         self._side = _BLACK
 
     def black(self, text: str) -> None:
-        """Play White; obsolete, and the position says who is on move."""
+        """Play White; obsolete, and the position decides whose turn it is."""
         self.interrupt()
         self._side = _WHITE
 
     def move_now(self, text: str) -> None:
-        """Think no longer, and move."""
+        """Stop thinking and move."""
         if self.thinking:
             self._engine.stop()
 
     def draw(self, text: str) -> None:
-        """Consider a draw that the opponent offers."""
+        """Consider the opponent's draw offer."""
         self._draw_offered = True
 
     def usermove(self, text: str) -> None:
-        """Play the opponent's move, or either side's, and answer it if the engine is then on move."""
+        """Play the opponent's move, or either side's, and answer it if it is then the engine's turn."""
         game, search = self._game, self._search
         if self.thinking:
             self._output.write(f"Illegal move (not your turn): {one_line(text)}")
@@ -436,19 +436,19 @@ class XBoardPlayer:
     # --- Commands: analysis -----------------------------------------------------------------------------------------
 
     def analyze(self, text: str) -> None:
-        """Analyse the position, and every other that the game comes to."""
+        """Analyse the position, and every later position of the game."""
         self._must_be_legal()
         self.interrupt()
         self._change_mode(_Mode.ANALYSE)
         self._analyse()
 
     def exit(self, text: str) -> None:
-        """Analyse no more."""
+        """Stop analysing."""
         if self._mode is _Mode.ANALYSE:
             self.force(text)
 
     def status(self, text: str) -> None:
-        """Say how far the analysis has come."""
+        """Report the progress of the analysis."""
         if self._search is not None and self._search.aim is Aim.ANALYSIS:
             self._output.write(self._search.status())
 

@@ -1,4 +1,4 @@
-"""A search that an XBoard asked for, directly or not, and how far it has come."""
+"""A search for an XBoard interface, and its progress."""
 
 import time
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from knightadder.protocols.castling import write_moves
 
 
 class Aim(Enum):
-    """What a search is for."""
+    """The purpose of a search."""
 
     MOVE = "a move to play"
     PONDER = "the reply to an expected move"
@@ -20,30 +20,30 @@ class Aim(Enum):
 
 @dataclass(slots=True)
 class Search:
-    """A search under way.
+    """A running search.
 
     Attributes
     ----------
     aim : Aim
-        What it is for; an expected move that is played turns pondering into a search for a move.
+        The purpose; if the expected move is played, pondering becomes a search for a move.
     limits : Limits
         When it ends.
     expected : str or None
-        The move that it takes for played already, in UCI notation.
+        The move that the search assumes to be played, in UCI notation.
     placement : str
-        Where the pieces stand when it begins: the first field of a FEN.
+        The pieces when the search begins: the first field of a FEN.
     moves : int
-        How many moves are legal there.
+        Number of legal moves in that position.
     chess960 : bool
         Whether castling is written as king takes rook within the engine.
     started : float
-        When it began, by `time.monotonic`.
+        When the search began, by `time.monotonic`.
     stopping : bool
-        Whether it has been told to end.
+        Whether the search has been told to stop.
     latest : Info or CurrentMove or None
-        What was reported last.
+        The latest report.
     best : str or None
-        The best move so far, as the protocol writes it.
+        The best move so far, in the protocol's notation.
     """
 
     aim: Aim
@@ -58,11 +58,11 @@ class Search:
     best: str | None = None
 
     def write(self, moves: Iterable[str]) -> list[str]:
-        """Write moves that begin where the search does, as the protocol does."""
+        """Convert moves from the search's first position to the protocol's notation."""
         return write_moves(tuple(moves), self.placement) if self.chess960 else list(moves)
 
     def status(self) -> str:
-        """Write how far it has come: centiseconds, nodes, depth, root moves left and in all, and the one searched."""
+        """Report progress: centiseconds, nodes, depth, root moves left and in all, and the one being searched."""
         latest = self.latest
         depth, nodes = (0, 0) if latest is None else (latest.depth, latest.nodes)
         number, name = 1, self.best or ""
@@ -74,7 +74,7 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class SearchDone:
-    """The end of a search, as the engine tells it; of one that was given up meanwhile, nobody wants to know."""
+    """The engine's result of a search; that of an aborted search is ignored."""
 
     search: Search
     result: Result

@@ -1,6 +1,6 @@
-"""The text of the Chess Engine Communication Protocol (CECP): commands into what they mean, and news into lines.
+"""The text of the Chess Engine Communication Protocol (CECP): parses commands, and formats reports.
 
-Nothing here has a state; `xboard.py` holds the conversation.
+Nothing here has state; `xboard.py` holds the conversation.
 """
 
 import re
@@ -22,7 +22,7 @@ from knightadder.engine.options import (
 
 _MATE = 100_000  # the score of a mate in 0 moves
 
-# What the interface needs to know before it sends anything else. Whatever is not here has the protocol's default.
+# What the interface must know before it sends anything else. Features not listed have the protocol's default.
 FEATURES = (
     f'myname="Knightadder {__version__}"',
     "ping=1 setboard=1 playother=1 usermove=1 time=1 draw=1 reuse=1 analyze=1 name=1",
@@ -31,7 +31,7 @@ FEATURES = (
     'egt="syzygy"',
 )
 
-# Options of the engine that have a command of their own here, or would change nothing that is said.
+# Engine options that have a command of their own in CECP, or would not change the output.
 _NOT_OFFERED = frozenset({"Hash", "Threads", "Ponder", "UCI_Chess960", "UCI_AnalyseMode", "UCI_ShowWDL", "SyzygyPath"})
 OFFERED = {option.name.lower(): option for option in OPTIONS if option.name not in _NOT_OFFERED}
 
@@ -49,7 +49,7 @@ def declare_option(option: Option) -> str:
         case Button():
             value = "button"
         case Text():
-            value = f"string {option.default}"  # XBoard wants the space even before nothing
+            value = f"string {option.default}"  # XBoard requires the space even before an empty value
         case Combo():
             choices = [f"*{choice}" if choice == option.default else choice for choice in option.choices]
             value = f"combo {' /// '.join(choices)}"
@@ -57,20 +57,20 @@ def declare_option(option: Option) -> str:
 
 
 def parse_option(text: str) -> tuple[str, str | None]:
-    """Read what stands behind ``option``: the name and the value, None for a button."""
+    """Parse the arguments of ``option``: the name and the value, None for a button."""
     name, sign, value = text.partition("=")
     return name.strip(), value if sign else None
 
 
 def option_value(option: Option, value: str | None) -> str | None:
-    """Turn the value of an option into what UCI would send: a switch is 1 or 0 here."""
+    """Convert the value of an option to UCI's form: in CECP a switch is 1 or 0."""
     if isinstance(option, Check):
         return {"1": "true", "0": "false"}.get((value or "").strip(), value)
     return value
 
 
 def parse_level(text: str) -> tuple[int, int, int]:
-    """Read what stands behind ``level``.
+    """Parse the arguments of ``level``.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def parse_level(text: str) -> tuple[int, int, int]:
     Raises
     ------
     EngineError
-        If it is anything else than MOVES MINUTES[:SECONDS] INCREMENT.
+        If the text does not have the form MOVES MINUTES[:SECONDS] INCREMENT.
     """
     level = _LEVEL.fullmatch(text)
     if level is None or _NUMBER.fullmatch(level["increment"]) is None:
@@ -90,44 +90,44 @@ def parse_level(text: str) -> tuple[int, int, int]:
 
 
 def parse_seconds(name: str, text: str) -> int:
-    """Read a time in seconds, with or without a fraction, as milliseconds; EngineError if it is none."""
+    """Parse a time in seconds, with or without a fraction, into milliseconds; EngineError if it is invalid."""
     if _NUMBER.fullmatch(text) is None:
         raise EngineError(f"{name} expects a number of seconds")
     return max(round(float(text) * 1000), 1)
 
 
 def parse_clock(name: str, text: str) -> int:
-    """Read a clock in centiseconds, which may be negative, as milliseconds; EngineError if it is none."""
+    """Parse a clock in centiseconds, which may be negative, into milliseconds; EngineError if it is invalid."""
     if re.fullmatch(r"-?\d{1,12}", text) is None:
         raise EngineError(f"{name} expects a number of centiseconds")
     return int(text) * 10
 
 
 def parse_depth(text: str) -> int:
-    """Read a depth in plies, at least 1; EngineError if it is none."""
+    """Parse a depth in plies, at least 1; EngineError if it is invalid."""
     if re.fullmatch(r"\d{1,9}", text) is None:
         raise EngineError("sd expects a number of plies")
     return max(int(text), 1)
 
 
 def format_thinking(info: Info, moves: Sequence[str]) -> str:
-    """Write a line of analysis, its principal variation being given in CECP's notation.
+    """Format a line of analysis, with its principal variation given in CECP's notation.
 
-    A score that is only a bound is marked behind the moves: ``!`` for at least, ``?`` for at most.
+    A score that is only a bound is marked after the moves: ``!`` for at least, ``?`` for at most.
     """
     mark = {Bound.EXACT: "", Bound.LOWER: " !", Bound.UPPER: " ?"}[info.bound]
     return f"{info.depth} {score_number(info.score)} {info.time_ms // 10} {info.nodes} {' '.join(moves)}{mark}"
 
 
 def score_number(score: Score) -> int:
-    """Give a score as one number: centipawns, or 100000 and the moves to mate, negative for the side that is mated."""
+    """Give a score as one number: centipawns, or 100000 and the moves to mate, negative for the side being mated."""
     if score.mate is None:
         return score.cp or 0
     return _MATE + score.mate if score.mate > 0 else score.mate - _MATE
 
 
 def format_ending(ending: Ending, side_to_move: int) -> str:
-    """Write the result of a game that is over, with the reason; the side to move is 0 for White."""
+    """Format the result of a finished game, with the reason; the side to move is 0 for White."""
     match ending:
         case Ending.CHECKMATE:
             return "1-0 {White mates}" if side_to_move else "0-1 {Black mates}"

@@ -1,1 +1,1 @@
-"""What a static evaluation is made of, for people."""
+"""The static evaluation explained to people."""

@@ -9,13 +9,13 @@ _NONE = Tapered(0, 0)
 
 
 def evaluation_table(value: Breakdown) -> str:
-    """Write what a value is made of.
+    """Write the terms of a value as a table.
 
     Returns
     -------
     str
-        A line for each group and each term that counts, in pawns: White, Black, and White's total, each for the middle
-        game and the end game; then the blend of both by the phase.
+        A line for each group and each term that counts, in pawns: White, Black, and White's total, each for the
+        middlegame and the endgame; then the tapered value.
     """
     rule = "-" * 76
     lines = [f"{'':24}{'White':^17}{'Black':^17}{'Total':^17}", f"{'':24}" + f"{'MG':>8} {'EG':>7} " * 3, rule]
@@ -32,6 +32,6 @@ def evaluation_table(value: Breakdown) -> str:
 
 
 def _line(name: str, white: Tapered, black: Tapered) -> str:
-    """Write the values of both sides and their difference."""
+    """Write a line with the values of both sides and their difference."""
     rows = (white, black, white - black)
     return f"{name:24}" + " ".join(f"{row.middle_game / 100:8.2f} {row.end_game / 100:7.2f}" for row in rows)

@@ -1,4 +1,4 @@
-"""What the classical evaluation of a position is made of: term by term, for both sides, middle game and end game."""
+"""The terms of a position's classical evaluation, for both sides, middlegame and endgame."""
 
 from dataclasses import dataclass
 
@@ -10,12 +10,12 @@ from knightadder.core.evaluation.terms import START, TERMS
 
 @dataclass(frozen=True, slots=True)
 class Tapered:
-    """A value with two halves, in centipawns.
+    """A value for the middlegame and one for the endgame, in centipawns.
 
     Attributes
     ----------
     middle_game, end_game : int
-        What it is while all pieces are on the board, and when all but kings and pawns have gone.
+        The value with all pieces on the board, and with only kings and pawns.
     """
 
     middle_game: int
@@ -35,11 +35,11 @@ class Term:
     Attributes
     ----------
     group, name : str
-        What it belongs to, such as ``"Pawns"``, and what it is called, such as ``"isolated pawn"``.
+        The group that it belongs to, such as ``"Pawns"``, and its name, such as ``"isolated pawn"``.
     white, black : Tapered
-        What it is worth to each side.
+        Its value for each side.
     meaning : str
-        What is counted.
+        What the term counts.
     """
 
     group: str
@@ -50,22 +50,22 @@ class Term:
 
     @property
     def total(self) -> Tapered:
-        """Its worth from White's view."""
+        """The term's value from White's view."""
         return self.white - self.black
 
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """A value and its terms, before what is known of endings and of the fifty-move rule.
+    """A value and its terms, before corrections for known endings and the fifty-move rule.
 
     Attributes
     ----------
     terms : tuple of Term
-        Those that count in the position.
+        The terms that count in the position.
     phase : float
-        How much of the middle game is left, from 0 to 1: the weight of that half; the end game has the rest.
+        The game phase from 0 to 1: the weight of the middlegame value; the endgame value has the rest.
     scale : float
-        How much of the end game's half counts, from 0 to 1.
+        How much of the endgame value counts, from 0 to 1.
     """
 
     terms: tuple[Term, ...]
@@ -84,13 +84,13 @@ class Breakdown:
 
     @property
     def value(self) -> float:
-        """The blend of both halves in centipawns, from White's view."""
+        """The tapered value in centipawns, from White's view."""
         total = self.white - self.black
         return total.middle_game * self.phase + total.end_game * self.scale * (1 - self.phase)
 
 
 def break_down(trace: np.record, values: np.ndarray) -> Breakdown:
-    """Say what a value is made of.
+    """Break a value down into its terms.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def break_down(trace: np.record, values: np.ndarray) -> Breakdown:
     values : numpy.ndarray
         The packed values of all terms.
     """
-    halves = unpack(trace.counts.astype(np.int64) * values)  # by side, place and half
+    halves = unpack(trace.counts.astype(np.int64) * values)  # indexed by side, term, and middlegame or endgame
     terms = []
     for term in TERMS:
         places = slice(START[term.name], START[term.name] + term.size)

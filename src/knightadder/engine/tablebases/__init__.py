@@ -1,1 +1,1 @@
-"""Syzygy tablebases for the engine: files found, checked and mapped, and play by them at the root."""
+"""Syzygy tablebases for the engine: files are found, checked and mapped; the root move is chosen by them."""

@@ -1,6 +1,6 @@
-"""The checksum at the end of a Syzygy file, which tells whether the file is as it was made.
+"""The checksum at the end of a Syzygy file, which shows whether the file is intact.
 
-The engine does not look at it, since to read all files would take minutes. It is taken over everything before it:
+The engine does not check it, because reading all files would take minutes. It covers everything before it:
 CityHash's CityHashCrc256 of each 16 MB, then CityHashCrc128 of those hashes. The format is Ronald de Man's
 (https://github.com/syzygy1/tb).
 """
@@ -14,7 +14,7 @@ from knightadder.core.layout import SYZYGY_TABLE, new_record
 from knightadder.core.syzygy import city_hash
 from knightadder.engine.tablebases.file import CHECKSUM, SyzygyFile, TableError
 
-_PIECE = 1 << 24  # bytes that are hashed at a time
+_PIECE = 1 << 24  # bytes hashed at a time
 
 
 def check_table(path: Path, on_read: Callable[[int], object] = lambda size: None) -> None:
@@ -25,7 +25,7 @@ def check_table(path: Path, on_read: Callable[[int], object] = lambda size: None
     path : Path
         Named after its material, such as ``KRPvKN.rtbw``.
     on_read : callable
-        Told the bytes of each piece that was read.
+        Called with the size of each piece that was read, in bytes.
 
     Raises
     ------

@@ -1,6 +1,6 @@
-"""One Syzygy file: mapped into memory, its header read and checked, so that compiled code can look positions up.
+"""One Syzygy file: mapped into memory, its header read and checked, so that compiled code can probe it.
 
-What the header says decides where compiled code reads, so nothing in it is believed: offsets must lie inside the
+The header decides where compiled code reads, so all of it is checked: offsets must lie inside the
 file, codes must be those of a Huffman code, and symbols must end in values. The format is Ronald de Man's
 (https://github.com/syzygy1/tb).
 """
@@ -34,18 +34,18 @@ CHECKSUM = 16  # bytes at the end of the file; before them its size is a multipl
 _MAGIC = {WDL: b"\x71\xe8\x23\x5d", DTZ: b"\xd7\x66\x0c\xa5"}
 _NAME = re.compile(r"K(Q*R*B*N*P*)vK(Q*R*B*N*P*)")
 _LETTERS = "PNBRQ"
-_BLACK = 8  # of a piece
+_BLACK = 8  # a black piece
 _SPLIT, _HAS_PAWNS = 1, 2  # flags of a file
 _CONSTANT = 0x80  # flag of an array
-_MAX_BITS = 31  # of an index entry's positions and of a block's bytes; real ones are far below
+_MAX_BITS = 31  # of an index entry's positions and of a block's bytes; real files have far fewer
 
 
 class TableError(EngineError):
-    """A file that is no Syzygy table, or a damaged one."""
+    """A file is not a Syzygy table, or is damaged."""
 
 
 def material_of_name(name: str) -> tuple[str, str] | None:
-    """Return the pieces beside the kings that a table's name such as ``KRPvKN`` gives to each side, or None."""
+    """Return each side's pieces without the king, from a table's name such as ``KRPvKN``; None for other names."""
     match = _NAME.fullmatch(name)
     if match is None or not 3 <= len(name) - 1 <= MAX_MEN:
         return None
@@ -69,7 +69,7 @@ class SyzygyFile:
     path : Path
         Named after its material, such as ``KRPvKN.rtbw`` (WDL) or ``KRPvKN.rtbz`` (DTZ).
     table : record
-        A SYZYGY_TABLE, to be filled. It holds addresses, so it is valid only as long as this object lives.
+        A SYZYGY_TABLE record to fill. It holds addresses, so it is valid only as long as this object exists.
 
     Raises
     ------
@@ -100,13 +100,13 @@ class SyzygyFile:
 
     @property
     def changed(self) -> bool:
-        """Whether the file has another size now than when it was mapped."""
+        """Whether the size of the file has changed since it was mapped."""
         return self._map.size() != len(self._data)
 
     # --- reading -------------------------------------------------------------------------------------------------
 
     def _bytes(self, count: int) -> bytes:
-        # Whatever is read lies before the checksum. Compiled code reads 8 bytes at a time and relies on that, too.
+        # All parts lie before the checksum. Compiled code reads 8 bytes at a time and relies on this too.
         if self._at + count > len(self._data) - CHECKSUM:
             raise TableError("truncated, or its header is damaged")
         self._at += count
@@ -116,7 +116,7 @@ class SyzygyFile:
         return int.from_bytes(self._bytes(size), "little")
 
     def _skip(self, count: int) -> int:
-        """Return where a part of the file begins, and go on behind it."""
+        """Return where a part of the file begins, and skip the part."""
         start = self._at
         if count < 0 or start + count > len(self._data) - CHECKSUM:
             raise TableError("truncated, or its header is damaged")
@@ -160,7 +160,7 @@ class SyzygyFile:
         for piece in pairs.pieces.tolist():
             if piece % _BLACK not in (0, KING):
                 sides[piece // _BLACK] += _LETTERS[piece % _BLACK - 1]
-        # Some files call White what the name calls Black.
+        # Some files exchange White and Black relative to the name.
         keys = material_key(self._white, self._black), material_key(self._black, self._white)
         if material_key(*sides) not in keys:
             raise TableError("holds other pieces than its name says")
@@ -184,7 +184,7 @@ class SyzygyFile:
             pairs.factors[: len(groups)] = factors
 
     def _read_coding(self, pairs: np.record) -> int:
-        """Read how an array is compressed, and return the bytes of its sparse index."""
+        """Read how an array is compressed, and return the size of its sparse index in bytes."""
         pairs.dtz_flags = self._number(1)
         if pairs.dtz_flags & _CONSTANT:
             value = self._number(1)
@@ -204,8 +204,8 @@ class SyzygyFile:
         self._align(2)
         self._symbols.append(symbols)
         pairs.symbols, pairs.symbol_count = symbols.ctypes.data, len(symbols) - 1
-        # A code of some length is the sum of the lowest and the symbol's distance from that one's symbol. What is below
-        # the lowest is a longer code, two of which begin with what one of this length would be.
+        # The codes of one length are consecutive: the lowest plus the symbol's distance from the first symbol of that
+        # length. Smaller values begin longer codes: each is the prefix of two codes that are a bit longer.
         base = 0
         for length in range(longest, shortest - 1, -1):
             i = length - shortest
@@ -219,7 +219,7 @@ class SyzygyFile:
         return 6 * -(-int(pairs.positions) >> index_bits)
 
     def _read_maps(self, pairs: np.record) -> None:
-        """Read the maps of a DTZ array, which give its values in order of how often they occur."""
+        """Read the maps of a DTZ array, which list its values by frequency."""
         if not pairs.dtz_flags & syzygy.MAPPED:
             return
         size = 2 if pairs.dtz_flags & syzygy.WIDE_MAP else 1
@@ -245,9 +245,9 @@ def _map(path: Path) -> mmap.mmap:
 
 
 def allow_open_files(count: int) -> None:
-    """Let this process have some more files open, where the system has a limit that can be raised.
+    """Let this process open `count` more files, if the system has a limit that can be raised.
 
-    Python keeps a mapped file open, and the tables with six men are a thousand files, which is a usual limit.
+    Python keeps mapped files open. The tables with six men are about a thousand files, a common limit.
     """
     if sys.platform == "win32":
         return
@@ -259,7 +259,7 @@ def allow_open_files(count: int) -> None:
 
 
 def _groups(pieces: list[int], pawns: list[int]) -> list[int]:
-    """Return the sizes of the groups; `pawns` are the numbers of each side's pawns, those of the leading side first."""
+    """Return the sizes of the groups; `pawns` are each side's numbers of pawns, the leading side first."""
     if pawns:
         leads = pawns
         alike = [pieces[:count] for count in pawns[:1]] + [pieces[pawns[0] : sum(pawns)]] * (len(pawns) - 1)
@@ -275,23 +275,23 @@ def _groups(pieces: list[int], pawns: list[int]) -> list[int]:
             groups[-1] += 1
         else:
             groups.append(1)
-    # Equal pieces stand side by side.
+    # Equal pieces are adjacent.
     _require(len(groups) - len(leads) == len(set(rest)) and not set(rest) & set(pieces[: sum(leads)]))
     return groups
 
 
 def _factors(groups: list[int], order: list[int], file: int | None) -> tuple[list[int], int]:
-    """Return the factors of the groups, and how many positions there are.
+    """Return the factors of the groups, and the number of positions.
 
     Parameters
     ----------
     groups : list of int
-        Their sizes.
+        The sizes of the groups.
     order : list of int
-        The place of the leading group in the order of significance, from the least; then, if both sides have pawns,
-        that of the second group. The other groups take the places that are left.
+        The place of the leading group in the order of significance, the least significant first; then, if both sides
+        have pawns, that of the second group. The other groups take the remaining places.
     file : int or None
-        That of the leading pawn; None without pawns.
+        The file of the leading pawn; None without pawns.
     """
     _require(len(set(order)) == len(order) and max(order) < len(groups))
     by_place = dict(zip(order, range(len(order)), strict=True))
@@ -316,16 +316,16 @@ def _factors(groups: list[int], order: list[int], file: int | None) -> tuple[lis
 
 
 def _unpack_symbols(packed: bytes) -> NDArray[np.uint32]:
-    """Return the symbols as words, see `SYZYGY_PAIRS`, and one word more, since 8 bytes are read at a time.
+    """Return the symbols as words, see `SYZYGY_PAIRS`, and one extra word, because 8 bytes are read at a time.
 
-    In the file a symbol has 24 bits: its left and its right part, or a value and 0xFFF.
+    In the file a symbol has 24 bits: its left and right part, or a value and 0xFFF.
     """
     bits = np.frombuffer(packed, np.uint8).astype(np.uint32).reshape(-1, 3)
     left = bits[:, 0] | (bits[:, 1] & 15) << 8
     right = bits[:, 1] >> 4 | bits[:, 2] << 4
     pairs = right != 0xFFF
     _require(len(bits) > 0 and bool((np.maximum(left, right)[pairs] < len(bits)).all()))
-    # The length of a symbol is known once those of its parts are; what stays unknown contains itself.
+    # The length of a symbol is known once its parts' lengths are known; a symbol that stays unknown contains itself.
     lengths = np.where(pairs, 0, 1)
     unknown = np.flatnonzero(pairs)
     while len(unknown):

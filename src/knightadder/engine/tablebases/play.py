@@ -1,4 +1,4 @@
-"""Play by endgame tablebases: when search asks them, the moves of a position ranked, a line played out to mate."""
+"""Endgame tablebases: when search probes them, root moves ranked by them, and lines extended to mate."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,22 +13,22 @@ from knightadder.engine.tablebases.registry import Tablebases
 TABLEBASE_WIN = int(transposition.TABLEBASE_WIN)
 
 _FIFTY_MOVES = 100  # plies
-_BEST = 1 << 18  # the rank of a sure win; beyond any distance
-_CURSED = 2  # centipawns for what only the fifty-move rule makes a draw: the better side may hope
+_BEST = 1 << 18  # the rank of a certain win; greater than any distance
+_CURSED = 2  # centipawns for a cursed win, a draw only by the fifty-move rule: the opponent may go wrong
 
 
 @dataclass(frozen=True, slots=True)
 class Probing:
-    """When search asks endgame tablebases; by default never.
+    """When search probes endgame tablebases; by default never.
 
     Attributes
     ----------
     address : int
-        Of the TABLEBASES record.
+        The address of the TABLEBASES record.
     men : int
-        Most men, kings included, of a position to ask about.
+        Most men, kings included, of a position to probe.
     depth : int
-        Plies that are at least left to search where a position has just so many.
+        Least remaining depth in plies for a position with exactly that many men.
     fifty_moves : bool
         Whether the fifty-move rule counts.
     """
@@ -41,19 +41,19 @@ class Probing:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Moves as tablebases rank them.
+    """Moves ranked by tablebases.
 
     Attributes
     ----------
     moves : tuple of int
         The best first, in the core's encoding.
     ranks : tuple of int
-        The rank of each, the higher the better; moves that are all sure to win have the same, as have losing ones.
+        The rank of each, the higher the better; all certain wins have the same rank, and so have all certain losses.
     scores : tuple of int
-        The score of each in the core's terms, for the side to move.
+        The score of each in the core's encoding, for the side to move.
     by_distance : bool
-        Whether the DTZ tables were there: then the ranks are enough to win every won position. The WDL tables alone
-        may go round in circles.
+        Whether the DTZ tables were available: then the ranks alone are enough to win every won position. With WDL
+        tables alone, play may go round in circles.
     """
 
     moves: tuple[int, ...]
@@ -62,7 +62,7 @@ class Ranking:
     by_distance: bool
 
     def first(self, count: int) -> "Ranking":
-        """Leave out what ranks behind the first `count` moves."""
+        """Return the ranking without the moves that rank below the first `count` moves."""
         last = self.ranks[min(count, len(self.ranks)) - 1]
         kept = sum(rank >= last for rank in self.ranks)
         return Ranking(self.moves[:kept], self.ranks[:kept], self.scores[:kept], self.by_distance)
@@ -75,7 +75,7 @@ def consult(
     lines: int,
     probing: Probing,
 ) -> tuple[Probing, Ranking | None]:
-    """Rank the root moves by what the tables know, and say when search is to ask again.
+    """Rank the root moves by the tables, and say when search probes again.
 
     Parameters
     ----------
@@ -86,33 +86,33 @@ def consult(
     moves : sequence of int
         The moves to choose from, at least one.
     lines : int
-        How many best lines are wanted; moves of a rank that none of them has are left out.
+        Number of best lines wanted; moves that rank below all of them are left out.
     probing : Probing
-        When to ask, if the tables do not settle it already.
+        When to probe, unless the tables already decide the position.
 
     Returns
     -------
     tuple
-        When to ask, and the ranking; that is None if the tables do not know the position.
+        When to probe, and the ranking, which is None if the tables do not know the position.
     """
     ranking = rank_moves(tablebases, game, moves, probing.fifty_moves) if game.men <= probing.men else None
     if ranking:
         ranking = ranking.first(lines)
-        # All that is left to do is to make progress, and for that search must not take all wins for equal.
+        # Only progress is missing, and search must not consider all wins equal: so it searches without probing.
         if ranking.by_distance or ranking.scores[0] <= 0:
             return Probing(), ranking
     return probing, ranking
 
 
 def rank_moves(tablebases: Tablebases, game: Game, moves: Sequence[int], fifty_moves: bool = True) -> Ranking | None:
-    """Rank moves by what tablebases know of the positions after them.
+    """Rank moves by the tablebase values of the positions after them.
 
     Parameters
     ----------
     tablebases : Tablebases
-        DTZ tables serve best, else WDL tables do.
+        DTZ tables are preferred; WDL tables are used without them.
     game : Game
-        The position, with its fifty-move count and what may be repeated.
+        The position, with its fifty-move count and the history for repetitions.
     moves : sequence of int
         Legal moves, at least one.
     fifty_moves : bool
@@ -148,17 +148,17 @@ def _rank_of_distance(dtz: int, count: int, repeated: bool) -> int:
     """Rank a move by its distance to zeroing, `count` plies after the last zeroing. The scheme is Stockfish's."""
     plies = abs(dtz) + count
     if dtz > 0:
-        # Search may choose among the moves that win in any case, until it has gone round in a circle: then the
-        # shortest way counts. The distance may be a ply longer than the table says.
+        # Search may choose among the certain wins until a position has been repeated: then the shortest way counts.
+        # The distance may be a ply longer than the table says.
         return _BEST if plies < _FIFTY_MOVES and not repeated else _BEST - plies
     if dtz < 0:
-        # Only where the fifty-move rule may come to help does the longest way count.
+        # The longest defence counts only where the fifty-move rule may save the game.
         return -_BEST if 2 * -dtz + count < _FIFTY_MOVES else -_BEST + plies
     return 0
 
 
 def _rank_of_value(wdl: int) -> int:
-    """Rank a move by its WDL value; what is cursed or blessed ranks like a distance beyond the fifty-move rule."""
+    """Rank a move by its WDL value; cursed wins and blessed losses rank as distances beyond the fifty-move rule."""
     return {2: _BEST, 1: _BEST - _FIFTY_MOVES - 1, 0: 0, -1: -_BEST + _FIFTY_MOVES + 1, -2: -_BEST}[wdl]
 
 
@@ -169,7 +169,7 @@ def _score(rank: int, fifty_moves: bool) -> int:
 
 
 def play_out(tablebases: Tablebases, game: Game, moves: Sequence[int]) -> tuple[int, ...]:
-    """Follow a decided line into the tables, and from there on to mate, the winner by the shortest way to zeroing.
+    """Extend a decided line to mate: from the first position in the tables, the winner takes the shortest DTZ.
 
     Parameters
     ----------
@@ -177,12 +177,12 @@ def play_out(tablebases: Tablebases, game: Game, moves: Sequence[int]) -> tuple[
     game : Game
         The position before the line.
     moves : sequence of int
-        The line; its first move is kept, and those after it until the tables know better.
+        The line; its first move is kept, and the following ones up to the first position in the tables.
 
     Returns
     -------
     tuple of int
-        The line to mate, or as far as the tables lead.
+        The line to mate, or as far as the tables reach.
     """
     board = game.copy()
     line: list[int] = []
@@ -196,7 +196,7 @@ def play_out(tablebases: Tablebases, game: Game, moves: Sequence[int]) -> tuple[
         known = {move: dtz for move, dtz in distances.items() if dtz is not None}
         if not known or len(known) < len(distances):
             break
-        # The nearest win, or else the farthest loss.
+        # The nearest win, otherwise the farthest loss.
         best = max(known, key=lambda move: (np.sign(known[move]), -known[move]))
         if known[best] == 0:
             break

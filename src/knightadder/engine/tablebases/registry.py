@@ -1,4 +1,4 @@
-"""Syzygy tablebases: finds the files, and keeps the record from which compiled code looks positions up."""
+"""Syzygy tablebases: the files found in folders, and the record through which compiled code probes them."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -26,7 +26,7 @@ from knightadder.engine.tablebases.file import (
     material_of_name,
 )
 
-#: The tables with three men, which come with the engine.
+#: The tables with three men, which are part of the package.
 SHIPPED = Path(__file__).parents[2] / "data" / "syzygy"
 
 
@@ -38,21 +38,21 @@ class Tablebases:
     tables : record
         The core's read-only tables.
     folders : iterable of path
-        Where files such as ``KRPvKN.rtbw`` and ``KRPvKN.rtbz`` lie; the first of a name counts.
+        Where files such as ``KRPvKN.rtbw`` and ``KRPvKN.rtbz`` are; of files with the same name the first counts.
 
     Attributes
     ----------
     record : record
-        The TABLEBASES record, for compiled code. It holds addresses in the mapped files and is valid only as long as
-        this object lives.
+        The TABLEBASES record, for compiled code. It holds addresses in the mapped files and is valid only as long
+        as this object exists.
     paths : dict of str to Path
         The files in use, by names such as ``KRPvKN.rtbw``.
     problems : list of str
-        A line for each folder that cannot be read, and each file that can't be used and so counts as absent.
+        A line for each folder that cannot be read, and for each file that cannot be used and is ignored.
 
     Notes
     -----
-    The files must not become shorter during a probe, see `drop_changed`.
+    The files must not become shorter during a probe; see `drop_changed`.
     """
 
     def __init__(self, tables: np.record, folders: Iterable[Path | str] = (SHIPPED,)) -> None:
@@ -69,12 +69,12 @@ class Tablebases:
 
     @property
     def address(self) -> int:
-        """Where the record lies in memory."""
+        """The address of the record in memory."""
         return int(cast(np.ndarray, self.record.base).ctypes.data)
 
     @property
     def largest(self) -> int:
-        """The most men, kings included, of a position that WDL tables may know; 0 without tables."""
+        """The largest number of men, kings included, in the WDL tables; 0 without tables."""
         return int(self.record.largest)
 
     @property
@@ -88,7 +88,7 @@ class Tablebases:
         return sorted(name.removesuffix(DTZ) for name in self._files if name.endswith(DTZ))
 
     def wdl(self, position: Game | str) -> int | None:
-        """Return the value of a position as if the last move had been a capture or a pawn move.
+        """Return the WDL value of a position, with the fifty-move count taken as 0.
 
         Parameters
         ----------
@@ -110,7 +110,7 @@ class Tablebases:
         return int(value) if known else None
 
     def dtz(self, position: Game | str) -> int | None:
-        """Return the plies to the next capture or pawn move if both sides play best; see `wdl` for the position.
+        """Return the plies to the next capture or pawn move with best play; see `wdl` for the position.
 
         Returns
         -------
@@ -122,32 +122,32 @@ class Tablebases:
         return int(value) if known else None
 
     def wdl_after(self, game: Game, move: int) -> int | None:
-        """Return the value of a legal move, given in the core's encoding, for the side that makes it.
+        """Return the WDL value of a legal move, given in the core's encoding, for the side that makes it.
 
         Returns
         -------
         int or None
-            As that of `wdl`, but 0 if the fifty-move rule or a threefold repetition then ends the game.
+            As for `wdl`, but 0 if the fifty-move rule or a threefold repetition then ends the game.
         """
         value, known = syzygy_entries.find_wdl_after(self._tables, self.record, game.record, move)
         return int(value) if known else None
 
     def dtz_after(self, game: Game, move: int) -> int | None:
-        """Return the plies to the next capture or pawn move if a legal move is made, itself included.
+        """Return the plies to the next capture or pawn move, counting from and including a legal move.
 
         Returns
         -------
         int or None
-            For the side that makes the move, as that of `dtz`; 1 for a mate, 0 if the fifty-move rule or a threefold
+            For the side that makes the move, as for `dtz`; 1 for a mate, 0 if the fifty-move rule or a threefold
             repetition then ends the game.
         """
         value, known = syzygy_entries.find_dtz_after(self._tables, self.record, game.record, move)
         return int(value) if known else None
 
     def drop_changed(self) -> list[str]:
-        """Use no file any more whose size has changed; to be called while nothing is probed.
+        """Stop using files whose size has changed; call it only while nothing is probed.
 
-        What a mapped file no longer has cannot be read: on most systems that ends the process.
+        On most systems, reading a missing part of a mapped file ends the process.
 
         Returns
         -------
