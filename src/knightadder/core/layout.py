@@ -18,7 +18,7 @@ MAX_MOVES = 256  # the most legal moves known in a position is 218
 NO_PLY = MAX_PLY + 2  # the frame that stands for plies before the root
 PIECE_TO = 16 * 64
 CORRECTIONS = 16_384  # entries of a correction history, a power of 2
-GAME_KEYS = 256  # positions of the game kept for repetitions; a draw by the fifty-move rule comes long before
+GAME_KEYS = 256  # positions of the game kept to find repetitions; the fifty-move rule needs far fewer
 
 WHITE, BLACK = 0, 1
 PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING = 1, 2, 3, 4, 5, 6  # piece = colour * 8 + type, 0 = empty square
@@ -33,9 +33,9 @@ SLIDER_ENTRIES = 102_400 + 5_248  # attack sets of all rook and bishop occupanci
 
 MAX_MEN = 7  # in a tablebase, kings included
 MAX_PAWNS = MAX_MEN - 2
-MATERIALS = 1_511  # all sets of 3 to 7 men with a king each, the sides not told apart
-MATERIAL_PLACES = 8_192  # a power of 2, more than twice as many
-MAX_CODE_LENGTH = 32  # of the codes in a tablebase, in bits
+MATERIALS = 1_511  # all sets of 3 to 7 men with a king each; swapped colours count once
+MATERIAL_PLACES = 8_192  # a power of 2, more than twice `MATERIALS`
+MAX_CODE_LENGTH = 32  # of a Huffman code in a tablebase, in bits
 
 
 def _record(*fields):
@@ -61,10 +61,10 @@ POSITION = _record(
 SIDE = _record(  # what the classical evaluation collects about one side of a position
     ("attacks", np.uint64, 7),  # squares attacked, by piece type; [0] = by any piece
     ("attacked_twice", np.uint64),
-    ("pawn_span", np.uint64),  # squares that its pawns attack or may come to attack
+    ("pawn_span", np.uint64),  # squares that its pawns attack, or can attack after advancing
     ("mobility_area", np.uint64),  # squares that count for the mobility of its pieces
     ("king_ring", np.uint64),  # its king's square and those around it
-    ("danger", np.int64),  # units of attack against its king
+    ("danger", np.int64),  # attack units against its king
 )
 
 PAWN_ENTRY = _record(  # an entry of the pawn hash table
@@ -104,7 +104,7 @@ ROOT_MOVE = _record(
     ("nodes", np.uint64),
     ("seldepth", np.int64),
     ("bound", np.int64),
-    ("rank", np.int64),  # what endgame tablebases say of it, the higher the better; moves of one rank stand together
+    ("rank", np.int64),  # from the endgame tablebases, higher is better; moves of equal rank stand together
     ("pv_length", np.int64),
     ("pv", np.uint16, MAX_PLY),
 )
@@ -112,7 +112,7 @@ ROOT_MOVE = _record(
 WORKER = _record(  # one search thread
     ("stack", POSITION, MAX_PLY + 2),
     ("frames", FRAME, NO_PLY + 1),
-    ("history", np.int16, (2, 4, 4096)),  # quiet moves by side, what is attacked (see history.py), from and to
+    ("history", np.int16, (2, 4, 4096)),  # quiet moves by side, attacked squares (see history.py), from and to
     ("counters", np.uint16, PIECE_TO),  # counter moves by the piece and target of the move they answer
     ("captures", np.int16, PIECE_TO * 8),  # captures by piece, target square and type of victim
     ("continuation", np.int16, PIECE_TO * PIECE_TO),  # quiet moves by an earlier move's piece and target, and their own
@@ -128,15 +128,15 @@ WORKER = _record(  # one search thread
     ("node_limit", np.uint64),
     ("seldepth", np.int64),
     ("stopped", np.int64),
-    ("null_from_ply", np.int64),  # no null moves nearer the root than this: one is being verified
+    ("null_from_ply", np.int64),  # no null moves at lower plies: a null move is being verified
     ("stop_address", np.uint64),
     ("tt_address", np.uint64),
     ("tt_buckets", np.uint64),
     ("tt_generation", np.int64),
     ("tablebases_address", np.uint64),
-    ("probe_men", np.int64),  # most men of a position that tablebases are asked about; 0 = never
-    ("probe_depth", np.int64),  # plies that are at least left to search where they are asked
-    ("fifty_moves", np.int64),  # 1 = a win that the fifty-move rule makes a draw is a draw
+    ("probe_men", np.int64),  # most men of a position to probe in tablebases; 0 = never probe
+    ("probe_depth", np.int64),  # least depth in plies at which positions with `probe_men` men are probed
+    ("fifty_moves", np.int64),  # 1 = wins that the fifty-move rule makes draws count as draws
     ("tb_hits", np.uint64),  # positions found in tablebases
     ("root_moves", ROOT_MOVE, MAX_MOVES),
     ("root_count", np.int64),
@@ -152,12 +152,12 @@ MAGIC = _record(
     ("offset", np.uint64),
 )
 
-PIECE_SQUARE = _record(  # what a piece on a square adds; side by side, so that one cache line serves both
+PIECE_SQUARE = _record(  # what a piece on a square adds; adjacent, so that one cache line serves both
     ("key", np.uint64),
     ("psq", np.int64),
 )
 
-TRACE = _record(  # of what the classical value of a position is made
+TRACE = _record(  # the counts that make up the classical value of a position
     ("counts", np.int16, (2, TERM_VALUES)),  # by side: how many times each value of the terms counts
     ("phase", np.int64),  # 24 = middle game only, 0 = end game only
     ("scale", np.int64),  # 64ths of the end-game half that count
@@ -189,9 +189,9 @@ TABLES = _record(  # read-only, shared by all threads
 )
 
 SYZYGY_PAIRS = _record(  # one compressed array of a Syzygy file: the values for one side to move (and pawn file)
-    ("pieces", np.uint8, MAX_MEN + 1),  # in the order in which their squares are counted
-    ("groups", np.uint8, MAX_MEN + 1),  # sizes of the groups that are counted together, then 0
-    ("factors", np.int64, MAX_MEN + 1),  # by group: what its number is multiplied by
+    ("pieces", np.uint8, MAX_MEN + 1),  # in the order in which their squares are numbered
+    ("groups", np.uint8, MAX_MEN + 1),  # sizes of the groups that are numbered together, then 0
+    ("factors", np.int64, MAX_MEN + 1),  # by group: the factor of its number
     ("positions", np.int64),  # length of the array
     ("constant", np.int64),  # the value of all positions; -1 if they are compressed
     ("index_bits", np.int64),  # each entry of the sparse index stands for 2 ** index_bits positions
@@ -202,9 +202,9 @@ SYZYGY_PAIRS = _record(  # one compressed array of a Syzygy file: the values for
     ("block_bits", np.int64),  # binary logarithm of a block's bytes
     ("blocks", np.int64),
     ("min_length", np.int64),  # of a code, in bits
-    ("bases", np.uint64, MAX_CODE_LENGTH + 1),  # by length: the lowest code, in the highest bits; 0 from the longest on
+    ("bases", np.uint64, MAX_CODE_LENGTH + 1),  # by length: the lowest code, left-aligned; 0 from the longest on
     ("first_symbols", np.uint16, MAX_CODE_LENGTH + 1),  # by length: the symbol of the lowest code
-    ("symbols", np.uint64),  # address of 32-bit words: left symbol or value | right symbol << 12 | pairs in it << 24
+    ("symbols", np.uint64),  # address of 32-bit words: left symbol or value | right symbol << 12 | (values - 1) << 24
     ("symbol_count", np.int64),
     ("dtz_flags", np.int64),
     ("map_offsets", np.int64, 4),  # of a DTZ file's maps of values: win, loss, cursed win, blessed loss
@@ -229,8 +229,8 @@ MATERIAL = _record(  # a place of the hash table of materials
 TABLEBASES = _record(  # read-only during a search, shared by all threads; pages without tables take no memory
     ("largest", np.int64),  # most men in a WDL table; 0 = no tables
     ("binomials", np.int64, (MAX_MEN, 64)),  # [k, n]: ways to choose k of n
-    ("kings", np.int16, (10, 64)),  # number of a placement of both kings, by the first's number in its triangle
-    ("lead_pawns", np.int64, (MAX_PAWNS, 24)),  # [others, square]: where the placements with this leading pawn begin
+    ("kings", np.int16, (10, 64)),  # number of both kings' placement, by the first's number in the triangle
+    ("lead_pawns", np.int64, (MAX_PAWNS, 24)),  # [others, square]: first number of placements with this leading pawn
     ("places", MATERIAL, MATERIAL_PLACES),
     ("tables", SYZYGY_TABLE, 2 * MATERIALS),
 )
@@ -244,7 +244,7 @@ Trace = from_dtype(TRACE)
 
 
 def new_record(dtype):
-    """Return one zeroed, writable record of a structured type; a MemoryError says that there is no room for it."""
+    """Return one zeroed, writable record of a structured type; raise MemoryError if there is no room for it."""
     if dtype.itemsize < HUGE_PAGE // 4:
         return np.zeros(1, dtype)[0]
     return zeroed_bytes(dtype.itemsize).view(dtype)[0]

@@ -69,7 +69,7 @@ def pawn_attacks(side, pawns):
 
 @inlined
 def is_attacked(tables, pos, square, occupied, by):
-    """Say whether side `by` attacks a square when the board is filled with `occupied`."""
+    """Say whether side `by` attacks a square, given the occupied squares."""
     enemies = pos.by_color[np.uint64(by)]
     i = np.uint64(square)
     leapers = (
@@ -103,7 +103,7 @@ def attackers_to(tables, pos, square, occupied):
 
 @inlined
 def attacked_by(tables, pos, side):
-    """Return all squares that a side attacks, those of its own pieces too where they are defended."""
+    """Return all squares that a side attacks, including those of its own pieces that it defends."""
     pieces = pos.by_color[np.uint64(side)]
     occupied = pos.by_type[0]
     squares = pawn_attacks(side, pos.by_type[PAWN] & pieces) | tables.king[np.uint64(king_square(pos, side))]
@@ -124,7 +124,7 @@ def attacked_by(tables, pos, side):
 
 @inlined
 def gives_direct_check(tables, pos, move):
-    """Say whether the piece that a quiet move moves will attack the enemy king; discovered checks don't count."""
+    """Say whether a quiet move gives check with the piece that it moves; discovered checks don't count."""
     source, target = np.uint64(move & 63), np.uint64((move >> 6) & 63)
     piece = np.int64(pos.board[source]) & 7
     them = np.int64(pos.stm) ^ 1
@@ -145,8 +145,8 @@ def gives_direct_check(tables, pos, move):
 def set_checks(tables, pos):
     """Work out the checkers and the pinned pieces of the side to move.
 
-    Every slider that would attack the king on an empty board is looked at once: nothing between is a check, one own
-    piece between is pinned.
+    Each enemy slider that would attack the king on an empty board is looked at once. If nothing stands between, it
+    gives check; if a single own piece stands between, that piece is pinned.
     """
     us = np.int64(pos.stm)
     own, enemies = pos.by_color[np.uint64(us)], pos.by_color[np.uint64(us ^ 1)]
@@ -173,7 +173,7 @@ def set_checks(tables, pos):
 
 
 def _walk(square, direction):
-    """Squares from one square in one direction to the edge."""
+    """Yield the squares from one square in one direction to the edge."""
     file, rank = (square & 7) + direction[0], (square >> 3) + direction[1]
     while 0 <= file < 8 and 0 <= rank < 8:
         yield rank * 8 + file

@@ -16,10 +16,10 @@ from .movegen import ALL, generate
 
 @inlined
 def is_repetition(worker, pos, ply):
-    """Say whether the position repeats an earlier one so that search may call it a draw.
+    """Say whether the position is a repetition that search may score as a draw.
 
-    One earlier occurrence is enough inside the searched line, because what could be repeated once can be repeated
-    again; of positions of the game itself, the root's included, it takes two, as the rule says.
+    Within the searched line one earlier occurrence is enough, because the players can repeat the position again. In
+    the game itself, the root included, two are needed, as the rule says.
     ``worker.keys`` must hold the keys up to this ply.
     """
     here = worker.key_count + ply
@@ -35,7 +35,7 @@ def is_repetition(worker, pos, ply):
 
 @kernel
 def is_fifty_move_draw(tables, pos, frame):
-    """Say whether the fifty-move rule ends the game; a checkmate on the hundredth ply comes first."""
+    """Say whether the fifty-move rule ends the game; a checkmate on the hundredth ply takes precedence."""
     if pos.rule50 < 100:
         return False
     return pos.checkers == ZERO or generate(tables, pos, frame, np.int64(0), ALL) > 0

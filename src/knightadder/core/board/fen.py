@@ -1,15 +1,15 @@
-"""Positions as text: Forsyth-Edwards Notation in, checked, and out.
+"""Positions as text: reading, checking and writing Forsyth-Edwards Notation.
 
 Castling rights are read as FEN's ``KQkq``, as X-FEN (the same letters meaning the outermost rook) and as Shredder-FEN
-(the files of the rooks), and so serve Chess960.
+(the files of the rooks), so that Chess960 positions can be read too.
 
-`read_fields` is the one reader. Python runs it for a single FEN, and `fen_reader` has it compiled for those who have
-many: that is why it is written in loops over numbers.
+`read_fields` is the only reader. Python runs it for a single FEN, and `fen_reader` compiles it for many; this is why
+it is written in loops over numbers.
 """
 
 from dataclasses import dataclass
 
-from numba.extending import register_jitable  # such a function stays plain Python for Python
+from numba.extending import register_jitable  # leaves a plain function for Python
 
 from ..layout import BISHOP, BLACK, KING, KNIGHT, NO_SQUARE, PAWN, QUEEN, ROOK, WHITE
 
@@ -22,15 +22,15 @@ _A, _B, _H, _K, _Q, _W = (ord(letter) for letter in "abhkqw")
 _0, _1, _8, _9, _DASH, _SLASH, _SPACE = (ord(letter) for letter in "0189-/ ")
 _LOWER = 32  # the bit that tells a small letter from its capital
 _FIRST_SEPARATOR, _LAST_SEPARATOR = 28, 31  # control characters at which `str.split` splits
-_TAB, _RETURN = 9, 13  # ... and with all between them
+_TAB, _RETURN = 9, 13  # ... and at these and all between them
 
 _MAX_COUNTER = 9_999
 _MOST_PAWNS = 8
 
-# Places of the numbers that `read_fields` finds. The rooks that may castle are four: White's on the left of the king
-# and on its right, then Black's; -1 for none.
+# Places of the numbers that `read_fields` writes. From ROOKS on there are four squares of rooks that may castle:
+# White's left of the king and right of it, then Black's; -1 for none.
 STM, EP, RULE50, FULLMOVE, ROOKS = 0, 1, 2, 3, 4
-# What is said of a fault: where it is in the text, which rank or side (0 for White) it concerns, and how many it has.
+# About a fault: its place in the text, the rank or side (0 for White) that it concerns, and the count found there.
 _AT, _WHICH, _COUNT = 8, 9, 10
 _BOUNDS = 11  # where each field begins and ends
 NUMBERS = _BOUNDS + 2 * 6
@@ -74,12 +74,12 @@ _FAULTS = {
 
 
 class FenError(ValueError):
-    """A FEN that describes no position that can arise; the text says why in one line."""
+    """Raised for a malformed FEN or an impossible position; the message says why in one line."""
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What a FEN says.
+    """The content of a FEN.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ def square_name(square: int) -> str:
 def parse_fen(text: str) -> Setup:
     """Read a FEN of four to six fields (the counters may be missing) and check it.
 
-    Whether the side that is not to move stands in check is left to the core.
+    Only the core checks whether the side that is not to move is in check.
 
     Raises
     ------
@@ -143,23 +143,23 @@ def parse_fen(text: str) -> Setup:
 
 @register_jitable
 def read_fields(text, start, end, board, numbers):
-    """Read a FEN of four to six fields and check it, but for a check to the side that is not to move.
+    """Read and check a FEN of four to six fields, without looking for a check to the side that is not to move.
 
     Parameters
     ----------
     text : sequence of int
-        Codes of characters; the FEN is ``text[start:end]``. Its fields are separated by white space of ASCII.
+        Codes of characters; the FEN is ``text[start:end]``. Its fields are separated by ASCII white space.
     start, end : int
         Where it begins and ends.
     board : sequence of int
         64 empty squares; receives the pieces.
     numbers : sequence of int
-        `NUMBERS` of them; receives what the other fields say, or what the fault is about.
+        Of length `NUMBERS`; receives the content of the other fields, or the details of a fault.
 
     Returns
     -------
     int
-        0, or what is wrong, by the places of `_FAULTS`.
+        0, or the fault's key in `_FAULTS`.
     """
     count = _find_fields(text, start, end, numbers)
     if count < 4 or count > 6:
@@ -201,13 +201,13 @@ def read_fields(text, start, end, board, numbers):
     at, last = numbers[_BOUNDS + 10], numbers[_BOUNDS + 11]
     numbers[_AT] = at
     number = _read_counter(text, at, last)
-    numbers[FULLMOVE] = max(number, 1)  # many write 0
+    numbers[FULLMOVE] = max(number, 1)  # many programs write 0
     return _BAD_NUMBER if number < 0 else 0
 
 
 @register_jitable
 def _find_fields(text, start, end, numbers):
-    """Find where the first six fields begin and end; returns how many there are in all."""
+    """Find where the first six fields begin and end; return the number of all fields."""
     count, inside = 0, False
     for place in range(start, end):
         letter = int(text[place])
@@ -258,7 +258,7 @@ def _read_board(text, at, end, board, numbers):
 
 @register_jitable
 def check_material(board):
-    """Check that each side has one king, no more men than can be, and no pawn on the first or last rank.
+    """Check that each side has one king, a possible number of men, and no pawn on the first or last rank.
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ def check_material(board):
     Returns
     -------
     tuple of int
-        0 or a fault, by the places of `_FAULTS`; the side that it concerns; and how many kings that has.
+        0 or the fault's key in `_FAULTS`; the side that it concerns; and that side's number of kings.
     """
     white = black = 0  # eight bits for each type
     for square in range(64):
@@ -355,18 +355,18 @@ def _read_en_passant(text, at, end, board, numbers):
 
 @register_jitable
 def is_passed_over(board, stm, square):
-    """Say whether the last move can have been a pawn's double push over a square, of which any number may be given."""
+    """Say whether the last move can have been a pawn's double push over a square; `square` may be any number."""
     if square >> 3 != (5 if stm == WHITE else 2):
         return False
     forward = 8 if stm == WHITE else -8
     pawn = PAWN | (stm ^ 1) << 3
-    # The pawn stands before the square, and came from behind it.
+    # The pawn came from the square behind `square` and stands on the one ahead of it.
     return int(board[square - forward]) == pawn and int(board[square]) == 0 and int(board[square + forward]) == 0
 
 
 @register_jitable
 def _read_counter(text, at, end):
-    """Return a number; -1 if it is none or too large."""
+    """Return the number in the text; -1 if the text is no number or the number is too large."""
     number = 0
     for place in range(at, end):
         digit = int(text[place]) - _0

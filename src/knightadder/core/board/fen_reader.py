@@ -1,6 +1,6 @@
-"""Forsyth-Edwards Notation read by compiled code, a hundred times as fast as `fen`, for those who have many positions.
+"""Forsyth-Edwards Notation read by compiled code, a hundred times as fast as `fen`, for many positions.
 
-It is the same reader, and does not say why it refuses a text; that is left to `fen`.
+It uses the same reader, but does not say why it rejects a text; `fen` does.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from .position import add_piece, clear, complete
 
 @kernel
 def read_fen(tables, text, start, end, pos):
-    """Set up the position of a FEN of four to six fields, complete with all that is derived from it.
+    """Set up a position, with all its derived fields, from a FEN of four to six fields.
 
     Parameters
     ----------
@@ -25,12 +25,12 @@ def read_fen(tables, text, start, end, pos):
     start, end : int
         Where it begins and ends.
     pos : POSITION record
-        What to write to.
+        Receives the position.
 
     Returns
     -------
     int
-        The number of the move, counted from 1; 0 if the text describes no legal position, and `pos` is then of no use.
+        The move number, counted from 1; 0 if the text describes no legal position, and `pos` is then undefined.
     """
     numbers = np.zeros(NUMBERS, np.int64)
     clear(pos)

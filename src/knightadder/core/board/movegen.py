@@ -1,8 +1,8 @@
 """Legal move generation, by stage.
 
-The generator needs the position's `checkers` and `pinned` sets (`attacks.set_checks`) and then writes legal moves
-only: a piece that is pinned keeps to its line, every move but the king's answers a check, and en passant, which can
-uncover an attack in ways no pin shows, is tested by playing it on the occupancy.
+The generator needs the position's `checkers` and `pinned` sets (`attacks.set_checks`) and writes legal moves only. A
+pinned piece stays on its line, and in check every move except the king's must answer the check. En passant can
+uncover an attack that no pin shows, so each such capture is tried on the set of occupied squares.
 """
 
 import numpy as np
@@ -88,7 +88,7 @@ def _add_promotions(moves, n, step, targets):
 
 @inlined
 def _add_pawns(moves, n, pawns, captures, pushes, empty, us):
-    """Pawn moves; `captures` and `pushes` are the allowed targets of either sort."""
+    """Add pawn moves; `captures` and `pushes` are the allowed target squares of each sort."""
     if us == WHITE:
         single = (pawns << EIGHT) & empty
         double = ((single & RANK_3) << EIGHT) & pushes
@@ -291,9 +291,9 @@ def _is_pseudo_legal_pawn(tables, pos, source, target, kind, us):
 
 @kernel
 def is_pseudo_legal(tables, pos, move):
-    """Say whether any 16-bit move fits the position, leaving aside whether it exposes the king.
+    """Say whether any 16-bit move is pseudo-legal: it fits the position, but may expose the king.
 
-    Castling is judged in full: its rules are about attacked squares anyway.
+    Castling is tested in full, since its rules are about attacked squares anyway.
     """
     source, target, kind = move & 63, (move >> 6) & 63, (move >> 12) & 15
     us = np.int64(pos.stm)
@@ -317,7 +317,7 @@ def is_pseudo_legal(tables, pos, move):
 
 @kernel
 def is_legal(tables, pos, move):
-    """Say whether any 16-bit move (one of another position, say, from the hash table) is legal here."""
+    """Say whether any 16-bit move, such as one from the hash table for another position, is legal here."""
     if not is_pseudo_legal(tables, pos, move):
         return False
     source, target, kind = move & 63, (move >> 6) & 63, (move >> 12) & 15

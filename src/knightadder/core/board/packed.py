@@ -1,4 +1,4 @@
-"""Positions packed into 32 bytes, with a score and a result: what evaluations are fitted to.
+"""Positions packed into 32 bytes, with a score and a result: the data for tuning evaluations.
 
 The layout is known as Marlinformat, which bullet and other trainers of networks read. All numbers are little-endian:
 
@@ -49,7 +49,7 @@ PACKED = np.dtype(
     )
 )
 
-#: The first bytes of a record, which say what the position is but for its counters.
+#: The first bytes of a record, which hold the position without its counters.
 POSITION_BYTES = 25
 
 MOST_MEN = 32
@@ -76,7 +76,7 @@ def pack(pos, record, ply, score, result):
     record : PACKED record
         Where to write it.
     ply : int
-        Plies since the beginning of the game; White's first move is ply 0. As many as fit are kept.
+        Plies since the beginning of the game; White's first move is ply 0. The move number is stored up to 65,535.
     score : int
         Centipawns from White's view, or a mate as the core encodes it.
     result : int
@@ -107,9 +107,9 @@ def pack(pos, record, ply, score, result):
 
 @register_jitable
 def _find_fault(board, stm, castling, ep):
-    """Say what makes the parts of a record no position, by the places of `_FAULTS`; 0 if nothing does.
+    """Return the key in `_FAULTS` of what makes a record impossible; 0 if nothing does.
 
-    Whatever a damaged record holds is refused here, before compiled code takes it for a square or a number of pieces.
+    Damaged records are rejected here, before compiled code uses their content as squares or numbers of pieces.
     """
     if check_material(board)[0]:
         return 1
@@ -130,12 +130,12 @@ def _find_fault(board, stm, castling, ep):
 
 @kernel
 def unpack(tables, record, pos):
-    """Set up the position of a record, complete with all that is derived from it.
+    """Set up the position of a record, with all its derived fields.
 
     Returns
     -------
     bool
-        False if the record describes no legal position; `pos` is then of no use.
+        False if the record describes no legal position; `pos` is then undefined.
     """
     squares = record.occupied
     if popcount(squares) > MOST_MEN:
@@ -174,7 +174,7 @@ def record_fen(record, chess960=False):
     Raises
     ------
     FenError
-        If the record describes no position; whether the side that is not to move is in check is not looked at.
+        If the record describes no position. A check to the side that is not to move is not noticed.
     """
     board, castling = [0] * 64, 0
     squares = [square for square in range(64) if int(record["occupied"]) >> square & 1]

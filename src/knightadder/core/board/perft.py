@@ -26,7 +26,7 @@ def perft(tables, worker, ply, depth, bulk):
     Returns
     -------
     int
-        The count; a part of it if the stop flag was set meanwhile.
+        The count, incomplete if the stop flag was set meanwhile.
     """
     if depth == 0:
         return 1

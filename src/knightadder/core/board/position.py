@@ -1,7 +1,7 @@
 """Positions: setting up, making moves by copy, the null move.
 
-Making a move copies the position to the next place of the search stack and changes the copy; taking back is just
-going down a ply. The record is 200 bytes, which costs less to copy than a move costs to undo.
+Making a move copies the position to the next place of the search stack and changes the copy; to take it back, search
+just goes down a ply. A record is 200 bytes: copying it costs less than undoing a move.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ from .moves import CASTLING, DOUBLE_PUSH, EN_PASSANT
 
 @inlined
 def add_piece(tables, pos, piece, square):
-    """Put a piece on an empty square, keeping key and piece-square sum."""
+    """Put a piece on an empty square; update the key and the piece-square sum."""
     bitboard = bit(square)
     pos.by_type[np.uint64(piece & 7)] |= bitboard
     pos.by_color[np.uint64(piece >> 3)] |= bitboard
@@ -39,7 +39,7 @@ def add_piece(tables, pos, piece, square):
 
 @inlined
 def remove_piece(tables, pos, piece, square):
-    """Take a piece off a square, keeping key and piece-square sum."""
+    """Take a piece off a square; update the key and the piece-square sum."""
     rest = ~bit(square)
     pos.by_type[np.uint64(piece & 7)] &= rest
     pos.by_color[np.uint64(piece >> 3)] &= rest
@@ -52,7 +52,7 @@ def remove_piece(tables, pos, piece, square):
 
 @inlined
 def _flip(pos, piece, squares):
-    """Put a piece on the squares of a set where it is not, take it off where it is; the board array stays."""
+    """Toggle a piece on the squares of a set, in the bitboards only."""
     pos.by_type[np.uint64(piece & 7)] ^= squares
     pos.by_color[np.uint64(piece >> 3)] ^= squares
     pos.by_type[0] ^= squares
@@ -91,7 +91,7 @@ def make(tables, old, new, move):
     new.ep = NO_SQUARE
     new.rule50 += 1
     new.plies_from_null += 1
-    # Key and sum stay in registers until the usual move is made: the memory of `new` has only just been written.
+    # For most moves key and sum stay in registers to the end: the memory of `new` has only just been written.
     key = old.key ^ tables.zobrist_stm ^ tables.zobrist_ep[np.uint64(old.ep)]
     psq = old.psq
     if old.castling:
@@ -153,7 +153,7 @@ def make_null(tables, old, new):
 
 @inlined
 def clear(pos):
-    """Forget all pieces but those on `board`, before `add_piece` and `complete`."""
+    """Clear everything about the pieces except `board`, before `add_piece` and `complete`."""
     pos.by_type[:] = ZERO
     pos.by_color[:] = ZERO
     pos.key = ZERO
@@ -162,9 +162,9 @@ def clear(pos):
 
 @kernel
 def complete(tables, pos):
-    """Derive everything else once the pieces stand, from `stm`, `castling` and `ep` (a square still to be examined).
+    """Derive the remaining fields from the pieces, `stm`, `castling` and `ep`.
 
-    The en passant square is kept only when a capture there is legal; else, and if there is none, it is `NO_SQUARE`.
+    The en passant square is kept only if a capture there is legal; otherwise it becomes `NO_SQUARE`.
     """
     if pos.stm:
         pos.key ^= tables.zobrist_stm
@@ -191,9 +191,9 @@ def set_up(tables, pos):
 
 @inlined
 def key_after(tables, pos, move):
-    """Return the key that most moves lead to: right but for castling, en passant and promotions.
+    """Return the key after a move: correct for most moves, wrong for castling, en passant and promotions.
 
-    Good enough to fetch a hash entry while the move is still being made.
+    It is good enough to prefetch a hash entry while the move is still being made.
     """
     source, target = np.uint64(move & 63), np.uint64((move >> 6) & 63)
     piece, victim = np.uint64(pos.board[source]), np.uint64(pos.board[target])

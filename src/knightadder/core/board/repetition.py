@@ -1,7 +1,7 @@
 """Upcoming repetitions: whether one move joins the position with an earlier one of the searched line.
 
 After Marcel van Kervinck's "Detecting repetitions with cuckoo hashing": the keys of two positions that one reversible
-move connects differ by that move's key, so a table of the 3,668 keys of all such moves tells them. The table is a
+move connects differ by that move's key, so a table of the keys of all 3,668 such moves finds them. The table is a
 cuckoo hash: every key is in one of two places.
 """
 
@@ -36,9 +36,9 @@ def _second_place(key):
 def can_repeat(tables, worker, pos, ply):
     """Say whether one reversible move leads back to a position of the searched line, or led from it to this one.
 
-    Either way the moves between have achieved nothing. ``worker.keys`` must hold the keys up to this ply. The root and
-    the game before it do not count, because one occurrence there does not make a draw yet; nor is it tested whether
-    the move would be legal.
+    In both cases the moves between achieved nothing. ``worker.keys`` must hold the keys up to this ply. The root and
+    the game before it do not count, because one occurrence there is not yet a draw. The move may be illegal: this is
+    not tested.
     """
     here = worker.key_count + ply
     furthest = min(min(np.int64(pos.rule50), np.int64(pos.plies_from_null)), ply - 1)
@@ -73,7 +73,7 @@ def fill_tables(tables):
 
 
 def _reached(tables, piece_type, square):
-    """Squares that a piece reaches on an empty board."""
+    """Return the squares that a piece reaches on an empty board."""
     sets = {
         KNIGHT: tables.knight[square],
         BISHOP: tables.bishop_rays[square],

@@ -2,7 +2,7 @@
 
 A file is one game after the other; all numbers are little-endian. A game is
 
-- 32 bytes: where it begins, as `packed` describes; the result is the game's;
+- 32 bytes: its first position, as `packed` describes, with the game's result;
 - 4 bytes for each move: 16 bits of move, then 16 bits of score, signed, in centipawns from White's view;
 - 4 bytes of zeros.
 
@@ -24,7 +24,7 @@ from .position import make
 
 NO_SCORE = np.int64(-32_768)
 
-WORD = 4  # bytes; a file is read as an array of such
+WORD = 4  # bytes; a file is read as an array of words
 HEADER = PACKED.itemsize // WORD  # words of a game before its moves
 
 _EN_PASSANT, _CASTLING, _PROMOTION = 1, 2, 3
@@ -69,14 +69,14 @@ def _score_of(word):
 
 @kernel
 def read_game(tables, positions, words, at, end, first_ply, score_below, quiet, records, count):
-    """Replay the game at ``words[at:end]``, and write its positions that are wanted, from ``records[count]`` on.
+    """Replay the game at ``words[at:end]`` and write its wanted positions, from ``records[count]`` on.
 
-    The other arguments are those of ``core/entries/game_reading.py``.
+    The other arguments are those of `read_games` in ``core/entries/game_reading.py``.
 
     Returns
     -------
     int
-        The number of records then; -1 if the game is not legal.
+        The new number of records; -1 if the game is not legal.
     """
     header = record_at(np.uint64(words.ctypes.data) + np.uint64(at * WORD), PACKED)
     here, after = positions[0], positions[1]

@@ -1,4 +1,4 @@
-"""The analysis of one position in two calls: one sets it up, the other is what `deepening` is when Python asks for it.
+"""The analysis of one position in two calls: one sets it up, the other searches it by `deepening`.
 
 Nothing of the engine imports this module: its entry points are compiled only for the analysis of many positions.
 """
@@ -15,12 +15,12 @@ from .game import play_all
 
 @entry(int64(Tables, Worker, Packed[::1], int64, int64[::1]))
 def set_up_game(tables, worker, records, index, moves):
-    """Set up ``worker.stack[0]`` from ``records[index]``, which is legal, and play moves from it.
+    """Set up ``worker.stack[0]`` from ``records[index]``, which must be legal, and play moves from it.
 
     Returns
     -------
     int
-        How many of the moves were played; see `play_all`.
+        The number of moves played; see `play_all`.
     """
     worker.key_count = 0
     unpack(tables, records[np.uint64(index)], worker.stack[0])
@@ -38,11 +38,11 @@ def analyse_position(tables, worker, deepest, nodes, lines, mate_plies):
     deepest : int
         The last depth, in plies.
     nodes : int
-        How many are searched at most.
+        The largest number of nodes to search.
     lines : int
         Number of best moves to find.
     mate_plies : int
-        Search ends when the best line ends in mate after so many plies; 0 asks for no mate.
+        Search ends once the best line ends in mate within so many plies; 0 for no such limit.
 
     Returns
     -------

@@ -1,6 +1,6 @@
-"""Many positions in one call: FENs packed, packed positions evaluated.
+"""Many positions in one call: packing FENs, evaluating packed positions.
 
-Nothing of the engine imports this module: its entry points are compiled for those who use it.
+Nothing of the engine imports this module: its entry points are compiled only for programs that use it.
 """
 
 import numpy as np
@@ -18,12 +18,12 @@ from ..layout import WHITE, Tables, Worker
 from ..native.jit import entry
 from ..search.transposition import INFINITE
 
-NO_VALUE = -32_768  # stands for the value of what is no legal position
+NO_VALUE = -32_768  # in place of the value of an illegal position
 
 
 @entry(int64(Tables, Worker, uint8[::1], int64[::1], Packed[::1]))
 def pack_fens(tables, worker, text, ends, records):
-    """Read FENs that stand one after the other, and pack their positions.
+    """Read consecutive FENs and pack their positions.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def evaluate_records(tables, worker, records, values):
     records : array of PACKED
         The positions.
     values : array of int16
-        Receives the static values, in centipawns from White's view; `NO_VALUE` for what is no legal position.
+        Receives the static values, in centipawns from White's view; `NO_VALUE` for illegal positions.
 
     Returns
     -------

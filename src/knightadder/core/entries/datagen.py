@@ -16,32 +16,32 @@ from ..search.deepening import MAX_DEPTH, deepen, prepare
 from ..search.transposition import EXACT, INFINITE
 from .game import draw_reason, play
 
-# When a game is decided: the scores of so many plies in a row say that one side is so many centipawns ahead, or that
-# neither is. What engines with networks from games of their own use, about (Stormphrax, Viridithas).
+# Adjudication: a game ends when for so many plies in a row one side is at least so many centipawns ahead (win), or at
+# most so many (draw). Engines that train networks on games of their own use similar numbers (Stormphrax, Viridithas).
 WIN_SCORE, WIN_PLIES = 2000, 4
 DRAW_SCORE, DRAW_PLIES = 5, 12
-DRAW_FROM = 70  # plies of the game, its opening's included
+DRAW_FROM = 70  # least plies of a game, opening included, before it is adjudicated as a draw
 
-_MOST_NODES = 8  # times the nodes wanted: where an iteration that explodes is broken off
+_MOST_NODES = 8  # times the wanted nodes: the hard limit that stops an exploding iteration
 
 
 @kernel
 def _score(tables, worker, nodes):
-    """Search depth after depth until so many nodes are reached; return the score of the best move, which is the first.
+    """Search by iterative deepening until so many nodes are reached; return the score of the best root move.
 
-    It is exact, from the mover's view; `NO_SCORE` if search was broken off before it was known exactly.
+    That move is the first one then. The score is exact, from the mover's view; `NO_SCORE` if no exact one is known.
     """
     deepen(tables, worker, np.int64(MAX_DEPTH), np.int64(1), nodes, np.int64(0))
     best = worker.root_moves[0]
     if best.score != -INFINITE:
         return best.score if best.bound == EXACT else NO_SCORE
-    # Broken off before this iteration got to it.
+    # The search was stopped before this iteration reached the move.
     return best.previous_score if best.previous_score != -INFINITE else NO_SCORE
 
 
 @kernel
 def _is_fair(tables, worker, nodes, most):
-    """Say whether a game can begin here: it is not over, and its score is not more than that, either way."""
+    """Say whether a game can begin here: it is not over, and neither side is more than `most` ahead."""
     if prepare(tables, worker, nodes * _MOST_NODES) == 0 or draw_reason(tables, worker) != 0:
         return False
     return abs(_score(tables, worker, nodes)) <= most
@@ -56,16 +56,16 @@ def play_game(tables, worker, nodes, first_nodes, most, ply, header, words):
     tables, worker : records
         The worker knows the position, the history before it, the hash table and the address of a stop flag.
     nodes : int
-        No depth is begun once so many have been searched for a move (*soft* node limit); after eight times as many
-        search ends in any case.
+        No depth is started after so many nodes for a move (*soft* node limit); after eight times as many search stops
+        in any case.
     first_nodes, most : int
-        No game is played if a search of so many nodes finds the position more than so many centipawns from level.
+        No game is played if a search of `first_nodes` nodes finds a side more than `most` centipawns ahead.
     ply : int
         Plies since the game's beginning; White's first move is ply 0.
     header : array of 1 PACKED
         Receives the position and the result.
     words : array of uint32
-        Receives the moves with their scores, and the zero at the end. A game that is longer is a draw.
+        Receives the moves with their scores, and the zero at the end. A game that does not fit is a draw.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def play_game(tables, worker, nodes, first_nodes, most, ply, header, words):
         count += 1
         play(tables, worker, move)
 
-        # Plies in a row at which White (or, below zero, Black) is far ahead, and at which neither is.
+        # `ahead` counts plies in a row with White far ahead (below zero: Black), `level` those with a level score.
         if score >= WIN_SCORE:
             ahead = max(ahead, np.int64(0)) + 1
         elif score <= -WIN_SCORE and score != NO_SCORE:

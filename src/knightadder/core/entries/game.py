@@ -1,4 +1,4 @@
-"""What Python asks of the core about one game: set up a position, list and play moves, judge it.
+"""The entry points for one game: set up a position, list and play moves, judge it.
 
 The position is ``worker.stack[0]``; ``worker.keys[:key_count]`` are the keys of the positions before it that can
 still be repeated.
@@ -25,7 +25,7 @@ def set_up_position(tables, worker):
     Returns
     -------
     int
-        1 if the side that is not to move stands in check, which no game reaches; else 0.
+        1 if the side that is not to move is in check, which is illegal; else 0.
     """
     pos = worker.stack[0]
     set_up(tables, pos)
@@ -85,7 +85,7 @@ def _draw_reason(tables, worker):
 
 @kernel
 def _count_moves(tables, worker):
-    # What follows in the game: 0 if it is over by mate, stalemate or a draw.
+    # Count the legal moves; 0 if the game is over by mate, stalemate or a draw.
     count = generate(tables, worker.stack[0], worker.frames[0], np.int64(0), ALL)
     return np.int64(0) if _draw_reason(tables, worker) else count
 
@@ -106,15 +106,15 @@ def find_move(tables, worker, source, target, promotion):
 
 @entry(void(Tables, Worker, int64))
 def play(tables, worker, move):
-    """Make a legal move in ``worker.stack[0]`` and remember the position left for repetitions."""
+    """Play a legal move in ``worker.stack[0]`` and keep the key of the old position for repetitions."""
     _play(tables, worker, move)
 
 
 @entry(int64(Tables, Worker, int64[::1]))
 def play_all(tables, worker, wanted):
-    """Play moves for as long as they are legal, and return how many were.
+    """Play moves as long as they are legal, and return how many were played.
 
-    One call for a whole game, because each call from Python costs some twenty microseconds of the player's clock.
+    One call plays a whole game, because each call from Python costs about twenty microseconds of the player's clock.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def play_expected(tables, worker, best, reply):
     best : int
         A legal move.
     reply : int
-        The second move of the principal variation; 0 if that is too short, and the transposition table is asked.
+        The second move of the principal variation; if that is too short, 0, and the transposition table is probed.
 
     Returns
     -------
@@ -151,7 +151,7 @@ def play_expected(tables, worker, best, reply):
     if reply == NO_MOVE:
         reply = entry_move(probe(worker, worker.stack[0].key))
     for i in range(count):
-        # The table's move may be another position's.
+        # The table's move may belong to another position.
         if worker.frames[0].moves[np.uint64(i)] == reply:
             _play(tables, worker, reply)
             return reply if _count_moves(tables, worker) > 0 else 0
@@ -160,7 +160,7 @@ def play_expected(tables, worker, best, reply):
 
 @entry(int64(Tables, Worker))
 def draw_reason(tables, worker):
-    """Say why the game is drawn: 1 fifty-move rule, 2 threefold repetition, 3 dead position, 0 not at all."""
+    """Say why the game is drawn: 1 fifty-move rule, 2 threefold repetition, 3 dead position, 0 no draw."""
     return _draw_reason(tables, worker)
 
 

@@ -1,6 +1,6 @@
-"""Whole games read back: counted, and replayed as positions. ``core/board/viriformat.py`` describes the format.
+"""Whole games read back: counted, or replayed as positions. ``core/board/viriformat.py`` describes the format.
 
-Nothing of the engine imports this module: its entry points are compiled for those who use it.
+Nothing of the engine imports this module: its entry points are compiled only for programs that use it.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ Position = from_dtype(POSITION)
 
 @inlined
 def _end(words, at):
-    """Return where the moves of the game at a place end, at the zero word; the length of the file if there is none."""
+    """Return the place of the zero word that ends the game at `at`; the length of the file if there is none."""
     at += HEADER
     while at < len(words) and words[np.uint64(at)] != 0:
         at += 1
@@ -25,19 +25,19 @@ def _end(words, at):
 
 @entry(int64(uint32[::1], int64[::1]))
 def count_games(words, counts):
-    """Count games and moves, without looking at what they are.
+    """Count games and moves without decoding them.
 
     Parameters
     ----------
     words : array of uint32
-        A file.
+        The content of a file.
     counts : array of 2 int
         Receives the number of games and of moves.
 
     Returns
     -------
     int
-        Where a game begins that has no end; the length of the file if all have.
+        The place of a game without an end; the length of the file if all games have one.
     """
     at = np.int64(0)
     counts[0] = counts[1] = 0
@@ -53,31 +53,31 @@ def count_games(words, counts):
 
 @entry(int64(Tables, Position[::1], uint32[::1], int64[::1], int64, int64, int64, Packed[::1]))
 def read_games(tables, positions, words, place, first_ply, score_below, quiet, records):
-    """Replay games and write those of their positions that are wanted, in order, into records.
+    """Replay games and write their wanted positions, in order, into records.
 
     Parameters
     ----------
     tables : TABLES record
         The read-only tables.
     positions : array of 2 POSITION
-        To work on.
+        Working memory.
     words : array of uint32
-        A file.
+        The content of a file.
     place : array of 1 int
-        Where the first game to read begins; where the next one begins afterwards, or the one that is not sound.
+        Where the first game to read begins; receives where the next game begins, or a faulty one.
     first_ply : int
-        Positions before it are not wanted; White's first move of a game from the start position is ply 0.
+        The first ply that is wanted; White's first move of a game from the start position is ply 0.
     score_below : int
-        Positions with a score that is not below it, in centipawns either way, are not wanted.
+        Only positions with an absolute score below this, in centipawns, are wanted.
     quiet : int
-        1 if positions are not wanted whose side to move is in check, or whose move captures or promotes.
+        1 to leave out positions in which the side to move is in check or the move played captures or promotes.
     records : array of PACKED
         Receives the positions, each with the game's result.
 
     Returns
     -------
     int
-        How many were written: of as many games as there is room for. -1 if a game is cut off or not legal.
+        The number of positions written, from as many games as fit; -1 if a game is cut off or not legal.
     """
     count = np.int64(0)
     while place[0] < len(words):

@@ -1,6 +1,6 @@
-"""What Python asks of packed positions: pack a game's position or a FEN, and set up a position from a record.
+"""The entry points for packed positions: pack a game's position or a FEN, and set up a position from a record.
 
-Nothing of the engine imports this module: its entry points are compiled for those who use it.
+Nothing of the engine imports this module: its entry points are compiled only for programs that use it.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ def pack_position(worker, records, index, ply, score, result):
 
 @entry(int64(Tables, Worker, Packed[::1], int64))
 def unpack_position(tables, worker, records, index):
-    """Set up ``worker.stack[0]`` from ``records[index]``, without a history; returns 0 if that is no legal position."""
+    """Set up ``worker.stack[0]`` from ``records[index]``, without a history; return 0 if it is illegal."""
     worker.key_count = 0
     return np.int64(unpack(tables, records[np.uint64(index)], worker.stack[0]))
 

@@ -1,6 +1,6 @@
-"""What Python asks of the static evaluation: a position's value, and what the classical one is made of.
+"""The entry points for the static evaluation: a position's value, and the counts of the classical one.
 
-Search has the evaluation compiled in; these entry points serve people and tools, and are compiled when they first ask.
+Search has the evaluation compiled in; these entry points serve people and tools, and are compiled at first use.
 """
 
 from numba import int64
@@ -27,9 +27,9 @@ def evaluate_position(tables, worker):
 
 @entry(int64(Tables, Worker, Trace))
 def trace_position(tables, worker, trace):
-    """Return the classical value of ``worker.stack[0]``, from the side to move's view, and note what it is made of.
+    """Return the classical value of ``worker.stack[0]``, from the side to move's view, and trace it.
 
-    `trace` is a zeroed TRACE record. The value is before what is known of endings and of the fifty-move rule.
+    `trace` is a zeroed TRACE record. The value is not yet adjusted for endings and the fifty-move rule.
     """
     return classical.evaluate(tables, worker, worker.stack[0], -INFINITE, INFINITE, trace)
 

@@ -1,4 +1,4 @@
-"""What Python asks of endgame tablebases: the value of a position, and of a move.
+"""The entry points for endgame tablebases: the value of a position, and of a move.
 
 The position is ``worker.stack[0]``, as in `game`.
 """
@@ -66,9 +66,9 @@ def find_dtz_after(tables, tablebases, worker, move):
     Returns
     -------
     tuple of int
-        The distance to zeroing in plies if the move is made, itself included, from the view of the side that makes
-        it, see `probe_dtz`; 1 for a mate, and 0 for a draw, also by the fifty-move rule or by repetition. Then 1 if
-        the distance is known, else 0.
+        The distance to zeroing in plies, the move included, from the view of the side that makes it, see `probe_dtz`;
+        1 for a mate, and 0 for a draw, also by the fifty-move rule or by repetition. Then 1 if the distance is known,
+        else 0.
     """
     if _draws_at_once(tables, worker, move):
         return np.int64(0), FOUND

@@ -1,4 +1,4 @@
-"""Traces of many packed positions, as the rows of a sparse matrix: what the tuner of the evaluation works on.
+"""Traces of many packed positions, as the rows of a sparse matrix, for the tuner of the evaluation.
 
 Nothing of the engine imports this module, so that its entry point is compiled for the tuner only.
 """
@@ -22,12 +22,12 @@ from ..native.compiling import compile_entry
 from ..native.jit import entry, inlined
 from ..search.transposition import INFINITE
 
-MOST_COUNTS = 256  # values of terms that a position can count for: 32 men have few reasons each
+MOST_COUNTS = 256  # upper bound of the values that count in one position: only a few for each of 32 men
 
 
 @inlined
 def _known_scale(pos, value):
-    """Return how much of a value is left when what is known of endings has had its say."""
+    """Return the share of a value that is left after the scaling in endings."""
     if game_phase(pos) > endings.FEW_PIECES:
         return 1.0
     us = np.int64(pos.stm)
@@ -48,7 +48,7 @@ def trace_records(tables, worker, trace, records, places, counts, ends, weights)
     ends : array of int
         Receives where each position's counts end.
     weights : array of shape (positions, 2)
-        Receives how much of the middle-game and of the end-game half makes the value.
+        Receives the weights of the middle-game and the end-game half in the value.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """The classical evaluation: material, piece squares, pawns, pieces, kings, threats, space, each a row of tuned values.
 
-Every term adds to one packed score of middle and end game; `terms` lists them. What a value counts is decided here and
-in the modules beside this one, what it is worth by the tuner. Given a trace, the same code also notes the counts. With
-them the value of a position is a linear function of the terms' values, which is what the tuner works on.
+Every term adds to one packed score of middle and end game; `terms` lists them. This module and those beside it
+decide what each value counts; the tuner decides what it is worth. Given a trace, the same code also records the counts.
+With them the value of a position is a linear function of the terms' values, which the tuner fits.
 """
 
 import numpy as np
@@ -33,14 +33,14 @@ _PIECE_SQUARE = START["pawn_square"]
 
 _LAST_PAWN = 48  # of `FULL_SCALE`; predicts results better than 40 or 64
 
-_LAZY_MARGIN = 550  # centipawns; of a thousand positions one has more in pieces, kings and threats
+_LAZY_MARGIN = 550  # centipawns; pieces, kings and threats add more in one of a thousand positions
 
 
 @inlined
 def _scale(pos, score):
-    """Return how much of the end-game half counts: a single pawn is easily lost.
+    """Return how much of the end-game half counts: less with a single pawn, which is easily lost.
 
-    What can be won without any is for `endings` to say.
+    `endings` judges positions without pawns.
     """
     strong = WHITE if end_game(score) > 0 else BLACK
     return _LAST_PAWN if popcount(pos.by_type[PAWN] & pos.by_color[np.uint64(strong)]) == 1 else FULL_SCALE
@@ -55,7 +55,7 @@ def _tempo(tables, pos, trace):
 
 @inlined
 def _trace_piece_squares(pos, trace):
-    """Note the pieces and their squares, whose worth make keeps up to date in ``pos.psq``."""
+    """Record the pieces and their squares, whose values `make` keeps up to date in ``pos.psq``."""
     for square in range(64):
         piece = np.int64(pos.board[np.uint64(square)])
         if piece:
@@ -73,17 +73,17 @@ def evaluate(tables, worker, pos, alpha, beta, trace):
     Parameters
     ----------
     tables, worker, pos : records
-        `worker` lends the pawn hash table and the place for what is collected about both sides.
+        `worker` provides the pawn hash table and the records of both sides.
     alpha, beta : int
-        The window in which the value matters; outside, it may be a rough one ("lazy evaluation").
+        The window in which the value matters; outside it the value may be rough ("lazy evaluation").
     trace : TRACE record or None
-        Receives what the value is made of, if given; its counts must be zero.
+        If given, receives the counts that make up the value; they must be zero before.
     """
     pawns = probe_pawns(tables, worker, pos, trace)
     score = pos.psq + pawns.score + _tempo(tables, pos, trace)
     phase = game_phase(pos)
     if trace is None:
-        # So far outside the window that what is still missing would hardly ever bring it back.
+        # So far outside the window, the missing terms would hardly ever bring the value back.
         rough = blend(pos, score, phase, _scale(pos, score))
         if rough + _LAZY_MARGIN <= alpha or rough - _LAZY_MARGIN >= beta:
             return rough
@@ -104,7 +104,7 @@ def evaluate(tables, worker, pos, alpha, beta, trace):
 
 
 def fill_tables(tables, values):
-    """Fill the terms and piece-square tables of a TABLES record: white counts positive, black, mirrored, negative.
+    """Fill the terms and piece-square tables of a TABLES record: positive for White, mirrored and negative for Black.
 
     Parameters
     ----------

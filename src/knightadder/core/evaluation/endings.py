@@ -1,4 +1,4 @@
-"""Endings: what the material alone tells, where piece-square tables mislead.
+"""Endings: knowledge of the material alone, for positions where piece-square tables mislead.
 
 A bare king loses to mating material, so it is driven to the edge of the board ("mop-up evaluation", as in Chess 4.x).
 Other material wins less often than its value says, or never: then the value of the better side is scaled down.
@@ -31,8 +31,8 @@ from ..native.jit import (
 from .pesto import END_GAME_VALUES
 from .score import FULL_SCALE
 
-FEW_PIECES = 12  # the game phase above which nothing here is looked at
-KNOWN_WIN = 5_000  # centipawns: above all that still has to be won, below a mate
+FEW_PIECES = 12  # the highest game phase at which this module is used
+KNOWN_WIN = 5_000  # centipawns: above any advantage that is not a known win, below a mate
 
 _AROUND_A1, _AROUND_H1 = np.uint64(0x0303), np.uint64(0xC0C0)  # the corners and the squares beside them
 _SIX_RANKS = np.uint64(48)
@@ -66,8 +66,8 @@ def _from_centre(line):
 def _drive(pos, own, bare):
     """Return a bonus for a bare king that is far from the centre and near the other king, in centipawns.
 
-    A bishop and knights mate in the corners that the bishop attacks, and nowhere else by force: they drive there. The
-    way is long, so a step must be worth more than what the correction history adds.
+    A bishop and knights can force mate only in the corners that the bishop attacks, so they drive the king there. The
+    way is long, so each step must be worth more than the correction history adds.
     """
     king, target = lsb(own & pos.by_type[KING]), lsb(bare)
     file, rank = target & 7, target >> 3
@@ -83,8 +83,9 @@ def _drive(pos, own, bare):
 
 @inlined
 def _wrong_rook_pawn(pos, strong, own, other):
-    """Say whether all pawns of a side without pieces but bishops go to one corner, which no bishop attacks and the
-    enemy king holds.
+    """Say whether a side has only wrong rook pawns.
+
+    They all go to one corner, which the enemy king holds, and the side has no pieces but bishops that do not attack it.
     """
     pawns, bishops = own & pos.by_type[PAWN], own & pos.by_type[BISHOP]
     if own & ~(pawns | bishops | pos.by_type[KING]):
@@ -106,11 +107,11 @@ def scale_of(pos, strong):
     own, other = pos.by_color[np.uint64(strong)], pos.by_color[np.uint64(strong ^ 1)]
     pawns = own & pos.by_type[PAWN]
     if pawns == ZERO:
-        # Also against pawns: taking them all would not be enough.
+        # Even after taking all enemy pawns it could not mate.
         if not _can_mate(pos, own):
             return 0
-        # Rook against bishop, or rook and bishop against rook: a bishop more wins only by mistakes. A queen against a
-        # rook, or two bishops against a knight, is more than that.
+        # A surplus of a bishop or less, as of a rook against a bishop or a rook and bishop against a rook, wins only by
+        # mistakes. A queen against a rook, or two bishops against a knight, is more than that.
         against = _piece_value(pos, other)
         if _piece_value(pos, own) - against <= END_GAME_VALUES[BISHOP]:
             return 4 if against <= END_GAME_VALUES[BISHOP] else 14
@@ -120,7 +121,7 @@ def scale_of(pos, strong):
     bishops = pos.by_type[BISHOP]
     if popcount(bishops) == 2 and popcount(bishops & own) == 1 and popcount(bishops & DARK_SQUARES) == 1:
         # Bishops of opposite colours: the defender holds the squares that the other bishop does not see. Other pieces
-        # can attack there, and pawns far ahead in number cannot all be stopped.
+        # can attack there, and many extra pawns cannot all be stopped.
         if pos.by_type[KNIGHT] | pos.by_type[ROOK] | pos.by_type[QUEEN]:
             return 48
         surplus = popcount(pawns) - popcount(other & pos.by_type[PAWN])
@@ -130,7 +131,7 @@ def scale_of(pos, strong):
 
 @kernel
 def judge(pos, value):
-    """Return a static value corrected by what is known of endings, in centipawns from the side to move's view.
+    """Return a static value corrected by knowledge of endings, in centipawns from the side to move's view.
 
     For positions of a game phase up to `FEW_PIECES`. A known win is worth `KNOWN_WIN` more than its pieces.
     """

@@ -1,6 +1,4 @@
-"""What search calls: `evaluate`. The modules beside it are the evaluations to choose from, and
-what is known of endings.
-"""
+"""The static evaluation that search calls; the modules beside it are the evaluations to choose from, and endings."""
 
 from ..layout import CLASSICAL
 from ..native.jit import inlined
@@ -15,8 +13,8 @@ MAX_EVAL = 29_000  # keeps clear of mate scores
 def evaluate(tables, worker, pos, alpha, beta):
     """Return the static value of a position in centipawns, from the side to move's view.
 
-    Outside the window from `alpha` to `beta` it may be a rough one.
-    It shrinks as the fifty-move rule comes nearer, so that the better side prefers progress.
+    Outside the window from `alpha` to `beta` the value may be rough. It shrinks as the fifty-move rule comes nearer, so
+    that the better side prefers progress.
     """
     if tables.evaluation == CLASSICAL:
         value = classical.evaluate(tables, worker, pos, alpha, beta, None)
@@ -31,7 +29,7 @@ def evaluate(tables, worker, pos, alpha, beta):
 def fill_tables(tables, evaluation):
     """Choose an evaluation, `PESTO` or `CLASSICAL`, and fill its part of a TABLES record.
 
-    The positions made with the tables before must be set up anew.
+    Positions that were set up with the old tables must be set up again.
     """
     tables.evaluation = evaluation
     if evaluation == CLASSICAL:

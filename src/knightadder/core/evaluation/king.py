@@ -1,4 +1,4 @@
-"""King safety: the attack of the enemy's pieces, counted in units, of which each more is worth more (attack units)."""
+"""King safety: the attack of the enemy's pieces, counted in attack units; each further unit is worth more."""
 
 import numpy as np
 
@@ -24,15 +24,15 @@ _KNIGHT_CHECK, _BISHOP_CHECK, _ROOK_CHECK, _QUEEN_CHECK = 5, 3, 6, 5
 
 @kernel
 def king_safety(tables, worker, pos, trace, us):
-    """Return what a side's castling rights and the attack against its king are worth, packed, in its own view.
+    """Return the packed value of a side's castling rights and of the attack against its king, in its own view.
 
-    The squares that both sides attack must be known.
+    The attacks of both sides must have been collected.
     """
     them = us ^ 1
     side, other = worker.sides[np.uint64(us)], worker.sides[np.uint64(them)]
     enemy = pos.by_color[np.uint64(them)]
     king = king_square(pos, us)
-    # Squares that the king or the queen alone defend, or nothing at all.
+    # Squares that at most the king or the queen defends.
     weak = other.attacks[0] & ~side.attacked_twice & (~side.attacks[0] | side.attacks[KING] | side.attacks[QUEEN])
     units = side.danger + 2 * popcount(weak & side.king_ring)
     safe = ~enemy & (~side.attacks[0] | weak & other.attacked_twice)

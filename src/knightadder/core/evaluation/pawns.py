@@ -53,7 +53,7 @@ def _key(pos):
 
 @inlined
 def probe_pawns(tables, worker, pos, trace):
-    """Return the entry of a position's pawns and kings, made now if it is not there; always made for a trace."""
+    """Return the entry of a position's pawns and kings; fill it if it is missing, and always for a trace."""
     key = _key(pos)
     entry = worker.pawns[key >> _SHIFT]
     if trace is not None or entry.key != key:
@@ -73,7 +73,7 @@ def _fill(tables, pos, trace, entry):
 
 @inlined
 def _structure(tables, pos, trace, us, entry):
-    """Return what a side's pawns are worth by themselves, and note its passed pawns and the squares in their reach."""
+    """Return the packed value of a side's pawn structure; store its passed pawns and pawn span in the entry."""
     them = us ^ 1
     own, enemy = pos.by_type[PAWN] & pos.by_color[np.uint64(us)], pos.by_type[PAWN] & pos.by_color[np.uint64(them)]
     attacks, enemy_attacks = pawn_attacks(us, own), pawn_attacks(them, enemy)
@@ -119,7 +119,7 @@ def _structure(tables, pos, trace, us, entry):
                 score += worth(tables, trace, us, _KING_NEAR + near, rank - 2)
                 score += worth(tables, trace, us, _KING_FAR + far, rank - 2)
         elif (enemy_front | behind_own) & here == ZERO and enemy_attacks & step != ZERO and span & step != ZERO:
-            # Where its step is attacked, but own pawns can attack there too: it may become passed by exchanges.
+            # Enemy pawns attack its next square, but own pawns can too: it may become passed by exchanges.
             score += worth(tables, trace, us, _CANDIDATE + rank, ONCE)
         pawns = without_lsb(pawns)
     return score
@@ -127,7 +127,7 @@ def _structure(tables, pos, trace, us, entry):
 
 @inlined
 def _around_king(tables, pos, trace, us):
-    """Return what the pawns of both sides mean for a king: shelter, storm, open files, and how far it stands off."""
+    """Return the packed value of the pawns for a king: shelter, storm, open files, distance to the nearest pawn."""
     own = pos.by_type[PAWN] & pos.by_color[np.uint64(us)]
     enemy = pos.by_type[PAWN] & pos.by_color[np.uint64(us ^ 1)]
     king = king_square(pos, us)
@@ -162,7 +162,7 @@ def _around_king(tables, pos, trace, us):
 def passed_pawns(tables, worker, pos, trace, us, passed):
     """Return what the pieces of both sides add to a side's passed pawns, packed, in that side's view.
 
-    The squares that both sides attack must be known.
+    The attacks of both sides must have been collected.
     """
     them = us ^ 1
     occupied = pos.by_type[0]

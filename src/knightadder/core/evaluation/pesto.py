@@ -1,7 +1,7 @@
 """PeSTO: piece-square tables for the middle game and the end game, blended by the material left.
 
 The tables are Ronald Friederich's (RofChade), tuned by Texel's method and published as "PeSTO's Evaluation Function"
-in the Chess Programming Wiki. The sums are kept up to date by make.
+in the Chess Programming Wiki. `make` keeps the sums up to date.
 """
 
 from ..native.jit import inlined
@@ -23,7 +23,7 @@ def evaluate(pos):
 
 
 def fill_tables(tables):
-    """Fill the piece-square tables of a TABLES record: white counts positive, black, mirrored, negative."""
+    """Fill the piece-square tables of a TABLES record: positive for White, mirrored and negative for Black."""
     for piece_type in range(1, 7):
         for square in range(64):
             middle = MIDDLE_GAME_VALUES[piece_type] + MIDDLE_GAME[piece_type - 1][square ^ 56]

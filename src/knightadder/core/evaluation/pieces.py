@@ -61,13 +61,13 @@ _ROOK_FILE, _ROOK_SEVENTH, _LINED_UP = START["rook_file"], START["rook_seventh"]
 
 _NEAR_RANKS_WHITE, _NEAR_RANKS_BLACK = np.uint64(0x0000000000FFFF00), np.uint64(0x00FFFF0000000000)
 
-# Units of attack against a king for a piece that attacks squares around it; each such square is one unit more.
+# Attack units for a piece that attacks squares around a king; each such square adds one unit.
 _UNITS = (0, 0, 2, 2, 3, 4)  # by piece type
 
 
 @kernel
 def start_sides(tables, worker, pos, spans):
-    """Begin what is collected about both sides, with their kings and pawns."""
+    """Reset the records of both sides and enter their kings and pawns."""
     for us in range(2):
         side = worker.sides[np.uint64(us)]
         own = pos.by_color[np.uint64(us)]
@@ -80,11 +80,11 @@ def start_sides(tables, worker, pos, spans):
         side.attacks[0] = by_pawns | by_king
         side.attacked_twice = by_pawns & by_king | attacked_twice_by_pawns(us, pawns)
         side.pawn_span = spans[np.uint64(us)]
-        # A pawn that is blocked or has not moved is in the way of the pieces; so are king and queen.
+        # A pawn that is blocked or on its 2nd or 3rd rank is in the way of the pieces; so are king and queen.
         stuck = pawns & (forward(us ^ 1, pos.by_type[0]) | (_NEAR_RANKS_WHITE if us == WHITE else _NEAR_RANKS_BLACK))
         safe = ~pawn_attacks(us ^ 1, enemy_pawns)
         side.mobility_area = safe & ~(stuck | own & (pos.by_type[KING] | pos.by_type[QUEEN]))
-        # A king at the edge is attacked from as many squares as one beside it.
+        # A king at the edge has the ring of a king one step further inside.
         file, rank = max(1, min(6, king & 7)), max(1, min(6, king >> 3))
         centre = rank << 3 | file
         side.king_ring = tables.king[np.uint64(centre)] | bit(centre)
@@ -93,7 +93,7 @@ def start_sides(tables, worker, pos, spans):
 
 @inlined
 def _note(worker, us, piece_type, attacks):
-    """Note the squares a piece attacks, and the units of attack; return how many squares count as mobility."""
+    """Record the squares a piece attacks, and its attack units; return how many squares count as mobility."""
     own, other = worker.sides[np.uint64(us)], worker.sides[np.uint64(us ^ 1)]
     own.attacked_twice |= own.attacks[0] & attacks
     own.attacks[0] |= attacks
@@ -113,7 +113,7 @@ def _is_outpost(worker, us, square):
 
 @kernel
 def pieces(tables, worker, pos, trace, us):
-    """Return what a side's pieces are worth by their places, packed, in its own view; note what they attack."""
+    """Return the packed value of a side's pieces by their places, in its own view; record what they attack."""
     own, enemy = pos.by_color[np.uint64(us)], pos.by_color[np.uint64(us ^ 1)]
     occupied = pos.by_type[0]
     side = worker.sides[np.uint64(us)]

@@ -1,7 +1,7 @@
 """Scores for the middle game and the end game, packed in one 64-bit integer, and their blend by the material left.
 
-The middle game's half are the low 32 bits, the end game's what is above: sums and whole multiples of packed scores are
-packed scores too ("tapered evaluation").
+The low 32 bits hold the middle-game half, the bits above them the end-game half. Sums and whole multiples of packed
+scores are packed scores too ("tapered evaluation").
 """
 
 import numpy as np
@@ -51,7 +51,7 @@ def game_phase(pos):
 
 @inlined
 def blend(pos, score, phase, scale):
-    """Return the value of a packed score of White's view, in centipawns from the side to move's view.
+    """Return the value of a packed score (White's view) in centipawns from the side to move's view.
 
     `scale` says how much of the end-game half counts, up to `FULL_SCALE`.
     """

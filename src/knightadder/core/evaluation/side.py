@@ -1,4 +1,4 @@
-"""What the parts of the classical evaluation share: directions by side, and the count of terms."""
+"""Helpers that the parts of the classical evaluation share: directions by side, and the counting of terms."""
 
 import numpy as np
 
@@ -14,15 +14,15 @@ from ..board.bitboard import (
 from ..native.jit import inlined, lsb, msb
 
 FILE_A = np.uint64(0x0101010101010101)
-ONCE = np.int64(1)  # for `worth`, which a plain 1 would have compiled for itself
+ONCE = np.int64(1)  # for `worth`: a plain 1 would make Numba compile it again
 _SIXTEEN, _THIRTY_TWO = np.uint64(16), np.uint64(32)
 
 
 @inlined
 def worth(tables, trace, side, place, number):
-    """Return `number` times the value at a place of the terms, packed; a trace notes it.
+    """Return `number` times the packed value at a place of the terms; add `number` to the trace's count.
 
-    `trace` is None in search, where the compiler leaves the note out.
+    `trace` is None in search, where the compiler leaves the counting out.
     """
     if trace is not None:
         trace.counts[np.uint64(side), np.uint64(place)] += number
@@ -37,7 +37,7 @@ def rank_of(side, square):
 
 @inlined
 def forward(side, squares):
-    """Return the squares one step before others."""
+    """Return the squares one step ahead of others."""
     return squares << EIGHT if side == 0 else squares >> EIGHT
 
 
@@ -51,7 +51,7 @@ def attacked_twice_by_pawns(side, pawns):
 
 @inlined
 def fill_forward(side, squares):
-    """Return squares and all before them on their files."""
+    """Return squares and all ahead of them on their files."""
     if side == 0:
         squares |= squares << EIGHT
         squares |= squares << _SIXTEEN
@@ -81,7 +81,7 @@ def file_of(file):
 
 @inlined
 def hindmost(side, squares):
-    """Return that of some squares which is nearest a side's own first rank."""
+    """Return the square of a set that is nearest to a side's own first rank."""
     return lsb(squares) if side == 0 else msb(squares)
 
 
@@ -93,5 +93,5 @@ def distance(one, other):
 
 @inlined
 def is_in(squares, square):
-    """Say whether a square is one of some squares."""
+    """Say whether a square is in a set."""
     return (squares >> np.uint64(square)) & ONE != ZERO

@@ -14,7 +14,7 @@ VALUES_FILE = Path(__file__).with_name("classical.json")
 
 
 class Term(NamedTuple):
-    """A row of values: its name, its length, what it is shown under, and what it means."""
+    """A row of values: its name, its length, its heading in lists, and its meaning."""
 
     name: str
     size: int
@@ -84,7 +84,7 @@ TERMS = (
 )
 
 SIZES = {term.name: term.size for term in TERMS}
-# By term: the place of its first value. No plain integers: Numba compiles what it calls for each of these.
+# By term: the place of its first value. Typed, because Numba would compile a function again for each plain integer.
 START: dict[str, np.int64] = {}
 TERM_VALUES = 0  # of all terms together
 for _term in TERMS:
@@ -98,7 +98,7 @@ def read_values(path=VALUES_FILE):
     Parameters
     ----------
     path : path-like
-        JSON: by the name of a term a list of pairs, middle game and end game, in centipawns.
+        JSON: for each term's name a list of pairs, middle game and end game, in centipawns.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def read_values(path=VALUES_FILE):
 
 
 def write_values(values, path=VALUES_FILE):
-    """Write the values of all terms, a term a line, as `read_values` reads them."""
+    """Write the values of all terms, one term on a line, as `read_values` reads them."""
     lines = []
     for term in TERMS:
         start = START[term.name]

@@ -1,1 +1,1 @@
-"""What turns Python into machine code: decorators, memory, and the cache of what is compiled."""
+"""Compilation to machine code: decorators, memory, and the cache of compiled code."""

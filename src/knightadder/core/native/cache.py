@@ -3,13 +3,13 @@
 Numba notices a change of the file that holds a cached function, but not one of the functions that it calls. So the
 compiled code lies in a folder whose name is a digest of everything it depends on: all sources of the core, Python,
 Numba, LLVM and the processor. A folder is filled once, by one process; those that nobody has used for two weeks are
-swept away.
+removed.
 
 Nothing checks machine code before it runs, so the folder holds a checksum of each file. When a process opens the
 folder, it removes the files that have changed since they were written, and their functions are compiled again.
 
-The folders lie in ``$KNIGHTADDER_CACHE`` if that is set, else in the user's cache folder, else, where there is no
-such folder that can be written, in a private one among the temporary files.
+The folders lie in ``$KNIGHTADDER_CACHE`` if that is set, else in the user's cache folder, else, if that cannot be
+written, in a private one among the temporary files.
 """
 
 import atexit
@@ -108,7 +108,7 @@ def configure() -> CacheState:
 
     config: Any = numba.config  # a module that fills itself at import, opaque to a type checker
     key = current_key()
-    # Interpreted functions leave nothing to keep, and must not pass for a finished fill.
+    # Interpreted functions leave nothing to keep, and the folder must not count as filled.
     path = None if config.DISABLE_JIT else _claim_folder(_PREFIX + key)
     config.CACHE_DIR = "" if path is None else str(path)
     state = CacheState(key, path)
@@ -163,7 +163,7 @@ def fill_lock(state: CacheState, on_wait: Callable[[], None] | None = None) -> I
     """Let only one process at a time fill the folder; the others wait, and then find it complete.
 
     A complete folder needs no lock, so there is nothing to wait for. The operating system releases the lock of a
-    process that dies, and the next one goes on from what was noted until then. Where locks do not work (some
+    process that dies, and the next one continues with the files noted so far. Where locks do not work (some
     network file systems) nobody waits: Numba writes each file in one step, so only work is lost.
 
     Parameters
@@ -206,7 +206,7 @@ def mark_complete(state: CacheState) -> None:
 
 
 def note_files(state: CacheState) -> None:
-    """Write down the checksums of all files in the folder. Call it after each compilation."""
+    """Save the checksums of all files in the folder. Call it after each compilation."""
     if state.path is not None:
         _write_checksums(state.path, {_name(file, state.path): _checksum(file) for file in _files(state.path)})
 
@@ -217,10 +217,10 @@ def remove_damaged(state: CacheState, *, unknown_too: bool = False) -> None:
     Parameters
     ----------
     state : CacheState
-        From `configure`, which has done it already.
+        From `configure`, which has already called this function.
     unknown_too : bool
-        Also remove the files that were never noted, such as a killed process may have left. Only for the process that
-        has the lock: another one may just be writing them.
+        Also remove the files that were never noted, such as a killed process may have left. Only the process that holds
+        the lock may do this: otherwise another process may be writing them.
     """
     if state.path is None:
         return
@@ -236,12 +236,12 @@ def remove_damaged(state: CacheState, *, unknown_too: bool = False) -> None:
     if len(sound) < len(checksums):
         with contextlib.suppress(OSError):
             (state.path / _COMPLETE).unlink(missing_ok=True)
-        # With the old checksums, the files that replace the removed ones would pass for damaged.
+        # With the old checksums, the files that replace the removed ones would count as damaged.
         _write_checksums(state.path, sound)
 
 
 def discard(state: CacheState) -> None:
-    """Throw the compiled code away, for when it turns out to be of no use; the folder and its lock stay."""
+    """Remove the compiled code when it turns out to be unusable; the folder and its lock stay."""
     if state.path is None:
         return
     with contextlib.suppress(OSError):
@@ -252,7 +252,7 @@ def discard(state: CacheState) -> None:
 
 
 def sweep(state: CacheState) -> None:
-    """Remove the sibling folders that nobody has used for `KEEP_UNUSED_DAYS` days, as far as that works."""
+    """Remove the sibling folders that nobody has used for `KEEP_UNUSED_DAYS` days; ignore errors."""
     if state.path is None:
         return
     oldest = time.time() - KEEP_UNUSED_DAYS * 24 * 3600
@@ -305,7 +305,7 @@ def clear() -> int:
 
 
 def _claim_folder(name: str) -> Path | None:
-    """Create the folder `name` in the first place where that works and note its use; None if none does."""
+    """Create the folder `name` in the first usable place and note its use; return None if there is none."""
     for base, must_be_private in _bases():
         with contextlib.suppress(OSError):
             base.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -329,9 +329,9 @@ def _open_folder(folder: Path) -> Path:
 def _bases() -> list[tuple[Path, bool]]:
     """Give the places to try, best first, each with whether it must be private to be trusted.
 
-    The files are pickles: who can write them can run code as whoever loads them. A place that the user named is
-    trusted as it is. The others must belong to us and be closed to the writing of others, which matters most for the
-    folder in the shared temporary one, whose name anybody can guess and take first.
+    The files are pickles: whoever can write them can run code as the user who loads them. A place that the user named
+    is trusted as it is. The others must belong to this user, and nobody else may write to them. This matters most in
+    the shared temporary folder, where anybody can guess our folder's name and create it first.
     """
     bases: list[tuple[Path, bool]] = []
     named = os.environ.get("KNIGHTADDER_CACHE")
@@ -362,7 +362,7 @@ def _is_private(folder: Path) -> bool:
 
 
 def _files(folder: Path) -> list[Path]:
-    """List the files that Numba wrote, indices and machine code; none if somebody takes the folder away meanwhile."""
+    """List the files that Numba wrote, indices and machine code; none if the folder disappears meanwhile."""
     try:
         return sorted(folder.rglob("*.nb[ic]"))
     except OSError:
@@ -392,7 +392,7 @@ def _read_checksums(folder: Path) -> dict[str, str]:
 
 
 def _write_checksums(folder: Path, checksums: dict[str, str]) -> None:
-    """Replace the checksums in one step, as far as that works."""
+    """Replace the checksums in one step; ignore errors."""
     with contextlib.suppress(OSError):
         new = folder / f"{_CHECKSUMS}.{os.getpid()}"
         new.write_text(json.dumps(checksums, indent=1), encoding="utf-8")
@@ -434,7 +434,7 @@ def _size(folder: Path) -> int:
 
 
 def _wait_for_lock(file: BinaryIO, state: CacheState, on_wait: Callable[[], None] | None) -> bool:
-    """Wait until the lock is ours (True) or until there is nothing left to lock for (False)."""
+    """Wait until this process has the lock (True) or the folder is complete (False)."""
     waiting = False
     while not is_complete(state):
         if _try_lock(file):

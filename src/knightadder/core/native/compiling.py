@@ -1,8 +1,8 @@
 """Compiling the entry points, or loading them from the cache.
 
-A cold start compiles them all, which takes long. Where there are two processors, a second process shares the work: this
-one goes through the entry points from one end, the other from the other end, and what one has compiled the other finds
-in the cache. So neither waits for the other, and if the other fails, this one does it all.
+A cold start compiles them all, which takes long. Where there are two processors, a second process shares the work. The
+two go through the entry points from opposite ends, and each finds in the cache what the other has compiled. So neither
+waits for the other, and if the second process fails, the first compiles everything.
 """
 
 import contextlib
@@ -15,14 +15,14 @@ from numba.core.caching import NullCache
 from . import cache, second_compiler
 from .jit import CACHE, ENTRIES
 
-# Takes longer than all others together, so that it has to come first where two share the work.
+# Takes longer to compile than all others together, so it comes first when two processes share the work.
 _LONGEST = "search_root"
 
 
 def compile_entries(report: Callable[[str], None] = lambda line: None) -> None:
     """Compile every entry point, or load it from the cache.
 
-    Where the cache cannot be filled (a full disk, say) or read, it is emptied, and everything is compiled for this
+    If the cache cannot be read or filled (a full disk, for example), it is emptied, and everything is compiled for this
     process alone.
 
     Parameters
@@ -44,9 +44,9 @@ def compile_entries(report: Callable[[str], None] = lambda line: None) -> None:
 
 
 def compile_entry(function) -> None:
-    """Compile one entry point, or load it from the cache, for what is not part of every start.
+    """Compile an entry point that not every start needs, or load it from the cache.
 
-    A damaged or full cache is passed by.
+    If the cache is damaged or full, it is not used.
     """
     if config.DISABLE_JIT or function.signatures:
         return
@@ -78,12 +78,12 @@ def _compile(entries: list, report: Callable[[str], None]) -> None:
             compiled.compile(signature)
             if compiled.stats.cache_misses:
                 cache.note_files(CACHE)
-            compiled._cache = NullCache()  # a call with arguments of other types shall leave the files as they are
+            compiled._cache = NullCache()  # a call with arguments of other types must not change the files
 
 
 @contextlib.contextmanager
 def _rare_garbage_collection() -> Iterator[None]:
-    """Let Python look for garbage less often: there is little of it, and the search takes 7 % of compiling."""
+    """Run garbage collection less often: there is little garbage, and looking for it takes 7 % of compile time."""
     thresholds = gc.get_threshold()
     gc.set_threshold(50 * thresholds[0], *thresholds[1:])
     try:

@@ -1,6 +1,6 @@
 """The compile decorators and the few machine instructions that Numba lacks.
 
-The only module that knows LLVM. Functions of the core carry one of three decorators:
+Only this module knows LLVM. Functions of the core carry one of three decorators:
 
 `inlined`
     a small helper that LLVM must inline;
@@ -10,7 +10,7 @@ The only module that knows LLVM. Functions of the core carry one of three decora
     a function that Python calls: it has an explicit signature and is kept on disk.
 
 With ``NUMBA_DISABLE_JIT=1`` all of it runs as plain Python, for line coverage and a debugger; each intrinsic then
-has a stand-in that means the same. With ``NUMBA_BOUNDSCHECK=1`` every index is checked.
+has a stand-in that does the same. With ``NUMBA_BOUNDSCHECK=1`` every index is checked.
 """
 
 import ctypes
@@ -46,16 +46,16 @@ def inlined(function):
 
 
 def self_call(function, returns):
-    """Give what a kernel calls itself by, under a name of its own, to spare the compiler work.
+    """Return a function by which a kernel calls itself, to save compile time.
 
-    By the kernel's own name it would work as well. But to find out what such a call returns, Numba infers the types of
-    the whole kernel once more, for each call in it and in each round of its inference: half the time that search takes
-    to compile. Here it is told.
+    The kernel could also call itself by its own name. But to find the type that such a call returns, Numba infers the
+    types of the whole kernel once more, for each call in it and in each round of its inference: half the time that
+    search takes to compile. Here the type is given.
 
     Parameters
     ----------
     function : kernel
-        The only one that may call it.
+        The only function that may call the result.
     returns : Numba type
         What the kernel returns.
     """
@@ -80,7 +80,7 @@ def self_call(function, returns):
 
 
 def entry(signature):
-    """Compile a function that Python calls; kept on disk, compiled or loaded by `compiling`."""
+    """Declare a function that Python calls; `compiling` compiles it, or loads it from disk."""
 
     def decorate(function):
         compiled = njit(cache=CACHE.path is not None, no_cfunc_wrapper=True, **_COMMON)(function)
@@ -193,15 +193,15 @@ def _record_at(typing_context, address, dtype):
 if config.DISABLE_JIT:
 
     def popcount(bitboard):
-        """Number of set bits."""
+        """Return the number of set bits."""
         return int(bitboard).bit_count()
 
     def lsb(bitboard):
-        """Index of the lowest set bit; undefined for 0."""
+        """Return the index of the lowest set bit; undefined for 0."""
         return (int(bitboard) & -int(bitboard)).bit_length() - 1
 
     def msb(bitboard):
-        """Index of the highest set bit; undefined for 0."""
+        """Return the index of the highest set bit; undefined for 0."""
         return int(bitboard).bit_length() - 1
 
     def load64(address):
@@ -217,10 +217,10 @@ if config.DISABLE_JIT:
         ctypes.c_uint64.from_address(int(address)).value = int(value)
 
     def prefetch(address):
-        """Ask for a cache line ahead of its use; plain Python has no such thing."""
+        """Do nothing: plain Python cannot prefetch."""
 
     def multiply_high(a, b):
-        """High 64 bits of the 128-bit product."""
+        """Return the high 64 bits of the 128-bit product."""
         return np.uint64(int(a) * int(b) >> 64)
 
     def copy_record(target, source):
@@ -228,7 +228,7 @@ if config.DISABLE_JIT:
         target.setfield(source, target.dtype)
 
     def record_at(address, dtype):
-        """View the memory at an address as a record."""
+        """Return the memory at an address as a record."""
         return np.frombuffer((ctypes.c_char * dtype.itemsize).from_address(int(address)), dtype)[0]
 
 else:
@@ -240,11 +240,11 @@ else:
     msb = _msb
     #: Read 64 bits at an address, atomically, so that no reader sees half a write and no loop hoists the read.
     load64 = _load64
-    #: Read 64 bits at any address, of what nobody writes.
+    #: Read 64 bits at any address, in memory that nobody writes.
     load_unaligned = _load_unaligned
     #: Write 64 bits to an address, atomically.
     store64 = _store64
-    #: Ask for a cache line ahead of its use.
+    #: Fetch a cache line ahead of its use.
     prefetch = _prefetch
     #: High 64 bits of the 128-bit product: scales a hash to a range without a division.
     multiply_high = _multiply_high

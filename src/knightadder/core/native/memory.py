@@ -1,7 +1,7 @@
 """Large blocks of memory, in huge pages where the system has them.
 
-Search reads and writes its tables at random, so that with small pages the processor would often have to look up where
-they lie.
+Search reads and writes its tables at random. With small pages the processor would often have to look up their
+addresses (TLB misses).
 """
 
 import contextlib
@@ -30,7 +30,7 @@ def zeroed_bytes(size: int) -> NDArray[np.uint8]:
     Raises
     ------
     MemoryError
-        If the system does not give so much.
+        If the system does not provide so much.
     """
     try:
         block = np.frombuffer(_pages(-(-size // HUGE_PAGE) * HUGE_PAGE + HUGE_PAGE), np.uint8)
@@ -44,7 +44,7 @@ def _pages(size: int) -> mmap.mmap:
     if sys.platform == "win32":
         return mmap.mmap(-1, size)
     pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    # Only Linux knows this advice, and only kernels that were built to follow it.
+    # Only Linux has this advice, and only if its kernel was built with it.
     with contextlib.suppress(AttributeError, OSError):
         pages.madvise(mmap.MADV_HUGEPAGE)
     return pages

@@ -1,4 +1,4 @@
-"""How many processors there are to share work among."""
+"""The number of processors among which work can be shared."""
 
 import os
 

@@ -1,7 +1,7 @@
 """A second process that compiles a share of the entry points into the cache, while the first compiles the others.
 
-Only the first has the lock of the cache. The second is its servant: it has no standard output or standard error that
-anybody reads, leaves Ctrl-C to the first, and ends with it, however that ends, because its standard input does.
+Only the first holds the lock of the cache. Nobody reads the second's standard output and standard error, and it leaves
+Ctrl-C to the first. However the first ends, the second ends too, because its standard input is closed then.
 """
 
 import contextlib
@@ -22,10 +22,10 @@ _PACKAGES = Path(__file__).parents[3]  # the folder from which this package is i
 
 @contextlib.contextmanager
 def compiling(functions: Sequence[Callable], folder: Path) -> Iterator[None]:
-    """Have a second process compile entry points, one after the other, for as long as the context lasts.
+    """Have a second process compile entry points, one after the other, while the context lasts.
 
-    There is none where this process has only one processor, nor where it cannot be started. What it has not compiled by
-    the end of the context is left undone, and nobody hears of it if it fails.
+    No second process runs if this one has only one processor, or if the start fails. At the end of the context the
+    second is killed, even if it has not compiled everything. Its failure is not reported.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def compiling(functions: Sequence[Callable], folder: Path) -> Iterator[None]:
 
 
 def compile_share(names: Sequence[str]) -> None:
-    """Compile entry points into the cache, unless they are there; what the second process does.
+    """Compile entry points into the cache, unless they are there; the second process runs this.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def _start(functions: Sequence[Callable], folder: Path) -> subprocess.Popen:
     names = [f"{function.__module__}:{function.__name__}" for function in functions]
     packages = filter(None, (str(_PACKAGES), os.environ.get("PYTHONPATH")))
     return subprocess.Popen(
-        # -P: not from the working directory, which can be anybody's.
+        # -P: import nothing from the working directory, which can belong to anybody.
         [sys.executable, "-P", "-m", __name__, *names],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
@@ -81,7 +81,7 @@ def _start(functions: Sequence[Callable], folder: Path) -> subprocess.Popen:
 
 
 def _leave_with_parent() -> None:
-    """Wait until standard input ends, as it does when the process at its other end has gone, and leave."""
+    """Exit when standard input ends, which happens when the parent process ends."""
     with contextlib.suppress(OSError):
         os.read(0, 1)
     os._exit(1)
@@ -90,5 +90,5 @@ def _leave_with_parent() -> None:
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
-    gc.disable()  # it does not live long
+    gc.disable()  # this process is short-lived
     compile_share(sys.argv[1:])

@@ -34,7 +34,7 @@ _SHIFT = np.uint64(64 - CORRECTIONS.bit_length() + 1)
 
 @inlined
 def _mix(value):
-    """Turn bitboards, multiplied and combined, into an index: its bits, the highest, depend on all the others."""
+    """Turn combined products of bitboards into an index: the highest bits, which depend on all the others."""
     return ((value ^ (value >> _HALF)) * _C) >> _SHIFT
 
 
@@ -76,10 +76,10 @@ def _continuation_index(worker, ply):
 
 @kernel
 def corrected_eval(tables, worker, pos, ply, alpha, beta):
-    """Return the static evaluation with what was learnt about it, in centipawns for the side to move.
+    """Return the static evaluation plus its correction, in centipawns for the side to move.
 
     The moves that led here must be in the frames before `ply`. Outside the window from `alpha` to `beta` the value may
-    be a rough one.
+    be rough.
     """
     tuned = tables.parameters
     side = np.uint64(pos.stm)
@@ -96,9 +96,9 @@ def corrected_eval(tables, worker, pos, ply, alpha, beta):
 
 @kernel
 def update_corrections(worker, pos, ply, difference, depth):
-    """Note that a search came out `difference` centipawns above the static evaluation, for the side to move.
+    """Learn from a search result that is `difference` centipawns above the corrected static evaluation.
 
-    A search of more plies counts for more. The evaluation meant is the corrected one.
+    The difference is in the side to move's view. A deeper search counts for more.
     """
     side = np.uint64(pos.stm)
     bonus = max(-LIMIT // 4, min(LIMIT // 4, difference * depth // 8))

@@ -1,7 +1,7 @@
-"""Iterative deepening within one call, for those who search for a millisecond or a few and many times.
+"""Iterative deepening in one call, for many searches of a few milliseconds each.
 
-A search for a player deepens in Python (``engine/deepening.py``), between whose depths there are reports to write and
-a clock to look at. That takes as long as a thousand nodes. Both go the same way through a tree.
+A search for a player deepens in Python (``engine/deepening.py``), which writes reports and looks at the clock between
+depths. That takes as long as a thousand nodes. Both search the same tree.
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ MAX_DEPTH = MAX_PLY - 64  # plies; extensions may go deeper
 
 @kernel
 def prepare(tables, worker, node_limit):
-    """Set the thread's state up for a search of ``worker.stack[0]``; returns the number of legal moves."""
+    """Prepare a search of ``worker.stack[0]``, and return the number of legal moves."""
     frame = worker.frames[0]
     count = generate(tables, worker.stack[0], frame, np.int64(0), ALL)
     for i in range(count):
@@ -67,7 +67,7 @@ def _search_line(tables, worker, depth, line):
         score = search_root(tables, worker, depth, alpha, beta)
         if worker.stopped or (alpha < score and score < beta):
             break
-        # A mate score needs no narrow window, and would take long to reach with one.
+        # A mate score needs no narrow window, and reaching it with one would take long.
         window = INFINITE if abs(score) >= DECISIVE else window * 2
         if score <= alpha:
             beta = (alpha + beta) // 2
@@ -85,25 +85,25 @@ def _search_line(tables, worker, depth, line):
 
 @kernel
 def deepen(tables, worker, deepest, lines, enough_nodes, mate_plies):
-    """Search ``worker.stack[0]`` depth after depth; the best moves come first then, the best of all at the front.
+    """Search ``worker.stack[0]`` by iterative deepening, and sort the best moves to the front.
 
     Parameters
     ----------
     tables, worker : records
-        The worker is prepared.
+        The worker must be prepared by `prepare`.
     deepest : int
         The last depth, in plies.
     lines : int
-        Number of best moves to find; no more than there are.
+        Number of best moves to find, at most the number of legal moves.
     enough_nodes : int
-        No depth is begun once so many nodes have been searched (*soft* limit).
+        No depth is started after so many nodes (*soft* limit).
     mate_plies : int
-        ... nor once the best line ends in mate, for either side, after so many plies; 0 asks for no mate.
+        ... nor once the best line ends in mate, for either side, within so many plies; 0 for no such limit.
 
     Returns
     -------
     int
-        The depth that was searched last; broken off if ``worker.stopped`` is set.
+        The last depth searched, incomplete if ``worker.stopped`` is set.
     """
     depth = np.int64(0)
     while depth < deepest:

@@ -1,8 +1,8 @@
 """Move-ordering memory: histories of moves, killer moves and counter moves.
 
-The butterfly history knows a quiet move by side, from and to, and by which of these squares the opponent attacks: to
-flee is another thing than to walk into danger. The continuation history knows its piece and target, after a certain
-move 1, 2 or 4 plies before; the capture history knows captures by piece, target and victim. Entries move towards
+The butterfly history indexes quiet moves by side, from and to, and by which of these squares the opponent attacks:
+fleeing differs from walking into danger. The continuation history indexes them by piece and target, and by those of
+the move 1, 2 or 4 plies before; the capture history indexes captures by piece, target and victim. Entries move towards
 ±`LIMIT` by "gravity": a bonus counts for less the nearer the entry already is, so that none overflows and recent
 results weigh most.
 """
@@ -20,13 +20,13 @@ LIMIT = 16_384
 
 @inlined
 def frame_before(worker, ply, plies):
-    """Return the frame some plies before `ply`, an empty one if that was before the root."""
+    """Return the frame some plies before `ply`, or an empty one if that is before the root."""
     return worker.frames[np.uint64(ply - plies if ply >= plies else NO_PLY)]
 
 
 @inlined
 def prepare_histories(tables, worker, pos, frame, ply):
-    """Look up what a node's histories are indexed by, before quiet moves are picked.
+    """Set the indices of a node's histories, before quiet moves are picked.
 
     These are the squares that the opponent attacks, the counter move and the rows of the continuation history.
     """
@@ -106,10 +106,10 @@ def _bonus(tuned, depth):
 
 @kernel
 def update_histories(tables, worker, pos, frame, move, depth, is_quiet, quiets, noisies):
-    """Note that a move caused a beta cutoff at some depth, and that those searched before it did not.
+    """Give a bonus to a move that caused a beta cutoff, and a malus to those searched before it.
 
-    These are the first `quiets` of ``frame.quiets``, which a capture that cuts off leaves alone, and the first
-    `noisies` of ``frame.noisies``. Bonus and malus grow with depth up to a limit; the form is Weiss's.
+    These are the first `quiets` of ``frame.quiets``, unchanged if a capture caused the cutoff, and the first `noisies`
+    of ``frame.noisies``. Bonus and malus grow with depth up to a limit; the form is Weiss's.
     """
     tuned = tables.parameters
     bonus = _bonus(tuned, depth)
@@ -130,9 +130,9 @@ def update_histories(tables, worker, pos, frame, move, depth, is_quiet, quiets, 
 
 @kernel
 def update_prior_move(tables, worker, pos, frame, depth):
-    """Note that the move of a frame, if it was quiet, left the opponent no move that raises alpha at some depth.
+    """Give a bonus to the move of a frame, if it was quiet, because no reply to it raised alpha.
 
-    It counts for half of what a move that cuts off gets; `pos` is the position it was made in.
+    The bonus is half of that for a cutoff; `pos` is the position before the move.
     """
     move = frame.move
     if move != NO_MOVE and not is_noisy(pos, move):
@@ -141,11 +141,10 @@ def update_prior_move(tables, worker, pos, frame, depth):
 
 @inlined
 def update_by_eval(tables, worker, ply):
-    """Note in the butterfly history how the last move, if it was quiet, changed the static evaluation.
+    """Update the butterfly history by how the last move, if it was quiet, changed the static evaluation.
 
-    This tells something of a move before a search of it has come out. Nothing is noted where a check left no evaluation
-    before or after. The move must come from a node that called `prepare_histories`, which the root does not. The idea
-    is Stockfish's.
+    This rates a move before its search has a result. It does nothing if a check left no evaluation before or after. The
+    move must come from a node that called `prepare_histories`, which the root does not. The idea is Stockfish's.
     """
     tuned = tables.parameters
     last = np.uint64(ply - 1)
@@ -159,7 +158,7 @@ def update_by_eval(tables, worker, ply):
 
 @inlined
 def clear_killers(worker, ply):
-    """Clear a ply's killers: they hold for the nodes under one grandparent, whose positions are much alike."""
+    """Clear a ply's killers: they serve only nodes with the same grandparent, whose positions are similar."""
     frame = worker.frames[np.uint64(ply)]
     frame.killers[0] = 0
     frame.killers[1] = 0

@@ -45,10 +45,10 @@ _NOISY_FIRST = 1 << 20  # puts noisy evasions before quiet ones, whatever their 
 
 @inlined
 def start_picking(frame, hash_move, with_quiets):
-    """Make a frame ready for `next_move`.
+    """Prepare a frame for `next_move`.
 
-    `hash_move` is legal or 0; `with_quiets` is 0 where only captures and promotions that lose nothing are wanted,
-    outside check: in quiescence search and ProbCut. Search sets ``frame.with_quiets`` to 0 to be given no more quiet
+    `hash_move` is legal or 0. If `with_quiets` is 0, then outside check only captures and promotions that lose nothing
+    are picked: for quiescence search and ProbCut. Search sets ``frame.with_quiets`` to 0 when it wants no more quiet
     moves.
     """
     frame.hash_move = hash_move
@@ -59,7 +59,7 @@ def start_picking(frame, hash_move, with_quiets):
 @inlined
 def _noisy_score(worker, pos, move):
     victim = piece_value(np.int64(pos.board[(move >> 6) & 63]) & 7)
-    # Queen promotions count as a capture of a queen; the other promotions are for the end.
+    # Queen promotions count as a capture of a queen; the other promotions are left for the end.
     promotion = QUEEN_VALUE if (move >> 12) & 15 == QUEEN else 0
     attacker = np.int64(pos.board[move & 63]) & 7
     return (victim + promotion) * 32 - attacker * 256 + capture_history(worker, pos, move)
@@ -67,7 +67,7 @@ def _noisy_score(worker, pos, move):
 
 @inlined
 def _may_lose_material(pos, move):
-    """Say whether a capture's exchange has to be worked out: a piece taken by one worth no more cannot lose."""
+    """Say whether a capture needs static exchange evaluation: one by a piece worth no more than its victim does not."""
     victim = piece_value(np.int64(pos.board[(move >> 6) & 63]) & 7)
     return victim < piece_value(np.int64(pos.board[move & 63]) & 7)
 
@@ -102,9 +102,9 @@ def _score_evasions(worker, pos, frame, end):
 
 @kernel
 def _select_best(tables, worker, pos, frame):
-    """Bring the best of the moves left to their front (a step of selection sort).
+    """Bring the best remaining move to the front (a step of selection sort).
 
-    Each word carries its own place, so that a plain maximum, which LLVM vectorises, finds both move and place.
+    Each word contains its own place, so that a plain maximum, which LLVM vectorises, finds both move and place.
     """
     moves = frame.moves
     start, end = frame.index, frame.end
@@ -120,9 +120,9 @@ def _select_best(tables, worker, pos, frame):
 
 @inlined
 def _pick_best(tables, worker, pos, frame):
-    """Take the best of the moves left, and look for the next one already.
+    """Return the best remaining move, and already select the one after it.
 
-    What the table knows of the next one's position then arrives while the one taken is searched.
+    So the next move's hash entry is fetched while the returned move is searched.
     """
     move = frame.moves[np.uint64(frame.index)] & 65_535
     frame.index += 1
@@ -146,7 +146,7 @@ def _is_usable_killer(tables, pos, frame, killer):
 def next_move(tables, worker, pos, frame):
     """Return the next legal move to search, 0 when there are no more.
 
-    Where quiet moves come too, `prepare_histories` must have been called.
+    Before quiet moves can be picked, `prepare_histories` must be called.
     """
     if frame.stage == HASH_MOVE:
         frame.stage = EVASION_INIT if pos.checkers != ZERO else NOISY_INIT

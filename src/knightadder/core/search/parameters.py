@@ -1,8 +1,8 @@
-"""Search parameters: the numbers in the search that games must settle, each with the range worth trying.
+"""Search parameters: the numbers in the search that are tuned by games, each with the range worth trying.
 
 They are kept in the tables that all threads share instead of being compiled in, so that the tuner can play one set
-against another without compiling again. Most began as those of Weiss, where the term is the same, or near them; then
-`knightadder tune spsa` moved the margins.
+against another without compiling again. Most started at or near the values of Weiss, where the term is the same; then
+`knightadder tune spsa` changed the margins.
 """
 
 from typing import NamedTuple

@@ -40,7 +40,7 @@ _POLL = np.uint64(1023)
 
 @inlined
 def count_node(worker, ply):
-    """Count a node; say whether search must stop, by the node limit or by the flag that another thread sets."""
+    """Count a node; return whether search must stop, by the node limit or by the flag that another thread sets."""
     worker.nodes += ONE
     worker.seldepth = max(worker.seldepth, ply)
     if worker.nodes >= worker.node_limit:
@@ -54,9 +54,9 @@ def count_node(worker, ply):
 def quiesce(tables, worker, ply, alpha, beta):
     """Return the value of a position once its captures are played out, in centipawns for the side to move.
 
-    The side to move may always stand pat, since one of its quiet moves would usually do at least as well; not so in
-    check. Captures that lose material are left out, and quiet evasions once one move is known not to lose. A return
-    value outside (alpha, beta) is a bound; after ``worker.stopped`` is set it means nothing.
+    Unless it is in check, the side to move may stand pat, since one of its quiet moves would usually do at least as
+    well. Captures that lose material are skipped, and so are quiet evasions once a move is known not to lose. A return
+    value outside (alpha, beta) is a bound; after ``worker.stopped`` is set it is meaningless.
     """
     pos = worker.stack[np.uint64(ply)]
     frame = worker.frames[np.uint64(ply)]
@@ -70,7 +70,7 @@ def quiesce(tables, worker, ply, alpha, beta):
     is_pv = beta - alpha > 1
     if ply >= MAX_PLY:
         return np.int64(0) if in_check else corrected_eval(tables, worker, pos, ply, alpha, beta)
-    # Before the table is asked, whose memory may still be on its way.
+    # Evaluate before reading the table: its memory may still be on the way to the cache.
     static_eval = NO_EVAL if in_check else corrected_eval(tables, worker, pos, ply, alpha, beta)
     entry = probe(worker, pos.key)
     hash_move = NO_MOVE
@@ -100,8 +100,8 @@ def quiesce(tables, worker, ply, alpha, beta):
         if move == NO_MOVE:
             break
         if not in_check and futility_base <= alpha and best > -KNOWN_WIN and not is_promotion(move):
-            # Delta pruning: so far below alpha that the captured piece does not make up for it, or would be given back.
-            # Not in known losses, which one capture can turn into draws.
+            # Delta pruning: the captured piece is worth less than what is missing to alpha, or would be given back.
+            # Known losses are exempt, because one capture can turn them into draws.
             futility_value = futility_base + captured_value(pos, move)
             if futility_value <= alpha:
                 best = max(best, futility_value)
@@ -109,8 +109,8 @@ def quiesce(tables, worker, ply, alpha, beta):
             if not see_at_least(tables, pos, move, np.int64(1)):
                 best = max(best, futility_base)
                 continue
-        # Quiet evasions, which come last, are many: with a move in hand that does not lose, as little is missed as by
-        # standing pat without trying the quiet moves.
+        # Quiet evasions come last and are many. Once a move is known not to lose, skipping them misses as little as
+        # standing pat does.
         if in_check and best > -KNOWN_WIN and not is_noisy(pos, move):
             if evasions_left == 0:
                 break

@@ -27,11 +27,11 @@ from .transposition import (
     store,
 )
 
-# The aspiration windows of those that call `search_root` one depth after the other.
+# Aspiration windows for calling `search_root` depth after depth.
 ASPIRATION_FROM = 5  # plies; before, scores jump too much for a narrow window
 ASPIRATION_WINDOW = 18  # centipawns to either side of the last score
 
-_SPARE = np.uint64(MAX_MOVES - 1)  # no position has so many moves: a place to swap through
+_SPARE = np.uint64(MAX_MOVES - 1)  # free for swapping: no position has so many moves
 
 
 @inlined
@@ -55,7 +55,7 @@ def _keep_line(worker, root_move, score, bound):
 
 @inlined
 def _end_of_rank(worker):
-    """Return the place after the root moves that have the rank of the one at ``pv_index``."""
+    """Return the index after the last root move with the same rank as the one at ``pv_index``."""
     rank = worker.root_moves[np.uint64(worker.pv_index)].rank
     end = worker.pv_index
     while end < worker.root_count and worker.root_moves[np.uint64(end)].rank == rank:
@@ -67,7 +67,7 @@ def _end_of_rank(worker):
 def search_root(tables, worker, depth, alpha, beta):
     """Search the root moves from ``pv_index`` on, `depth` plies deep, and bring the best to ``pv_index``.
 
-    Only those of the same rank are searched.
+    Only moves of the same rank as the first are searched.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def search_root(tables, worker, depth, alpha, beta):
     -------
     int
         The best score, meaningless if ``worker.stopped`` is set before the first move's score was known. A move that
-        raised alpha before a stop has still been brought to the front: it was fully searched and is better.
+        raised alpha before a stop is still brought to the front: it was fully searched and is better.
     """
     pos = worker.stack[0]
     worker.root_depth = depth

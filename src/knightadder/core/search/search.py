@@ -54,19 +54,19 @@ from .transposition import (
     store,
 )
 
-# From this count on the fifty-move rule may soon decide: scores from the table, which knows nothing of it, would
+# From this count on the fifty-move rule may soon end the game. The table does not know the count, so its scores could
 # hide the draw.
 _FIFTY_MOVES_NEAR = 90
 
-_VERIFY_NULL_MOVES = 10  # plies of depth: only where a wrong cutoff would hide a long line
+_VERIFY_NULL_MOVES = 10  # least depth in plies at which cutoffs are verified: a wrong one would hide a long line
 
 
 @inlined
 def late_move_reduction(tables, depth, move_count, is_quiet, history):
-    """Return by how much a node's move, the `move_count`-th, is reduced, in 1024ths of a ply.
+    """Return the reduction of a node's `move_count`-th move, in 1024ths of a ply.
 
-    `history` is that of a quiet move and ignored for others. What the node says is added by `plies_to_reduce`. The
-    formula, log of depth times log of move number, is Weiss's.
+    `history` is used for quiet moves only. `plies_to_reduce` adds what depends on the node. The formula, log of depth
+    times log of move number, is Weiss's.
     """
     tuned = tables.parameters
     product = np.int64(tables.logs[np.uint64(min(depth, 63))]) * np.int64(tables.logs[np.uint64(min(move_count, 63))])
@@ -78,9 +78,9 @@ def late_move_reduction(tables, depth, move_count, is_quiet, history):
 
 @inlined
 def plies_to_reduce(tables, reduction, depth, is_pv, improving, cut_node, hash_is_noisy, gives_check):
-    """Return by how many plies a late move is searched less deeply, after all that speaks for and against it.
+    """Return by how many plies to reduce a late move, after all adjustments.
 
-    `reduction` is that of `late_move_reduction`. At least one ply is left to search.
+    `reduction` comes from `late_move_reduction`. At least one ply is left to search.
     """
     tuned = tables.parameters
     reduction -= tuned.reduction_pv * is_pv
@@ -110,9 +110,9 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     """Return the value of a position in centipawns, for the side to move, searched `depth` plies deep.
 
     A return value within (alpha, beta) is exact; one outside is a bound. After ``worker.stopped`` is set the value
-    means nothing. `ply` counts from the root. `cut_node` is 1 where a move is expected to fail high, which no PV node
-    is. A move in ``frame.excluded`` is left out, to see whether the others come near it. Its name for itself is
-    `_search`.
+    is meaningless. `ply` counts from the root. `cut_node` is 1 where a move is expected to fail high, and 0 in PV
+    nodes. The move in ``frame.excluded`` is skipped, to see how close the others come to it. The function calls itself
+    by the name `_search`.
     """
     pos = worker.stack[np.uint64(ply)]
     tuned = tables.parameters
@@ -134,7 +134,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     # A side that can go back to an earlier position of the line has at least a draw.
     if alpha < 0 and can_repeat(tables, worker, pos, ply):
         alpha = np.int64(0)
-    # Mate distance pruning: a mate already found nearer the root cannot be bettered here.
+    # Mate distance pruning: nothing here can improve on a mate already found nearer the root.
     alpha = max(alpha, ply - MATE)
     beta = min(beta, MATE - ply - 1)
     if alpha >= beta:
@@ -144,7 +144,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
 
     child = worker.stack[np.uint64(ply + 1)]
     child_frame = worker.frames[np.uint64(ply + 1)]
-    # Before the table is asked, whose memory may still be on its way.
+    # Evaluate before reading the table: its memory may still be on the way to the cache.
     static_eval = NO_EVAL if in_check else corrected_eval(tables, worker, pos, ply, -INFINITE, INFINITE)
     entry = probe(worker, pos.key)
     hash_move = NO_MOVE
@@ -167,7 +167,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     improving = is_improving(worker, ply)
     if excluded == NO_MOVE and ply > 1:
         update_by_eval(tables, worker, ply)
-    # The table's score, a search's result, is a better evaluation as far as its bound tells something.
+    # The table's score comes from a search: where its bound allows, it is a better evaluation.
     value = static_eval
     if entry and not in_check:
         value = refined_eval(entry, ply, value)
@@ -190,7 +190,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         depth -= 1
 
     # Null move pruning: if passing still fails high, a real move will, except in zugzwang, which is rare while the
-    # side to move has pieces. Not twice in a row, which would prove nothing.
+    # side to move has pieces. Two null moves in a row would prove nothing.
     if not is_pv and not in_check and excluded == NO_MOVE and depth >= 3 and value >= beta and abs(beta) < MATE_FOUND:
         passed = worker.frames[np.uint64(ply - 1)].move == NO_MOVE
         if not passed and ply >= worker.null_from_ply and _has_pieces(pos):
@@ -207,7 +207,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
                 score = beta if score >= DECISIVE else score
                 if depth < _VERIFY_NULL_MOVES or worker.null_from_ply > 0:
                     return score
-                # So near the root zugzwang could hide a whole line: the cutoff must also come with a real move.
+                # At such depths zugzwang could hide a whole line: a search of real moves must confirm the cutoff.
                 worker.null_from_ply = ply + (depth - reduction) * 3 // 4 + 1
                 verified = _search(tables, worker, ply, depth - reduction, beta - 1, beta, np.int64(0))
                 worker.null_from_ply = 0
@@ -341,7 +341,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
                 )
             score = -_search(tables, worker, ply + 1, new_depth - plies, -alpha - 1, -alpha, np.int64(1))
             if score > alpha and plies > 0 and not worker.stopped:
-                # It proved better than thought: how much better says how deep to look again.
+                # The move is better than expected: its score decides how deep to search it again.
                 new_depth += score > best + tuned.deeper_margin
                 new_depth -= score < best + new_depth
                 score = -_search(tables, worker, ply + 1, new_depth, -alpha - 1, -alpha, 1 - cut_node)
@@ -388,6 +388,6 @@ _search = self_call(search, int64)
 
 
 def fill_tables(tables):
-    """Fill the logarithms of a TABLES record, of which late move reductions are made."""
+    """Fill the logarithms of a TABLES record, for late move reductions."""
     for number in range(1, 64):
         tables.logs[number] = int(1024 * math.log(number))

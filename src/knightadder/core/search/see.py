@@ -32,7 +32,7 @@ def piece_value(piece_type):
 
 @inlined
 def captured_value(pos, move):
-    """Return the value of what a capture or quiet move takes, in centipawns."""
+    """Return the value of the piece that a move captures, in centipawns; 0 for a quiet move."""
     if (move >> 12) & 15 == EN_PASSANT:
         return PAWN_VALUE
     return piece_value(np.int64(pos.board[(move >> 6) & 63]) & 7)

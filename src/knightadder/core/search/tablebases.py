@@ -1,4 +1,4 @@
-"""Endgame tablebases in search: when they are asked about a position, and what their answer says of its score."""
+"""Endgame tablebases in search: when to probe a position, and which score the result gives."""
 
 import numpy as np
 
@@ -21,10 +21,10 @@ from .transposition import (
 
 @inlined
 def may_probe(worker, pos, depth):
-    """Say whether search should ask the tables about a position that it searches `depth` plies deep.
+    """Say whether search should probe a position that it searches `depth` plies deep.
 
-    Their values hold where the fifty-move count is zero. With as many men as the largest tables have, which are the
-    slowest to read, not at the least depths.
+    Table values hold where the fifty-move count is zero. Positions with as many men as the largest tables, which are
+    the slowest to read, are not probed at low depths.
     """
     men = popcount(pos.by_type[0])
     if men > worker.probe_men or pos.rule50 != 0 or pos.castling != ZERO:
@@ -34,14 +34,14 @@ def may_probe(worker, pos, depth):
 
 @kernel
 def probe_score(tables, worker, ply):
-    """Ask the tables about a position of the stack.
+    """Probe a position of the stack.
 
-    Its frame's moves, and the stack after it, are overwritten.
+    The moves of its frame and the stack after it are overwritten.
 
     Returns
     -------
     tuple of int
-        A score in centipawns for the side to move; and what bound it is, 0 if the tables lack the position. A win is
+        A score in centipawns for the side to move; and its bound, 0 if the tables lack the position. A win is
         a lower bound, since there may be a mate to find, and a loss an upper one.
     """
     wdl, known = probe_wdl(tables, record_at(worker.tablebases_address, TABLEBASES), worker, ply)
@@ -53,5 +53,5 @@ def probe_score(tables, worker, ply):
         return TABLEBASE_WIN - ply, LOWER
     if wdl <= -win:
         return ply - TABLEBASE_WIN, UPPER
-    # What only the fifty-move rule makes a draw is the better side's to hope for.
+    # A draw that is due only to the fifty-move rule scores slightly better for the stronger side.
     return 2 * wdl, EXACT

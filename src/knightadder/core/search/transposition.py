@@ -27,9 +27,9 @@ UPPER, LOWER, EXACT = np.int64(1), np.int64(2), np.int64(3)
 
 MATE = np.int64(32_000)  # mated at ply p scores p - MATE
 INFINITE = np.int64(32_001)
-MATE_FOUND = MATE - MAX_PLY  # scores from it on are mates
+MATE_FOUND = MATE - MAX_PLY  # scores from here on are mates
 TABLEBASE_WIN = MATE_FOUND - 1  # a win that tablebases know at ply p scores TABLEBASE_WIN - p
-DECISIVE = TABLEBASE_WIN - MAX_PLY  # scores from it on are mates or such wins
+DECISIVE = TABLEBASE_WIN - MAX_PLY  # scores from here on are mates or such wins
 
 _ENTRY_BYTES = np.uint64(16)
 _WORD = np.uint64(8)
@@ -43,7 +43,7 @@ def _bucket(worker, key):
 
 @inlined
 def prefetch_entry(worker, key):
-    """Ask for a position's bucket ahead of `probe`."""
+    """Fetch a position's bucket into the cache ahead of `probe`."""
     prefetch(_bucket(worker, key))
 
 
@@ -93,7 +93,7 @@ def entry_bound(data):
 
 @inlined
 def entry_cuts_off(data, ply, alpha, beta):
-    """Say whether an entry's score settles the value as far as the window asks: exact, or a bound outside it."""
+    """Say whether an entry's score decides the node: it is exact, or a bound outside the window."""
     score, bound = entry_score(data, ply), entry_bound(data)
     return bound == EXACT or (bound == LOWER and score >= beta) or (bound == UPPER and score <= alpha)
 
@@ -102,7 +102,7 @@ def entry_cuts_off(data, ply, alpha, beta):
 def refined_eval(data, ply, value):
     """Return an entry's score if its bound says that it is nearer the truth than `value`, else `value`.
 
-    A mate is no evaluation, nor is a win known by tablebases: its line must be searched.
+    Scores of mates and tablebase wins are not used: their lines must be searched.
     """
     score, bound = entry_score(data, ply), entry_bound(data)
     if abs(score) >= DECISIVE:
@@ -121,8 +121,8 @@ def entry_generation(data):
 def store(worker, key, move, score, depth, bound, ply):
     """Store a result, in the position's own entry or else over the least useful one of the bucket.
 
-    An entry is worth its depth less eight plies for each search that has begun since; the same position is kept when it
-    was searched much deeper and is not exact now. A result without a move keeps the move known before.
+    An entry is worth its depth less eight plies for each search started since. The entry of the same position is kept
+    if this search made it, much deeper, and the new result is not exact. A result without a move keeps the known move.
     """
     if score >= DECISIVE:
         score += ply

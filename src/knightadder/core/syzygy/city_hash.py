@@ -1,10 +1,10 @@
 """CityHash, as far as the checksums of Syzygy files need it.
 
 The functions are CityHashCrc256 and CityHashCrc128 of CityHash 1.0 by Geoff Pike and Jyrki Alakuijala; later versions
-give other values. They take the cyclic redundancy check CRC-32C of 64 bits at a time for which x86 processors have an
-instruction; here it goes by tables, eight bytes at once ("slicing by 8").
+give other values. They use the cyclic redundancy check CRC-32C of 64 bits at a time, for which x86 processors have an
+instruction; here tables compute it, eight bytes at once ("slicing by 8").
 
-Nothing of the engine imports this module, so that its entry points are compiled only for whoever checks files.
+Nothing of the engine imports this module, so that its entry points are compiled only when files are checked.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ _PAIR_FACTOR = np.uint64(0x9DDFEA08EB382D69)
 _BYTE, _ONE, _WORD_BITS = np.uint64(0xFF), np.uint64(1), np.uint64(64)
 _STEP = 40  # bytes
 _ROUND = 6  # steps
-_SHORTEST = _ROUND * _STEP  # what is shorter is filled up with zeros
+_SHORTEST = _ROUND * _STEP  # shorter data are filled up with zeros
 _CRC_POLYNOMIAL = 0x82F63B78  # Castagnoli's, the lowest bit first
 
 
@@ -69,7 +69,7 @@ def hash_128(data):
 
 
 def _new_crc_table():
-    """Return the check of each byte that has 0 to 7 zero bytes after it."""
+    """Return the CRC of each byte followed by 0 to 7 zero bytes."""
     table = np.zeros((8, 256), np.uint32)
     crc = np.arange(256, dtype=np.uint32)
     for _ in range(8):
@@ -141,7 +141,7 @@ def hash_long(crc_table, address, size, seed, result):
     d = second = load_unaligned(address + np.uint64(120)) * _K0 + count
     e = load_unaligned(address + np.uint64(184)) + seed
     t = c + d
-    # The checks of what a to e were after each step.
+    # The CRCs of a to e, over all steps.
     f, g, h, i, j = seed, np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0)
     whole_rounds = size // (_ROUND * _STEP) * _ROUND
     for step in range((size + _STEP - 1) // _STEP):
@@ -256,7 +256,7 @@ def _city(address, size, x, y):
         x, z = z, x
     x += _rotate(v_low + z, np.uint64(49)) * _K0
     z += _rotate(w_low, np.uint64(37)) * _K0
-    # The rest, in pieces of 32 bytes from the end, the last of which may reach into what was read before.
+    # The rest, in pieces of 32 bytes from the end, the last of which may overlap what was read before.
     place = address + np.uint64(size)
     for _ in range((size % 128 + 31) // 32):
         place -= np.uint64(32)

@@ -1,12 +1,13 @@
 """Syzygy tablebases, the numbering of positions.
 
-The first group of pieces, the *leading* one, takes the board's symmetry out. Without pawns it is three pieces that
-are the only ones of their kind, or else the two kings: the first stands in the triangle a1-d1-d4, and if it stands on
-the diagonal a1-h8, the first of the group off the diagonal stands below it. With pawns it is the pawns of one side:
-the *leading pawn*, the nearest to the edge and to its first rank, stands on the files a to d. The groups after it
-are sets of equal pieces, each numbered among the squares that are left (combinatorial number system).
-The number of a position is the sum of the groups' numbers, each times a factor. Ronald de Man chose the order of
-all that (https://github.com/syzygy1/tb).
+The first group of pieces, the *leading* one, removes the board's symmetry. Without pawns it consists of three pieces
+that are the only ones of their kind, or else of the two kings. The board is mirrored so that the first stands in the
+triangle a1-d1-d4; if that is on the diagonal a1-h8, the first of the group off the diagonal must stand below it. With
+pawns the group consists of the pawns of one side: the board is mirrored so that the *leading pawn*, the nearest to the
+edge and to its first rank, stands on the files a to d. The groups after it are sets of equal pieces, each numbered
+among the squares that are left (combinatorial number system).
+The number of a position is the sum of the groups' numbers, each times a factor. The order is Ronald de Man's
+(https://github.com/syzygy1/tb).
 """
 
 from math import comb
@@ -42,7 +43,7 @@ _MIRROR_FILES, _MIRROR_RANKS = 7, 56  # of a square, by exclusive or
 
 @inlined
 def _diagonal_side(square):
-    """Return 0 for a square on the diagonal a1-h8, below 0 for one below it."""
+    """Return 0 for a square on the diagonal a1-h8, a negative number for one below it."""
     return (square >> 3) - (square & 7)
 
 
@@ -69,7 +70,7 @@ def _triangle_number(square):
 
 @inlined
 def _number_of_three(a, b, c):
-    # A piece that stands on a later square than one before it has as many squares fewer to choose from.
+    # The squares of the earlier pieces are skipped in the count.
     skip_b = np.int64(b > a)
     skip_c = np.int64(c > a) + np.int64(c > b)
     if _diagonal_side(a):
@@ -108,8 +109,9 @@ def lead_pawns(pos, piece, mirror):
 
 @kernel
 def _number_of_groups(tablebases, pairs, pos, colors, start, used, mirror, swap):
-    """Add up the groups after the leading one; `start` is the first's place among the pieces, `used` the squares
-    taken before it.
+    """Return the number of the groups after the leading one.
+
+    `start` is the place of their first piece among the pieces, `used` the squares of the pieces before it.
     """
     index = np.int64(0)
     group = np.int64(1)
@@ -120,7 +122,7 @@ def _number_of_groups(tablebases, pairs, pos, colors, start, used, mirror, swap)
         while pieces:
             squares |= bit(_mirrored(lsb(pieces), mirror, swap))
             pieces = without_lsb(pieces)
-        # Pawns of the other side have no first rank to stand on.
+        # The pawns of the other side cannot stand on the first rank.
         skip = np.int64(8) if piece & 7 == PAWN else np.int64(0)
         number = np.int64(0)
         k = np.int64(1)
@@ -182,7 +184,7 @@ def piece_index(tablebases, pairs, pos, colors):
 
 @kernel
 def pawn_index(tablebases, pairs, pos, colors, lead):
-    """Return the number of a position with pawns; `lead` are its `lead_pawns`, for the rest see `piece_index`."""
+    """Return the number of a position with pawns; `lead` comes from `lead_pawns`, for the rest see `piece_index`."""
     mirror = np.int64(_MIRROR_RANKS if colors else 0)
     if lsb(lead) & 1:
         mirror ^= _MIRROR_FILES
@@ -208,12 +210,12 @@ def pawn_index(tablebases, pairs, pos, colors, lead):
 
 
 def lead_placements(pawns, file):
-    """Return in how many ways equal pawns can stand so that the leading one is on a file (0 to 3, from the edge)."""
+    """Return the number of placements of equal pawns with the leading one on a file (0 to 3, from the edge)."""
     return sum(comb(47 - 2 * square, pawns - 1) for square in range(6 * file, 6 * file + 6))
 
 
 def fill_tables(tablebases):
-    """Fill what a TABLEBASES record needs for numbering positions."""
+    """Fill the tables of a TABLEBASES record for numbering positions."""
     for k in range(MAX_MEN):
         tablebases.binomials[k] = [comb(n, k) for n in range(64)]
     for others in range(MAX_PAWNS):

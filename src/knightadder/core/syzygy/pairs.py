@@ -5,10 +5,10 @@ those again (recursive pairing, RE-PAIR); then the symbols are written with a ca
 equal size in bytes. A sparse index says in which block a position lies. The format is Ronald de Man's
 (https://github.com/syzygy1/tb).
 
-A file may be damaged. What its header says was checked when it was opened (`engine/tablebases/file.py`), so that the
-index, the blocks' sizes and the blocks lie inside it, and each symbol stands for symbols without a circle. What the
-body says is checked here, before it becomes an address. As 16 bytes of checksum end the file, 8 bytes can be read
-wherever the table has one.
+A file may be damaged. Its header was checked when it was opened (`engine/tablebases/file.py`): the index, the blocks'
+sizes and the blocks lie inside the file, and no symbol contains itself. The values in the body are checked here before
+they are used as addresses. The file ends with a checksum of 16 bytes, so 8 bytes can be read wherever the table has
+at least one.
 """
 
 import numpy as np
@@ -44,7 +44,7 @@ def _symbol_word(pairs, symbol):
 
 @inlined
 def _find_block(table, pairs, index):
-    """Return the block that holds a position, and its number in the block; `FAILED` for a damaged index."""
+    """Return the block that holds a position, and the position's number in it; `FAILED` for a damaged index."""
     bits = pairs.index_bits
     word = load_unaligned(table.address + np.uint64(pairs.index_offset + 6 * (index >> bits)))
     # The entry points to the position in the middle of those it stands for.
@@ -66,11 +66,14 @@ def _find_block(table, pairs, index):
 
 @inlined
 def _find_symbol(table, pairs, block, rest):
-    """Return the word of the symbol in which a block's position lies, and its number there; `FAILED` if damaged."""
+    """Return the word of the symbol that holds a position of a block, and the position's number in it.
+
+    The word is `FAILED` if the file is damaged.
+    """
     offset = pairs.data_offset + (block << pairs.block_bits)
     code = _load_big_endian(table, offset)
     offset += 8
-    used = np.int64(0)  # of the code's bits; the lowest as many are empty
+    used = np.int64(0)  # bits of `code` that were read; as many of its lowest bits are empty
     while True:
         length = pairs.min_length
         while code < pairs.bases[np.uint64(length)]:
@@ -96,7 +99,7 @@ def _find_symbol(table, pairs, block, rest):
 
 @kernel
 def decompress(table, pairs, index):
-    """Return the value of the position with a number.
+    """Return the value of the position with the number `index`.
 
     Parameters
     ----------

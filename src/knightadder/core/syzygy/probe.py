@@ -1,7 +1,7 @@
 """Syzygy tablebases: the value of a position with few men, win, draw or loss (WDL), and its distance to zeroing (DTZ).
 
-A table need not know the truth where a capture is best, nor anything about en passant, and a DTZ table not where a
-pawn move is best either: so both are probed by a small search over such moves. Tables by Ronald de Man
+A table's value may be wrong where a capture is best, and it ignores en passant; that of a DTZ table may also be wrong
+where a pawn move is best. So a probe includes a small search over such moves. Tables by Ronald de Man
 (https://github.com/syzygy1/tb); https://www.chessprogramming.org/Syzygy_Bases.
 
 Values are for the side to move: 2 a win, 1 a win that the fifty-move rule makes a draw (*cursed*), 0 a draw, -1 a
@@ -29,7 +29,7 @@ from ..native.jit import (
 from .index import lead_pawns, pawn_index, piece_index
 from .pairs import FAILED, decompress, load16
 
-# What came of a probe. ZEROING: the best move is a capture or a pawn move, so that the DTZ table knows nothing.
+# Outcomes of a probe. ZEROING: the best move is a capture or a pawn move, so that the DTZ table knows nothing.
 # OTHER_SIDE: the DTZ table has only the positions in which the other side is to move.
 NOT_FOUND, FOUND, ZEROING, OTHER_SIDE = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
 
@@ -41,7 +41,7 @@ _NO_DTZ = np.int64(1 << 16)
 # Flags of a DTZ array.
 BLACK_TO_MOVE, MAPPED, WIN_IN_PLIES, LOSS_IN_PLIES, WIDE_MAP = 1, 2, 4, 8, 16
 
-PLACE_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing: the golden ratio's share of 2 ** 64
+PLACE_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing: 2 ** 64 divided by the golden ratio
 PLACE_SHIFT = np.uint64(64 - (MATERIAL_PLACES - 1).bit_length())
 
 
@@ -68,12 +68,12 @@ def _find_material(tablebases, key):
 
 @kernel
 def _look_up(tablebases, pos, wdl, of_dtz):
-    """Look a position up in its WDL table, or if `of_dtz` in its DTZ table, when its value is `wdl`.
+    """Look a position up in its WDL table, or with `of_dtz` in its DTZ table, given its value `wdl`.
 
     Returns
     -------
     tuple of int
-        WDL, or plies to the next capture or pawn move; and what came of it.
+        WDL, or plies to the next capture or pawn move; and the outcome.
     """
     key = _material(pos)
     place = _find_material(tablebases, key)
@@ -113,7 +113,7 @@ def _look_up(tablebases, pos, wdl, of_dtz):
 
 @inlined
 def _plies(table, pairs, value, wdl):
-    """Return the plies that a value of a DTZ array means, and what came of it."""
+    """Return the plies for a value of a DTZ array, and the outcome."""
     flags = pairs.dtz_flags
     if flags & MAPPED:
         # The order of the maps in the file.
@@ -144,15 +144,15 @@ def _zeroes(pos, move):
 
 @kernel
 def _resolve(tables, tablebases, worker, ply, pawn_moves):
-    """Find the WDL value by trying the captures, and with `pawn_moves` those too, before the table.
+    """Find the WDL value by trying the captures, and with `pawn_moves` the pawn moves too, before the table.
 
     Returns
     -------
     tuple of int
-        WDL, and what came of it. Without `pawn_moves`, `ZEROING` may stand for what is only as good.
+        WDL, and the outcome. Without `pawn_moves`, `ZEROING` may mean a capture that is only as good as other moves.
     """
     pos, frame = worker.stack[np.uint64(ply)], worker.frames[np.uint64(ply)]
-    # The table takes an en passant capture for impossible, so whether there is any other move matters.
+    # The table ignores en passant captures, so it matters whether there is any other move.
     everything = pawn_moves == _YES or pos.ep != NO_SQUARE
     count = generate(tables, pos, frame, np.int64(0), ALL if everything else NOISY)
     best = LOSS
@@ -262,7 +262,7 @@ def probe_dtz(tables, tablebases, worker, ply):
     value, outcome = _dtz_of_table(tables, tablebases, worker, ply)
     if outcome != OTHER_SIDE:
         return value, np.int64(outcome != NOT_FOUND)
-    # One ply on, the other side is to move: the best of the moves that keep the result.
+    # The table has the positions one ply later: find the best of the moves that keep the result.
     sign = np.sign(value)
     pos, frame = worker.stack[np.uint64(ply)], worker.frames[np.uint64(ply)]
     after = worker.stack[np.uint64(ply + 1)]
@@ -282,5 +282,5 @@ def probe_dtz(tables, tablebases, worker, ply):
             best = min(best, dtz)
     if best != _NO_DTZ:
         return best, FOUND
-    # Without a move that keeps a loss there is no move at all: mate. A win without a winning move is in damaged tables.
+    # If no move keeps a loss, there is no move at all: mate. If no move keeps a win, the tables are damaged.
     return np.int64(-1), FOUND if sign < 0 else NOT_FOUND
