@@ -41,7 +41,7 @@ def main() -> None:
 
 
 def play_games(count: int) -> list[chess.Board]:
-    """Give positions of quick games, each with the moves that led to it."""
+    """Return positions of quick games, each with the moves that led to it."""
     chance = random.Random(1)
     boards: list[chess.Board] = []
     with Engine(hash_mb=1) as engine:
@@ -61,7 +61,7 @@ def play_games(count: int) -> list[chess.Board]:
 
 def measure_analyses(boards: list[chess.Board], nodes: int, rounds: int) -> None:
     core, limit = Core(), Limit(nodes=nodes)
-    analyse_many(boards[:4], limit)  # loads what is compiled
+    analyse_many(boards[:4], limit)  # loads the compiled code
     bench, alone, together = [], [], []
     for _ in range(rounds):
         searched, seconds = run_bench(core, on_line=lambda line: None)
@@ -107,7 +107,7 @@ def measure_evaluations(boards: list[chess.Board], count: int, rounds: int) -> N
 
 
 def followers(boards: list[chess.Board]) -> list[str]:
-    """Give the positions after every legal move, tens of thousands, so that few tables hold what was seen before."""
+    """Return the positions after every legal move: tens of thousands, so that few are in a hash table already."""
     fens = []
     for board in boards:
         for move in board.legal_moves:

@@ -47,7 +47,7 @@ def main() -> int:
         before = highest = resident(server.pid)
         for _ in range(arguments.tabs // AT_ONCE):
             highest = max(highest, use_tabs(found[0], AT_ONCE, server.pid))
-        use_tabs(found[0], 1)  # by the time that it is served, the others are closed
+        use_tabs(found[0], 1)  # when this tab is served, the others are closed
         after = resident(server.pid)
         server.send_signal(signal.SIGINT)
     print(f"before {before:.0f} MiB, highest {highest:.0f} MiB, after {arguments.tabs} tabs {after:.0f} MiB")
@@ -55,7 +55,7 @@ def main() -> int:
 
 
 def use_tabs(address: str, count: int, pid: int | None = None) -> float:
-    """Open tabs, let each analyse until it tells a line, and close them; give the memory used at most."""
+    """Open tabs, let each analyse until it sends a line, and close them; return the peak memory."""
     place = urlsplit(address)
     with contextlib.ExitStack() as stack:
         tabs = []
@@ -78,7 +78,7 @@ def use_tabs(address: str, count: int, pid: int | None = None) -> float:
 
 
 def until(tab: ClientConnection, kind: str, state: str | None = None) -> None:
-    """Read until a message of this type, and of this state, comes."""
+    """Read until a message of this type and state arrives."""
     while True:
         message = json.loads(tab.recv(PATIENCE))
         if message["type"] == kind and message.get("state") == state:

@@ -25,7 +25,7 @@ import chess.syzygy
 from knightadder.engine.errors import EngineError
 from knightadder.workshop.uci_client import resolve_command
 
-# The side named first is the stronger one, or as strong as the other.
+# The first side is the stronger one, or the sides are equal.
 WON = ("KBNvK", "KQvKR", "KRvKP", "KPvKP")
 DRAWN = (*WON, "KPvK", "KBPvK", "KRvKB", "KRvKN", "KRvKR", "KQvKP")
 EQUAL = ("KPvKP", "KRvKR")
@@ -35,7 +35,7 @@ PATIENCE = 120.0  # seconds for an engine to start, since the first start compil
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A position to play out: from which material, whether it is won for this engine or drawn, and its side."""
+    """A position to play out: its material, whether it is won for this engine or drawn, and this engine's side."""
 
     material: str
     won: bool
@@ -53,17 +53,17 @@ class Game:
 
     @property
     def succeeded(self) -> bool:
-        """Whether this engine got what the position was worth, or more."""
+        """Whether this engine's result is at least the value of the position."""
         return self.outcome.winner == self.task.side or (not self.task.won and self.outcome.winner is None)
 
     def __str__(self) -> str:
-        """Give all that is needed to look at a game: material, end, FEN and moves."""
+        """Return material, end, FEN and moves of the game."""
         ending = self.outcome.termination.name.lower().replace("_", " ")
         return f"{self.task.material}, {ending}: {self.task.fen} moves {' '.join(self.moves)}"
 
 
 def random_board(material: str, generator: random.Random) -> tuple[chess.Board, chess.Color]:
-    """Place the pieces at random, so that the position is legal; give it and the colour of the side named first."""
+    """Return a random legal position with this material, and the colour of the side named first."""
     strong, weak = material.split("v")
     while True:
         board = chess.Board(None)
@@ -78,7 +78,7 @@ def random_board(material: str, generator: random.Random) -> tuple[chess.Board, 
 
 
 def is_quiet(board: chess.Board) -> bool:
-    """Say whether the side to move has several moves, and neither captures, promotes, mates nor answers a check."""
+    """Return whether the side to move has several moves, is not in check, and cannot capture, promote or mate."""
     moves = list(board.legal_moves)
     if len(moves) < 2 or board.is_check() or any(board.is_capture(move) or move.promotion for move in moves):
         return False
@@ -86,7 +86,7 @@ def is_quiet(board: chess.Board) -> bool:
 
 
 def is_mate(board: chess.Board, move: chess.Move) -> bool:
-    """Say whether a move mates."""
+    """Return whether a move mates."""
     board.push(move)
     mate = board.is_checkmate()
     board.pop()
@@ -94,18 +94,18 @@ def is_mate(board: chess.Board, move: chess.Move) -> bool:
 
 
 def draw_tasks(tables: chess.syzygy.Tablebase, won: bool, count: int, generator: random.Random) -> Iterator[Task]:
-    """Draw positions from each material in turn, won for the side to move or drawn.
+    """Yield random positions from each material in turn, won for the side to move or drawn.
 
     Parameters
     ----------
     tables : chess.syzygy.Tablebase
-        Knows the values.
+        The tables with the values.
     won : bool
-        Which of the two.
+        Whether the positions are won, or else drawn.
     count : int
         How many in all.
     generator : random.Random
-        Source of chance.
+        Random number generator.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def draw_tasks(tables: chess.syzygy.Tablebase, won: bool, count: int, generator:
 
 
 def find_ending(board: chess.Board) -> chess.Outcome | None:
-    """Give the end of a game that is over, draws that can be claimed in the position included."""
+    """Return the outcome of a game that is over, including draws that can be claimed in the position."""
     outcome = board.outcome()
     if outcome is None and board.is_fifty_moves():
         outcome = chess.Outcome(chess.Termination.FIFTY_MOVES, None)
@@ -140,14 +140,14 @@ def find_ending(board: chess.Board) -> chess.Outcome | None:
 
 @contextmanager
 def started(command: str, options: dict[str, str]) -> Iterator[chess.engine.SimpleEngine]:
-    """Start a UCI engine and set options; it ends with the block."""
+    """Start a UCI engine with options for a ``with`` block, and quit it at the end."""
     with chess.engine.SimpleEngine.popen_uci(resolve_command(command), timeout=PATIENCE) as engine:
         engine.configure(options)
         yield engine
 
 
 def play(task: Task, ours: chess.engine.SimpleEngine, theirs: chess.engine.SimpleEngine, movetime: float) -> Game:
-    """Play a position out, with so many seconds for each move."""
+    """Play a position out, with `movetime` seconds per move."""
     board = chess.Board(task.fen)
     limit = chess.engine.Limit(time=movetime)
     outcome = None
@@ -162,7 +162,7 @@ def play(task: Task, ours: chess.engine.SimpleEngine, theirs: chess.engine.Simpl
 
 
 def play_all(tasks: list[Task], arguments: argparse.Namespace, job: int) -> list[Game]:
-    """Play each of a job's positions with the same two engines, and print the failures as they come."""
+    """Play each of a job's positions with the same two engines, and print each failure at once."""
     options = {} if arguments.without_tables else {"SyzygyPath": str(arguments.folder)}
     games = []
     with started(arguments.engine, options) as ours, started(arguments.opponent, {}) as theirs:
@@ -190,7 +190,7 @@ def show(games: Iterable[Game]) -> None:
 
 
 def main() -> int:
-    """Play all; exit status 1 if something is thrown away."""
+    """Play all positions; return exit status 1 if a win or a draw is thrown away."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="folder of Syzygy tables with up to four men, WDL and DTZ")
     parser.add_argument("--engine", default=f"'{sys.executable}' -m knightadder", help="command of the engine")

@@ -23,7 +23,7 @@ from knightadder.workshop.uci_client import UciError
 
 
 def compiled_files(folder: Path) -> list[Path]:
-    """List the files of compiled code under a folder."""
+    """Return the files of compiled code under a folder."""
     return sorted(folder.rglob("*.nb[ic]"))
 
 
@@ -35,7 +35,7 @@ def flip(file: Path, generator: random.Random) -> None:
 
 
 def unnoticed_flips(sound: Path, count: int, generator: random.Random) -> int:
-    """Flip bits one at a time, open the folder after each, and count the damaged files that are still there."""
+    """Flip one bit at a time and open the folder; return how many damaged files this did not remove."""
     files = compiled_files(sound)
     chosen = generator.choices(files, [file.stat().st_size for file in files], k=count)
     unnoticed = 0
@@ -57,7 +57,7 @@ def unnoticed_flips(sound: Path, count: int, generator: random.Random) -> int:
 
 
 def failed_starts(command: str, sound: Path, count: int, generator: random.Random) -> int:
-    """Start engines, each on a copy of the folder with one flipped bit, and count those that do not play."""
+    """Start engines, each on a copy of the folder with one flipped bit; return how many do not play."""
     failed = 0
     for number in range(1, count + 1):
         with tempfile.TemporaryDirectory() as place:
@@ -74,7 +74,7 @@ def failed_starts(command: str, sound: Path, count: int, generator: random.Rando
 
 
 def main() -> int:
-    """Flip bits and count; exit status 1 if one does harm."""
+    """Flip bits and count the failures; return exit status 1 if there is one."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--engine", default=f"'{sys.executable}' -m knightadder", help="command of the engine")
     parser.add_argument("--flips", type=int, default=1000, help="in this process (default: %(default)s)")

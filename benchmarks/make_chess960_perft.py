@@ -22,7 +22,7 @@ CHECKED_DEPTH = 3
 
 
 def castling_moves(board: chess.Board) -> list[chess.Move]:
-    """Legal castling moves.
+    """Return the legal castling moves.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def castling_moves(board: chess.Board) -> list[chess.Move]:
 
 
 def castling_sides(board: chess.Board) -> Iterator[tuple[int, int, int, int]]:
-    """King, rook and their target squares of every castling right of the side to move.
+    """Yield the squares and target squares of king and rook for every castling right of the side to move.
 
     Parameters
     ----------
@@ -60,20 +60,20 @@ def castling_sides(board: chess.Board) -> Iterator[tuple[int, int, int, int]]:
 
 
 def path_is_free(board: chess.Board, king: int, rook: int, king_to: int, rook_to: int) -> bool:
-    """Whether nothing but the two castling pieces stands on the way of either."""
+    """Return whether the paths of king and rook contain no piece except these two."""
     way = chess.between(king, king_to) | chess.between(rook, rook_to) | chess.between(king, rook)
     way |= chess.BB_SQUARES[king_to] | chess.BB_SQUARES[rook_to]
     return not way & board.occupied & ~chess.BB_SQUARES[king] & ~chess.BB_SQUARES[rook]
 
 
 def walks_through_attack(board: chess.Board, king: int, king_to: int) -> bool:
-    """Whether a square of the king's way, its target included, is attacked."""
+    """Return whether a square on the king's path, including its target, is attacked."""
     way = chess.between(king, king_to) | chess.BB_SQUARES[king_to]
     return any(board.is_attacked_by(not board.turn, square) for square in chess.scan_forward(way))
 
 
 def rook_shields_king(board: chess.Board) -> bool:
-    """Whether castling is impossible only because the rook leaves a rank that it shields from a rook or queen."""
+    """Return whether castling is illegal only because the rook leaves the rank on which it shields the king."""
     legal = {move.to_square for move in castling_moves(board)}
     return not board.is_check() and any(
         rook not in legal
@@ -84,7 +84,7 @@ def rook_shields_king(board: chess.Board) -> bool:
 
 
 def king_passes_attack(board: chess.Board) -> bool:
-    """Whether castling is impossible only because the king would pass or reach an attacked square."""
+    """Return whether castling is illegal only because the king would pass or reach an attacked square."""
     return not board.is_check() and any(
         path_is_free(board, king, rook, king_to, rook_to) and walks_through_attack(board, king, king_to)
         for king, rook, king_to, rook_to in castling_sides(board)
@@ -92,12 +92,12 @@ def king_passes_attack(board: chess.Board) -> bool:
 
 
 def king_next_to_rook(board: chess.Board) -> bool:
-    """Whether castling is legal with a rook on the king's neighbouring square."""
+    """Return whether castling is legal with a rook next to the king."""
     return any(abs(move.from_square - move.to_square) == 1 for move in castling_moves(board))
 
 
 def king_stays(board: chess.Board) -> bool:
-    """Whether castling is legal with the king on its target square already."""
+    """Return whether castling is legal with the king already on its target square."""
     return any(
         chess.square_file(move.from_square) == (6 if move.to_square > move.from_square else 2)
         for move in castling_moves(board)
@@ -105,7 +105,7 @@ def king_stays(board: chess.Board) -> bool:
 
 
 def rook_stays(board: chess.Board) -> bool:
-    """Whether castling is legal with the rook on its target square already."""
+    """Return whether castling is legal with the rook already on its target square."""
     return any(
         chess.square_file(move.to_square) == (5 if move.to_square > move.from_square else 3)
         for move in castling_moves(board)
@@ -113,12 +113,12 @@ def rook_stays(board: chess.Board) -> bool:
 
 
 def rook_attacked(board: chess.Board) -> bool:
-    """Whether castling is legal with an attacked rook."""
+    """Return whether castling is legal with an attacked rook."""
     return any(board.is_attacked_by(not board.turn, move.to_square) for move in castling_moves(board))
 
 
 def inner_rook_castles(board: chess.Board) -> bool:
-    """Whether castling is legal with the inner one of two rooks on the same side, which X-FEN names by its file."""
+    """Return whether castling is legal with the inner one of two rooks on the same side, which X-FEN names by file."""
     for move in castling_moves(board):
         rank = chess.BB_RANKS[chess.square_rank(move.from_square)]
         rooks = board.rooks & board.occupied_co[board.turn] & rank
@@ -129,7 +129,7 @@ def inner_rook_castles(board: chess.Board) -> bool:
 
 
 def castling_gives_check(board: chess.Board) -> bool:
-    """Whether a legal castling move gives check."""
+    """Return whether a legal castling move gives check."""
     return any(board.gives_check(move) for move in castling_moves(board))
 
 
@@ -146,7 +146,7 @@ EDGE_CASES: tuple[tuple[Callable[[chess.Board], bool], int], ...] = (
 
 
 def random_game_position(start: str, generator: random.Random) -> chess.Board | None:
-    """Play a random game that mostly leaves kings and rooks at home, and stop somewhere in it.
+    """Return a position of a random game in which kings and rooks mostly stay at home.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def random_game_position(start: str, generator: random.Random) -> chess.Board | 
     Returns
     -------
     chess.Board or None
-        The position, or None if the game ended before.
+        The position, or None if the game ended first.
     """
     board = chess.Board(start, chess960=True)
     for _ in range(generator.randint(6, 40)):
@@ -171,7 +171,7 @@ def random_game_position(start: str, generator: random.Random) -> chess.Board | 
 
 
 def built_position(generator: random.Random) -> chess.Board | None:
-    """Put kings, castling rooks and a random rest on a board.
+    """Return a position with kings, castling rooks and random other pieces.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def built_position(generator: random.Random) -> chess.Board | None:
     Returns
     -------
     chess.Board or None
-        The position, or None if what came out isn't a valid one.
+        The position, or None if it is not valid.
     """
     board = chess.Board(None, chess960=True)
     rights = 0
@@ -202,7 +202,7 @@ def built_position(generator: random.Random) -> chess.Board | None:
         for kind in generator.sample(rest, generator.randint(0, 3)):
             empty = list(chess.scan_forward(~board.occupied & chess.BB_ALL))
             board.set_piece_at(generator.choice(empty), chess.Piece(kind, colour))
-    # A rook or queen of the enemy beyond a castling rook is what makes it a shield.
+    # Place an enemy rook or queen beyond a castling rook, so that this rook shields the king.
     if generator.random() < 0.4:
         colour = generator.choice(chess.COLORS)
         rank = 0 if colour else 7
@@ -222,7 +222,7 @@ def built_position(generator: random.Random) -> chess.Board | None:
 
 
 def positions(starts: list[str], seed: int, start_rows: int, game_rows: int) -> list[chess.Board]:
-    """Choose the positions of the suite.
+    """Return the positions of the suite.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def positions(starts: list[str], seed: int, start_rows: int, game_rows: int) -> 
 
 
 def fen_text(board: chess.Board, shredder: bool) -> str:
-    """FEN with one of the two notations of castling rights.
+    """Return the FEN with one of the two notations of castling rights.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def fen_text(board: chess.Board, shredder: bool) -> str:
 
 
 def stockfish_perft(stockfish: UciProcess, fen: str, depth: int) -> int:
-    """Count leaf nodes with Stockfish.
+    """Return the number of leaf nodes, counted by Stockfish.
 
     Parameters
     ----------
@@ -298,7 +298,7 @@ def stockfish_perft(stockfish: UciProcess, fen: str, depth: int) -> int:
 
 
 def python_chess_perft(board: chess.Board, depth: int) -> int:
-    """Count leaf nodes with python-chess.
+    """Return the number of leaf nodes, counted by python-chess.
 
     Parameters
     ----------
@@ -323,7 +323,7 @@ def python_chess_perft(board: chess.Board, depth: int) -> int:
 
 
 def main() -> int:
-    """Write the suite, after both programs' counts have proved equal; exit status 1 if they aren't."""
+    """Write the suite if both programs' counts are equal; else return exit status 1."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("starts", type=Path, help="EPD file of the 960 start positions")
     parser.add_argument("output", type=Path, help="file to write")

@@ -37,7 +37,7 @@ class Measure:
     published, measured : float or None
         Ferrite's figure as published, and as measured on a machine like CI's (the lower one of a range).
     run : callable
-        Gives our figure, in the unit, from an engine.
+        Returns our figure, in `unit`; takes an engine.
     """
 
     name: str
@@ -48,17 +48,17 @@ class Measure:
 
 
 def evaluation(fen: str, chosen: int, count: int = 1_000_000) -> Callable[[Engine], float]:
-    """Nanoseconds of one static evaluation of a position, `PESTO` or `CLASSICAL`, its pawns in the hash table."""
+    """Return a function for the nanoseconds of one static evaluation, `PESTO` or `CLASSICAL`, with hashed pawns."""
     return lambda _: nanoseconds(microbench.time_evaluate, fen, count, chosen)
 
 
 def generation(fen: str, count: int = 500_000) -> Callable[[Engine], float]:
-    """Nanoseconds of generating all legal moves of a position."""
+    """Return a function for the nanoseconds of generating all legal moves of a position."""
     return lambda _: nanoseconds(microbench.time_generate, fen, count)
 
 
 def nanoseconds(loop: Callable[[Any, Any, int], object], fen: str, count: int, chosen: int = PESTO) -> float:
-    """CPU time of one turn of a compiled loop ``loop(tables, worker, count)`` at a position."""
+    """Return the CPU time of one turn of a compiled loop ``loop(tables, worker, count)`` at a position."""
     tables = new_tables(chosen)
     game = Game(tables)
     game.set_up(fen)
@@ -69,7 +69,7 @@ def nanoseconds(loop: Callable[[Any, Any, int], object], fen: str, count: int, c
 
 
 def search(fen: str, depth: int) -> Callable[[Engine], float]:
-    """Milliseconds of a search to a depth, all iterations, with an empty hash table."""
+    """Return a function for the milliseconds of a search to a depth, all iterations, with an empty hash table."""
 
     def run(engine: Engine) -> float:
         engine.new_game()
@@ -100,12 +100,12 @@ MEASURES = (
 
 
 def figure(value: float | None, unit: str) -> str:
-    """Write a figure with a sensible number of digits, or a dash."""
+    """Return a figure as text with a sensible number of digits, or a dash."""
     return "-" if value is None else f"{value:.2f} {unit}" if value < 20 else f"{value:.0f} {unit}"
 
 
 def main() -> int:
-    """Print our figures beside Ferrite's; the last column is the lower one of its two divided by ours."""
+    """Print our figures beside Ferrite's; the last column is Ferrite's lower figure divided by ours."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=7, help="measurements of each (default: %(default)s)")
     arguments = parser.parse_args()

@@ -26,7 +26,7 @@ class PerftRow:
 
 
 def parse_perft_row(line: str) -> PerftRow:
-    """Read one line of a perft suite.
+    """Return one row of a perft suite.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def parse_perft_row(line: str) -> PerftRow:
 
 
 def read_perft_suite(path: Path) -> list[PerftRow]:
-    """Read a perft suite, skipping empty lines.
+    """Return the rows of a perft suite, skipping empty lines.
 
     Parameters
     ----------

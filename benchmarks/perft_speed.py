@@ -25,7 +25,7 @@ WANTED = 1.6
 
 
 def our_speed(engine: Engine, fen: str, depth: int, expected: int) -> float:
-    """Leaf nodes per CPU second of Knightadder, in this process."""
+    """Return the leaf nodes per CPU second of Knightadder, in this process."""
     engine.set_position(fen)
     start = time.process_time()
     nodes = sum(engine.perft(depth).values())
@@ -36,7 +36,7 @@ def our_speed(engine: Engine, fen: str, depth: int, expected: int) -> float:
 
 
 def stockfish_speed(stockfish: UciProcess, fen: str, depth: int, expected: int) -> float:
-    """Leaf nodes per CPU second of Stockfish, in its own process."""
+    """Return the leaf nodes per CPU second of Stockfish, in its own process."""
     start = stockfish.cpu_seconds()
     stockfish.send(f"position fen {fen}", f"go perft {depth}")
     nodes = int(stockfish.read_until("Nodes searched:", timeout=300)[-1].split(":")[1])

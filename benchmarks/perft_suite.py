@@ -16,7 +16,7 @@ from knightadder.engine.engine import Engine
 
 
 def first_error(engine: Engine, row: PerftRow, max_nodes: int | None) -> tuple[str | None, int]:
-    """Count one position at all its depths.
+    """Count one position at all its depths, and return the first error.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def first_error(engine: Engine, row: PerftRow, max_nodes: int | None) -> tuple[s
     Returns
     -------
     tuple of (str or None, int)
-        What is wrong at the first wrong depth, None if nothing; and the nodes counted.
+        A text on the first wrong depth, None if all are right; and the nodes counted.
     """
     engine.set_position(row.fen)
     nodes = 0
@@ -45,7 +45,7 @@ def first_error(engine: Engine, row: PerftRow, max_nodes: int | None) -> tuple[s
 
 
 def main() -> int:
-    """Run the suite; exit status 1 after a mismatch."""
+    """Run the suite; return exit status 1 after a mismatch."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path, help="perft suite: FEN ;D1 n ;D2 n ...")
     parser.add_argument("--max-nodes", type=int, help="leave out depths with more leaf nodes")

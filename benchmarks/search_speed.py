@@ -38,7 +38,7 @@ Search = Callable[[str, int | None, int | None], tuple[int, float]]
 
 
 def prototype_search(folder: Path) -> Search:
-    """Load the prototype and give a function that searches with it.
+    """Load the prototype and return a function that searches with it.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def prototype_search(folder: Path) -> Search:
 
 
 def our_search() -> Search:
-    """Load Knightadder and give a function that searches with it.
+    """Load Knightadder and return a function that searches with it.
 
     Returns
     -------
@@ -90,26 +90,26 @@ def our_search() -> Search:
         results: queue.SimpleQueue[Result] = queue.SimpleQueue()
 
         def on_info(_: Info | CurrentMove | Message) -> None:
-            """Leave out progress: only the nodes at the end count."""
+            """Ignore progress: only the final nodes count."""
 
         start = time.process_time()
         engine.go(Limits(nodes=nodes, depth=depth), on_info, results.put)
         results.get()
         seconds = time.process_time() - start
         engine.wait()
-        # The result's own count is that of the last finished iteration, the CPU time that of the whole search.
+        # The result counts the nodes up to the last finished iteration, but the CPU time is that of the whole search.
         return int(engine._workers[0].nodes), seconds
 
     return search
 
 
 def serve(connection: Connection, prototype: Path | None) -> None:
-    """Search what comes through a pipe until None comes; the body of a child process.
+    """Answer search requests from a pipe until it sends None; the body of a child process.
 
     Parameters
     ----------
     connection : Connection
-        Takes (fen, nodes, depth), gives (nodes, CPU seconds).
+        Receives (fen, nodes, depth), sends (nodes, CPU seconds).
     prototype : Path or None
         Folder of the prototype; None to search with Knightadder.
     """
@@ -135,7 +135,7 @@ class Contestant:
         other_end.close()
 
     def search(self, fen: str, nodes: int | None, depth: int | None) -> tuple[int, float]:
-        """Search one position in the child process: nodes searched and CPU seconds."""
+        """Search one position in the child process; return nodes searched and CPU seconds."""
         self._connection.send((fen, nodes, depth))
         answer: tuple[int, float] = self._connection.recv()
         return answer

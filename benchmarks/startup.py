@@ -20,7 +20,7 @@ from uci_process import UciProcess
 from knightadder.workshop.uci_client import UciError
 
 CACHE_VARIABLE = "KNIGHTADDER_CACHE"
-PATIENCE = 180.0  # seconds, before an engine counts as silent
+PATIENCE = 180.0  # seconds until an engine counts as silent
 HASH_MB = 64
 
 
@@ -34,7 +34,7 @@ class Start:
 
 
 def start_and_move(command: str, cache: str, movetime: int) -> Start:
-    """Start an engine and have it play one move.
+    """Start an engine, let it play one move, and return the times.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def start_and_move(command: str, cache: str, movetime: int) -> Start:
     Returns
     -------
     Start
-        When it answered.
+        Times of its answers.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def start_and_move(command: str, cache: str, movetime: int) -> Start:
 
 
 def peak_memory(command: str, cache: str) -> float:
-    """Peak resident memory in MB after a search of three seconds with `HASH_MB` of hash."""
+    """Return the peak resident memory in MB after a search of three seconds with `HASH_MB` of hash."""
     with UciProcess(command, {CACHE_VARIABLE: cache}) as engine:
         engine.send("uci", f"setoption name Hash value {HASH_MB}", "isready")
         engine.read_until("readyok", PATIENCE)
@@ -78,19 +78,19 @@ def peak_memory(command: str, cache: str) -> float:
 
 
 def parallel_starts(command: str, count: int) -> list[str]:
-    """Start several engines at once on one empty cache and let each move.
+    """Start several engines at once on one empty cache, let each play one move, and return the errors.
 
     Parameters
     ----------
     command : str
         Command of the engine.
     count : int
-        How many.
+        Number of engines.
 
     Returns
     -------
     list of str
-        What went wrong, one line an engine that failed.
+        A message for each engine that failed.
     """
     failures: list[str] = []
     seconds: list[float] = []
@@ -113,13 +113,13 @@ def parallel_starts(command: str, count: int) -> list[str]:
 
 
 def show(label: str, value: float, unit: str, wanted: float | None = None) -> None:
-    """Print a figure and, where there is one, its limit and whether it is kept."""
+    """Print a figure and, if there is a limit, the limit and whether it is met."""
     limit = "" if wanted is None else f"   wanted below {wanted:g} {unit}: {'yes' if value < wanted else 'NO'}"
     print(f"{label:40}{value:10.2f} {unit}{limit}")
 
 
 def main() -> int:
-    """Measure and print; exit status 1 if an engine doesn't answer."""
+    """Measure and print; return exit status 1 if an engine doesn't answer."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--engine", default=f"'{sys.executable}' -m knightadder", help="command of the engine")
     parser.add_argument("--rounds", type=int, default=3, help="warm starts, the median counts (default: %(default)s)")

@@ -20,14 +20,14 @@ from syzygy_probe import random_board
 from knightadder.core.tables import new_tables
 from knightadder.engine.tablebases.registry import Tablebases
 
-# From Fathom's tbprobe.h: values from 0, a loss, to 4, a win; and how the result of a probe of the root is packed.
+# From Fathom's tbprobe.h: values from 0 (loss) to 4 (win), and the packing of a root probe's result.
 DRAW = 2
 FAILED = 0xFFFFFFFF
 DTZ_SHIFT = 20
 
 
 class Fathom:
-    """The library, with the tables of a folder.
+    """Fathom's library, with the tables of a folder.
 
     Parameters
     ----------
@@ -52,12 +52,12 @@ class Fathom:
             raise OSError(f"Fathom finds no tables in {folder}")
 
     def wdl(self, board: chess.Board) -> int | None:
-        """Return the value from -2, a loss of the side to move, to 2; None if it is unknown."""
+        """Return the value from -2 (loss of the side to move) to 2; None if it is unknown."""
         value = self._library.tb_probe_wdl_impl(*self._pieces(board), *self._state(board))
         return None if value == FAILED else int(value) - DRAW
 
     def distance(self, board: chess.Board) -> int | None:
-        """Return the plies to the next capture or pawn move without sign; None if unknown, or no move is possible."""
+        """Return the plies to the next capture or pawn move, unsigned; None if unknown or if there is no legal move."""
         if not any(board.legal_moves):
             return None
         rule50 = ctypes.c_uint(0)
@@ -76,7 +76,7 @@ class Fathom:
 
 
 def en_passant_board(generator: random.Random) -> chess.Board:
-    """Place two kings and two pawns so that one pawn has just made a double step, and the other can capture it."""
+    """Return a position of two kings and two pawns in which an en passant capture is legal."""
     while True:
         board = chess.Board(None)
         file, step = generator.randrange(8), generator.choice((-1, 1))
@@ -96,7 +96,7 @@ def en_passant_board(generator: random.Random) -> chess.Board:
 
 
 def main() -> int:
-    """Compare and count; exit status 1 if anything differs."""
+    """Compare and count; return exit status 1 if anything differs."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="folder of tables")
     parser.add_argument("--suite", type=Path, help="EPD file of more positions")

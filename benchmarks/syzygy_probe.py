@@ -27,11 +27,11 @@ from knightadder.core.tables import new_tables
 from knightadder.engine.game import Game
 from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
 
-TURNS = 20  # of the compiled loops, so that their times can be measured
+TURNS = 20  # turns of the compiled loops, so that their times are long enough to measure
 
 
 def loop_over(probe: Callable[..., Any]) -> Callable[..., int]:
-    """Compile a loop that probes all positions some times and adds the values up."""
+    """Return a compiled loop that probes all positions several times and sums the values."""
 
     @njit(nogil=True, error_model="numpy")
     def loop(tables, tablebases, worker, positions, turns):  # type: ignore[no-untyped-def]
@@ -46,7 +46,7 @@ def loop_over(probe: Callable[..., Any]) -> Callable[..., int]:
 
 
 def random_board(name: str, generator: random.Random) -> chess.Board:
-    """Place the pieces of a table such as ``KRPvKN`` at random, so that the position is legal."""
+    """Return a random legal position with the pieces of a table such as ``KRPvKN``."""
     white, black = name.split("v")
     pieces = white + black.lower()
     while True:
@@ -59,14 +59,14 @@ def random_board(name: str, generator: random.Random) -> chess.Board:
 
 
 def time_probes(probes: int, run: Callable[..., int], *arguments: Any) -> tuple[float, int]:
-    """CPU time of one of the probes that a call makes, in microseconds, and the sum of their values."""
+    """Return the CPU time per probe of a call, in microseconds, and the sum of the values."""
     start = time.process_time_ns()
     total = run(*arguments)
     return (time.process_time_ns() - start) / probes / 1e3, total
 
 
 def main() -> int:
-    """Print microseconds a probe, and the ratios; fails if the values differ."""
+    """Print microseconds per probe and the ratios; fail if the values differ."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, default=SHIPPED, help="folder of tables (default: those shipped)")
     parser.add_argument("--positions", type=int, default=2000, help="how many (default: %(default)s)")

@@ -26,12 +26,12 @@ class UciProcess(UciClient):
         super().__init__(command, environment=environment)
 
     def cpu_seconds(self) -> float:
-        """CPU time used so far by all threads of the program, user and system, in steps of a clock tick (10 ms)."""
+        """Return the CPU time of all threads so far, user and system, in steps of a clock tick (10 ms)."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def peak_memory(self) -> float:
-        """Highest resident memory so far, in megabytes (2**20 bytes)."""
+        """Return the peak resident memory so far, in megabytes (2**20 bytes)."""
         for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) / 1024

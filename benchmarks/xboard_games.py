@@ -30,21 +30,21 @@ from knightadder.workshop.uci_client import resolve_command
 
 OURS, THEIRS = "Knightadder", "Opponent"
 CLOCK = ("-tc", "0:10", "-inc", "0.2")
-# Claims, moves and clocks are watched, nothing is adjudicated; no long pauses, no questions, no book.
+# XBoard checks claims, moves and clocks, but adjudicates nothing; no long pauses, no questions, no book.
 REFEREE = shlex.split(
     "-mode TwoMachines -testLegality true -testClaims true -autoCallFlag true -checkMates false -materialDraws false "
     "-trivialDraws false -ruleMoves 0 -repeatsToDraw 0 -adjudicateLossThreshold 0 -adjudicateDrawMoves 0 -xponder "
     "-matchPause 1000 -popupExitMessage false -popupMoveErrors false -saveSettingsOnExit false -usePolyglotBook false "
     "-debug"
 )
-PATIENCE = 300  # seconds a game, pauses and the first start included
+PATIENCE = 300  # seconds per game, including pauses and the first start
 DRAWN_ENDINGS = (
     "8/8/4k3/8/3R4/8/4K3/6r1 w - - 90 100",  # the fifty-move rule is near
-    "k7/8/8/8/8/8/6q1/7K w - - 0 60",  # after the only move, nobody can mate
+    "k7/8/8/8/8/8/6q1/7K w - - 0 60",  # after the only move, neither side can mate
     "7k/8/8/8/8/8/2r5/K5R1 w - - 0 70",
     "k7/8/8/8/P7/8/8/K7 w - - 0 50",
 )
-# How a game may end: what XBoard writes about it, and what python-chess has to say to it.
+# How a game may end: a pattern for XBoard's text, and a check with python-chess.
 ENDS = {
     "stalemate": (r"stalemate", chess.Board.is_stalemate),
     "mate": (r"mates?\b|checkmate", chess.Board.is_checkmate),
@@ -59,7 +59,7 @@ ENDS = {
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Some games: the two engines' commands, our options, the positions they begin at, and more of XBoard's options."""
+    """A match: the two engines' commands, our options, the start positions, and further options of XBoard."""
 
     title: str
     first: str
@@ -76,7 +76,7 @@ class Match:
 
 @contextmanager
 def hidden_display() -> Iterator[str]:
-    """Run an X server without a screen, and give its name."""
+    """Run an X server without a screen, and yield its name."""
     reader, writer = os.pipe()
     command = [*resolve_command("Xvfb"), "-displayfd", str(writer), "-screen", "0", "1280x960x24", "-nolisten", "tcp"]
     with subprocess.Popen(command, pass_fds=[writer], stderr=subprocess.DEVNULL) as server:
@@ -92,7 +92,7 @@ def hidden_display() -> Iterator[str]:
 
 
 def under_polyglot(command: str, folder: Path, name: str, option: str = "") -> str:
-    """Give the command of a UCI engine that Polyglot presents to XBoard."""
+    """Return a command that runs a UCI engine under Polyglot for XBoard."""
     settings = folder / f"{name}.ini"
     engine = shlex.join(resolve_command(command))
     settings.write_text(f"[PolyGlot]\nEngineDir = .\nEngineCommand = {engine}\nBook = false\n[Engine]\n{option}\n")
@@ -100,7 +100,7 @@ def under_polyglot(command: str, folder: Path, name: str, option: str = "") -> s
 
 
 def matches(folder: Path) -> list[Match]:
-    """Give all matches; what Polyglot needs for them is written into the folder."""
+    """Return all matches; write the files that Polyglot needs into the folder."""
     ours = shlex.join([sys.executable, "-m", "knightadder"])
     cecp = f"{ours} xboard"
     fairy_max = shlex.join(resolve_command("fairymax"))
@@ -120,23 +120,23 @@ def matches(folder: Path) -> list[Match]:
 
 
 def play(match: Match, games: int, folder: Path, environment: dict[str, str]) -> tuple[list[chess.pgn.Game], list[str]]:
-    """Play a match.
+    """Play a match and return its games.
 
     Parameters
     ----------
     match : Match
-        Who plays.
+        The match.
     games : int
-        How many times, colours changing.
+        Number of games; the colours alternate.
     folder : Path
-        For files; a new one.
+        A new folder for files.
     environment : dict of str to str
-        With the display.
+        Environment variables, with the display.
 
     Returns
     -------
     tuple of (list of chess.pgn.Game, list of str)
-        The games; and what this engine said beside its moves and analysis, a line each.
+        The games, and the lines of this engine's output other than moves and analysis.
     """
     pgn, debug, positions = folder / "games.pgn", folder / "debug.txt", folder / "positions.fen"
     command = [*resolve_command("xboard"), *REFEREE, *CLOCK, "-mg", str(games), "-sgf", str(pgn)]
@@ -165,13 +165,13 @@ def play(match: Match, games: int, folder: Path, environment: dict[str, str]) ->
 
 
 def loser(game: chess.pgn.Game) -> str | None:
-    """Give the name of the engine that lost; None after a draw."""
+    """Return the name of the engine that lost; None after a draw."""
     side = {"1-0": "Black", "0-1": "White"}.get(game.headers["Result"])
     return None if side is None else game.headers[side]
 
 
 def judge(game: chess.pgn.Game) -> tuple[str, str | None]:
-    """Say how a game ended, and what is wrong with that: None if nothing."""
+    """Return how a game ended, and what is wrong with that; None if nothing is."""
     last = game.end()
     board, result, reason = last.board(), game.headers["Result"], last.comment
     kind = next((name for name, (pattern, _) in ENDS.items() if re.search(pattern, reason, re.IGNORECASE)), None)
@@ -192,7 +192,7 @@ def judge(game: chess.pgn.Game) -> tuple[str, str | None]:
 
 
 def show(match: Match, games: list[chess.pgn.Game], words: list[str], wanted: int, ends: Counter[str]) -> int:
-    """Print how the games of a match ended, and what is wrong; count the ends, and give the number of faults."""
+    """Print how the games of a match ended, and the faults; count the ends, and return the number of faults."""
     verdicts = [judge(game) for game in games]
     wrong = [f"game {number}: {fault}" for number, (_, fault) in enumerate(verdicts, 1) if fault is not None]
     if len(games) != wanted:
@@ -229,7 +229,7 @@ def main() -> int:
     try:
         with tempfile.TemporaryDirectory() as temporary, hidden_display() as display:
             folder = arguments.keep or Path(temporary)
-            # XBoard's settings of the user don't count; the engine's cache does.
+            # A temporary HOME hides the user's settings of XBoard; the engine's cache is kept.
             cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
             environment = {**os.environ, "HOME": temporary, "XDG_CACHE_HOME": cache, "DISPLAY": display}
             if arguments.cold:

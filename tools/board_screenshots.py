@@ -14,7 +14,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
-SECONDS = 8  # of analysis
+SECONDS = 8  # duration of the analysis
 
 # Anderssen against Kieseritzky, London 1851, with two variations.
 GAME = """\
@@ -91,7 +91,7 @@ def play(page: Page) -> None:
 
 
 def save(page: Page, name: str) -> None:
-    """Save what is seen with a palette of its own, which a picture of flat colours fits in."""
+    """Save a screenshot with a palette, which suffices for flat colours."""
     image = Image.open(io.BytesIO(page.screenshot())).convert("RGB").quantize(256)
     image.save(IMAGES / f"{name}.png", optimize=True)
     page.context.close()

@@ -29,7 +29,7 @@ bits being the number of squares in the mask ("fancy magic bitboards" in the Che
 
 @njit
 def _next_random(state):
-    """Xorshift64* of Marsaglia and Vigna."""
+    """Advance the state and return the next number of xorshift64* (Marsaglia, Vigna)."""
     state[0] ^= state[0] >> np.uint64(12)
     state[0] ^= state[0] << np.uint64(25)
     state[0] ^= state[0] >> np.uint64(27)
@@ -38,7 +38,7 @@ def _next_random(state):
 
 @njit
 def find_magic(occupied, attacks, shift, state):
-    """Return a factor that sends every occupancy to an index of its own attack set."""
+    """Return a factor that maps every occupancy to an index of its own attack set."""
     table = np.zeros(len(occupied), np.uint64)
     tried_at = np.zeros(len(occupied), np.int64)
     attempt = 0
@@ -60,7 +60,7 @@ def find_magic(occupied, attacks, shift, state):
 
 def main():
     """Print the module."""
-    # attacks.py imports the very module that is being made.
+    # attacks.py imports the module that this script prints, so it needs a placeholder.
     sys.modules["knightadder.core.board.magics"] = types.ModuleType("knightadder.core.board.magics")
     sys.path.insert(0, str(CORE.parents[1]))
     from knightadder.core.board import attacks

@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def draw_game(axes: Axes) -> None:
-    """Draw the course of Morphy's Opera Game: at a glance, and after a search."""
+    """Plot the scores of Morphy's Opera Game: static evaluation and search."""
     board, boards, names = chess.Board(), [chess.Board()], OPERA_GAME.split()
     for name in names:
         board.push_san(name)
@@ -65,7 +65,7 @@ def draw_game(axes: Axes) -> None:
 
 
 def draw_start_positions(axes: Axes) -> None:
-    """Draw how much White is ahead in the start positions of Chess960."""
+    """Plot White's advantage in the start positions of Chess960."""
     boards = [chess.Board.from_chess960_pos(number) for number in range(960)]
     scores = [analysis.score.white().score() for analysis in analyse_many(boards, Limit(nodes=50_000))]
     usual = scores[chess.Board().chess960_pos()]
@@ -78,7 +78,7 @@ def draw_start_positions(axes: Axes) -> None:
 
 
 def draw_knight(axes: Axes) -> None:
-    """Draw what a knight's square is worth to White."""
+    """Plot the value of each square of a knight for White."""
     board = chess.Board(MIDDLE_GAME)
     board.remove_piece_at(chess.F3)
     boards = []
@@ -86,9 +86,9 @@ def draw_knight(axes: Axes) -> None:
         moved = board.copy()
         if board.piece_at(square) is None:
             moved.set_piece_at(square, chess.Piece(chess.KNIGHT, chess.WHITE))
-            moved.turn = chess.BLACK  # or Black's king could be in check from where it cannot be
+            moved.turn = chess.BLACK  # with White to move, Black's king could illegally be in check
         else:
-            moved.clear_board()  # no position, which leaves the square empty
+            moved.clear_board()  # an invalid position leaves the square empty
         boards.append(moved)
     values = np.ma.masked_equal(evaluate_many(boards, illegal=ILLEGAL).reshape(8, 8), ILLEGAL)
     values = values - values.mean()

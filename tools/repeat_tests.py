@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 # As `make test` does.
 PYTEST = (sys.executable, "-m", "pytest", "-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder")
 
-# It ends with this process, however that ends, because its standard input does.
+# The script ends with this process in any case, because its standard input is then closed.
 BUSY = """
 import os, threading
 threading.Thread(target=lambda: os._exit(len(os.read(0, 1))), daemon=True).start()
@@ -66,7 +66,7 @@ def busy_processes(count: int) -> Iterator[None]:
 
 
 def run_tests(arguments: Sequence[str], log: Path) -> Run:
-    """Run the tests once.
+    """Run the tests once and return the outcome.
 
     Parameters
     ----------
@@ -78,10 +78,10 @@ def run_tests(arguments: Sequence[str], log: Path) -> Run:
     Returns
     -------
     Run
-        What came out.
+        The outcome.
     """
     report = log.with_suffix(".xml")
-    report.unlink(missing_ok=True)  # that of an earlier run
+    report.unlink(missing_ok=True)  # from an earlier run
     began = time.monotonic()
     with log.open("wb") as output:
         command = [*PYTEST, f"--junit-xml={report}", "--override-ini=junit_family=xunit1", *arguments]
@@ -90,7 +90,7 @@ def run_tests(arguments: Sequence[str], log: Path) -> Run:
 
 
 def failed_tests(report: Path) -> list[str]:
-    """Read the failed tests from a report in JUnit's format; none if pytest did not come to write it."""
+    """Return the failed tests in a report in JUnit's format; none if pytest wrote no report."""
     if not report.exists():
         return []
     cases = ElementTree.parse(report).iter("testcase")
@@ -99,7 +99,7 @@ def failed_tests(report: Path) -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the tests as often as wanted and list what failed; exit status 1 if a run did."""
+    """Run the tests several times and list the failures; return exit status 1 if a run failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--times", type=int, default=10, help="number of runs (default: %(default)s)")
     parser.add_argument("--busy", type=int, default=2, help="busy processes beside them (default: %(default)s)")

@@ -1,6 +1,6 @@
 """Knightadder, a chess engine in plain Python compiled by Numba.
 
-What the library offers is imported when it is first asked for, so that the engine itself starts at once.
+The names of the library are imported at their first use, so that the engine itself starts quickly.
 """
 
 from typing import TYPE_CHECKING
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from knightadder.library.results import PlayResult as PlayResult
     from knightadder.library.stream import Stream as Stream
 
-_MODULES = {  # by the names that they give
+_MODULES = {  # public name to its module
     "EngineError": "engine.errors",
     "OptionError": "engine.errors",
     "PositionError": "engine.errors",

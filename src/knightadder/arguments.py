@@ -1,8 +1,8 @@
-"""Types of command-line arguments, for argparse: each raises ValueError at what it does not take."""
+"""Types of command-line arguments, for argparse: each raises ValueError for invalid text."""
 
 
 def positive(text: str) -> int:
-    """Read a whole number from 1 on."""
+    """Return a whole number of at least 1."""
     value = int(text)
     if value < 1:
         raise ValueError(text)
@@ -10,7 +10,7 @@ def positive(text: str) -> int:
 
 
 def seconds(text: str) -> float:
-    """Read a positive, finite number of seconds."""
+    """Return a positive, finite number of seconds."""
     value = float(text)
     if not 0 < value < float("inf"):
         raise ValueError(text)

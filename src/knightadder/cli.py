@@ -1,6 +1,6 @@
-"""The `knightadder` command: the UCI engine, and what is useful to run from a terminal.
+"""The `knightadder` command: the UCI engine, and commands for the terminal.
 
-Only the subcommands import what is heavy, because a user interface that starts the engine should not wait.
+Only the subcommands import slow modules, so that the engine starts quickly in a graphical interface.
 """
 
 import contextlib
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 EXIT_OK = 0
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
-EXIT_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+EXIT_INTERRUPTED = 130  # 128 + SIGINT, as in shells
 
-# Compiled code cannot be interrupted, so it runs in another thread while the main one looks up this often.
+# Compiled code cannot be interrupted, so it runs in another thread; the main thread checks for Ctrl-C this often.
 _POLL_SECONDS = 0.1
 
 _EXAMPLES = """\
@@ -61,7 +61,7 @@ examples:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command.
+    """Run the command and return its exit status.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         Exit status: 0 done, 1 failed, 2 bad arguments or position, 130 interrupted.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if arguments in ([], ["uci"]):  # ahead of building the parser, which a chess program need not wait for
+    if arguments in ([], ["uci"]):  # a chess program need not wait for the parser
         return _uci()
     if arguments == ["xboard"]:
         return _xboard()
@@ -88,7 +88,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # The reader, such as `head`, has seen enough; nothing more may be written, not even by the final flush.
+        # The reader, such as `head`, has closed the pipe; even the final flush must not write to it.
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_FAILED
@@ -96,7 +96,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def build_parser() -> "argparse.ArgumentParser":
-    """Declare the subcommands and their arguments."""
+    """Return the parser, with all subcommands and their arguments."""
     import argparse
 
     from knightadder.annotate import command as annotate
@@ -270,7 +270,7 @@ def _cache(arguments: "argparse.Namespace") -> int:
 
 
 def _options(chess960: bool = False, multipv: int = 1) -> "Options":
-    """Give the engine's options with these set; OptionError if a value is refused."""
+    """Return the engine's options with these values; OptionError if a value is refused."""
     from knightadder.engine.options import Options
 
     options = Options()
@@ -280,7 +280,7 @@ def _options(chess960: bool = False, multipv: int = 1) -> "Options":
 
 
 def _load(options: "Options") -> "Engine":
-    """Load the engine, showing on stderr what is compiled; EngineError if that fails."""
+    """Load and return the engine, showing the compilation on stderr; EngineError if that fails."""
     from knightadder.engine.loader import load_and_report
 
     with _progress_line() as show:
@@ -288,14 +288,14 @@ def _load(options: "Options") -> "Engine":
 
 
 def _set_position(engine: "Engine", fen: Sequence[str]) -> None:
-    """Set up the position, given as one argument or, for want of quotes, several; PositionError if it is refused."""
+    """Set up the position of a FEN, in one argument or, without quotes, several; PositionError if it is refused."""
     text = " ".join(fen)
     engine.set_position(None if text == "startpos" else text)
 
 
 @contextlib.contextmanager
 def _progress_line() -> Iterator[Callable[[str], None]]:
-    """Show a changing line on stderr: in place on a terminal, else each text on a line of its own."""
+    """Show progress on stderr: in one changing line on a terminal, else each text on its own line."""
     in_place = sys.stderr.isatty()
     begin, end = ("\r\x1b[K", "") if in_place else ("", "\n")
     shown = False
@@ -316,10 +316,10 @@ def _progress_line() -> Iterator[Callable[[str], None]]:
 def _search(
     engine: "Engine", limits: "Limits", show: "Callable[[Report], None]", refresh: Callable[[], None]
 ) -> "Result":
-    """Search and show the reports; Ctrl-C ends the search, not the program.
+    """Search and show the reports; return the result. Ctrl-C ends the search, not the program.
 
-    The engine's thread only queues its reports. They are shown in this thread, each once by `show`, with a `refresh`
-    after every handful.
+    The engine's thread only queues its reports. This thread passes each of them to `show`, and calls `refresh` after
+    each batch.
     """
     reports: SimpleQueue[Report] = SimpleQueue()
     done = threading.Event()
@@ -346,7 +346,7 @@ def _search(
 
 
 def _watch_plain(engine: "Engine", limits: "Limits", board: "chess.Board") -> "Result":
-    """Search and print a line for each one the engine reports."""
+    """Search and print a text line for each reported line."""
     from knightadder.engine.info import Info, Message
 
     several = engine.options.multipv > 1
@@ -386,7 +386,7 @@ def _watch_live(engine: "Engine", limits: "Limits", board: "chess.Board") -> "Re
 
 
 def _table(lines: "dict[int, Info]", board: "chess.Board") -> "Table":
-    """Lay out the best lines, best first, under the figures of the search as a whole."""
+    """Return a table of the best lines, best first, under the totals of the search."""
     from rich.table import Table
     from rich.text import Text
 
@@ -409,7 +409,7 @@ def _table(lines: "dict[int, Info]", board: "chess.Board") -> "Table":
 
 
 def score_text(info: "Info", white_to_move: bool) -> str:
-    """Write the score of a line, in pawns or as a mate, from White's view.
+    """Return the score of a line as text, in pawns or as a mate, from White's view.
 
     Parameters
     ----------
@@ -437,9 +437,9 @@ def score_text(info: "Info", white_to_move: bool) -> str:
 
 
 def line_text(moves: Sequence[str], board: "chess.Board") -> str:
-    """Write a line of UCI moves in standard algebraic notation with move numbers.
+    """Return a line of UCI moves in standard algebraic notation with move numbers.
 
-    A line with an illegal move, which would be an error of the engine, stays as it is instead of ending the analysis.
+    A line with an illegal move (a bug of the engine) is returned unchanged, so that the analysis goes on.
     """
     end = board.copy(stack=False)
     try:
@@ -449,7 +449,7 @@ def line_text(moves: Sequence[str], board: "chess.Board") -> str:
 
 
 def _verdict(board: "chess.Board", result: "Result") -> str:
-    """Say how the analysis ended."""
+    """Return a text on how the analysis ended."""
     if result.best_move is None:
         return "Checkmate: there is no move" if board.is_check() else "Stalemate: there is no move"
     return f"Best move: {board.san(board.parse_uci(result.best_move))}"

@@ -1,4 +1,4 @@
-"""What is not installed with the program unless it is asked for."""
+"""Imports of optional dependencies (extras)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _NAMES = {"matplotlib": "Matplotlib", "scipy": "SciPy"}
 
 @contextlib.contextmanager
 def needed_by(command: str, extra: str = "workshop") -> Iterator[None]:
-    """Import libraries of an extra in a ``with`` block.
+    """Run a ``with`` block that imports libraries of an extra.
 
     Parameters
     ----------
     command : str
-        What needs them, for the message.
+        The command that needs the libraries, for the message.
     extra : str
-        The name under which they are installed.
+        The name of the extra.
 
     Raises
     ------

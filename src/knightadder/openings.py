@@ -1,6 +1,6 @@
-"""Names of openings: what a game's opening is called, with its code in the Encyclopaedia of Chess Openings (ECO).
+"""Names of openings, with their codes in the Encyclopaedia of Chess Openings (ECO).
 
-A name belongs to a position, so a line that gets there by another order of moves has it too.
+A name belongs to a position, so lines that transpose to it have the same name.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import chess
 
-# What tells positions apart, but for the counters of moves: as an EPD, and faster than writing one.
+# Identifies a position without its move counters, like an EPD, but faster to compute.
 _Key: TypeAlias = tuple[int | None, ...]
 
 
@@ -39,11 +39,11 @@ class NamedLine:
     Attributes
     ----------
     opening : Opening
-        What the position at its end is called.
+        Name of the position at its end.
     moves : str
         Moves from the start position, in algebraic notation, with a space between them.
     in_book : bool
-        Whether matches begin with it, see `knightadder.workshop.openings`: a short search found it balanced.
+        Whether matches may begin with it (see `knightadder.workshop.openings`): a short search found it balanced.
     """
 
     opening: Opening
@@ -52,14 +52,14 @@ class NamedLine:
 
 
 def named_lines() -> list[NamedLine]:
-    """Read the table of the package, in its order: by code, name and moves."""
+    """Return the table of the package, in its order: by code, name and moves."""
     text = resources.files("knightadder").joinpath("data", "openings.tsv").read_text("utf-8")
     rows = [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
     return [NamedLine(Opening(eco, name), moves, "book" in rest) for eco, name, moves, *rest in rows]
 
 
 def find_opening(board: chess.Board) -> Opening | None:
-    """Tell how the opening of a game is called.
+    """Return the opening of a game.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ def find_opening(board: chess.Board) -> Opening | None:
     Returns
     -------
     Opening or None
-        The name of the last position of the game that has one. A game from another position than the usual one, or
-        of Chess960, has a name only if it comes to a position of the table.
+        The opening of the last position of the game that has a name. A game from another start position, or of
+        Chess960, has an opening only if it reaches a position of the table.
     """
     names = _names()
     past = board.copy()
@@ -83,12 +83,12 @@ def find_opening(board: chess.Board) -> Opening | None:
 
 @functools.cache
 def _names() -> dict[_Key, Opening]:
-    """Give the name of each position that has one."""
+    """Return the openings by position."""
     names = {}
     board = chess.Board()
     played: list[str] = []
     for line in sorted(named_lines(), key=lambda line: line.moves):
-        # Neighbours in this order share their first moves, and to read moves is what takes the time.
+        # Neighbours in this order share their first moves. Reuse these, since reading moves is slow.
         moves = line.moves.split()
         shared = 0
         while shared < min(len(played), len(moves)) and played[shared] == moves[shared]:

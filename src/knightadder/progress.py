@@ -1,4 +1,4 @@
-"""The bar that shows on a terminal how far a long run has come."""
+"""The progress bar of a long run."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-# Told how much is done, and what else to say of it.
+# Called with the amount done and a text to show beside the bar.
 Update: TypeAlias = Callable[[int, str], None]
 
 
 @contextlib.contextmanager
 def bar(total: int, done: int = 0, stderr: bool = False) -> Iterator[Update | None]:
-    """Show a bar while a ``with`` block runs.
+    """Show a progress bar while a ``with`` block runs.
 
     Parameters
     ----------
     total, done : int
-        How much there is to do, and how much is done at the beginning.
+        The amount of work in all, and the amount done at the beginning.
     stderr : bool
         Whether to show it on standard error, for a command whose output may go into a file.
 
     Yields
     ------
     callable or None
-        Brings the bar up to date; None if the stream is no terminal.
+        Updates the bar; None if the stream is not a terminal.
     """
     if not (sys.stderr if stderr else sys.stdout).isatty():
         yield None

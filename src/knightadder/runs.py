@@ -1,7 +1,7 @@
-"""What a long run keeps on disk, so that it may be broken off at any moment and the same command goes on from there.
+"""Files of long runs: a run may be interrupted at any moment, and the same command continues it.
 
-A file belongs to one run, which a header describes, and only one process at a time uses it. What is written is there
-whole or not at all.
+A file belongs to one run, which its header describes, and only one process at a time uses it. Each write happens
+completely or not at all.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 PACKAGE = Path(__file__).parent
 
-_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}  # of some network file systems
+_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}  # errors of some network file systems
 
 
 # --- which run -----------------------------------------------------------------------------------------------------
@@ -33,18 +33,18 @@ _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}  # of some network fi
 def source_digest(
     package: Path = PACKAGE, folders: Sequence[str] = ("core", "engine"), suffixes: Sequence[str] = (".py", ".json")
 ) -> str:
-    """Digest the sources that decide how the engine plays.
+    """Return a digest of the sources that decide how the engine plays.
 
-    Unlike the key of the compiled code it is the same on all machines.
+    Unlike the key of the compiled code, it is the same on all machines.
 
     Parameters
     ----------
     package : Path
         The folder of the package; this one by default.
     folders : sequence of str
-        The packages in it that count.
+        The packages in it to digest.
     suffixes : sequence of str
-        How the names of the files that count end: sources, and values that they read.
+        Suffixes of the files to digest: sources, and values that they read.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def source_digest(
 
 
 def digest_of(files: Mapping[str, Path]) -> str:
-    """Digest the contents of files, and what they are called; 16 hexadecimal digits, errors as of `source_digest`."""
+    """Return a digest of files and their names: 16 hexadecimal digits; raises the same errors as `source_digest`."""
     digest = hashlib.sha256()
     for name, file in sorted(files.items()):
         try:
@@ -79,7 +79,7 @@ def digest_of(files: Mapping[str, Path]) -> str:
 
 
 def check_same_run(file: Path, found: object, wanted: Mapping[str, Any], remedy: str) -> None:
-    """Refuse a file of another run.
+    """Raise an error if a file belongs to another run.
 
     Parameters
     ----------
@@ -88,9 +88,9 @@ def check_same_run(file: Path, found: object, wanted: Mapping[str, Any], remedy:
     found : object
         Its header.
     wanted : mapping
-        The header of this run: what makes two runs the same, as JSON can hold it.
+        The header of this run, which identifies the run; must be serialisable as JSON.
     remedy : str
-        What else the user can do than to go on with the same: ``give another --log``.
+        What the user can do instead, such as ``give another --log``.
 
     Raises
     ------
@@ -113,23 +113,23 @@ def check_same_run(file: Path, found: object, wanted: Mapping[str, Any], remedy:
 def locked(file: Path) -> Iterator[None]:
     """Keep other processes from a file, or a folder, while a ``with`` block runs.
 
-    The operating system ends the lock with the process, however it dies. Where locks do not work there is none.
+    The operating system releases the lock when the process ends, for any reason. File systems without locks get none.
 
     Raises
     ------
     OptionError
         If another process has locked it, or its folder cannot be used.
     """
-    import filelock  # only here, since most commands lock nothing
+    import filelock  # imported here, since most commands lock nothing
 
     if file.exists() and not file.is_file() and not file.is_dir():
-        yield  # a device or a pipe
+        yield  # no lock for a device or a pipe
         return
-    place = file.resolve()  # links to a file share its lock
+    place = file.resolve()  # so links to a file share its lock
     place = place.parent / f".{place.name}.lock"
     lock = filelock.FileLock(place)
     try:
-        if not place.parent.is_dir():  # the library would make it
+        if not place.parent.is_dir():  # otherwise filelock would create it
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         lock.acquire(timeout=0)
     except filelock.Timeout:
@@ -143,7 +143,7 @@ def locked(file: Path) -> Iterator[None]:
         yield
     finally:
         if lock.is_locked:
-            with contextlib.suppress(OSError):  # some systems remove no open file; then it stays, and does no harm
+            with contextlib.suppress(OSError):  # some systems cannot remove an open file; it may stay
                 place.unlink()
             lock.release()
 
@@ -153,20 +153,20 @@ def locked(file: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def replacing(file: Path) -> Iterator[Path]:
-    """Replace a file, so that at any time either the old or the new one is there.
+    """Replace a file, so that at any time either the old or the new file exists.
 
     Yields
     ------
     Path
-        What to write instead: a file beside it, which takes its place at the end of the ``with`` block, and is removed
-        if that fails. What is no regular file, such as ``/dev/stdout``, is given itself.
+        The file to write: a temporary file in the same folder, which replaces `file` at the end of the ``with`` block
+        and is removed if that fails. If `file` is not a regular file, such as ``/dev/stdout``, `file` itself.
 
     Raises
     ------
     OptionError
         If the file cannot be written.
     """
-    file = file.resolve()  # a link stays one
+    file = file.resolve()  # keeps a link, and replaces its target
     direct = file.exists() and not file.is_file()
     beside = file if direct else file.with_name(f".{file.name}.{os.getpid()}")
     try:
@@ -204,7 +204,7 @@ def append_whole(stream: io.FileIO, data: bytes) -> None:
     Raises
     ------
     OSError
-        If it cannot be written. The file is cut back then, as after Ctrl-C.
+        If it cannot be written. The file is then cut to its old size, as after Ctrl-C.
     """
     end = stream.seek(0, os.SEEK_END) if stream.seekable() else None
     rest = memoryview(data)
@@ -222,21 +222,21 @@ def append_whole(stream: io.FileIO, data: bytes) -> None:
 
 
 class Journal:
-    """What is done of a run, as JSON lines: the first says which run it is, each other one is of a numbered step.
+    """The finished steps of a run, as JSON lines: the first line identifies the run, the others are numbered steps.
 
-    A number counts once, however often it is there. A last line without its end was cut off by a crash, and is dropped.
-    A file of another run of the same kind that has no step yet is taken over.
+    If a step is there several times, it counts once. An incomplete last line, left by a crash, is dropped. A file of
+    another run of the same kind is reused if it has no steps yet.
 
     Parameters
     ----------
     file : Path, optional
-        The file, which is made if it is missing; without one nothing is kept.
+        The file, created if missing; without a file nothing is kept.
     run : mapping
-        What makes two runs the same, as JSON can hold it.
+        Identifies the run; must be serialisable as JSON.
     remedy : str
-        What the user can do if the file is of another run: ``give another --log``.
+        What the user can do if the file belongs to another run, such as ``give another --log``.
     restart : bool
-        Whether to begin anew, whatever is in the file.
+        Whether to discard the contents of the file.
 
     Raises
     ------
@@ -246,7 +246,7 @@ class Journal:
 
     def __init__(self, file: Path | None, run: Mapping[str, Any], remedy: str, restart: bool = False) -> None:
         self._file, self._remedy = file, remedy
-        self._places: dict[int, tuple[int, int]] = {}  # number of the line, and where it begins
+        self._places: dict[int, tuple[int, int]] = {}  # step to line number and position of the line in the file
         self._held = contextlib.ExitStack()
         if file is None:
             return
@@ -263,7 +263,7 @@ class Journal:
             raise OptionError(f"cannot use {file}: {error.strerror}") from None
 
     def _read(self, file: Path, header: bytes) -> None:
-        """Find the lines; cut off a last one without its end."""
+        """Find the lines; cut off an incomplete last line."""
         end = self._read_header(file, header)
         self._reader.seek(end)
         for number, line in enumerate(self._reader, 2):
@@ -281,9 +281,9 @@ class Journal:
             append_whole(self._stream, header)
 
     def _read_header(self, file: Path, header: bytes) -> int:
-        """Give the length of the header in the file; 0 if it is to be written."""
+        """Return the length of the header in the file; 0 if the header has to be written."""
         line = self._reader.readline()
-        if header.startswith(line) and line != header:  # empty, or cut off
+        if header.startswith(line) and line != header:  # empty, or an incomplete header
             return 0
         found, wanted = _parsed(line), json.loads(header)
         if not line.endswith(b"\n"):
@@ -297,15 +297,15 @@ class Journal:
         return OptionError(f"{self._file}, line {line} is damaged: remove it to do its part again, or {self._remedy}")
 
     def __len__(self) -> int:
-        """Tell how many steps are done."""
+        """Return the number of finished steps."""
         return len(self._places)
 
     def __contains__(self, number: int) -> bool:
-        """Tell whether a step is done."""
+        """Return whether a step is finished."""
         return number in self._places
 
     def __getitem__(self, number: int) -> dict[str, Any]:
-        """Give what is kept of a step; KeyError if it is not done, OptionError if it cannot be read."""
+        """Return the entry of a step; KeyError if it is not finished, OptionError if it cannot be read."""
         line, place = self._places[number]
         try:
             self._reader.seek(place)
@@ -317,13 +317,13 @@ class Journal:
         return value
 
     def entries(self, read: Callable[[dict[str, Any]], T]) -> list[T]:
-        """Give all that is done, by number.
+        """Return all entries, sorted by number.
 
         Parameters
         ----------
         read : callable
-            Turns what is kept of a step, its ``number`` included, into what the run makes of it. A ValueError,
-            TypeError, AttributeError, KeyError or IndexError means that the line is not what it should be.
+            Converts the entry of a step, including its ``number``. A ValueError, TypeError, AttributeError, KeyError or
+            IndexError means that the line is damaged.
 
         Raises
         ------
@@ -340,19 +340,19 @@ class Journal:
         return entries
 
     def add(self, number: int, entry: Mapping[str, Any]) -> None:
-        """Keep a step.
+        """Append a step.
 
         Parameters
         ----------
         number : int
-            Which step.
+            Number of the step.
         entry : mapping
-            What to keep, as JSON can hold it.
+            Its data; must be serialisable as JSON.
 
         Raises
         ------
         OptionError
-            If it cannot be written; the file is as it was then.
+            If it cannot be written; the file is then unchanged.
         """
         if self._file is None:
             return
@@ -364,10 +364,10 @@ class Journal:
         self._places[number] = (len(self._places) + 2, place)
 
     def remove(self) -> None:
-        """Remove the file, now that the run is finished; OptionError if that cannot be done."""
+        """Remove the file after the end of the run; OptionError if that fails."""
         if self._file is None:
             return
-        self._reader.close()  # since some systems remove no open file
+        self._reader.close()  # some systems cannot remove an open file
         self._stream.close()
         try:
             self._file.unlink(missing_ok=True)
@@ -377,11 +377,11 @@ class Journal:
             self.close()
 
     def close(self) -> None:
-        """Close the file, and let other processes use it."""
+        """Close the file and release its lock."""
         self._held.close()
 
     def __enter__(self) -> Self:
-        """Give the journal itself to a ``with`` block."""
+        """Return the journal for a ``with`` block."""
         return self
 
     def __exit__(
@@ -396,7 +396,7 @@ def _line(value: Mapping[str, Any]) -> bytes:
 
 
 def _parsed(line: bytes) -> object:
-    """Read a line; None if it is damaged."""
+    """Return the value of a line; None if it is damaged."""
     try:
         value: object = json.loads(line)
     except (ValueError, RecursionError):

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     import chess
     import chess.pgn
 
-# Keys of positions, and for each the moves as the format encodes them.
+# By Polyglot's key of the position and encoded move.
 Points: TypeAlias = Mapping[int, Counter[int]]
 
-_ENTRY = struct.Struct(">QHHI")  # key, move, weight, and a word that nobody uses
-_MOST = 65_535  # of a weight
+_ENTRY = struct.Struct(">QHHI")  # key, move, weight, and an unused word
+_MOST = 65_535  # the highest weight
 _RESULTS = {"1-0": (2, 0), "1/2-1/2": (1, 1), "0-1": (0, 2)}  # points for White and Black, as Polyglot counts them
 
 
@@ -45,14 +45,14 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand; returns the exit status.
+    """Run the subcommand and return the exit status.
 
     Raises
     ------
     OptionError
         If a file cannot be read or written.
     PositionError
-        If no move is left to put into the book.
+        If no move is left for the book.
     """
     points: dict[int, Counter[int]] = defaultdict(Counter)
     played: dict[int, Counter[int]] = defaultdict(Counter)
@@ -78,23 +78,23 @@ def run(arguments: argparse.Namespace) -> int:
 def add_games(
     file: Path, plies: int, points: dict[int, Counter[int]], played: dict[int, Counter[int]]
 ) -> tuple[int, int]:
-    """Add the moves of a PGN file's games.
+    """Add the moves of the games in a PGN file.
 
     Parameters
     ----------
     file : Path
         The file.
     plies : int
-        How much of each game to take.
+        Number of plies to take from each game.
     points : dict of int to Counter
-        By position and move: two for each win of the mover, one for each draw; added to.
+        By position and move: two for each win of the mover, one for each draw; is changed.
     played : dict of int to Counter
-        By position and move: in how many games it was played; added to.
+        By position and move: how often it was played; is changed.
 
     Returns
     -------
     tuple of int
-        How many games were taken, and how many were unreadable or had no result.
+        Number of games used, and of games that are unreadable or without a result.
 
     Raises
     ------
@@ -127,7 +127,7 @@ def add_games(
 
 
 def encode(board: chess.Board, move: chess.Move) -> int:
-    """Encode a legal move as the format does: target, source and promotion; castling is king takes rook."""
+    """Return a legal move in Polyglot's encoding: target, source and promotion; castling is king takes rook."""
     import chess
 
     target = move.to_square
@@ -149,8 +149,8 @@ def weigh(points: Points) -> Iterable[tuple[int, int, int]]:
     Yields
     ------
     tuple of int
-        Position, move and weight, from 1 to 65535, in the order of the format: by position, the heaviest move first.
-        Moves without points are left out.
+        Position, move and weight, from 1 to 65535, in Polyglot's order: by position, the heaviest move first. Moves
+        without points are left out.
     """
     for key in sorted(points):
         moves = points[key]

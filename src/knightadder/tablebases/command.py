@@ -1,4 +1,4 @@
-"""The subcommand ``tablebases``: Syzygy endgame tablebases listed, verified and downloaded."""
+"""The subcommand ``tablebases``: lists, verifies and downloads Syzygy endgame tablebases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Downloads Syzygy tables from a mirror; what was broken off goes on, and each file's checksum is checked."""
+"""Downloads Syzygy tables from a mirror: resumes interrupted downloads, and checks each file's checksum."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from knightadder.engine.tablebases.checksum import check_checksum, check_header,
 from knightadder.engine.tablebases.file import DTZ, WDL, TableError
 from knightadder.tablebases.names import table_names
 
-# Told of a file its name, the bytes that are there, and those of the whole file if the mirror says how many.
+# Called with a file's name, its bytes so far, and the bytes of the whole file if the mirror tells them.
 OnBytes: TypeAlias = Callable[[str, int, int | None], object]
 
 _LAYOUTS = ({WDL: "3-4-5-wdl/", DTZ: "3-4-5-dtz/"}, {WDL: "", DTZ: ""})  # folders of a mirror, by kind of table
-_BLOCK = 1 << 16  # bytes that are read at a time
+_BLOCK = 1 << 16  # bytes read at a time
 _TIMEOUT = 60  # seconds without an answer, after which the connection counts as broken
-_TRIES = 2  # for a file that comes damaged
+_TRIES = 2  # for a file that arrives damaged
 _OK, _PARTIAL, _NOT_FOUND, _RANGE_NOT_SATISFIABLE = 200, 206, 404, 416
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand; returns the exit status, which is 1 if a file could not be had.
+    """Run the subcommand and return the exit status: 1 if a file could not be downloaded.
 
     Raises
     ------
@@ -69,16 +69,16 @@ class Download:
     Parameters
     ----------
     url : str
-        Of a folder that has the files, or has them in folders for each kind.
+        URL of a folder with the files, directly or in a subfolder for each kind.
     folder : Path
         Where to put them.
     on_bytes : callable
-        Told what has been received.
+        Called after each received block, see `OnBytes`.
 
     Attributes
     ----------
     received : int
-        Bytes from the mirror.
+        Bytes received from the mirror.
 
     Raises
     ------
@@ -102,9 +102,9 @@ class Download:
             raise OptionError(f"not a URL of http or https: {url}")
 
     def fetch(self, name: str) -> bool:
-        """Fetch a file, unless it is there and sound.
+        """Fetch a file, unless it is present and undamaged.
 
-        While it is incomplete it has ``.part`` behind its name, and a later call goes on with that.
+        An incomplete file has the suffix ``.part``; a later call continues it.
 
         Parameters
         ----------
@@ -114,12 +114,12 @@ class Download:
         Returns
         -------
         bool
-            Whether it had to be fetched.
+            Whether the file had to be fetched.
 
         Raises
         ------
         TableError
-            If this file cannot be had; others may.
+            If this file cannot be fetched, though others may be.
         EngineError
             If the mirror cannot be reached or has no tables, or the file cannot be written.
         """
@@ -144,11 +144,11 @@ class Download:
         raise TableError("damaged on the mirror or on the way: its checksum is wrong")
 
     def _receive(self, name: str, part: Path) -> None:
-        """Fetch what is missing of a file. Goes on as long as a broken connection has brought something."""
+        """Fetch the missing part of a file; retry after a broken connection as long as each one brings some bytes."""
         while True:
             before = _size(part)
             response = self._open(name, before)
-            if response is None:  # the file has no more bytes, so the checksum decides
+            if response is None:  # the file has no more bytes; its checksum will be checked
                 return
             with response:
                 total = self._copy(name, response, part, before)
@@ -159,8 +159,8 @@ class Download:
                 raise TableError("the connection breaks off each time")
 
     def _copy(self, name: str, response: HTTPResponse, part: Path, have: int) -> int | None:
-        """Write what the mirror sends, until it ends or breaks off; returns the bytes of the whole file, if known."""
-        if response.status == _OK:  # the whole file, whatever was asked for
+        """Write the data from the mirror until it ends or breaks off; return the size of the whole file, if known."""
+        if response.status == _OK:  # the mirror sends the whole file, not only the requested part
             have = 0
         elif response.status != _PARTIAL or not response.headers.get("Content-Range", "").startswith(f"bytes {have}-"):
             raise TableError(f"the mirror gives a wrong answer: {response.status} {response.reason}")
@@ -181,7 +181,7 @@ class Download:
         return total
 
     def _open(self, name: str, offset: int) -> HTTPResponse | None:
-        """Ask the mirror for a file from some byte on; None if the file ends there."""
+        """Ask the mirror for a file from byte `offset` on; return None if the file ends there."""
         headers = {"User-Agent": f"knightadder/{__version__}"}
         if offset:
             headers["Range"] = f"bytes={offset}-"
@@ -220,7 +220,7 @@ def _size(path: Path) -> int:
 
 @contextlib.contextmanager
 def _writing(path: Path) -> Iterator[None]:
-    """Turn an error of the system into one line."""
+    """Turn an OSError into an EngineError with a message of one line."""
     try:
         yield
     except OSError as error:
@@ -229,7 +229,7 @@ def _writing(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _display(count: int) -> Iterator[tuple[Callable[[str], None], OnBytes]]:
-    """Show bars of progress on a terminal, or else a line for each file; yields what has to be told of both."""
+    """Show progress bars on a terminal, or else a line per file; yield the callbacks for files and for bytes."""
     from rich.console import Console, Group
     from rich.live import Live
     from rich.progress import (

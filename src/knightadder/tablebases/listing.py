@@ -1,4 +1,4 @@
-"""Shows which Syzygy tables are there, and which are missing."""
+"""Shows which Syzygy tables are present and which are missing."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from knightadder.engine.tablebases.file import DTZ, WDL
 from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
 from knightadder.tablebases.names import MOST_MEN, table_names
 
-_NAMED = 3  # missing tables that are named; the others are counted
+_NAMED = 3  # missing tables shown by name; the others are only counted
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand; returns the exit status, which is 1 if a folder or a file cannot be used."""
+    """Run the subcommand and return the exit status: 1 if a folder or a file cannot be used."""
     from rich.console import Console
     from rich.filesize import decimal
     from rich.table import Table
@@ -47,19 +47,19 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def describe_missing(names: Sequence[str], wdl: Collection[str], dtz: Collection[str]) -> str:
-    """Say which tables are missing.
+    """Return a text that lists the missing tables.
 
     Parameters
     ----------
     names : sequence of str
-        All that could be there.
+        All tables that could be present.
     wdl, dtz : collection of str
-        Those that are there, of either kind.
+        The tables of each kind that are present.
 
     Returns
     -------
     str
-        Such as ``KBBvK, KBNvK.rtbz, KBPvK and 7 more``: a name of a file if its sibling is there.
+        Such as ``KBBvK, KBNvK.rtbz, KBPvK and 7 more``: a file name if only one of a table's two files is missing.
     """
     missing = [
         name + (WDL if name in dtz else DTZ if name in wdl else "")
@@ -74,7 +74,7 @@ def describe_missing(names: Sequence[str], wdl: Collection[str], dtz: Collection
 
 
 def _sizes(paths: Mapping[str, Path]) -> dict[str, int]:
-    """Return the bytes of each file; one that has vanished meanwhile is left out."""
+    """Return the size of each file in bytes, without files that have vanished meanwhile."""
     sizes = {}
     for name, path in paths.items():
         with contextlib.suppress(OSError):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-MOST_MEN = 5  # of the tables that can be downloaded; those with six take 160 GB
+MOST_MEN = 5  # in the tables that can be downloaded; those with six take 160 GB
 
 
 def table_names(men: int) -> list[str]:
-    """Return the names, such as ``KRPvKN``, of all tables with exactly so many men, kings included, by alphabet."""
+    """Return the names, such as ``KRPvKN``, of all tables with `men` men, kings included, in alphabetical order."""
     from chess.syzygy import tablenames
 
     return sorted(name for name in tablenames(piece_count=men) if len(name) - 1 == men)

@@ -13,7 +13,7 @@ from knightadder.engine.tablebases.registry import SHIPPED
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand; returns the exit status, which is 1 if a folder or a file is bad."""
+    """Run the subcommand and return the exit status: 1 if a folder or a file is bad."""
     from rich.console import Console
     from rich.filesize import decimal
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
@@ -43,19 +43,19 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def find_files(folders: Iterable[Path]) -> tuple[dict[Path, int], list[str]]:
-    """Find the files that are named as Syzygy tables are.
+    """Return the files with names of Syzygy tables.
 
     Parameters
     ----------
     folders : iterable of Path
-        Where to look, not in their subfolders.
+        Where to look, without subfolders.
 
     Returns
     -------
     dict of Path to int
-        The files and their bytes, which are 0 where they cannot be told.
+        The files and their sizes in bytes; 0 if the size is unknown.
     list of str
-        A line for each folder that has none or cannot be read.
+        A message for each folder that has no tables or cannot be read.
     """
     files: dict[Path, int] = {}
     problems = []

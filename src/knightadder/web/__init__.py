@@ -1,1 +1,1 @@
-"""The web board: a page to play against the engine and to analyse on, and the small server that it talks to."""
+"""The web board: a page for games against the engine and for analysis, and the small server behind it."""

@@ -1,4 +1,4 @@
-"""Analysing the position on the board, and evaluating a whole line of moves: what the page is told while it goes on."""
+"""Analyses the position on the board or evaluates a whole line of moves, and sends the progress to the page."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from knightadder.library.results import Line
 
 _EVERY = 0.1  # seconds between two updates of the lines
-_NODES = 200_000  # a position that is evaluated
+_NODES = 200_000  # for each evaluated position
 
 
 async def analyse(engine: Engine, tree: GameTree, count: int, send: Callable[[View], None]) -> None:
-    """Analyse the position of the tree's cursor until the task is cancelled; its evaluation is kept in the tree.
+    """Analyse the position of the tree's cursor until the task is cancelled; keep its evaluation in the tree.
 
     Parameters
     ----------
@@ -67,9 +67,9 @@ async def analyse(engine: Engine, tree: GameTree, count: int, send: Callable[[Vi
 async def evaluate(
     engine: Engine, tree: GameTree, nodes: Sequence[chess.pgn.GameNode], send: Callable[[View], None]
 ) -> None:
-    """Evaluate the positions of a line that are not evaluated, and keep the evaluations in the tree.
+    """Evaluate the positions of a line that have no evaluation yet, and keep the evaluations in the tree.
 
-    It begins at the line's end: what the engine has learnt there helps it before.
+    It starts at the line's end, because the hash table then helps with the earlier positions.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ async def evaluate(
     for done, node in enumerate(reversed(todo)):
         send({"type": "progress", "done": done, "all": len(todo)})
         board = tree.board(node)
-        if outcome_of(board) is not None:  # a draw: mate has its score
+        if outcome_of(board) is not None:  # a draw, since mates already have a score
             node.set_eval(chess.engine.PovScore(chess.engine.Cp(0), chess.WHITE))
         else:
             async with engine.stream(board, chess.engine.Limit(nodes=_NODES)) as stream:

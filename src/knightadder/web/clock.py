@@ -16,7 +16,7 @@ class ChessClock:
     initial, increment : float
         Seconds at the start, and seconds added after each move.
     now : callable
-        Gives the present in seconds; a test may put in its own.
+        Returns the current time in seconds; tests may pass their own.
     """
 
     def __init__(self, initial: float, increment: float, now: Callable[[], float] = time.monotonic) -> None:
@@ -28,22 +28,22 @@ class ChessClock:
         self._since = 0.0
 
     def __str__(self) -> str:
-        """Write it as PGN's tag TimeControl has it."""
+        """Return the clock in the format of PGN's tag TimeControl."""
         return f"{self.initial:g}+{self.increment:g}"
 
     def remaining(self, color: chess.Color) -> float:
-        """Give the seconds this side has left; never less than zero."""
+        """Return the seconds this side has left; never less than zero."""
         used = self._now() - self._since if self.running == color else 0.0
         return max(self._seconds[color] - used, 0.0)
 
     def start(self, color: chess.Color) -> None:
-        """Let this side's clock run, and the other's stand."""
+        """Start this side's clock and stop the other's."""
         self.stop()
         self.running = color
         self._since = self._now()
 
     def stop(self) -> None:
-        """Let both stand."""
+        """Stop both clocks."""
         if self.running is not None:
             self._seconds[self.running] = self.remaining(self.running)
             self.running = None
@@ -57,7 +57,7 @@ class ChessClock:
             self.start(not color)
 
     def set(self, color: chess.Color, seconds: float) -> None:
-        """Put this side's clock right, as after a move is taken back."""
+        """Set this side's clock, for example after a move is taken back."""
         self._seconds[color] = seconds
         if self.running == color:
             self._since = self._now()

@@ -43,12 +43,12 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand until Ctrl-C; returns the exit status.
+    """Run the subcommand until Ctrl-C and return the exit status.
 
     Raises
     ------
     OptionError
-        If the host cannot be listened on, or the engine does not take an option.
+        If the server cannot listen on the host, or the engine refuses an option.
     """
     from knightadder.engine.options import Options
     from knightadder.web.guard import is_loopback
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     from knightadder.web.server import make_app
     from knightadder.web.serving import make_server
 
-    options = Options()  # refuses a value out of bounds now, instead of when the first tab is opened
+    options = Options()  # refuses an out-of-bounds value now, not only when the first tab is opened
     options.set("Threads", str(arguments.threads))
     options.set("Hash", str(arguments.hash))
 
@@ -73,19 +73,19 @@ def run(arguments: argparse.Namespace) -> int:
         if not is_loopback(arguments.host):
             print("Whoever is told this address can use the board. What is sent is not encrypted.", file=sys.stderr)
         if not arguments.no_browser:
-            _open_browser(address)  # the socket listens, so the browser waits until it is served
+            _open_browser(address)  # the socket already listens, so the browser waits for the server
         server = make_server(make_app(make_engine, token, arguments.host))
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=[listening])
     if any(thread.name == LOADING_THREAD for thread in threading.enumerate()):
-        # Nothing can interrupt the compiler, and to end the interpreter beneath it would crash.
+        # The compiler cannot be interrupted, and a normal exit while it runs would crash.
         sys.stdout.flush()
         os._exit(0)
     return 0
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Open the socket; OptionError, with what to do, if that fails."""
+    """Open and return the listening socket; OptionError, with advice, if that fails."""
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -94,7 +94,7 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         raise OptionError(f"cannot listen on {host}: {error.strerror}") from None
     try:
-        if os.name == "posix":  # on Windows it would let two servers share the port
+        if os.name == "posix":  # on Windows this option would let two servers share the port
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(place)
         listening.listen(128)
@@ -107,7 +107,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _address(host: str, port: int) -> str:
-    """Give the address of the board for a browser on this machine."""
+    """Return the address of the board for a browser on this machine."""
     name = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{name}:{port}/"
 
@@ -115,7 +115,7 @@ def _address(host: str, port: int) -> str:
 def _open_browser(address: str) -> None:
     import webbrowser
 
-    # In a thread, because a browser of the terminal would not come back.
+    # In a thread, because a text browser would block until the user quits it.
     threading.Thread(target=webbrowser.open, args=(address,), name="browser", daemon=True).start()
 
 

@@ -1,4 +1,4 @@
-"""A game against the engine: who plays what, the clock, how it stands and how it ends."""
+"""A game against the engine: the user's side, the clock, the state of the game and its result."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ class PlayedGame:
     user : chess.Color
         The side that the user plays.
     elo : int or None
-        The engine's strength; None for all it has.
+        The engine's strength; None for full strength.
     clock : ChessClock or None
         The clock; None if there is none.
     move_time : float
-        Seconds the engine takes for a move if there is no clock.
+        Seconds per move of the engine if there is no clock.
     start_ply : int
-        Ply of the position that the game began with; no move before it can be taken back.
+        Ply of the position that the game began with; earlier moves cannot be taken back.
     result : str
-        As PGN has it: ``*`` while the game runs.
+        In PGN's notation: ``*`` while the game runs.
     reason : str
         How it ended.
     settlement : Settlement
-        Decides about draws for the engine.
+        Decides for the engine about draws.
     draw_offered : bool
         Whether the engine offered a draw with its last move.
     """
@@ -60,7 +60,7 @@ class PlayedGame:
         return "Knightadder" if self.elo is None else f"Knightadder ({self.elo})"
 
     def limit(self) -> chess.engine.Limit:
-        """Give what the engine may spend on its move."""
+        """Return the limits of the engine's next search."""
         if self.clock is None:
             return chess.engine.Limit(time=self.move_time)
         return chess.engine.Limit(
@@ -78,7 +78,7 @@ class PlayedGame:
             self.clock.stop()
 
     def resume_from(self, node: chess.pgn.GameNode) -> None:
-        """Let the game go on from this node of it, with the clocks as they were there."""
+        """Continue the game from one of its nodes, with the clocks as they were there."""
         self.result, self.reason = "*", ""
         self.settlement.reset()
         self.draw_offered = False
@@ -98,21 +98,20 @@ class PlayedGame:
             self.clock.set(color, seconds[color])
 
     def resign(self) -> None:
-        """Let the user resign."""
+        """End the game: the user resigns."""
         self.finish(win_of(not self.user), f"{color_name(self.user)} resigned")
 
     def settle(self, board: chess.Board) -> None:
-        """End the game if the position on the board ends it: by mate, or as a draw by the rules.
+        """End the game if the position is mate or a draw by the rules.
 
-        A position that has come up three times, and fifty moves without a capture or a pawn's move, end it as well,
-        without being claimed.
+        Threefold repetition and the fifty-move rule end the game without a claim.
         """
         outcome = outcome_of(board)
         if outcome is not None:
             self.finish(*outcome)
 
     def out_of_time(self, board: chess.Board) -> bool:
-        """See whether the side to move has run out of time; if so, that ends the game, and True is given."""
+        """End the game if the side to move has run out of time; return whether it has."""
         loser = board.turn
         if not self.running or self.clock is None or self.clock.remaining(loser) > 0:
             return False
@@ -123,18 +122,18 @@ class PlayedGame:
         return True
 
     def note_score(self, score: chess.engine.PovScore, move_number: int) -> None:
-        """Take what the engine thinks of the move it has just made, and its number; it may offer a draw with it."""
+        """Note the engine's score and the number of its last move; decides whether the engine offers a draw with it."""
         own = score.pov(not self.user)
         self.settlement.note(Score(own.score(), own.mate()), move_number)
         self.draw_offered = self.settlement.offers_draw()
 
     def accepts_draw(self) -> bool:
-        """Say whether a draw that the user offers is agreed on."""
+        """Return whether the engine accepts a draw offer of the user."""
         return self.draw_offered or self.settlement.accepts_draw()
 
 
 def outcome_of(board: chess.Board) -> tuple[str, str] | None:
-    """Give the result of a position that ends a game, and what it is called; None where the game goes on."""
+    """Return the result and its reason if this position ends the game; None if the game goes on."""
     if board.is_checkmate():
         return win_of(not board.turn), "Checkmate"
     if board.is_stalemate():
@@ -149,10 +148,10 @@ def outcome_of(board: chess.Board) -> tuple[str, str] | None:
 
 
 def color_name(color: chess.Color) -> str:
-    """Give the side's name, to begin a sentence with."""
+    """Return the side's name, capitalised."""
     return "White" if color else "Black"
 
 
 def win_of(color: chess.Color) -> str:
-    """Give the result of a game that this side wins."""
+    """Return the result of a game that this side wins."""
     return "1-0" if color else "0-1"

@@ -1,8 +1,7 @@
 """The game on the board: a tree of moves with variations, comments and evaluations, and the node that is shown.
 
-The tree is python-chess's; evaluations are kept in its comments as PGN has them (``[%eval]``). What is added are
-numbers for its nodes, by which the page names them, and what python-chess would work out anew each time, from the first
-move on.
+The tree is python-chess's, with evaluations in its comments in PGN's form (``[%eval]``). This module numbers the nodes,
+so that the page can refer to them, and caches facts that python-chess would compute from the first move each time.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from knightadder.openings import Opening, find_opening
 from knightadder.web.messages import MessageError
 
 MAX_NODES = 20_000
-_MAX_NUMBER = 9999  # of a move; the engine takes no higher ones
-_REPEATED = 100  # plies; after so many without progress the game is drawn, repeated or not
+_MAX_NUMBER = 9999  # the highest move number that the engine takes
+_REPEATED = 100  # plies; after so many without a capture or pawn move the game is drawn anyway
 
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What is known of a node: its number, the ply of its position, its opening, and the move that led to it in SAN."""
+    """Facts about a node: its number, the ply of its position, its opening, and the move that led to it in SAN."""
 
     number: int
     ply: int
@@ -48,13 +47,13 @@ class GameTree:
         self._facts: dict[chess.pgn.GameNode, _Facts] = {}
         self._next_id = 0
         board = self.game.board()
-        self._near: tuple[chess.pgn.GameNode, chess.Board] = (self.game, board.copy())  # the last that was asked for
+        self._near: tuple[chess.pgn.GameNode, chess.Board] = (self.game, board.copy())  # last requested
         self._register(self.game, board, "")
         for node, san in _walk(self.game, board):
             self._register(node, board, san)
 
     def _register(self, node: chess.pgn.GameNode, board: chess.Board, san: str) -> None:
-        """Number a node with this position; its parent is registered."""
+        """Number a node with this position; its parent must be registered."""
         opening = find_opening(board.copy(stack=False))
         if opening is None and node.parent is not None:
             opening = self._facts[node.parent].opening
@@ -63,31 +62,31 @@ class GameTree:
         self._next_id += 1
 
     def __len__(self) -> int:
-        """Give the number of nodes, the root included."""
+        """Return the number of nodes, including the root."""
         return len(self._nodes)
 
     def __contains__(self, node: chess.pgn.GameNode) -> bool:
-        """Say whether a node is (still) part of the tree."""
+        """Return whether a node is (still) part of the tree."""
         return node in self._facts
 
     def id(self, node: chess.pgn.GameNode) -> int:
-        """Give the number of a node."""
+        """Return the number of a node."""
         return self._facts[node].number
 
     def node(self, number: int) -> chess.pgn.GameNode:
-        """Give the node of this number; MessageError if there is none (any more)."""
+        """Return the node with this number; MessageError if there is none (any more)."""
         if number not in self._nodes:
             raise MessageError("that move is no longer in the game")
         return self._nodes[number]
 
     def san(self, node: chess.pgn.GameNode) -> str:
-        """Give the move that led to this node in SAN; the empty string at the root."""
+        """Return the move that led to this node in SAN; the empty string at the root."""
         return self._facts[node].san
 
     def board(self, node: chess.pgn.GameNode) -> chess.Board:
-        """Give the position of a node, with the last moves before it: as many as can matter.
+        """Return the position of a node, with as many moves before it as can matter for repetitions.
 
-        After the position of its parent, which is what a game asks for, this takes no longer in a long game.
+        The position of the last requested node is cached, so a child of that node takes no longer in a long game.
         """
         near, board = self._near
         if near is not node:
@@ -100,17 +99,17 @@ class GameTree:
         return board.copy()
 
     def opening(self, node: chess.pgn.GameNode) -> Opening | None:
-        """Name the opening of the line that leads to a node: that of its last position that has a name."""
+        """Return the opening of the line that leads to a node: that of the last position in it with a name."""
         return self._facts[node].opening
 
     def score(self, node: chess.pgn.GameNode) -> dict[str, object] | None:
-        """Describe the evaluation of a node as `score_view` does; mate is one too, though PGN has none for it."""
+        """Describe the evaluation of a node as `score_view` does; checkmate has one, too, though PGN writes none."""
         facts = self._facts[node]
         if facts.san.endswith("#"):
             return {"text": "#", "chances": 0.0 if facts.ply % 2 == 0 else 1.0}
         if "[%eval" not in node.comment:
             return None
-        alone = chess.pgn.Game()  # to ask the node itself would go through all the moves before it
+        alone = chess.pgn.Game()  # node.eval() would go through all moves before the node
         alone.comment = node.comment
         try:
             return score_view(alone.eval())
@@ -118,7 +117,7 @@ class GameTree:
             return None
 
     def play(self, move: chess.Move, node: chess.pgn.GameNode | None = None) -> chess.pgn.GameNode:
-        """Play a legal move from a node, the cursor by default, and go there; a known move is not added again."""
+        """Play a legal move from a node, by default the cursor; show and return the new or existing node."""
         parent = self.cursor if node is None else node
         if parent.has_variation(move):
             self.cursor = parent.variation(move)
@@ -132,7 +131,7 @@ class GameTree:
         return self.cursor
 
     def delete(self, node: chess.pgn.GameNode) -> None:
-        """Delete a node with all that follow; the cursor goes to the one before it if it stood on one of them."""
+        """Delete a node and all nodes below; if the cursor is on one of them, it moves to the parent."""
         if node.parent is None:
             raise MessageError("the start position cannot be deleted")
         if node in _ancestry(self.cursor):
@@ -145,13 +144,13 @@ class GameTree:
             del self._nodes[self._facts.pop(gone).number]
 
     def promote(self, node: chess.pgn.GameNode) -> None:
-        """Make the line that leads to this node the main one, from the root on."""
+        """Make the line from the root to this node the main line."""
         for each in _ancestry(node):
             if isinstance(each, chess.pgn.ChildNode):
                 each.parent.promote_to_main(each)
 
     def line(self) -> list[chess.pgn.GameNode]:
-        """Give the nodes of the line that the cursor stands in: from the root to it, and on to the line's end."""
+        """Return the nodes of the cursor's line: from the root to the cursor, and on to the line's end."""
         after = list(self.cursor.mainline())
         return [*_ancestry(self.cursor)[::-1], *after]
 
@@ -166,7 +165,7 @@ class GameTree:
         return rows
 
     def row(self, node: chess.pgn.GameNode) -> dict[str, object]:
-        """Describe a node for the page, which draws it and writes PGN; ``before`` is a comment before the move."""
+        """Describe a node for the page, which draws it and writes PGN; ``before`` is the comment before the move."""
         facts = self._facts[node]
         return {
             "id": facts.number,
@@ -183,7 +182,7 @@ class GameTree:
 def score_view(score: chess.engine.PovScore | None) -> dict[str, object] | None:
     """Describe a score for the page, from White's view: as text, and as White's expected share of the point.
 
-    The share is what Lichess makes of centipawns (https://lichess.org/page/accuracy).
+    The share follows Lichess's formula for centipawns (https://lichess.org/page/accuracy).
     """
     if score is None:
         return None
@@ -194,14 +193,14 @@ def score_view(score: chess.engine.PovScore | None) -> dict[str, object] | None:
 
 
 def tree_of(board: chess.Board) -> GameTree:
-    """Make a tree that begins with this position, without the moves that led to it."""
+    """Return a tree that begins with this position, without the moves that led to it."""
     game = chess.pgn.Game()
     game.setup(board)
     return GameTree(game)
 
 
 def tree_of_line(tree: GameTree) -> GameTree:
-    """Make a tree of the moves that lead to the tree's cursor alone; its own cursor is at their end."""
+    """Return a tree of only the moves from the root to the tree's cursor, with its cursor at their end."""
     game = chess.pgn.Game()
     game.setup(tree.game.board())
     end = game.add_line(tree.cursor.board().move_stack)
@@ -211,19 +210,19 @@ def tree_of_line(tree: GameTree) -> GameTree:
 
 
 def parse_move(board: chess.Board, text: str) -> chess.Move:
-    """Read a legal move, in UCI's notation or as SAN; MessageError if it is none."""
+    """Return a legal move from UCI's notation or SAN; MessageError if there is no such move."""
     for read in (board.parse_uci, board.parse_san):
         try:
             move = read(text)
         except ValueError:
             continue
-        if move:  # null moves can be written, too
+        if move:  # false for a null move
             return move
     raise MessageError(f"{text} is not a legal move here")
 
 
 def parse_line(board: chess.Board, texts: Sequence[str]) -> list[chess.Move]:
-    """Read moves that are played one after the other from this position; MessageError if one is not legal."""
+    """Return moves, each played after the one before, from this position; MessageError if one is illegal."""
     board = board.copy(stack=False)
     moves = []
     for text in texts:
@@ -233,7 +232,7 @@ def parse_line(board: chess.Board, texts: Sequence[str]) -> list[chess.Move]:
 
 
 def board_from_fen(fen: str) -> chess.Board:
-    """Set up a position, by the rules of Chess960 where its castling rights need them.
+    """Return the position of a FEN, with the rules of Chess960 if its castling rights need them.
 
     Raises
     ------
@@ -254,7 +253,7 @@ def board_from_fen(fen: str) -> chess.Board:
 
 
 def status_text(board: chess.Board) -> str:
-    """Say what makes a position illegal, such as ``no white king``; the empty string if nothing does."""
+    """Return why a position is illegal, such as ``no white king``; the empty string if it is legal."""
     names = [str(flag.name).lower().replace("_", " ") for flag in chess.Status if flag and flag & board.status()]
     if max(board.fullmove_number, board.halfmove_clock) > _MAX_NUMBER:
         names.append(f"move number above {_MAX_NUMBER}")
@@ -265,7 +264,7 @@ def status_text(board: chess.Board) -> str:
 
 
 def _ancestry(node: chess.pgn.GameNode) -> list[chess.pgn.GameNode]:
-    """Give the node, its parent, and so on to the root."""
+    """Return the node, its parent, and so on to the root."""
     nodes = [node]
     while nodes[-1].parent is not None:
         nodes.append(nodes[-1].parent)
@@ -273,7 +272,7 @@ def _ancestry(node: chess.pgn.GameNode) -> list[chess.pgn.GameNode]:
 
 
 def _walk(root: chess.pgn.GameNode, board: chess.Board) -> Iterator[tuple[chess.pgn.ChildNode, str]]:
-    """Give all nodes below the root, parents first, with their moves in SAN; the board shows each as it is given."""
+    """Yield all nodes below the root, parents first, with their moves in SAN; `board` then has the node's position."""
     todo: list[chess.pgn.ChildNode | None] = list(reversed(root.variations))
     while todo:
         node = todo.pop()

@@ -1,9 +1,9 @@
-"""Who may use the board: whoever has its token, from the page that this server has sent.
+"""Access control: only a client with the token, on the page that this server has sent, may use the board.
 
-Every program on the machine can reach the server, other users' as well, and so can every page in the browser. So each
-request has to bring the token of the address that ``knightadder play`` prints: once in the address, from then on in a
-cookie. Requests are answered only if they name this server in ``Host``, which a page that points its own name at this
-machine cannot do (DNS rebinding), and a WebSocket is opened only for a page that came from here, by its ``Origin``.
+Every program on the machine, including those of other users, and every page in the browser can reach the server. So
+each request must contain the token of the address that ``knightadder play`` prints: first in the address, later in a
+cookie. A request must also name this server in ``Host``, which defeats DNS rebinding: a page that points its own name
+at this machine. A WebSocket is opened only if ``Origin`` says that the page came from this server.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
-    "Cache-Control": "no-cache",  # after an upgrade no old half of the page is used
+    "Cache-Control": "no-cache",  # after an upgrade the browser mixes no old files with new ones
 }
 
 
 class Guard:
-    """Refuses requests that are not the user's, and adds the headers that browsers heed.
+    """Refuses requests of others than the user, and adds security headers to the answers.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Guard:
     host : str
         The name or address that the server listens on.
     token : str
-        What a request has to know: as ``token`` in the address, or as the cookie that the first of these sets.
+        The secret that each request must contain: as ``token`` in the address, or in the cookie set by such a request.
     socket : str
         The path of the WebSocket.
     """
@@ -55,13 +55,13 @@ class Guard:
         self._socket = socket
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request or open a WebSocket, if it is the user's."""
+        """Answer a request or open a WebSocket, if it comes from the user."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
         elif scope["type"] == "websocket":
             if self._opens(HTTPConnection(scope)):
                 await self._app(scope, receive, send)
-            else:  # before it is accepted, so the browser gets a plain 403
+            else:  # closed before it is accepted, so the browser gets a plain 403
                 await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": "not the user's page"})
         else:
 
@@ -74,7 +74,7 @@ class Guard:
             await app(scope, receive, send_with_headers)
 
     def _opens(self, request: HTTPConnection) -> bool:
-        """Say whether a WebSocket may be opened."""
+        """Return whether this request may open a WebSocket."""
         host = request.headers.get("host", "")
         return (
             is_own_host(host, self._host)
@@ -84,11 +84,11 @@ class Guard:
         )
 
     def _instead(self, request: HTTPConnection) -> Response | None:
-        """Give the answer to a request that the application does not get to see; None where it does."""
+        """Return the answer to a request that is not passed to the application; None if it is passed on."""
         if not is_own_host(request.headers.get("host", ""), self._host):
             return PlainTextResponse("this server has another name", status_code=421)
         if self._is_token(request.query_params.get("token")):
-            answer = RedirectResponse("/", status_code=303)  # the token does not stay in the address
+            answer = RedirectResponse("/", status_code=303)  # removes the token from the address
             answer.set_cookie(_cookie_name(request), self._token, httponly=True, samesite="lax")
             return answer
         if not self._is_token(self._cookie(request)):
@@ -106,20 +106,20 @@ class Guard:
 
 
 def _cookie_name(request: HTTPConnection) -> str:
-    """Name the cookie by the port, since browsers send the cookies of a host to all its ports."""
+    """Return the cookie's name. It contains the port, since browsers send the cookies of a host to all its ports."""
     return f"knightadder-{request.scope['server'][1]}"
 
 
 def is_own_host(header: str, listening: str) -> bool:
-    """Say whether a request's ``Host`` names this server.
+    """Return whether a request's ``Host`` names this server.
 
     Parameters
     ----------
     header : str
         The header, with or without a port.
     listening : str
-        The name or address the server listens on. If that is no loopback, addresses in figures and this machine's name
-        are its own, too: other names are what a DNS rebinding attack would use.
+        The name or address the server listens on. If that is not a loopback address, numeric addresses and this
+        machine's name are accepted, too; a DNS rebinding attack would use another name.
     """
     try:
         name = (urlsplit(f"//{header}").hostname or "").lower()
@@ -133,7 +133,7 @@ def is_own_host(header: str, listening: str) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """Say whether this name or address is reached from this machine alone."""
+    """Return whether only this machine can reach this name or address."""
     return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
 
 

@@ -14,7 +14,7 @@ LOADING_THREAD = "engine of a tab"  # the name of the threads
 
 
 def load_in_thread(make: Callable[[], Engine]) -> asyncio.Future[Engine]:
-    """Load an engine in a thread that ends with the program, since nothing can interrupt the compiler.
+    """Load an engine in a daemon thread, since nothing can interrupt the compiler.
 
     Parameters
     ----------
@@ -24,8 +24,8 @@ def load_in_thread(make: Callable[[], Engine]) -> asyncio.Future[Engine]:
     Returns
     -------
     asyncio.Future
-        The engine, or what went wrong. If the future is cancelled, or the event loop ends before, the engine is closed
-        as soon as it is there.
+        The engine, or the error. If the future is cancelled or the event loop ends first, the engine is closed as soon
+        as it is loaded.
     """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Engine] = loop.create_future()
@@ -43,11 +43,11 @@ def load_in_thread(make: Callable[[], Engine]) -> asyncio.Future[Engine]:
         engine = error = None
         try:
             engine = make()
-        except BaseException as caught:  # whatever it is, the page must hear of it
+        except BaseException as caught:  # the page must be told of any error
             error = caught
         try:
             loop.call_soon_threadsafe(deliver, engine, error)
-        except RuntimeError:  # the server has ended meanwhile
+        except RuntimeError:  # the event loop has ended meanwhile
             if engine is not None:
                 engine.close()
 

@@ -1,7 +1,7 @@
-"""What a page may say to the server: JSON objects with a ``type``, read into dataclasses or refused.
+"""The messages that a page may send to the server: JSON objects with a ``type``, read into dataclasses or refused.
 
-Each field is checked for its type and its bounds here, so that the rest of the server need not. What depends on the
-position, such as whether a move is legal, is looked at where the position is known.
+The type and the bounds of each field are checked only here. What depends on the position, such as whether a move is
+legal, is checked where the position is known.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 from knightadder.engine.errors import EngineError
 from knightadder.engine.strength import MAX_ELO, MIN_ELO
 
-MAX_CHARACTERS = 512 * 1024  # of a message; a PGN is the longest there is
+MAX_CHARACTERS = 512 * 1024  # in a message; the longest messages hold a PGN
 MAX_LINES = 5
 _MAX_FEN = 200
 _MAX_SECONDS = 24 * 3600
@@ -24,7 +24,7 @@ _T = TypeVar("_T")
 
 
 class MessageError(EngineError):
-    """A message that is refused; the text says why."""
+    """A message is refused; the text says why."""
 
 
 def _checked(check: Check, expected: str, default: Any = MISSING) -> Any:
@@ -61,7 +61,7 @@ def _moves() -> Any:
 
 
 def _or_none(spec: Any) -> Any:
-    """Let the field of this specification be missing or null, too."""
+    """Return the specification, extended so that the field may also be missing or null."""
     check = spec.metadata["check"]
     return _checked(lambda v: v is None or check(v), spec.metadata["expected"], None)
 
@@ -75,15 +75,15 @@ class NewGame:
     color : str
         The user's side, ``white``, ``black`` or ``random``.
     elo : int or None
-        The engine's strength; None for all it has.
+        The engine's strength; None for full strength.
     initial, increment : float or None
         The clock in seconds; None for no clock.
     move_time : float
-        Seconds the engine takes for a move where there is no clock.
+        Seconds per move of the engine when there is no clock.
     start : str
         ``standard``, ``chess960``, or ``here`` for the position on the board.
     number : int or None
-        Number of the start position of Chess960; None for one by chance.
+        Number of the start position of Chess960; None for a random one.
     """
 
     color: str = _word("white", "black", "random")
@@ -105,7 +105,7 @@ class Play:
 
 @dataclass(frozen=True, slots=True)
 class PlayLine:
-    """Add moves, in UCI's notation, as a variation and go to its end."""
+    """Add moves, in UCI's notation, as a variation and show its end."""
 
     node: int = _node()
     moves: Sequence[str] = _moves()
@@ -113,7 +113,7 @@ class PlayLine:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """Ask for the position that these moves lead to."""
+    """Ask for the position after these moves."""
 
     node: int = _node()
     moves: Sequence[str] = _moves()
@@ -121,7 +121,7 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class TakeBack:
-    """Take back the user's last move, and the answer to it."""
+    """Take back the user's last move and the engine's reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class GoTo:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """Delete this move and all that follow it."""
+    """Delete this move and all moves after it."""
 
     node: int = _node()
 
@@ -157,7 +157,7 @@ class Promote:
 
 @dataclass(frozen=True, slots=True)
 class Analyse:
-    """Turn the analysis on or off, with so many lines."""
+    """Turn the analysis on or off, with this number of lines."""
 
     on: bool = _checked(lambda v: isinstance(v, bool), "true or false")
     lines: int = _whole(1, MAX_LINES, default=1)
@@ -184,7 +184,7 @@ class CheckFen:
 
 @dataclass(frozen=True, slots=True)
 class LoadPgn:
-    """Load a game of a PGN, the first by default."""
+    """Load a game from a PGN, the first by default."""
 
     pgn: str = _text(MAX_CHARACTERS)
     index: int = _whole(0, 10**6, default=0)
@@ -228,12 +228,12 @@ _TYPES: dict[str, type[Message]] = {
 
 
 def parse(text: str) -> Message:
-    """Read a message.
+    """Return the message that the text describes.
 
     Raises
     ------
     MessageError
-        If it is too long, no JSON object, of unknown type, or has a field that is missing, unknown or out of bounds.
+        If it is too long, not a JSON object, of unknown type, or has a missing, unknown or out-of-bounds field.
     """
     if len(text) > MAX_CHARACTERS:
         raise MessageError(f"message longer than {MAX_CHARACTERS} characters")

@@ -1,4 +1,4 @@
-"""What waits to be sent to a tab."""
+"""The queue of messages to a tab."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from knightadder.web.views import View
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"))
-_NEWEST = ("lines", "progress")  # messages of which only the last counts
+_NEWEST = ("lines", "progress")  # types of which only the newest message counts
 
 
 class Outbox:
     """The messages to a tab, in order.
 
-    What the engine finds goes in without waiting, and takes the place of what it found before and is not sent yet. What
-    answers the tab's own messages cannot pile up either: the next is handled when the box is `empty`.
+    The engine's findings are added without waiting, and replace older findings that are not sent yet. Answers to the
+    tab's messages cannot pile up either: the next message is handled only when the box is `empty`.
     """
 
     def __init__(self) -> None:
@@ -39,24 +39,24 @@ class Outbox:
         self._news.set()
 
     async def empty(self) -> None:
-        """Wait until all messages are on their way, or the tab is gone."""
+        """Wait until all messages have been sent or the tab is gone."""
         await self._empty.wait()
 
     async def send_all(self, websocket: WebSocket) -> None:
-        """Send what there is and what comes, until the tab is gone."""
+        """Send all messages, present and future, until the tab is gone."""
         try:
             while True:
                 await self._news.wait()
                 self._news.clear()
                 while self._views:
                     view = self._views.popleft()
-                    # In a thread if it may be long, so that other tabs need not wait for it.
+                    # A long message is encoded in a thread, so that other tabs do not wait for it.
                     await websocket.send_text(
                         await asyncio.to_thread(_text, view) if view["type"] == "tree" else _text(view)
                     )
                 self._empty.set()
         except (WebSocketDisconnect, RuntimeError):
-            pass  # whoever receives will notice
+            pass  # the receiving task notices it, too
         finally:
             self._gone = True
             self._views.clear()
@@ -64,5 +64,5 @@ class Outbox:
 
 
 def _text(view: View) -> str:
-    # Piece by piece: json.dumps lets no other thread run until it is done.
+    # In small steps: json.dumps blocks all other threads until it is done.
     return "".join(_ENCODER.iterencode(view))

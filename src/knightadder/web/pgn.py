@@ -1,4 +1,4 @@
-"""Reading PGN that somebody else wrote: what is sound is kept, and whatever is wrong ends in one line for the user."""
+"""Reads PGN from any source: keeps the valid part, and reports an error to the user in one line."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from knightadder.pgn_builder import SilentBuilder
 from knightadder.web.gametree import MAX_NODES, GameTree, status_text
 from knightadder.web.messages import MessageError
 
-_MAX_GAMES = 500  # of a file, to choose from
-_MAX_ASIDES = 4  # comments and variations for each of the most moves; more than one each way is not written
-_MAX_NESTING = 100  # of variations; python-chess keeps a board with all its moves for each level
-_MAX_COPIED = 2_000_000  # moves that python-chess copies, as many as are before each variation: some seconds
-_MAX_NAG = 255  # of the standard
+_MAX_GAMES = 500  # games in a file that the user can choose from
+_MAX_ASIDES = 4  # comments and variations allowed per move of the longest game; usual games have fewer
+_MAX_NESTING = 100  # levels of variations; python-chess keeps a board with all its moves for each level
+_MAX_COPIED = 2_000_000  # moves before all variations, which python-chess copies for each; takes some seconds
+_MAX_NAG = 255  # the highest in the PGN standard
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +28,11 @@ class LoadedPgn:
     tree : GameTree
         The game.
     titles : list of str
-        What the games of the text are called.
+        Titles of all games in the text.
     index : int
-        Which of them was read.
+        Index of the game that was read.
     problem : str or None
-        What cut the game, or a variation of it, short, if anything did.
+        The error that cut the game or a variation short; None if there is none.
     """
 
     tree: GameTree
@@ -42,19 +42,19 @@ class LoadedPgn:
 
 
 def load_pgn(text: str, index: int = 0) -> LoadedPgn:
-    """Read a game of a PGN.
+    """Return a game from a PGN.
 
     Parameters
     ----------
     text : str
         The PGN, of one game or several.
     index : int
-        Which game, from 0.
+        Index of the game, from 0.
 
     Raises
     ------
     MessageError
-        If there is no such game, it is too large, of a variant that is not played here, or nothing of it can be read.
+        If there is no such game, it is too large or of an unsupported variant, or nothing of it can be read.
     """
     source = io.StringIO(text)
     titles: list[str] = []
@@ -90,34 +90,34 @@ def load_pgn(text: str, index: int = 0) -> LoadedPgn:
 
 
 def _read_game(source: io.StringIO) -> chess.pgn.Game:
-    """Read a game that begins here; what was wrong is in its list of errors."""
+    """Return the game that begins here, with its errors in its list ``errors``."""
     builder = _Builder()
     try:
         chess.pgn.read_game(source, Visitor=lambda: builder)
-    except (ValueError, LookupError, AssertionError) as error:  # python-chess foresees much, but not everything
+    except (ValueError, LookupError, AssertionError) as error:  # python-chess does not handle all errors itself
         builder.game.errors.append(ValueError(str(error) or "the text makes no sense"))
     return builder.game
 
 
 class _Builder(SilentBuilder):
-    """Builds a game: of a line with an error it drops the rest, and a game that is too large it refuses at once.
+    """Builds a game: drops the rest of a line after an error, and refuses a game that is too large.
 
-    After an error in a variation python-chess takes the moves behind the variation for moves of it. So the rest of such
-    a line is skipped here.
+    After an error in a variation, python-chess adds the moves that follow the variation to it. So this class skips
+    the rest of the line.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self._broken = [False]  # whether there was an error in the line, for each line that is open
-        self._skipping = False  # a variation of a line with an error
+        self._broken = [False]  # for each open line: whether it had an error
+        self._skipping = False  # inside a variation of a line with an error
         self._move = chess.Move.null()
         self._nodes = 1
-        self._plies = 0  # before the last move that was read, that included
+        self._plies = 0  # from the start to the last move read, inclusive
         self._asides = 0
         self._copied = 0
 
     def _count_aside(self) -> None:
-        """Count a variation or a comment: each costs time, even if nothing of it is kept."""
+        """Count a variation or a comment: each costs time, even if it is dropped."""
         self._asides += 1
         if self._asides > _MAX_ASIDES * MAX_NODES:
             raise MessageError(f"the game has more than {_MAX_ASIDES * MAX_NODES} comments and variations")
@@ -181,7 +181,7 @@ def _title(headers: chess.pgn.Headers) -> str:
 
 
 def _drop_null_moves(game: chess.pgn.Game) -> None:
-    """Cut lines off where a side passes, which is written in comments on games and is no move to analyse."""
+    """Cut lines off at a null move, which annotators write but which cannot be analysed."""
     todo: list[chess.pgn.GameNode] = [game]
     while todo:
         node = todo.pop()

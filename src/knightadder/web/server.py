@@ -1,4 +1,4 @@
-"""The application of the web board: the page, its pieces, and a WebSocket for each tab."""
+"""The application of the web board: the page, the images of the pieces, and a WebSocket for each tab."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _TRY_AGAIN_LATER = 1013  # WebSocket's close code
 
 
 def make_app(make_engine: Callable[[], Engine], token: str, host: str = "127.0.0.1") -> Starlette:
-    """Make the application.
+    """Return the application.
 
     Parameters
     ----------
     make_engine : callable
         Loads an engine for a tab; called in a thread.
     token : str
-        What requests have to know, see `Guard`.
+        The secret that requests must contain, see `Guard`.
     host : str
         The name or address that the server listens on.
     """
@@ -70,7 +70,7 @@ async def _piece(request: Request) -> Response:
 
 
 async def _serve_tab(websocket: WebSocket, make_engine: Callable[[], Engine]) -> None:
-    """Serve a tab until it is closed and its engine, too: until then it counts as one of the tabs that there may be."""
+    """Serve a tab, which counts as open until its engine is closed; refuse it if `MAX_TABS` tabs are open."""
     state = websocket.app.state
     if state.tabs >= MAX_TABS:
         await websocket.accept()
@@ -85,7 +85,7 @@ async def _serve_tab(websocket: WebSocket, make_engine: Callable[[], Engine]) ->
 
 
 async def serve_session(websocket: WebSocket, make_engine: Callable[[], Engine]) -> None:
-    """Answer the messages of a tab until it is closed, one after the other, and close its engine.
+    """Answer the messages of a tab, one after the other, until it is closed; then close its engine.
 
     Parameters
     ----------
@@ -101,14 +101,14 @@ async def serve_session(websocket: WebSocket, make_engine: Callable[[], Engine])
         session.start()
         async for text in _texts(websocket):
             await session.handle(text)
-            await outbox.empty()  # a tab that reads nothing is not answered either
+            await outbox.empty()  # handles no further message of a tab that does not read
     finally:
         sending.cancel()
         await session.close()
 
 
 async def _texts(websocket: WebSocket) -> AsyncIterator[str]:
-    """Give what a tab says until it is closed, or says what no page of ours does: something that is no text."""
+    """Yield the messages of a tab until it is closed or sends binary data, which our page never does."""
     while True:
         message = await websocket.receive()
         text = message.get("text")

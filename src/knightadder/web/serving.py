@@ -1,4 +1,4 @@
-"""The web server beneath the board: uvicorn, with limits so that no client takes what the others need."""
+"""The web server of the board: uvicorn, with limits so that no client uses up its resources."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from knightadder.web.messages import MAX_CHARACTERS
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-MAX_IDLE = 100  # connections without a request; macOS lets a process have 256 files, of which a connection is one
+MAX_IDLE = 100  # connections without a request; each uses a file, and macOS allows a process 256 files
 
 _numbers = count()
 
 
 class _Http(H11Protocol):
-    """HTTP/1.1, where the oldest connection without a complete request makes room for a new one.
+    """HTTP/1.1 that closes the oldest connection without a complete request to make room for a new one.
 
-    uvicorn ends connections that are silent after a request, but waits for a first one, or for the rest of it, forever.
+    uvicorn closes connections that are idle after a request, but waits forever for the first request or its rest.
     """
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -33,21 +33,21 @@ class _Http(H11Protocol):
             min(idle, key=lambda each: each.number).transport.abort()
 
     def is_idle(self) -> bool:
-        """Say whether no request is being answered."""
+        """Return whether the connection is open and no request is being answered."""
         return not self.transport.is_closing() and (self.cycle is None or self.cycle.response_complete)
 
 
 def make_server(app: Starlette) -> uvicorn.Server:
-    """Make the server of an application; it has yet to be run, with the sockets to listen on."""
+    """Return a server for an application; the caller has to run it with the sockets to listen on."""
     return uvicorn.Server(
         uvicorn.Config(
             app,
             http=_Http,
-            log_level="error",  # what clients do wrong is not the user's concern
+            log_level="error",  # errors of clients do not concern the user
             lifespan="off",
-            backlog=MAX_IDLE,  # so many connections are accepted at once before one of them can make room
-            ws_per_message_deflate=False,  # within a machine it only takes time
-            ws_max_size=4 * MAX_CHARACTERS,  # bytes, of which UTF-8 takes up to four a character
-            timeout_graceful_shutdown=60,  # a client that reads nothing is waited for; a second Ctrl-C ends that
+            backlog=MAX_IDLE,  # connections accepted at once before one of them can be closed
+            ws_per_message_deflate=False,  # on one machine compression only takes time
+            ws_max_size=4 * MAX_CHARACTERS,  # bytes; UTF-8 needs up to four per character
+            timeout_graceful_shutdown=60,  # seconds for clients that do not read; a second Ctrl-C ends the wait
         )
     )

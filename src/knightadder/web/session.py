@@ -1,7 +1,7 @@
-"""One tab of the board: its game, its engine, and what the two are doing.
+"""One tab of the board: its game and its engine.
 
-Everything here happens in the event loop, one message after the other, and what is sent goes into a queue without
-waiting; so the state never changes in the middle of an action. The engine loads and searches in threads of its own.
+All code here runs in the event loop and handles one message after the other. Sending only puts a message into a queue,
+without waiting, so the state never changes in the middle of an action. The engine loads and searches in other threads.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Session:
     make_engine : callable
         Loads an engine; called once, in a thread.
     send : callable
-        Takes what the page is to be told; must not block.
+        Takes a message for the page; must not block.
     """
 
     def __init__(self, make_engine: Callable[[], Engine], send: Callable[[View], None]) -> None:
@@ -55,14 +55,14 @@ class Session:
         self._lines = 1
         self._engine: asyncio.Future[Engine] | None = None
         self._work: asyncio.Task[None] | None = None
-        self._fresh = True  # the engine has yet to hear that a new game begins
-        self._clearing: asyncio.Task[None] | None = None  # of what earlier games have left in the engine
+        self._fresh = True  # the engine has not been told yet that a new game begins
+        self._clearing: asyncio.Task[None] | None = None  # clears the state of earlier games in the engine
         self._flag: asyncio.TimerHandle | None = None
 
     # --- from beginning to end -------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Tell the page how things stand, and begin to load the engine."""
+        """Send the current state to the page, and begin to load the engine."""
         self._send({"type": "strength", "min": MIN_ELO, "max": MAX_ELO})
         self._send({"type": "engine", "state": "loading"})
         self._send(tree_view(self._tree))
@@ -80,7 +80,7 @@ class Session:
             self._send({"type": "engine", "state": "failed", "text": str(error)})
 
     async def handle(self, text: str) -> None:
-        """Do what a message asks; one that is refused is answered by an error, and changes nothing."""
+        """Handle a message; if it is refused, the answer is an error and nothing changes."""
         try:
             message = messages.parse(text)
             await _HANDLERS[type(message)](self, message)
@@ -100,7 +100,7 @@ class Session:
         if engine.done():
             if not engine.cancelled() and engine.exception() is None:
                 await asyncio.to_thread(engine.result().close)
-        else:  # the thread that loads it sees this, and closes what it has loaded
+        else:  # the loading thread sees this and closes the engine
             engine.cancel()
 
     # --- playing ---------------------------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ class Session:
         self._go_on()
 
     def _make_move(self, game: PlayedGame, move: chess.Move) -> None:
-        """Play a move in the game against the engine, press the clock, and see whether that ends it."""
+        """Play a move in the game against the engine, press the clock, and check whether the game has ended."""
         before, shown = self._tip, self._tree.cursor
         mover = before.turn()
         self._tip = self._tree.play(move, before)
@@ -164,7 +164,7 @@ class Session:
         game.settle(self._tree.board(self._tip))
 
     async def _go_on_playing(self, game: PlayedGame) -> None:
-        """Start the clock once the engine is there, and let the engine move if it is its turn."""
+        """Start the clock once the engine is loaded, and let the engine move if it is its turn."""
         engine = await self._ready_engine()
         board = self._tree.board(self._tip)
         if game.clock is not None and game.clock.running is None:
@@ -173,7 +173,7 @@ class Session:
             self._show_game()
         if board.turn == game.user:
             return
-        # Leaving the block waits for the search to end, so that one that is cancelled leaves an idle engine behind.
+        # Leaving the block waits for the end of the search, so the engine is idle even after a cancelled search.
         async with engine.stream(board, game.limit()) as stream:
             analysis = await stream.result_async()
         if analysis.best_move is not None and not game.out_of_time(board):
@@ -181,7 +181,7 @@ class Session:
             game.note_score(analysis.score, board.fullmove_number)
             self._tip.set_eval(analysis.score, analysis.best.depth)
             self._show_nodes([self._tip])
-        self._work = None  # this is done: what comes now must not wait for it
+        self._work = None  # the work is done: later actions must not wait for it
         self._go_on()
 
     async def _take_back(self, _: messages.TakeBack) -> None:
@@ -189,7 +189,7 @@ class Session:
         if game is None:
             raise MessageError("there is no game")
         node = self._tip
-        while node.parent is not None and node.turn() == game.user:  # the engine's answer
+        while node.parent is not None and node.turn() == game.user:  # takes back the engine's reply, too
             node = node.parent
         before = node.parent
         if before is None or node.ply() <= game.start_ply:
@@ -231,7 +231,7 @@ class Session:
         if self._analysing:
             await self._stop_work()
             self._go_on()
-        else:  # whatever the engine does, it does not depend on what is shown
+        else:  # the engine's work does not depend on the node that is shown
             self._show_position()
 
     async def _play_line(self, message: messages.PlayLine) -> None:
@@ -294,7 +294,7 @@ class Session:
             self._send({"type": "notice", "text": f"Read up to an error in the PGN: {loaded.problem}"})
 
     async def _set_tree(self, tree: GameTree, titles: Sequence[str] = (), index: int = 0) -> None:
-        """Put another game on the board, which was chosen from those of these titles."""
+        """Show another game, number `index` of the games with these titles."""
         view = await asyncio.to_thread(tree_view, tree)  # a long one takes a while
         await self._stop_work()
         self._tree = tree
@@ -333,7 +333,7 @@ class Session:
     # --- the engine's work -----------------------------------------------------------------------------------------
 
     def _go_on(self) -> None:
-        """Show how things stand, and set the engine to what there is for it to do; it must be idle."""
+        """Send the current state, and start the engine's next work; the engine must be idle."""
         self._show_position()
         self._show_game()
         self._watch_flag()
@@ -344,34 +344,34 @@ class Session:
             self._work = asyncio.create_task(self._guarded(self._go_on_analysing))
 
     async def _guarded(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Tell the page where the engine cannot do its work."""
+        """Run the engine's work, and send its errors to the page."""
         try:
             await work()
         except EngineError as error:
             self._send({"type": "error", "text": str(error)})
 
     async def _stop_work(self) -> None:
-        """Stop what the engine does, and wait until it has."""
+        """Stop the engine's work and wait for its end."""
         work, self._work = self._work, None
         if work is not None:
             work.cancel()
             await asyncio.wait([work])
 
     async def _ready_engine(self) -> Engine:
-        """Wait until the engine is loaded, and give it the strength that is wanted now."""
-        assert self._engine is not None  # nothing is done before the start
+        """Return the engine, once it is loaded, set to the strength of the current game."""
+        assert self._engine is not None  # set by start(), which comes first
         engine = await asyncio.shield(self._engine)
         if self._fresh:
             self._fresh = False
             self._clearing = asyncio.create_task(asyncio.to_thread(engine.new_game))
-        if self._clearing is not None:  # also of a game that was given up meanwhile
+        if self._clearing is not None:  # even if that game has been given up meanwhile
             await asyncio.shield(self._clearing)
         elo = self._game.elo if self._game is not None and self._game.running else None
         engine.configure({"UCI_LimitStrength": elo is not None, "UCI_Elo": DEFAULT_ELO if elo is None else elo})
         return engine
 
     def _watch_flag(self) -> None:
-        """Look again when the clock that runs will have run out."""
+        """Schedule a check for the moment when the running clock reaches zero."""
         if self._flag is not None:
             self._flag.cancel()
             self._flag = None

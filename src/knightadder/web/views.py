@@ -1,4 +1,4 @@
-"""What the page is told: positions, games and lines of analysis as JSON."""
+"""The messages to the page: positions, games and lines of analysis as JSON."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 View: TypeAlias = dict[str, Any]
 
-_MAX_PLIES_SHOWN = 24  # of a line of analysis
+_MAX_PLIES_SHOWN = 24  # in a line of analysis
 
 
 def tree_view(tree: GameTree) -> View:
-    """Describe the whole tree; what changes in it later is told by itself."""
+    """Describe the whole tree; later changes are sent separately."""
     return {"type": "tree", "nodes": tree.describe(), "headers": dict(tree.game.headers)}
 
 
 def nodes_view(tree: GameTree, nodes: Iterable[chess.pgn.GameNode]) -> View:
-    """Describe nodes that are new or changed; a new one comes after its parent, and stands behind its siblings."""
+    """Describe new or changed nodes; a new node comes after its parent and becomes the last of its siblings."""
     return {"type": "nodes", "nodes": [tree.row(node) for node in nodes]}
 
 
@@ -38,7 +38,7 @@ def position_view(tree: GameTree, movable: bool) -> View:
     tree : GameTree
         The tree.
     movable : bool
-        Whether the user may move there; if not, no legal moves are told.
+        Whether the user may move; if not, the legal moves are left out.
     """
     board = tree.board(tree.cursor)
     outcome = outcome_of(board)
@@ -59,7 +59,7 @@ def position_view(tree: GameTree, movable: bool) -> View:
 
 
 def board_view(board: chess.Board) -> View:
-    """Describe what stands on the board, whose move it is, the last move, and the king that is in check."""
+    """Describe the pieces, the side to move, the last move, and the king in check."""
     king = board.king(board.turn)
     return {
         "pieces": {chess.square_name(square): _piece_name(piece) for square, piece in board.piece_map().items()},
@@ -70,10 +70,10 @@ def board_view(board: chess.Board) -> View:
 
 
 def legal_view(board: chess.Board) -> dict[str, dict[str, str]]:
-    """Give the legal moves: for each square with some, the squares it can go to and the move in UCI's notation.
+    """Return the legal moves: from-square to target square to the move in UCI's notation.
 
-    Castling can be played by the king's goal and by its rook's square, where the king has no other move there. A move
-    of a promotion lacks the letter of the new piece.
+    For castling, the target is the king's goal or the rook's square, unless another king move has the same target. A
+    promotion lacks the letter of the new piece.
     """
     legal: dict[str, dict[str, str]] = {}
     castlings = []
@@ -122,7 +122,7 @@ def lines_view(node: int, board: chess.Board, lines: Mapping[int, Line]) -> View
     Parameters
     ----------
     node : int
-        Number of the node that is analysed.
+        Number of the analysed node.
     board : chess.Board
         Its position.
     lines : mapping of int to Line
@@ -167,7 +167,7 @@ def _last_move(board: chess.Board) -> list[str] | None:
 
 
 def _squares(board: chess.Board, move: chess.Move) -> list[str]:
-    """Name where a move's piece comes from and goes to; for castling, the king's squares."""
+    """Return the names of a move's from-square and target square; for castling, the king's squares."""
     goal = _king_goal(move) if board.is_castling(move) else move.to_square
     return [chess.square_name(move.from_square), chess.square_name(goal)]
 
@@ -178,7 +178,7 @@ def _king_goal(castling: chess.Move) -> chess.Square:
 
 
 def _castling_rook(board: chess.Board, castling: chess.Move) -> chess.Square:
-    """Give the square of the rook."""
+    """Return the square of the castling rook."""
     if board.chess960:
         return castling.to_square
     kingside = chess.square_file(castling.to_square) > chess.square_file(castling.from_square)

@@ -1,1 +1,1 @@
-"""What developers of the engine use: test suites, matches, tuning. Nothing of it is loaded by the UCI engine."""
+"""Tools for developers of the engine: test suites, matches, tuning. The UCI engine loads none of them."""

@@ -1,4 +1,4 @@
-"""The argument ``--openings``, which says from where the games of a command begin."""
+"""The argument ``--openings``: the openings of a command's games."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _KEYS = ("file", "format", "order", "plies", "seed")
 
 
 def add_openings(command: argparse._ActionsContainer) -> None:
-    """Declare ``--openings``; what it takes becomes a book by `read_book`."""
+    """Declare ``--openings``; `read_book` turns its words into a book."""
     command.add_argument("--openings", default=[], help=f"keys: {', '.join(_KEYS)}", nargs="*", metavar="KEY=VALUE")
 
 
 def read_book(words: Iterable[str], chess960: bool = False) -> Book:
-    """Load the book that ``--openings`` describes.
+    """Return the book that ``--openings`` describes.
 
     Parameters
     ----------
     words : iterable of str
-        The ``key=value`` words; see `knightadder.workshop.openings.load_book` for what they mean and what is usual.
+        The ``key=value`` words; see `knightadder.workshop.openings.load_book` for their meanings and defaults.
     chess960 : bool
         Whether castling is that of Chess960.
 
@@ -38,7 +38,7 @@ def read_book(words: Iterable[str], chess960: bool = False) -> Book:
     Raises
     ------
     OptionError
-        If a word is wrong, or the file cannot be read or has nothing in it.
+        If a word is wrong, or the file is unreadable or empty.
     """
     from knightadder.workshop.openings import FORMATS, ORDERS, load_book
 

@@ -1,10 +1,10 @@
-"""Problems in Extended Position Description (EPD): positions with what solves them.
+"""Problems in Extended Position Description (EPD): positions with their solutions.
 
-An EPD line is the first four fields of a FEN and operations, such as ``bm Qg6; id "WAC.001";``. Understood are
+An EPD line is the first four fields of a FEN and operations, such as ``bm Qg6; id "WAC.001";``. These are supported:
 
 - ``bm`` and ``am``: best moves, and moves to avoid;
-- ``dm 3``, and in its place ``ce +M3``: a forced mate, in so many moves;
-- points for moves, as the Strategic Test Suite (STS) has them: ``c9`` with the moves and ``c8`` with their points, or
+- ``dm 3`` or ``ce +M3``: a forced mate in this number of moves;
+- points for moves, as in the Strategic Test Suite (STS): ``c9`` with the moves and ``c8`` with their points, or
   ``c0 "f5=10, Bf2=4"``;
 - ``id``: the name.
 
@@ -20,7 +20,7 @@ import chess
 
 from knightadder.engine.errors import OptionError
 
-# Whatever else the rules of a real game ask of a position, composed problems need not have.
+# Composed problems may break all other rules of legal positions.
 _UNPLAYABLE = (
     chess.STATUS_EMPTY
     | chess.STATUS_NO_WHITE_KING
@@ -29,7 +29,7 @@ _UNPLAYABLE = (
     | chess.STATUS_PAWNS_ON_BACKRANK
     | chess.STATUS_OPPOSITE_CHECK
 )
-# Four fields, and the two counters of a full FEN, which some suites leave in.
+# Four fields, and optionally the two counters of a full FEN, which some suites contain.
 _POSITION = re.compile(r"\s*(\S+ +[wb] +[-\w]+ +[-\w]+)(?: +(\d+) +(\d+)(?=\s|;|$))?")
 _OPERATION = re.compile(r'\s*([A-Za-z]\w*)((?:"[^"]*"|[^";])*)(?:;|$)')
 _MATE = re.compile(r"\+?[M#]?(\d+)")
@@ -39,12 +39,12 @@ _POINTS_LIST = re.compile(rf"{_POINTS.pattern}(?:[\s,]+{_POINTS.pattern})*[\s,]*
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A position and what solves it.
+    """A position and its solution.
 
     Attributes
     ----------
     name : str
-        Its ``id``, or its line's number.
+        Its ``id``, or its line number.
     board : chess.Board
         The position.
     best, avoid : frozenset of chess.Move
@@ -52,7 +52,7 @@ class Problem:
     mate : int or None
         Moves to a forced mate.
     points : mapping of chess.Move to int
-        What each move is worth; other moves nothing. Empty where the suite gives no points.
+        Points of each move; other moves get none. Empty if the suite gives no points.
     """
 
     name: str
@@ -64,31 +64,31 @@ class Problem:
 
     @property
     def maximum(self) -> int:
-        """Most points that a move gets."""
+        """Highest points of a move."""
         return max(self.points.values(), default=0)
 
     @property
     def wanted(self) -> str:
-        """What solves it, as text."""
+        """The solution as text."""
         moves = sorted(self.board.san(move) for move in self.best)
         moves += sorted(f"not {self.board.san(move)}" for move in self.avoid)
         return " ".join(moves) or f"#{self.mate}"
 
     def solved_by(self, move: chess.Move | None, mate: int | None = None) -> bool:
-        """Judge an answer.
+        """Return whether an answer solves the problem.
 
         Parameters
         ----------
         move : chess.Move or None
             The move chosen.
         mate : int or None
-            The mate announced with it, in moves; negative when it is the opponent who mates.
+            The mate announced with it, in moves; negative if the opponent mates.
 
         Returns
         -------
         bool
-            Whether the move is one of the best, where there are such, and not one to avoid; or, whatever the move, the
-            mate announced takes no longer than the known one, since there may be more than one way.
+            Whether the move is among the best moves, if there are any, and not one to avoid. Any move counts if the
+            announced mate is no longer than the known one, since there may be several ways to mate.
         """
         if self.mate is not None and mate is not None and 0 < mate <= self.mate:
             return True
@@ -98,7 +98,7 @@ class Problem:
 
 
 def read_problems(file: Path, chess960: bool = False) -> tuple[list[Problem], list[str]]:
-    """Read the problems of an EPD file; empty lines and those that begin with ``#`` are left out.
+    """Return the problems of an EPD file, without empty lines and lines that begin with ``#``.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def read_problems(file: Path, chess960: bool = False) -> tuple[list[Problem], li
     problems : list of Problem
         In the order of the file.
     complaints : list of str
-        One text for each line that is no problem, with file and line number.
+        A message for each invalid line, with file and line number.
 
     Raises
     ------
@@ -135,14 +135,14 @@ def read_problems(file: Path, chess960: bool = False) -> tuple[list[Problem], li
 
 
 def parse_problem(line: str, name: str, chess960: bool = False) -> Problem:
-    """Read one line of EPD.
+    """Return the problem in a line of EPD.
 
     Parameters
     ----------
     line : str
         Position and operations.
     name : str
-        Names the problem if it has no ``id``.
+        The name for a problem without ``id``.
     chess960 : bool
         Whether castling is that of Chess960.
 
@@ -154,7 +154,7 @@ def parse_problem(line: str, name: str, chess960: bool = False) -> Problem:
     Raises
     ------
     ValueError
-        If the line is no EPD, or gives no solution; the text says what is wrong.
+        If the line is not EPD or has no solution; the text says what is wrong.
     """
     fen, rest = split_epd(line)
     board = chess.Board(fen, chess960=chess960)
@@ -184,7 +184,7 @@ def split_epd(line: str) -> tuple[str, str]:
     fen : str
         The position as a FEN; its counters are 0 and 1 if they are not in the line.
     operations : str
-        What stands behind the position.
+        The text after the position.
 
     Raises
     ------
@@ -198,15 +198,15 @@ def split_epd(line: str) -> tuple[str, str]:
 
 
 def _moves(board: chess.Board, text: str) -> frozenset[chess.Move]:
-    """Read moves in algebraic notation."""
+    """Return moves from algebraic notation."""
     words = [word.rstrip("!?") for word in re.split(r"[\s,]+", text) if word]
-    if words[:1] in (["bm"], ["am"]):  # a slip in a suite that is in wide use
+    if words[:1] in (["bm"], ["am"]):  # a typing error in a widely used suite
         del words[0]
     return frozenset(board.parse_san(word) for word in words)
 
 
 def _mate(operations: Mapping[str, str]) -> int | None:
-    """Read the distance of a mate; a ``ce`` in centipawns is none."""
+    """Return the distance to mate; None if there is none, or if ``ce`` is in centipawns."""
     for code, needed in (("dm", ""), ("ce", "M")):
         match = _MATE.fullmatch(operations.get(code, ""))
         if match and needed in match[0]:
@@ -215,7 +215,7 @@ def _mate(operations: Mapping[str, str]) -> int | None:
 
 
 def _points(board: chess.Board, operations: Mapping[str, str]) -> dict[chess.Move, int]:
-    """Read the points of the moves, empty if there are none."""
+    """Return the points of the moves; empty if there are none."""
     if "c8" in operations and "c9" in operations:
         moves, values = operations["c9"].split(), operations["c8"].split()
         try:
@@ -223,6 +223,6 @@ def _points(board: chess.Board, operations: Mapping[str, str]) -> dict[chess.Mov
         except ValueError as error:
             raise ValueError(f"c8 and c9 are no points for moves: {error}") from None
     text = operations.get("c0", "")
-    if not _POINTS_LIST.fullmatch(text):  # a comment
+    if not _POINTS_LIST.fullmatch(text):  # a comment instead of points
         return {}
     return {board.parse_san(move): int(value) for move, value in _POINTS.findall(text)}

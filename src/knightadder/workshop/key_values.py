@@ -1,4 +1,4 @@
-"""Words of the form ``key=value``: what an argument such as ``--engine`` or ``--openings`` takes."""
+"""Words of the form ``key=value``, as in arguments such as ``--engine`` or ``--openings``."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ class KeyValues(dict[str, str]):
 
     @classmethod
     def read(cls, words: Iterable[str], keys: Collection[str], what: str) -> Self:
-        """Read words; of several with the same key the last one counts.
+        """Return the values of words; if a key is there several times, the last one counts.
 
         Parameters
         ----------
         words : iterable of str
             The words.
         keys : collection of str
-            Keys that are taken; one that ends with a dot takes any name behind it.
+            Allowed keys; a key that ends with a dot allows any name after it.
         what : str
-            Where the words stand, for messages.
+            The argument that has the words, for messages.
 
         Returns
         -------
@@ -35,7 +35,7 @@ class KeyValues(dict[str, str]):
         Raises
         ------
         OptionError
-            If a word is not of that form, or there is no such key.
+            If a word is not of that form, or its key is not allowed.
         """
         values = cls()
         for word in words:
@@ -50,7 +50,7 @@ class KeyValues(dict[str, str]):
         return values
 
     def number(self, key: str, default: _Default, least: float = 0) -> float | _Default:
-        """Read a finite number.
+        """Return a finite number.
 
         Parameters
         ----------
@@ -59,7 +59,7 @@ class KeyValues(dict[str, str]):
         default : object
             What to return if there is no such key.
         least : float
-            The least that is allowed.
+            The least allowed value.
 
         Returns
         -------
@@ -69,12 +69,12 @@ class KeyValues(dict[str, str]):
         Raises
         ------
         OptionError
-            If it is no number, or less.
+            If it is not a number, or too small.
         """
         return self._number(float, "a number", key, default, least)
 
     def whole(self, key: str, default: _Default, least: int = 0) -> int | _Default:
-        """Read a whole number; all else is as of `number`."""
+        """Return a whole number; parameters and errors are those of `number`."""
         return self._number(int, "a whole number", key, default, least)
 
     def _number(
@@ -91,14 +91,14 @@ class KeyValues(dict[str, str]):
         return value
 
     def choice(self, key: str, choices: Sequence[str], default: _Default) -> str | _Default:
-        """Read one of several words.
+        """Return one of several words.
 
         Parameters
         ----------
         key : str
             Its key.
         choices : sequence of str
-            The words that are allowed.
+            The allowed words.
         default : object
             What to return if there is no such key.
 

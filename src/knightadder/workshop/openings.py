@@ -23,16 +23,16 @@ ORDERS = ("random", "sequential")
 
 @dataclass(frozen=True, slots=True)
 class BookLine:
-    """Where a game begins.
+    """The start of a game.
 
     Attributes
     ----------
     fen : str
         A position.
     moves : tuple of str
-        Moves played from there, in UCI notation; the engines are told of them.
+        Moves from there, in UCI notation; the engines receive them, too.
     name : str
-        What the opening is called, if it has a name.
+        Name of the opening, if it has one.
     """
 
     fen: str = chess.STARTING_FEN
@@ -40,7 +40,7 @@ class BookLine:
     name: str = ""
 
     def board(self, chess960: bool = False) -> chess.Board:
-        """Give the position after the moves, with its history."""
+        """Return the position after the moves, with its history."""
         board = chess.Board(self.fen, chess960=chess960)
         for move in self.moves:
             board.push_uci(move)
@@ -48,27 +48,27 @@ class BookLine:
 
 
 class Book:
-    """A collection of openings, in the order in which they are played.
+    """A collection of openings, in the order of play.
 
-    Only those that are played are read and checked.
+    Only openings that are played are read and checked.
 
     Parameters
     ----------
     entries : sequence of str
-        What describes each: a line of EPD, a game of a PGN file, or name, tab and moves.
+        The openings: a line of EPD, a game of a PGN file, or name, tab and moves.
     form : str
         ``epd``, ``pgn`` or ``tsv``.
     name : str
-        For messages and tables.
+        Name of the book, for messages and tables.
     plies : int, optional
-        How many plies of a game's or line's moves to play at most; all by default.
+        Maximum number of plies from a game or line; all by default.
     chess960 : bool
         Whether castling is that of Chess960.
 
     Attributes
     ----------
     digest : str
-        Tells books apart: depends on the entries and their order.
+        Identifies the book: depends on the entries and their order.
     """
 
     def __init__(
@@ -82,16 +82,16 @@ class Book:
         self.digest = hashlib.sha256(repr((form, plies, *entries)).encode()).hexdigest()[:16]
 
     def __len__(self) -> int:
-        """Tell how many there are."""
+        """Return the number of openings."""
         return len(self._entries)
 
     def opening(self, number: int) -> BookLine:
-        """Read an opening.
+        """Return an opening.
 
         Parameters
         ----------
         number : int
-            From 0 on; past the end it begins again.
+            Number of the opening, from 0; after the last, the book starts again.
 
         Returns
         -------
@@ -116,17 +116,17 @@ class Book:
         return opening
 
     def check(self, count: int) -> None:
-        """Read the first openings, so that a bad one is found before the games, and not in the middle of the night.
+        """Read the first openings, so that a bad one is found before the games start.
 
         Parameters
         ----------
         count : int
-            How many; all, if there are no more.
+            Number of openings; more than there are means all.
 
         Raises
         ------
         PositionError
-            If one is bad, see `opening`.
+            If an opening is bad, see `opening`.
         """
         for number in range(min(count, len(self))):
             self.opening(number)
@@ -158,20 +158,20 @@ def load_book(
     seed: int = 1,
     chess960: bool = False,
 ) -> Book:
-    """Load a book.
+    """Return a book.
 
     Parameters
     ----------
     file : Path, optional
         An EPD or PGN file; the package's own lines by default, or for Chess960 its start positions.
     form : str, optional
-        ``epd`` or ``pgn``; by default as the file's name ends.
+        ``epd`` or ``pgn``; by default the suffix of the file decides.
     order : str
         ``random`` or ``sequential``.
     plies : int, optional
-        How many plies of a game's moves to play at most.
+        Maximum number of plies from a game.
     seed : int
-        Of the random order.
+        Seed of the random order.
     chess960 : bool
         Whether castling is that of Chess960.
 
@@ -183,7 +183,7 @@ def load_book(
     Raises
     ------
     OptionError
-        If the file cannot be read or has nothing in it.
+        If the file is unreadable or empty.
     """
     if file is not None:
         form = form or ("pgn" if file.suffix.lower() == ".pgn" else "epd")
@@ -197,7 +197,7 @@ def load_book(
         form, name = "epd", "chess960"
     else:
         lines = [f"{line.opening.name}\t{line.moves}" for line in named_lines() if line.in_book]
-        # In the order of the names, by which the logs of matches know the book.
+        # Sorted by name, since the logs of matches identify the book by this order.
         entries, form, name = sorted(lines), "tsv", "built-in"
     if not entries:
         raise OptionError(f"there is no opening in {file}")
@@ -207,8 +207,8 @@ def load_book(
 
 
 def _split(text: str, form: str) -> list[str]:
-    """Split a file into its entries."""
-    if form == "pgn":  # a game begins with its headers, after an empty line
+    """Return the entries of a file."""
+    if form == "pgn":  # a game begins with its tags, after an empty line
         games = re.split(r"\n\s*\n(?=\[)", text.replace("\r\n", "\n").strip())
         return [game for game in games if game.strip()]
     return [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]

@@ -1,4 +1,4 @@
-"""Games of the engine against itself within one process, each side with search parameters of its own."""
+"""Games of the engine against itself within one process, each side with its own search parameters."""
 
 from __future__ import annotations
 
@@ -22,53 +22,54 @@ if TYPE_CHECKING:
 
 WIN, DRAW, LOSS = 1, 0, -1
 
-# When a game is decided: both sides agree for so many plies that one is so many centipawns ahead, or that neither is.
+# A game is decided if, for this number of plies, both sides agree that one is this far ahead (in centipawns), or that
+# neither is.
 RESIGN_SCORE, RESIGN_PLIES = 1000, 5
 DRAW_SCORE, DRAW_PLIES = 8, 12
-DRAW_FROM = 80  # plies of the game, its opening's included
+DRAW_FROM = 80  # plies of the game, including its opening
 
 
 class StoppedError(Exception):
-    """A game was broken off."""
+    """A game was aborted."""
 
 
 class SelfPlay:
     """Plays one game after the other.
 
-    Nothing is kept from game to game, so the same games come out of the same parameters.
+    Nothing is kept from game to game, so the same parameters give the same games.
 
     Parameters
     ----------
     nodes : int
-        Positions that a side looks at for each move.
+        Nodes searched for each move.
     megabytes : int
         Size of each side's hash table.
 
     Raises
     ------
     OptionError
-        If the machine has not that much memory.
+        If the machine has too little memory.
     """
 
     def __init__(self, nodes: int, megabytes: int) -> None:
         self._nodes = nodes
         self._stop = np.zeros(1, np.uint64)
         self._sides = [_Side(megabytes) for _ in range(2)]
-        self._game = Game(self._sides[0].tables)  # rules do not depend on the parameters
+        self._game = Game(self._sides[0].tables)  # the rules do not depend on the parameters
 
     def stop(self) -> None:
-        """Break off the game under way, and play none any more; callable from any thread."""
+        """Abort the running game and play no more; may be called from any thread."""
         self._stop[0] = 1
 
     def play_pair(self, opening: BookLine, first: Mapping[str, int], second: Mapping[str, int]) -> tuple[int, int]:
-        """Play an opening with both colours.
+        """Play an opening with both colours, and return the results.
 
         Parameters
         ----------
         opening : BookLine
-            Where both games begin.
+            The start of both games.
         first, second : mapping of str to int
-            The values of search parameters, by name; those not named keep the value they had, at first that of
+            The values of search parameters, by name; others keep their last value, at first that of
             ``core/search/parameters.py``.
 
         Returns
@@ -79,14 +80,14 @@ class SelfPlay:
         Raises
         ------
         StoppedError
-            If it was broken off.
+            If the game was aborted.
         """
         for side, values in zip(self._sides, (first, second), strict=True):
             side.set_parameters(values)
         return self._play(opening, self._sides), -self._play(opening, self._sides[::-1])
 
     def _play(self, opening: BookLine, sides: Sequence[_Side]) -> int:
-        """Play a game, White's side being the first, and return White's result."""
+        """Play a game, with the first side as White, and return White's result."""
         game = self._game
         game.set_up(opening.fen, opening.moves)
         for side in sides:
@@ -108,7 +109,7 @@ class SelfPlay:
 
 
 class _Side:
-    """What a player has of its own: parameters, a hash table, and what its search learns in a game."""
+    """The state of a player: parameters, a hash table, and what its search learns in a game."""
 
     def __init__(self, megabytes: int) -> None:
         self.tables = new_tables()
@@ -126,7 +127,7 @@ class _Side:
         self._memory.fill(0)
 
     def search(self, game: Game, moves: Sequence[int], nodes: int, stop: np.ndarray) -> Line:
-        """Search for the best of these moves."""
+        """Return the line of the best of these moves."""
         self._table.age()
         deepening = Deepening(Root(self.tables, game, moves, self._table, stop), self._memory.view(WORKER)[0])
         deepening.prepare(nodes)
@@ -136,14 +137,14 @@ class _Side:
 
 
 def adjudicate(scores: Sequence[int], plies: int) -> int | None:
-    """Decide a game by the scores that both sides gave.
+    """Return the result of a game if the scores of both sides decide it.
 
     Parameters
     ----------
     scores : sequence of int
         The score of each move, in centipawns from White's view.
     plies : int
-        How long the game is, its opening included.
+        Length of the game, including its opening.
 
     Returns
     -------

@@ -1,7 +1,7 @@
-"""A UCI engine as a child process: lines out, lines in, and a time limit on every wait.
+"""A UCI engine as a child process: sends and reads lines, with a time limit for every wait.
 
-Reading blocks, because nothing answers faster; what ends a wait that takes too long is a thread that watches over all
-engines and kills the one that is overdue.
+Reads are blocking, because this has the lowest latency. A thread watches all engines and kills an engine that exceeds
+its time limit, which ends the wait.
 """
 
 import contextlib
@@ -22,12 +22,12 @@ from typing import Self
 
 from knightadder.engine.errors import EngineError, OptionError
 
-# Debian puts its chess programs here, which root's PATH leaves out.
+# Debian installs chess programs here, but root's PATH does not contain it.
 _EXTRA_FOLDER = "/usr/games"
 
 _WATCH_SECONDS = 0.05  # how late an overdue engine may be killed
-_QUIT_SECONDS = 2.0  # what an engine gets to end by itself
-_END_SECONDS = 10.0  # what one gets that says no more, until nobody waits for its status
+_QUIT_SECONDS = 2.0  # time for an engine to end by itself
+_END_SECONDS = 10.0  # how long to wait for the exit status after the end of an engine's output
 
 
 class UciError(EngineError):
@@ -43,19 +43,19 @@ class EngineSilentError(UciError):
 
 
 def resolve_command(command: str | Sequence[str] | None, folder: Path | None = None) -> list[str]:
-    """Split a command line and find its program.
+    """Return the words of a command line, with the path of its program.
 
     Parameters
     ----------
     command : str or sequence of str or None
         A shell-like command line, or its words; None for this program.
     folder : Path, optional
-        Where a path that is not absolute begins; the working directory by default.
+        Base of relative paths; the working directory by default.
 
     Returns
     -------
     list of str
-        The words, the first of them the full path of the program.
+        The words; the first is the full path of the program.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def resolve_command(command: str | Sequence[str] | None, folder: Path | None = N
     if command is None:
         command = (sys.executable, "-m", "knightadder")
     if isinstance(command, str):
-        # Windows has backslashes in its paths, which a shell of the other kind would take out.
+        # Windows paths contain backslashes, which POSIX rules would remove.
         posix = os.name == "posix"
         try:
             words = [word if posix else word.strip('"') for word in shlex.split(command, posix=posix)]
@@ -98,9 +98,9 @@ class UciClient:
     Attributes
     ----------
     name : str
-        What the engine calls itself; its program's name before `handshake`.
+        The engine's own name; before `handshake`, the name of its program.
     options : dict of str to str
-        Names of its options, as it writes them, by their lower case.
+        Names of its options in the engine's spelling, by name in lower case.
 
     Raises
     ------
@@ -119,7 +119,7 @@ class UciClient:
         words = resolve_command(command, folder)
         self.name = Path(words[0]).name
         self.options: dict[str, str] = {}
-        # Not a pipe, which would have to be read all the time.
+        # A file, since a pipe would have to be read all the time.
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         try:
             self.process = subprocess.Popen(
@@ -129,7 +129,7 @@ class UciClient:
                 stderr=self._errors,
                 cwd=folder,
                 env={**os.environ, **(environment or {})},
-                # A group of its own: Ctrl-C is for us, and killing reaches what the engine started.
+                # A separate process group: Ctrl-C reaches only this program, and kill() also ends child processes.
                 start_new_session=True,
                 creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
             )
@@ -139,16 +139,16 @@ class UciClient:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self._input, self._output = self.process.stdin, self.process.stdout
-        self.deadline: float | None = None  # when a wait under way ends; the watchman reads it
+        self.deadline: float | None = None  # the end of the current wait; read by the watchman
         self.overdue = False
-        # Whether the process is alive is asked only with this, so that nobody signals one that is no more.
+        # Held while the process is polled or killed, so that no signal goes to a process that has ended.
         self._reaping = threading.Lock()
         _watchman.watch(self)
 
     # --- lines ---------------------------------------------------------------------------------------------------
 
     def send(self, *lines: str) -> None:
-        """Write lines, given without their ends.
+        """Send lines, given without line ends.
 
         Raises
         ------
@@ -162,14 +162,14 @@ class UciClient:
             raise self._ended() from None
 
     def read_until(self, prefix: str, timeout: float) -> list[str]:
-        """Read lines up to one that starts with a prefix.
+        """Return the lines up to one that starts with a prefix.
 
         Parameters
         ----------
         prefix : str
-            How the awaited line starts.
+            Start of the awaited line.
         timeout : float
-            Seconds to wait for it at most.
+            Maximum time to wait for it, in seconds.
 
         Returns
         -------
@@ -181,7 +181,7 @@ class UciClient:
         EngineEndedError
             If the engine ends first.
         EngineSilentError
-            If the time is over; the engine is killed.
+            If the time is exceeded; the engine is killed.
         """
         start = prefix.encode()
         lines: list[bytes] = []
@@ -203,7 +203,7 @@ class UciClient:
         raise self._ended()
 
     def _ended(self) -> EngineEndedError:
-        """Describe how the engine ended, with its last words on standard error."""
+        """Return an error that tells the exit status and the last output on standard error."""
         self._wait(_END_SECONDS)
         status = self.process.returncode
         text = "the engine closed its pipes" if status is None else f"the engine ended with status {status}"
@@ -219,7 +219,7 @@ class UciClient:
     # --- commands ------------------------------------------------------------------------------------------------
 
     def handshake(self, timeout: float) -> None:
-        """Send ``uci``, and learn the engine's name and options; errors as of `read_until`."""
+        """Send ``uci`` and read the engine's name and options; raises the same errors as `read_until`."""
         self.send("uci")
         for line in self.read_until("uciok", timeout):
             if line.startswith("id name "):
@@ -229,7 +229,7 @@ class UciClient:
                 self.options[name.lower()] = name
 
     def set_options(self, options: Mapping[str, str]) -> None:
-        """Set options; a button is pressed by an empty value.
+        """Set options; an empty value presses a button.
 
         Raises
         ------
@@ -245,12 +245,12 @@ class UciClient:
             self.send(f"{text} value {value}" if value else text)
 
     def wait_ready(self, timeout: float) -> None:
-        """Send ``isready`` and wait for the answer; errors as of `read_until`."""
+        """Send ``isready`` and wait for the answer; raises the same errors as `read_until`."""
         self.send("isready")
         self.read_until("readyok", timeout)
 
     def new_game(self, timeout: float) -> None:
-        """Announce a game and wait until the engine is ready for it; errors as of `read_until`."""
+        """Send ``ucinewgame`` and wait until the engine is ready; raises the same errors as `read_until`."""
         self.send("ucinewgame")
         self.wait_ready(timeout)
 
@@ -263,7 +263,7 @@ class UciClient:
             return self.process.poll() is None
 
     def _wait(self, timeout: float) -> bool:
-        """Wait so many seconds for the process to end; says whether it has."""
+        """Wait up to `timeout` seconds for the process to end; return whether it has."""
         end, pause = time.monotonic() + timeout, 0.001
         while self.running:
             if time.monotonic() > end:
@@ -273,17 +273,17 @@ class UciClient:
         return True
 
     def kill(self) -> None:
-        """End the engine at once; whoever reads from it is told that it ended."""
+        """Kill the engine; a thread that reads from it gets an EngineEndedError or EngineSilentError."""
         with self._reaping, contextlib.suppress(OSError):
             if self.process.returncode is not None:
-                return  # its number, and that of its group, may be another's by now
+                return  # its process id may already belong to another process
             if os.name == "posix":
                 os.killpg(self.process.pid, signal.SIGKILL)
             else:
                 self.process.kill()
 
     def close(self) -> None:
-        """Send ``quit`` and wait a moment; kill the engine if it stays."""
+        """Send ``quit`` and wait a moment; kill the engine if it has not ended."""
         _watchman.forget(self)
         with contextlib.suppress(UciError):
             if self.running:
@@ -297,7 +297,7 @@ class UciClient:
         self._errors.close()
 
     def __enter__(self) -> Self:
-        """Give the engine itself to a ``with`` block."""
+        """Return the engine for a ``with`` block."""
         return self
 
     def __exit__(
@@ -308,7 +308,7 @@ class UciClient:
 
 
 class _Watchman:
-    """Kills engines that are overdue, in a thread that runs while there are engines."""
+    """Kills engines that exceed their time limit, in a thread that runs while there are engines."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -316,7 +316,7 @@ class _Watchman:
         self._thread: threading.Thread | None = None
 
     def watch(self, client: UciClient) -> None:
-        """Begin to watch over an engine."""
+        """Start to watch an engine."""
         with self._lock:
             self._clients.add(client)
             if self._thread is None:
@@ -324,7 +324,7 @@ class _Watchman:
                 self._thread.start()
 
     def forget(self, client: UciClient) -> None:
-        """Leave an engine alone."""
+        """Stop watching an engine."""
         with self._lock:
             self._clients.discard(client)
 

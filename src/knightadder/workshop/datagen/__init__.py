@@ -1,1 +1,1 @@
-"""Data for fitting evaluations, made by games of the engine against itself."""
+"""Data for fitting evaluations, from games of the engine against itself."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from knightadder.workshop.datagen.games import GameSettings
     from knightadder.workshop.datagen.parts import Parts
 
-_LINE_SECONDS = 10  # between lines of progress, off a terminal
+_LINE_SECONDS = 10  # between progress lines if the output is not a terminal
 
 _DESCRIPTION = """\
 Let the engine play against itself and keep whole games in a folder, with the score that search found for each move:
@@ -82,7 +82,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand; returns the exit status.
+    """Run the subcommand and return the exit status.
 
     Raises
     ------
@@ -179,7 +179,7 @@ def _note_damaged(parts: Parts) -> None:
 
 
 def _compile() -> None:
-    """Compile what is not compiled yet, and once only: the processes that play come afterwards."""
+    """Compile the core, if necessary, before the playing processes start."""
     from knightadder.engine.loader import load_and_report, load_engine
     from knightadder.engine.options import Options
 
@@ -201,7 +201,7 @@ def _play(settings: GameSettings, parts: Parts, wanted: int, concurrency: int) -
     with _display(parts.moves, wanted) as (add_game, show):
 
         def numbers() -> Iterator[int]:
-            # The chunks count, not the games under way: those of a chunk that is broken off are lost.
+            # Count only finished chunks: games of an aborted chunk are lost.
             while parts.moves < wanted:
                 yield next(missing)
 
@@ -222,7 +222,7 @@ def _merge(parts: Parts, file: Path, arguments: argparse.Namespace) -> None:
 
 @contextlib.contextmanager
 def _display(first: int, wanted: int) -> Iterator[tuple[Callable[[int], None], Callable[[], None]]]:
-    """Show how it goes: a bar on a terminal, else a line now and then."""
+    """Show the progress: a bar on a terminal, else a line at intervals."""
     done, games, begun = first, 0, time.perf_counter()
 
     def summary() -> str:

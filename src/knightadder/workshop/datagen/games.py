@@ -1,4 +1,4 @@
-"""Plays the games that are kept, chunk after chunk, each of which depends on nothing but its number."""
+"""Plays games in chunks; with the same settings, a chunk depends only on its number."""
 
 from __future__ import annotations
 
@@ -23,35 +23,35 @@ from knightadder.engine.hashtable import HashTable
 from knightadder.workshop.openings import Book
 
 GAMES = 100  # in a chunk
-LONGEST = 800  # moves of a game, its opening not counted; then it is a draw
+LONGEST = 800  # moves of a game after its opening; then it is a draw
 
-# An opening is thrown away if a search of so many times the usual nodes finds one side so far ahead, in centipawns.
-# Wide, since a network has to learn of unlevel positions, too: search meets them at every node.
+# An opening is rejected if a search with VERIFY times the usual nodes finds one side MOST_AHEAD centipawns ahead. The
+# limit is wide, since a network has to learn unbalanced positions, too: the search meets them everywhere.
 VERIFY = 10
 MOST_AHEAD = 1000
-MOST_TRIES = 1000  # openings; a book may have no good one
+MOST_TRIES = 1000  # openings to try, since a book may have no good one
 
 
 @dataclass(frozen=True, slots=True)
 class GameSettings:
-    """What decides how the games go.
+    """The settings of the games.
 
     Attributes
     ----------
     nodes : int
-        Positions searched for a move, after which no further depth is begun.
+        Soft limit of nodes per move: no further iteration starts after it.
     megabytes : int
         Size of the hash table.
     seed : int
-        Of all chance.
+        Seed of all random numbers.
     random_plies : int
-        Random moves that begin a game; one more in half of the games.
+        Number of random moves at the start of a game; one more in half of the games.
     chess960 : float
         Share of the games, from 0 to 1, that begin with a start position of Chess960.
     book : Book or None
-        Where the other games begin; the start position without one.
+        Openings of the other games; the start position without a book.
     games : int
-        Games in a chunk.
+        Number of games in a chunk.
     """
 
     nodes: int = 100
@@ -64,12 +64,12 @@ class GameSettings:
 
 
 def compile_player(report: Callable[[str], None]) -> None:
-    """Compile what players need besides the engine, and keep it on disk, unless it is there already.
+    """Compile the code that players need besides the engine, unless it is in the cache already.
 
     Parameters
     ----------
     report : callable
-        Told that something is compiled.
+        Called with a message if something is compiled.
     """
     if not play_game.signatures:
         report("compiling play_game, or loading it")
@@ -77,12 +77,12 @@ def compile_player(report: Callable[[str], None]) -> None:
 
 
 class SelfPlayer:
-    """Plays games; nothing is kept from one to the next.
+    """Plays games, and keeps nothing from one game to the next.
 
     Raises
     ------
     OptionError
-        If the machine has not enough memory for the hash table.
+        If the machine has too little memory for the hash table.
     """
 
     def __init__(self, settings: GameSettings) -> None:
@@ -98,14 +98,14 @@ class SelfPlayer:
         self._header = self._words[:HEADER].view(PACKED)
 
     def play_chunk(self, number: int, on_game: Callable[[int], None] = lambda moves: None) -> NDArray[np.uint32]:
-        """Play a chunk of games.
+        """Play and return a chunk of games.
 
         Parameters
         ----------
         number : int
-            Of the chunk, from 0.
+            Number of the chunk, from 0.
         on_game : callable
-            Told after each game how many moves it had, its opening not counted.
+            Called after each game with its number of moves, without the opening.
 
         Returns
         -------
@@ -127,7 +127,7 @@ class SelfPlayer:
         return np.concatenate(games)
 
     def _play(self, chance: random.Random) -> NDArray[np.uint32]:
-        """Play a game from the first good opening on."""
+        """Play and return a game from the first good opening."""
         nodes = self._settings.nodes
         for _ in range(MOST_TRIES):
             if not self._set_up_opening(chance):
@@ -149,7 +149,7 @@ class SelfPlayer:
         raise OptionError(f"none of {MOST_TRIES} openings in a row is fit to begin a game")
 
     def _set_up_opening(self, chance: random.Random) -> bool:
-        """Set up an opening by chance; says whether its random moves were all possible."""
+        """Set up a random opening; return whether all its random moves were possible."""
         settings, game, book = self._settings, self._game, self._settings.book
         if chance.random() < settings.chess960:
             game.set_up(chess.Board.from_chess960_pos(chance.randrange(960)).fen())

@@ -1,4 +1,4 @@
-"""Makes one file of positions of all games: every position once, in random order."""
+"""Writes the positions of all games to one file: each position once, in random order."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from knightadder.engine.errors import OptionError
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.datagen.reader import Filter, Reader
 
-# Odd numbers without pattern, from the digits of pi as xxHash and others use them.
+# Odd factors for hashing, from the digits of pi, as in xxHash and others.
 _FACTORS = np.array([0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63], np.uint64)
 
-_SHARE = 4_000_000  # positions, about, that are shuffled at a time: 128 MB
+_SHARE = 4_000_000  # approximate number of positions shuffled at a time: 128 MB
 
 
 @dataclass(slots=True)
 class Counts:
-    """What has come of a merge: positions of the games, those wanted, those written, and the results of these."""
+    """Counts of a merge: positions in the games, positions wanted, positions written, and the results of these."""
 
     moves: int = 0
     read: int = 0
@@ -34,28 +34,28 @@ class Counts:
 
 
 def merge(parts: Parts, file: Path, wanted: Filter, seed: int, share: int = _SHARE) -> Counts:
-    """Write the file, of 32 bytes a position.
+    """Write the file, with 32 bytes per position, and return the counts.
 
-    Positions are first dealt out, by chance but equal ones together, to shares that fit into memory. Then each share is
-    rid of duplicates, shuffled, and written.
+    Positions are first distributed by a random hash, so that equal ones stay together, to shares that fit into memory.
+    Then each share is deduplicated, shuffled and written.
 
     Parameters
     ----------
     parts : Parts
         The games.
     file : Path
-        The file; one that exists is replaced at the end.
+        The file; an existing file is replaced at the end.
     wanted : Filter
-        Which positions.
+        Which positions to write.
     seed : int
-        Of the order.
+        Seed of the order.
     share : int
-        Positions to shuffle at a time, about.
+        Approximate number of positions to shuffle at a time.
 
     Returns
     -------
     Counts
-        Of positions.
+        Numbers of positions.
 
     Raises
     ------
@@ -98,16 +98,16 @@ def merge(parts: Parts, file: Path, wanted: Filter, seed: int, share: int = _SHA
 
 
 def first_of_each(records: NDArray[np.void]) -> NDArray[np.intp]:
-    """Return where each position, counters aside, comes first.
+    """Return the index of the first occurrence of each position, regardless of its counters.
 
-    Positions are told apart by a hash of 64 bits: of a hundred million, one is lost with a probability of 1 in 4,000.
+    Positions are compared by a 64-bit hash: of a hundred million, one is lost with a probability of 1 in 4,000.
     """
     _, places = np.unique(hashes(records), return_index=True)
     return places
 
 
 def hashes(records: NDArray[np.void]) -> NDArray[np.uint64]:
-    """Hash the first 25 bytes of each record."""
+    """Return hashes of the first 25 bytes of each record."""
     words = np.ascontiguousarray(records).view(np.uint64).reshape(-1, PACKED.itemsize // 8)
     mixed = np.zeros(len(words), np.uint64)
     columns = (words[:, 0], words[:, 1], words[:, 2], records["stm_ep"].astype(np.uint64))

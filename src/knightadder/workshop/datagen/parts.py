@@ -1,4 +1,4 @@
-"""The folder in which games are gathered: a file for each chunk, a list of the chunks, and the settings of the run."""
+"""The folder of a run's games: a file for each chunk, a list of the chunks, and the settings of the run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from knightadder.core.board.viriformat import HEADER
 from knightadder.engine.errors import OptionError
 from knightadder.runs import check_same_run, locked, source_digest, write_whole
 
-FORMAT = 2  # 1 kept positions without their games
+FORMAT = 2  # format 1 had positions without their games
 
 _SETTINGS = "settings.json"
 _LIST = "chunks.jsonl"
@@ -29,20 +29,20 @@ _LIST = "chunks.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """What the list says of a chunk.
+    """The entry of a chunk in the list.
 
     Attributes
     ----------
     number : int
-        From 0 on.
+        Number of the chunk, from 0.
     games, moves : int
-        How many are in it.
+        Numbers of games and moves in it.
     size : int
         Bytes of its file.
     crc : int
         The file's CRC-32.
     engine : str
-        The version of the engine that played it, see `engine_version`, or the PGN file that it comes from.
+        The version of the engine that played it (see `engine_version`), or the PGN file that it comes from.
     """
 
     number: int
@@ -55,7 +55,7 @@ class Chunk:
 
 @cache
 def engine_version() -> str:
-    """Tell versions of the engine apart that may play differently: the package's version and a digest of the core.
+    """Return the package's version and a digest of the core, to identify versions that may play differently.
 
     It is the same on all machines.
     """
@@ -68,17 +68,17 @@ class Parts:
     Parameters
     ----------
     folder : Path
-        The folder; need not exist.
+        The folder; may be missing.
 
     Attributes
     ----------
     folder : Path
     chunks : dict of int to Chunk
-        The chunks that are there, by number.
+        The existing chunks, by number.
     moves : int
-        Moves in all of them: as many positions have a score.
+        Moves in all chunks, which is the number of positions with a score.
     damaged : list of Path
-        Files that are not of the size that the list says.
+        Files whose size differs from the list.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -88,11 +88,11 @@ class Parts:
         self.damaged: list[Path] = []
 
     def load(self) -> None:
-        """Read which chunks there are; OptionError if the list cannot be read."""
+        """Read the list of chunks; OptionError if it cannot be read."""
         file = self.folder / _LIST
         self.chunks, self.damaged = {}, []
         try:
-            # A line without its end was cut off by a crash, and its chunk is played again.
+            # An incomplete last line was left by a crash; its chunk is played again.
             lines = file.read_text(encoding="utf-8").rpartition("\n")[0].splitlines() if file.exists() else []
             sizes = {entry.name: entry.stat().st_size for entry in os.scandir(self.folder)} if lines else {}
             for chunk in (Chunk(**json.loads(line)) for line in lines):
@@ -111,17 +111,17 @@ class Parts:
 
     @contextlib.contextmanager
     def open(self, settings: dict[str, Any]) -> Iterator[None]:
-        """Make the folder, or see that it belongs to a run with the same settings, and keep other runs away from it.
+        """Create the folder or check that its settings are the same, and lock it for a ``with`` block.
 
         Parameters
         ----------
         settings : dict
-            What decides how the games go, as JSON can hold it.
+            The settings that decide the games; must be serialisable as JSON.
 
         Raises
         ------
         OptionError
-            If it belongs to another run, another run is at work in it, or it cannot be read or made.
+            If the folder belongs to another run, is in use, or cannot be read or created.
         """
         try:
             self.folder.mkdir(exist_ok=True)
@@ -134,7 +134,7 @@ class Parts:
             yield
 
     def _check_settings(self, wanted: dict[str, Any]) -> None:
-        """Refuse the folder if it was begun with other settings; note them in a new one."""
+        """Raise an error if the folder has other settings; write them to a new folder."""
         file = self.folder / _SETTINGS
         try:
             if not file.exists():
@@ -148,29 +148,29 @@ class Parts:
         check_same_run(self.folder, found, wanted, "give another folder")
 
     def _mend_list(self) -> None:
-        """Write the list anew if it has more in it than the chunks that are there."""
+        """Rewrite the list if it contains more than the existing chunks."""
         text = "".join(json.dumps(asdict(chunk)) + "\n" for chunk in self.chunks.values()).encode()
         file = self.folder / _LIST
         if not file.exists() or file.stat().st_size != len(text):
             write_whole(file, text)
 
     def file(self, number: int) -> Path:
-        """Name the file of a chunk."""
+        """Return the file of a chunk."""
         return self.folder / f"chunk-{number:06}.vf"
 
     def save(self, number: int, words: NDArray[np.uint32], games: int, source: str | None = None) -> Chunk:
-        """Write a chunk's file; what is returned makes it count, by `add`. OptionError if that cannot be done.
+        """Write a chunk's file and return its entry, which the caller passes to `add`; OptionError if that fails.
 
         Parameters
         ----------
         number : int
-            Of the chunk.
+            Number of the chunk.
         words : array of uint32
             The games, as ``core/board/viriformat.py`` describes them.
         games : int
-            How many they are.
+            Number of games.
         source : str, optional
-            Where they come from; by default the version of this engine.
+            Source of the games; by default the version of this engine.
         """
         data = words.tobytes()
         write_whole(self.file(number), data)
@@ -178,7 +178,7 @@ class Parts:
         return Chunk(number, games, moves, len(data), zlib.crc32(data), source or engine_version())
 
     def add(self, chunk: Chunk) -> None:
-        """Note in the list that a chunk is there; OptionError if that cannot be done."""
+        """Add a chunk to the list; OptionError if that fails."""
         self.chunks[chunk.number] = chunk
         self.moves += chunk.moves
         try:
@@ -188,16 +188,16 @@ class Parts:
             raise OptionError(f"cannot write {self.folder / _LIST}: {error.strerror}") from None
 
     def missing(self) -> Iterator[int]:
-        """Give the numbers of the chunks that are not there, without end."""
+        """Return an endless iterator over the numbers of missing chunks."""
         there = set(self.chunks)
         return (number for number in count() if number not in there)
 
     def other_versions(self) -> list[str]:
-        """Name the versions of the engine, besides this one, that played some of the chunks."""
+        """Return the other versions of the engine that played some of the chunks."""
         return sorted({chunk.engine for chunk in self.chunks.values()} - {engine_version()})
 
     def read(self) -> Iterator[NDArray[np.uint32]]:
-        """Read the games of one chunk after the other, lowest number first.
+        """Yield the games of each chunk, lowest number first.
 
         Yields
         ------

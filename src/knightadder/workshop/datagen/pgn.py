@@ -1,4 +1,4 @@
-"""Games of PGN files as data: matches search far more nodes a move than ``knightadder datagen`` does."""
+"""Games of PGN files as data: matches search far more nodes per move than ``knightadder datagen``."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from knightadder.workshop.tune.wdl_fit import UNPLAYED
 #: The settings of a folder that holds games of PGN files.
 SETTINGS = {"source": "pgn"}
 
-_MATE = 32_000  # as the core encodes mates
-_MOST = 30_000  # centipawns; beyond, some engines write what only they know to be a mate
+_MATE = 32_000  # mate score as in the core
+_MOST = 30_000  # centipawns; greater scores are mates in some engines' own encoding
 _RESULTS = {"1-0": WIN, "1/2-1/2": DRAW, "0-1": LOSS}
-# The score for the mover as cutechess and its kin write it: in pawns, or as M and moves to mate.
+# The mover's score as cutechess and similar programs write it: in pawns, or as M and moves to mate.
 _COMMENT = re.compile(r"\s*(?:([+-]?\d+\.\d+)|([+-]?)M(\d+))/\d+\b")
 
 
 @dataclass(slots=True)
 class Counts:
-    """What has come of a file: games and moves added, and games left out."""
+    """Counts for a file: games and moves added, and games left out."""
 
     games: int = 0
     moves: int = 0
@@ -41,17 +41,17 @@ class Counts:
 
 
 def add_file(parts: Parts, file: Path) -> Counts | None:
-    """Add the games of a file as one chunk; None if they are there already.
+    """Add the games of a file as one chunk and return the counts; None if the games have been added already.
 
-    Left out are games that are unfinished, unreadable or lost by a fault, and those without a score. A game begins
-    with its first move that has one.
+    Games that are unfinished, unreadable, lost by a fault or without scores are left out. A game begins with its first
+    move that has a score.
 
     Parameters
     ----------
     parts : Parts
         An open folder with `SETTINGS`.
     file : Path
-        The games.
+        The PGN file.
 
     Raises
     ------
@@ -87,7 +87,7 @@ class Converter:
         self._tables = new_tables()
 
     def convert(self, game: chess.pgn.Game) -> NDArray[np.uint32] | None:
-        """Convert a game; None if it is of no use, see `add_file`."""
+        """Return a game in viriformat; None if it has to be left out, see `add_file`."""
         result = _RESULTS.get(game.headers.get("Result", "*"))
         if result is None or game.errors or game.headers.get("Termination", "").lower() in UNPLAYED:
             return None
@@ -104,7 +104,7 @@ class Converter:
 
 
 def _score(comment: str, white: bool) -> int:
-    """Read the score of a move from its comment, and turn it to White's view; `NO_SCORE` if there is none."""
+    """Return the score in a move's comment, from White's view; `NO_SCORE` if there is none."""
     match = _COMMENT.match(comment)
     if not match:
         return int(NO_SCORE)
@@ -117,7 +117,7 @@ def _score(comment: str, white: bool) -> int:
 
 
 def _encode(board: chess.Board, move: chess.Move) -> int:
-    """Encode a move as ``core/board/viriformat.py`` describes."""
+    """Return a move in the encoding of ``core/board/viriformat.py``."""
     target, special = move.to_square, 0
     if move.promotion:
         special = 12 | move.promotion - chess.KNIGHT

@@ -1,4 +1,4 @@
-"""Reads whole games back as positions, some millions a second, and leaves out those that a filter does not want."""
+"""Reads games and returns their positions, filtered: some millions per second."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ _BLOCK = 1 << 16  # positions read at once
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which positions of games are wanted.
+    """A filter for the positions of games.
 
     Attributes
     ----------
     first_ply : int
-        None before it; White's first move from the start position is ply 0.
+        Skip positions before this ply; White's first move from the start position is ply 0.
     score_below : int
-        Those with a score below it, in centipawns either way. Positions without a score count as beyond all others.
+        Keep positions with an absolute score below this, in centipawns. Positions without a score count as greater than
+        all others.
     quiet : bool
-        None whose side to move is in check, or whose move captures or promotes.
+        Skip positions whose side to move is in check, or whose move is a capture or promotion.
     """
 
     first_ply: int = 0
@@ -43,7 +44,7 @@ EVERYTHING = Filter(0, 1 - int(NO_SCORE), False)
 
 
 class Reader:
-    """Reads games; fit for one thread at a time, while others run."""
+    """Reads games; only one thread at a time may use it, but other threads run meanwhile."""
 
     def __init__(self) -> None:
         for function in (count_games, read_games):
@@ -52,13 +53,13 @@ class Reader:
         self._positions = np.zeros(2, POSITION)
 
     def count(self, words: NDArray[np.uint32]) -> tuple[int, int]:
-        """Count games and moves; a game that is cut off at the end does not count."""
+        """Return the numbers of games and moves, without an incomplete last game."""
         counts = np.zeros(2, np.int64)
         count_games(words, counts)
         return int(counts[0]), int(counts[1])
 
     def blocks(self, words: NDArray[np.uint32], wanted: Filter) -> Iterator[NDArray[np.void]]:
-        """Read positions, block after block, so that a file may be larger than memory.
+        """Yield blocks of positions, so that a file may be larger than memory.
 
         Parameters
         ----------
@@ -66,7 +67,7 @@ class Reader:
             Games as ``core/board/viriformat.py`` describes them, such as
             ``np.memmap(file, np.uint32, "c")``.
         wanted : Filter
-            What to leave out.
+            Which positions to keep.
 
         Yields
         ------
@@ -76,7 +77,7 @@ class Reader:
         Raises
         ------
         OptionError
-            If a game is cut off, or has an illegal position or move.
+            If a game is incomplete, or has an illegal position or move.
         """
         place, room = np.zeros(1, np.int64), _BLOCK
         while place[0] < len(words):
@@ -94,11 +95,11 @@ class Reader:
             )
             if count < 0:
                 raise OptionError(f"the game at byte {int(place[0]) * WORD} is damaged")
-            if place[0] == before:  # a game longer than that
+            if place[0] == before:  # the game is longer than a block
                 room *= 2
             elif count:
                 yield records[:count]
 
     def read(self, words: NDArray[np.uint32], wanted: Filter) -> NDArray[np.void]:
-        """Read all positions at once; see `blocks`."""
+        """Return all positions at once; see `blocks`."""
         return np.concatenate([np.empty(0, PACKED), *self.blocks(words, wanted)])

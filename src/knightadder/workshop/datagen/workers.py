@@ -1,4 +1,4 @@
-"""Processes that play chunks of games, each with a core of its own."""
+"""Processes that play chunks of games, each with its own copy of the compiled core."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from knightadder.workshop.datagen.games import GameSettings
     from knightadder.workshop.datagen.parts import Parts
 
-# Looking now and then, since not every system lets Ctrl-C end a wait.
+# Poll, since Ctrl-C does not end a wait on every system.
 _POLL_SECONDS = 0.1
 
 _ERRORS = {error.__name__: error for error in (OptionError, PositionError)}
@@ -30,22 +30,22 @@ def play_chunks(
     on_game: Callable[[int], None],
     on_tick: Callable[[], None] = lambda: None,
 ) -> None:
-    """Let chunks be played, saved and noted, several at once.
+    """Play chunks, several at once, save them and add them to the list.
 
-    Whatever ends it, no process is left behind, and the chunks saved so far are whole.
+    All processes are ended in any case, also after an error, and the saved chunks are complete.
 
     Parameters
     ----------
     settings : GameSettings
-        What decides how the games go.
+        The settings of the games.
     parts : Parts
         Where the chunks are saved.
     concurrency : int
         Number of processes.
     numbers : iterator of int
-        The chunks to play; asked for the next one when a process has nothing to do, and not after its end.
+        The chunks to play; the next one is taken when a process is idle, and none after the end.
     on_game : callable
-        Told after each game how many moves it had.
+        Called after each game with its number of moves.
     on_tick : callable
         Called several times a second.
 
@@ -57,7 +57,7 @@ def play_chunks(
     context = multiprocessing.get_context("spawn")
     processes: dict[Connection, Any] = {}
     try:
-        with _ctrl_c_ignored():  # by the processes; this one ends them
+        with _ctrl_c_ignored():  # by the child processes, which this process ends
             for _ in range(concurrency):
                 ours, theirs = context.Pipe()
                 process = context.Process(target=_work, args=(settings, parts.folder, theirs), daemon=True)
@@ -90,7 +90,7 @@ def play_chunks(
 
 
 def _give_next(connection: Connection, numbers: Iterator[int]) -> bool:
-    """Give a process the next chunk; says whether there is one."""
+    """Send the number of the next chunk to a process; return whether there is one."""
     number = next(numbers, None)
     if number is None:
         return False
@@ -103,7 +103,7 @@ def _give_next(connection: Connection, numbers: Iterator[int]) -> bool:
 
 @contextlib.contextmanager
 def _ctrl_c_ignored() -> Iterator[None]:
-    """Ignore Ctrl-C, so that the processes started meanwhile do so from their first moment on."""
+    """Ignore Ctrl-C in a ``with`` block, so that processes started in it ignore it from the beginning."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
@@ -112,14 +112,14 @@ def _ctrl_c_ignored() -> Iterator[None]:
 
 
 def _work(settings: GameSettings, folder: Path, connection: Connection) -> None:
-    """Play chunks for as long as there is somebody to ask for them; runs in a process of its own."""
+    """Play the requested chunks until the connection is closed; runs in a child process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with contextlib.suppress(EOFError, OSError):  # nobody listens any more
+    with contextlib.suppress(EOFError, OSError):  # the parent process has ended
         try:
             from knightadder.workshop.datagen.games import SelfPlayer
             from knightadder.workshop.datagen.parts import Parts, engine_version
 
-            engine_version()  # before somebody changes the sources
+            engine_version()  # compute it now, before anybody changes the sources
             parts, player = Parts(folder), SelfPlayer(settings)
             while True:
                 number = connection.recv()

@@ -1,6 +1,6 @@
-"""What an engine may spend on its moves, and the clock of one side in a game.
+"""The limits of an engine, and the clock of one side in a game.
 
-Written as match programs write it: ``tc=40/60+0.6``, ``st=0.5``, ``nodes=20000``, ``depth=8``.
+Limits are written as in match programs: ``tc=40/60+0.6``, ``st=0.5``, ``nodes=20000``, ``depth=8``.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ _TIME_CONTROL = re.compile(r"(?:(\d+)/)?(\d+(?:\.\d+)?|\.\d+)(?:\+(\d+(?:\.\d+)?
 
 @dataclass(frozen=True, slots=True)
 class TimeControl:
-    """A game clock: seconds, seconds added after each move, and after how many moves the seconds are given again.
+    """A time control: base time, increment per move, and the number of moves after which the base time is added again.
 
     Attributes
     ----------
     base, increment : float
         Seconds.
     moves : int or None
-        Moves of a period; None if the time is for the whole game.
+        Moves per period; None if the time is for the whole game.
     """
 
     base: float
@@ -31,30 +31,30 @@ class TimeControl:
 
     @classmethod
     def parse(cls, text: str) -> TimeControl:
-        """Read ``base+increment`` or ``moves/base+increment``; OptionError if it is none."""
+        """Return the time control ``base+increment`` or ``moves/base+increment``; OptionError if it is invalid."""
         match = _TIME_CONTROL.fullmatch(text)
         if not match or float(match[2]) <= 0 or match[1] == "0":
             raise OptionError(f"tc={text}: expected SECONDS+INCREMENT or MOVES/SECONDS+INCREMENT")
         return cls(float(match[2]), float(match[3] or 0), int(match[1]) if match[1] else None)
 
     def __str__(self) -> str:
-        """Write it as it is read."""
+        """Return the text that `parse` reads."""
         period = f"{self.moves}/" if self.moves else ""
         return f"{period}{self.base:g}+{self.increment:g}" if self.increment else f"{period}{self.base:g}"
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What an engine may spend.
+    """The limits of an engine.
 
     Attributes
     ----------
     time_control : TimeControl or None
         A game clock.
     move_time : float or None
-        Seconds a move.
+        Seconds per move.
     nodes, depth : int or None
-        Nodes, or plies, a move.
+        Nodes, or plies, per move.
     margin : float
         Seconds that a clock may be overdrawn before the flag falls.
     """
@@ -67,11 +67,11 @@ class Allowance:
 
     @property
     def timed(self) -> bool:
-        """Whether there is a clock, so that no two games are the same."""
+        """Whether there is a time limit, so that no two games are the same."""
         return self.time_control is not None or self.move_time is not None
 
     def __str__(self) -> str:
-        """Write them as the strength log does."""
+        """Return the limits in the format of the strength log."""
         parts = []
         if self.time_control:
             parts.append(str(self.time_control))
@@ -90,7 +90,7 @@ class SideClock:
     Parameters
     ----------
     allowance : Allowance
-        What the side may spend.
+        Limits of the side.
     """
 
     def __init__(self, allowance: Allowance) -> None:
@@ -115,29 +115,29 @@ class SideClock:
         return min(times, default=None)
 
     def reading(self, colour: str) -> str:
-        """Say in UCI what the clock shows to both sides, empty without a game clock; `colour` is ``w`` or ``b``."""
+        """Return the UCI arguments that both sides receive, empty without a game clock; `colour` is ``w`` or ``b``."""
         control = self._allowance.time_control
         if control is None:
             return ""
         return f" {colour}time {max(1, int(self._left * 1000))} {colour}inc {round(control.increment * 1000)}"
 
     def own(self) -> str:
-        """Say in UCI what only the side itself is told: the moves to the next period, and limits of each move."""
+        """Return the UCI arguments that only this side receives: moves to the next period, and limits per move."""
         return (f" movestogo {self._moves_left}" if self._moves_left else "") + self._own
 
     def charge(self, seconds: float) -> float | None:
-        """Charge a move.
+        """Charge the time of a move.
 
         Parameters
         ----------
         seconds : float
-            What it took.
+            Time of the move.
 
         Returns
         -------
         float or None
-            Seconds that were left of what was allowed; None without a clock. The flag has fallen if that is below
-            minus the margin.
+            Seconds left of the allowed time; None without a clock. The flag has fallen if this is below minus the
+            margin.
         """
         allowed = self.allowed
         control = self._allowance.time_control

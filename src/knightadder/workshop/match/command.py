@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Show: TypeAlias = Callable[[Record | None], None]
 
-# Pairs of a sequential test that comes to no decision.
+# Maximum number of pairs of a sequential test without a decision.
 _ENDLESS = 50_000
 
 _EXAMPLES = """\
@@ -136,7 +136,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 class _Match:
-    """What is to be played, read from the arguments."""
+    """A match as described by the arguments."""
 
     def __init__(self, arguments: argparse.Namespace) -> None:
         from knightadder.workshop.match.competitors import read_competitors
@@ -165,24 +165,24 @@ class _Match:
             arguments.check_pv,
         )
         if arguments.tablebases:
-            open_tablebases(arguments.tablebases)  # fails now rather than in a game
+            open_tablebases(arguments.tablebases)  # to fail now rather than in a game
         self.book: Book = read_book(arguments.openings, arguments.chess960)
-        # Engines without a clock play the same game again from the same opening.
+        # Engines without a clock repeat the same game from the same opening, so play each opening once.
         if self.rounds == _ENDLESS and not any(each.allowance.timed for each in self.competitors):
             self.rounds = len(self.book)
 
     @property
     def total(self) -> int | None:
-        """Games to play; None if a test decides."""
+        """Number of games to play; None if a test decides."""
         return None if self.sprt and self.rounds == _ENDLESS else 2 * self.rounds * len(self.pairings)
 
     @property
     def limits(self) -> str:
-        """What the engines may spend, for tables."""
+        """The limits of the engines, for tables."""
         return " / ".join(dict.fromkeys(str(competitor.allowance) for competitor in self.competitors))
 
     def setup(self) -> dict[str, object]:
-        """Give what makes two matches the same: all but the number of games."""
+        """Return the header that identifies the match: all settings except the number of games."""
         return {
             "engines": [competitor.identity() for competitor in self.competitors],
             "sources of the engines": [competitor.sources() for competitor in self.competitors],
@@ -193,7 +193,7 @@ class _Match:
         }
 
     def fixtures(self) -> Iterator[Fixture]:
-        """Give the games in their order: each opening is played by all pairings, with both colours."""
+        """Yield the games in order: all pairings play each opening, with both colours."""
         from knightadder.workshop.match.journal import Fixture
 
         for number in range(self.rounds):
@@ -202,12 +202,12 @@ class _Match:
                 yield Fixture(number, second, first)
 
     def play(self, journal: MatchLog, standings: Standings, concurrency: int, pgn: Path | None, show: Show) -> None:
-        """Play what the journal does not have; returns when all is played or decided.
+        """Play all games that are missing in the journal, or until the match is decided.
 
         Raises
         ------
         EngineError
-            If an engine does not start, then after all games of the others; or a file cannot be written.
+            If an engine does not start (raised after all games of the others), or a file cannot be written.
         """
         from knightadder.workshop.match.journal import Record
         from knightadder.workshop.match.pgn import PgnFile, game_text
@@ -245,7 +245,7 @@ class _Match:
             raise EngineError(f"{' and '.join(failed)} could not be started, and there are games left to play")
 
     def _try_out(self) -> dict[str, str]:
-        """Start each engine once, to say what is wrong with it before any game; returns what they call themselves."""
+        """Start each engine once, so that errors show before any game; return the engines' own names."""
         versions = {}
         for competitor in self.competitors:
             with competitor.start(self.rules.chess960) as client:
@@ -256,7 +256,7 @@ class _Match:
         return versions
 
     def verdict(self, standings: Standings) -> str | None:
-        """Say how the test ended; None while it goes on, or if there is none."""
+        """Return the result of the test; None while it goes on, or if there is none."""
         return self.sprt.verdict(standings.scores[self.pairings[0]].counts) if self.sprt else None
 
 
@@ -333,7 +333,7 @@ def _read_resign(words: Sequence[str] | None) -> ResignRule | None:
 
 @contextlib.contextmanager
 def _display(standings: Standings, match: _Match, interval: int) -> Iterator[Show]:
-    """Show how the match goes: a live table on a terminal, else a line now and then; faults and warnings always."""
+    """Show the progress: a live table on a terminal, else a line at intervals; in both cases faults and warnings."""
     from rich.console import Console
     from rich.live import Live
 
@@ -348,7 +348,7 @@ def _display(standings: Standings, match: _Match, interval: int) -> Iterator[Sho
         if record.fault:
             console.print(f"{game}: {record.culprit}: {record.reason}", markup=False, highlight=False, soft_wrap=True)
         for detail in record.details:
-            if (detail["engine"], detail["kind"]) not in complained:  # the log has the others
+            if (detail["engine"], detail["kind"]) not in complained:  # others are only in the log
                 complained.add((detail["engine"], detail["kind"]))
                 text = f"{game}: {detail['engine']}: {detail['kind']}\n  {detail['line']}\n  {detail['position']}"
                 console.print(text, markup=False, highlight=False, soft_wrap=True)
@@ -390,7 +390,7 @@ def _print_tables(standings: Standings, match: _Match) -> None:
 
 
 def _rows(standings: Standings, match: _Match) -> str:
-    """Write what goes into the strength log."""
+    """Return the rows for the strength log."""
     from knightadder.workshop.match import report
 
     if len(match.pairings) == 1 and not match.gauntlet:

@@ -1,4 +1,4 @@
-"""The engines of a match as they are described on the command line or in a TOML file."""
+"""The engines of a match, read from the command line or a TOML file."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _CONTROLS = ("tc", "st", "nodes", "depth")
 _COMMON_KEYS = (*_CONTROLS, "margin", "option.", "env.")
 _KEYS = ("name", "cmd", "dir", *_COMMON_KEYS)
 
-_PROGRAMS = (".exe", ".jar", ".js", ".py", ".sh")  # files that need not be marked as programs to be some
+_PROGRAMS = (".exe", ".jar", ".js", ".py", ".sh")  # count as programs even if not executable
 
-# Seconds to start and be ready: an engine that is compiled at its first start takes long on a busy machine.
+# Seconds to start and be ready: an engine that compiles at its first start takes long on a busy machine.
 START_PATIENCE = 300.0
 
 
@@ -33,17 +33,17 @@ class Competitor:
     Attributes
     ----------
     name : str
-        In tables and PGN.
+        Name in tables and PGN.
     command : tuple of str
-        Starts it.
+        The command that starts it.
     folder : Path or None
         Its working directory.
     environment, options : dict of str to str
-        Variables and UCI options.
+        Environment variables and UCI options.
     common_options : dict of str to str
         Options of all engines, set on those that have them.
     allowance : Allowance
-        What it may spend.
+        Its limits.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Competitor:
     allowance: Allowance = field(default_factory=Allowance)
 
     def start(self, chess960: bool = False, timeout: float = START_PATIENCE) -> UciClient:
-        """Start it, set its options and wait until it is ready.
+        """Start the engine, set its options, wait until it is ready, and return it.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ class Competitor:
         return client
 
     def identity(self) -> dict[str, Any]:
-        """Give what makes two engines the same, as what JSON can hold."""
+        """Return what identifies the engine, in a form that JSON can hold."""
         return {
             "name": self.name,
             "command": list(self.command),
@@ -101,12 +101,12 @@ class Competitor:
         }
 
     def sources(self) -> str:
-        """Digest the programs that the command names, and of this program what decides how it plays.
+        """Return a digest of the programs in the command; for Knightadder, of the sources that decide how it plays.
 
         Returns
         -------
         str
-            16 hexadecimal digits. What a wrapper script starts, or another machine, is not known.
+            16 hexadecimal digits. Programs started by a wrapper script or on another machine are not included.
 
         Raises
         ------
@@ -121,15 +121,15 @@ class Competitor:
         return digest
 
     def _package(self) -> Path:
-        """Find the folder from which ``python -m knightadder`` takes this program."""
+        """Return the folder of the package that ``python -m knightadder`` runs."""
         path = {**os.environ, **self.environment}.get("PYTHONPATH", "").split(os.pathsep)
-        folders = [Path(), *(Path(entry) for entry in path if entry)]  # Python looks where it is started first
+        folders = [Path(), *(Path(entry) for entry in path if entry)]  # Python first looks in the working directory
         packages = ((self.folder or Path()) / folder / PACKAGE.name for folder in folders)
         return next((package for package in packages if (package / "core").is_dir()), PACKAGE)
 
 
 def _is_program(file: Path) -> bool:
-    """Tell whether there is such a program or script, and not, say, a log that the engine writes."""
+    """Return whether the file is an existing program or script, and not, for example, a log of the engine."""
     return file.is_file() and (file.suffix in _PROGRAMS or (os.name == "posix" and os.access(file, os.X_OK)))
 
 
@@ -139,19 +139,19 @@ def read_competitors(
     file: Path | None = None,
     only: Sequence[str] = (),
 ) -> list[Competitor]:
-    """Read the engines of a match.
+    """Return the engines of a match.
 
     Parameters
     ----------
     engines : sequence of sequences of str
-        ``key=value`` words of each engine. Without ``cmd`` it is this program.
+        ``key=value`` words of each engine. Without ``cmd``, the engine is this program.
     each : sequence of str
-        Words for all engines; what an engine says for itself counts more.
+        Words for all engines; an engine's own words take precedence.
     file : Path, optional
-        A TOML file with an array of tables ``engine`` with the same keys, ``option`` and ``env`` being tables. They
-        come after the others, without those that say ``usual = false``.
+        A TOML file with an array of tables ``engine`` with the same keys; ``option`` and ``env`` are tables. These
+        engines come after the others; engines with ``usual = false`` are left out.
     only : sequence of str
-        Names of the engines of the file that take part, the unusual ones among them; empty for the usual ones.
+        Names of the engines of the file that take part, also with ``usual = false``; empty for the usual ones.
 
     Returns
     -------
@@ -161,7 +161,7 @@ def read_competitors(
     Raises
     ------
     OptionError
-        If something is wrong with them.
+        If a word or the file is wrong.
     """
     common = KeyValues.read(each, _COMMON_KEYS, "--each")
     described = [KeyValues.read(words, _KEYS, "--engine") for words in engines]
@@ -178,7 +178,7 @@ def read_competitors(
 
 
 def _read_file(file: Path, only: Sequence[str]) -> list[KeyValues]:
-    """Read the engines of a TOML file as if they stood on the command line."""
+    """Return the engines of a TOML file in the form of the command line."""
     try:
         entries = tomllib.loads(file.read_text(encoding="utf-8")).get("engine", [])
     except OSError as error:
@@ -195,7 +195,7 @@ def _read_file(file: Path, only: Sequence[str]) -> list[KeyValues]:
 
 
 def _words(entry: Mapping[str, Any]) -> Iterable[str]:
-    """Write a table of a TOML file as on the command line."""
+    """Return the words of a table of a TOML file, as on the command line."""
     for key, value in entry.items():
         if isinstance(value, dict):
             yield from (f"{key}.{name}={_text(inner)}" for name, inner in value.items())
@@ -204,12 +204,12 @@ def _words(entry: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _text(value: object) -> str:
-    """Write a value of a TOML file as UCI has it."""
+    """Return a value of a TOML file in UCI's notation."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _competitor(own: KeyValues, common: KeyValues) -> Competitor:
-    """Put an engine together from its own words and those for all."""
+    """Return the engine with its own words and those for all."""
     folder = Path(own["dir"]) if "dir" in own else None
     if folder is not None and not folder.is_dir():
         raise OptionError(f"dir={folder}: there is no such folder")
@@ -217,7 +217,7 @@ def _competitor(own: KeyValues, common: KeyValues) -> Competitor:
     name = own.get("name") or ("Knightadder" if "cmd" not in own else Path(command[0]).stem)
     if re.search(r"[|\"\n]", name):
         raise OptionError(f"name={name}: a name has no bars, quotation marks or line ends")
-    # An engine's own limits are instead of the common ones, not besides them.
+    # An engine's own limits replace the common ones.
     limiting = own if any(key in own for key in _CONTROLS) else common
     if not any(key in limiting for key in _CONTROLS):
         raise OptionError(f"{name} has no limit: give tc=, st=, nodes= or depth=, to it or to --each")
@@ -241,5 +241,5 @@ def _competitor(own: KeyValues, common: KeyValues) -> Competitor:
 
 
 def _named(values: Mapping[str, str], prefix: str) -> dict[str, str]:
-    """Pick the keys with a prefix, without it."""
+    """Return the values whose keys have a prefix, by the key without it."""
     return {key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix)}

@@ -1,4 +1,4 @@
-"""The log of a match: what is kept of its games, each under its number."""
+"""The log of a match: a record of each game, by number."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REMEDY = "give another --log"
 
 @dataclass(frozen=True, slots=True)
 class Fixture:
-    """A game to play: the number of its opening, from 0 on, and the engines' names."""
+    """A game to play: the number of its opening, from 0, and the engines' names."""
 
     round: int
     white: str
@@ -28,12 +28,12 @@ class Fixture:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What is kept of a finished game.
+    """The record of a finished game.
 
     Attributes
     ----------
     fixture : Fixture
-        Which game.
+        Opening and engines of the game.
     white_points : float
         1, 0.5 or 0.
     reason : str
@@ -41,17 +41,17 @@ class Record:
     plies : int
         Length without the opening.
     fault : str or None
-        Kind of the fault that it ended with.
+        Kind of the fault that ended it.
     culprit : str or None
-        Whose fault.
+        The engine at fault.
     warnings : dict of str to dict of str to int
-        How often each engine, by name, said what cannot be, by kind.
+        Number of warnings by engine and kind.
     details : list of dict
-        The first few warnings: engine, kind, line, position.
+        The first warnings: engine, kind, line, position.
     lowest : dict of str to float
-        For engines with a clock, the least that was left of their time after a move, in seconds.
+        For engines with a clock, the least time left after a move, in seconds.
     versions : dict of str to str
-        What the engines call themselves.
+        The engines' own names.
     """
 
     fixture: Fixture
@@ -67,7 +67,7 @@ class Record:
 
     @classmethod
     def of(cls, fixture: Fixture, game: Game, versions: Mapping[str, str]) -> Self:
-        """Keep what is kept of a game; the versions are those of all engines of the match."""
+        """Return the record of a game; `versions` contains all engines of the match."""
         names = {True: fixture.white, False: fixture.black}
         warnings: dict[str, dict[str, int]] = {}
         for (white, kind), count in game.warning_counts.items():
@@ -90,12 +90,12 @@ class Record:
 
     @classmethod
     def read(cls, values: Mapping[str, Any], fixture: Fixture) -> Self:
-        """Read what `dataclasses.asdict` made of the record of a game.
+        """Return the record that `dataclasses.asdict` has converted.
 
         Raises
         ------
         ValueError, TypeError, AttributeError, KeyError
-            If it is none.
+            If the values are not a record.
         """
         names = {fixture.white, fixture.black}
         warnings = {
@@ -120,21 +120,21 @@ class Record:
 
 
 class MatchLog:
-    """The log file, with the games that it already has.
+    """The log file and its records.
 
     Parameters
     ----------
     file : Path, optional
-        The file, which is made if it is missing; without one nothing is kept.
+        The file, created if missing; without a file nothing is kept.
     setup : mapping
-        What makes two matches the same, as JSON can hold it.
+        Identifies the match; must be serialisable as JSON.
     pairings : sequence of (str, str)
-        Who plays whom; with the round it numbers the games.
+        The pairings, which together with the rounds number the games.
 
     Attributes
     ----------
     records : list of Record
-        All games, in the order of their numbers, then as they were added.
+        All games: those of the file by number, then in the order of addition.
 
     Raises
     ------
@@ -163,17 +163,17 @@ class MatchLog:
         self.records.append(record)
 
     def check_versions(self, versions: Mapping[str, str]) -> None:
-        """Refuse to go on with other engines than those of the last games.
+        """Raise an error if an engine differs from that of the last games.
 
         Parameters
         ----------
         versions : mapping of str to str
-            What they call themselves, by their names.
+            The engines' own names, by their names in the match.
 
         Raises
         ------
         OptionError
-            If one of them calls itself something else.
+            If the own name of an engine has changed.
         """
         known = {name: version for record in self.records for name, version in record.versions.items()}
         for name, version in versions.items():
@@ -181,7 +181,7 @@ class MatchLog:
                 raise OptionError(f"{name} was {known[name]} and is now {version}: go on with the same, or {REMEDY}")
 
     def __enter__(self) -> Self:
-        """Give the log itself to a ``with`` block."""
+        """Return the log for a ``with`` block."""
         return self
 
     def __exit__(

@@ -1,4 +1,4 @@
-"""Writes games in Portable Game Notation, with what the engines thought of each move."""
+"""Writes games in Portable Game Notation, with the engines' scores of each move."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _TERMINATIONS = {
     "silent": "abandoned",
 }
 
-_LONGEST = 1 << 20  # bytes of a game; at the end of a file half a game is looked for in so many
-# The last line of a game: what is no header, and ends with a result.
+_LONGEST = 1 << 20  # bytes of a game; an incomplete game is searched for in this many bytes at the end of a file
+# The last line of a game: not a header line, and ends with a result.
 _LAST_LINE = re.compile(rb"^[^\[\n].*(?:1-0|0-1|1/2-1/2|\*)[ \t\r]*$", re.MULTILINE)
 
 
 def move_comment(move: PlayedMove) -> str:
-    """Write score from the mover's view, depth, time and nodes of a move: ``+0.31/12 0.052s n=20011``."""
+    """Return the mover's score, depth, time and nodes of a move: ``+0.31/12 0.052s n=20011``."""
     if move.info is None:
         return f"{move.seconds:.3f}s"
     nodes = f" n={move.info.nodes}" if move.info.nodes else ""
@@ -41,12 +41,12 @@ def move_comment(move: PlayedMove) -> str:
 
 
 def game_text(fixture: Fixture, game: Game, white: Competitor, black: Competitor, chess960: bool = False) -> str:
-    """Write a game.
+    """Return a game as PGN.
 
     Parameters
     ----------
     fixture : Fixture
-        Which game.
+        Number and engines of the game.
     game : Game
         The game.
     white, black : Competitor
@@ -57,7 +57,7 @@ def game_text(fixture: Fixture, game: Game, white: Competitor, black: Competitor
     Returns
     -------
     str
-        The game, without an empty line at its end.
+        The game's PGN, without an empty line at its end.
     """
     board = chess.Board(game.opening.fen, chess960=chess960)
     text = chess.pgn.Game()
@@ -94,18 +94,18 @@ def _event(fixture: Fixture) -> str:
 
 
 class PgnFile:
-    """A file to which games are appended, each whole or not at all.
+    """A file to which games are appended, each completely or not at all.
 
-    Half a game of this match at its end, left by a crash, is removed. What others have written stays as it is.
+    An incomplete game of this match at its end, left by a crash, is removed. Other contents are kept.
 
     Parameters
     ----------
     file : Path, optional
-        The file, which is made if it is missing; without one nothing is kept.
+        The file, created if missing; without a file nothing is kept.
     fixtures : iterable of Fixture
-        What games of this match may be between.
+        The games of this match, to recognise an incomplete one.
     report : callable
-        Told in a line if half a game was removed.
+        Called with a message if an incomplete game is removed.
 
     Raises
     ------
@@ -122,14 +122,14 @@ class PgnFile:
             with contextlib.ExitStack() as stack:
                 stack.enter_context(locked(file))
                 self._stream = stack.enter_context(file.open("ab", buffering=0))
-                if file.is_file():  # and no device or pipe
+                if file.is_file():  # not a device or pipe
                     self._mend(file, {f'[Event "{_event(fixture)}"]'.encode() for fixture in fixtures}, report)
                 self._held = stack.pop_all()
         except OSError as error:
             raise OptionError(f"cannot write {file}: {error.strerror}") from None
 
     def _mend(self, file: Path, events: Iterable[bytes], report: Callable[[str], None]) -> None:
-        """See that a game can be appended: that the file ends with a whole game and an empty line."""
+        """Make sure that the file ends with a complete game and an empty line."""
         size = self._stream.seek(0, os.SEEK_END)
         with file.open("rb") as stream:
             stream.seek(max(0, size - _LONGEST))
@@ -146,7 +146,7 @@ class PgnFile:
 
     @contextlib.contextmanager
     def appended(self, text: str) -> Iterator[None]:
-        """Append a game, and take it back if the ``with`` block fails; OptionError if it cannot be written."""
+        """Append a game, and remove it if the ``with`` block fails; OptionError if it cannot be written."""
         file = self._file
         if file is None:
             yield
@@ -164,7 +164,7 @@ class PgnFile:
             raise
 
     def __enter__(self) -> Self:
-        """Give the file itself to a ``with`` block."""
+        """Return the file for a ``with`` block."""
         return self
 
     def __exit__(

@@ -18,7 +18,7 @@ from knightadder.workshop.uci_client import UciClient
 _POLL_SECONDS = 0.1
 _JOIN_SECONDS = 5.0
 
-# Seconds after which a thread that waits for the interpreter gets it. The usual 5 ms would be charged to an engine.
+# Switch interval of Python's threads in seconds: a wait of the default 5 ms would be charged to an engine's clock.
 _SWITCH_SECONDS = 0.0002
 
 OnGame: TypeAlias = Callable[[Fixture, Game], bool]
@@ -53,15 +53,15 @@ def play_all(
     book : Book
         Their openings.
     rules : Rules
-        What to play by.
+        The rules of the games.
     concurrency : int
-        Games at once.
+        Number of games at once.
     on_game : callable
-        Told of each finished game, in the thread that called; says whether to go on. Games under way when it says no,
-        or when Ctrl-C is pressed, are broken off.
+        Called with each finished game, in the calling thread; returns whether to continue. If not, or after Ctrl-C,
+        running games are aborted.
     on_failure : callable
-        Told, in the same thread, that an engine of some name cannot be started. The game that it was to play is void,
-        and its others are left out; those of the other engines go on.
+        Called in the same thread with the name of an engine that cannot be started and the error. All games of this
+        engine are left out; those of the other engines go on.
     """
     waiting = _Shared(fixtures)
     finished: queue.SimpleQueue[tuple[Fixture, Game] | BaseException | None] = queue.SimpleQueue()
@@ -87,7 +87,7 @@ def play_all(
                 break
     except KeyboardInterrupt:
         _break_off(workers)
-        while not finished.empty():  # what was finished before is not lost
+        while not finished.empty():  # report the games that are already finished
             item = finished.get()
             if isinstance(item, tuple):
                 on_game(*item)
@@ -98,7 +98,7 @@ def play_all(
 
 
 def _break_off(workers: Sequence[_Worker]) -> None:
-    """End all workers; does nothing to those that have ended."""
+    """Abort all workers and wait for their end; workers that have ended are unaffected."""
     for worker in workers:
         worker.abort()
     for worker in workers:
@@ -106,7 +106,7 @@ def _break_off(workers: Sequence[_Worker]) -> None:
 
 
 class _Shared:
-    """The games to play, for several threads."""
+    """The games to play; an iterator that threads can share."""
 
     def __init__(self, items: Iterable[Fixture]) -> None:
         self._items = iter(items)
@@ -114,7 +114,7 @@ class _Shared:
         self._lock = threading.Lock()
 
     def leave_out(self, name: str) -> bool:
-        """Leave out the games of an engine; says whether that is new."""
+        """Leave out the games of an engine; return whether they were not left out before."""
         with self._lock:
             new = name not in self._left_out
             self._left_out.add(name)
@@ -149,7 +149,7 @@ class _Worker(threading.Thread):
         self._stopping = threading.Event()
 
     def run(self) -> None:
-        """Play until there is no game left."""
+        """Play until no game is left."""
         try:
             for fixture in self._fixtures:
                 try:
@@ -165,7 +165,7 @@ class _Worker(threading.Thread):
                     for name in (fixture.white, fixture.black)
                 )
                 game = play_game(white, black, self._book.opening(fixture.round), self._rules)
-                if self._stopping.is_set():  # the fault at its end is that the engines were killed
+                if self._stopping.is_set():  # the game ended because abort() killed the engines
                     break
                 self._finished.put((fixture, game))
         except BaseException as error:
@@ -177,7 +177,7 @@ class _Worker(threading.Thread):
             self._finished.put(None)
 
     def _seat(self, *names: str) -> None:
-        """See that just these engines are running."""
+        """Start these engines if they are not running, and close all others."""
         for name, client in list(self._clients.items()):
             if name not in names or not client.running:
                 del self._clients[name]
@@ -190,7 +190,7 @@ class _Worker(threading.Thread):
                     raise _StartError(name, error) from None
 
     def abort(self) -> None:
-        """Break off the game under way, without waiting for its end."""
+        """Abort the running game, without waiting for its end."""
         self._stopping.set()
         for client in list(self._clients.values()):
             client.kill()

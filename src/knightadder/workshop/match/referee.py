@@ -1,4 +1,4 @@
-"""Plays one game between two engines: keeps the clocks, the rules and the order, and decides what is decided."""
+"""Plays one game between two engines: runs the clocks, enforces the rules, and adjudicates decided games."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ from knightadder.workshop.uci_client import EngineSilentError, UciClient, UciErr
 FAULTS = ("time", "illegal", "crash", "silent")
 PV_CHECKS = ("last", "all", "none")
 
-# What an engine says wrongly it tends to say on every move: so many are written down for a game, all are counted.
+# Warnings kept for a game, since an engine tends to repeat an error on every move; all of them are counted.
 _WARNINGS_KEPT = 5
 
 
 @dataclass(frozen=True, slots=True)
 class DrawRule:
-    """When a game is called a draw: both engines' scores have stayed near zero for some time.
+    """When a game is adjudicated a draw: both engines' scores have stayed near zero for some time.
 
     Attributes
     ----------
     move_number : int
-        Full move from which on.
+        First full move at which this may happen.
     move_count : int
-        Moves of each side, without a pawn move or capture.
+        Number of moves of each side, without a pawn move or capture.
     score : int
-        Centipawns, for either side.
+        Limit of both sides' scores in centipawns.
     """
 
     move_number: int = 40
@@ -53,16 +53,16 @@ class DrawRule:
 
 @dataclass(frozen=True, slots=True)
 class ResignRule:
-    """When a game is called lost.
+    """When a game is adjudicated lost.
 
     Attributes
     ----------
     move_count : int
-        Moves for which the loser's score has stayed low.
+        Number of moves for which the loser's score has stayed low.
     score : int
-        Centipawns that it is behind.
+        Centipawns that the loser is behind.
     two_sided : bool
-        Whether the winner's scores have to agree.
+        Whether the winner's scores must agree.
     """
 
     move_count: int = 5
@@ -72,24 +72,24 @@ class ResignRule:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What games are played by, other than the rules of chess.
+    """The rules of a match besides those of chess.
 
     Attributes
     ----------
     draw : DrawRule, optional
-        When to call a draw.
+        When to adjudicate a draw.
     resign : ResignRule, optional
-        When to call a loss.
+        When to adjudicate a loss.
     max_moves : int, optional
         Full move after which the game is a draw.
     tablebases : str, optional
-        Folder of the Syzygy tables that decide a game.
+        Folder of the Syzygy tables that decide games.
     chess960 : bool
         Whether castling is that of Chess960.
     patience : float
-        Seconds beyond its time after which a silent engine is killed, and which it has to make itself ready.
+        Seconds over its time after which a silent engine is killed; also the time that it has to get ready.
     pv_check : str
-        Which principal variations are checked: ``last`` of each move, ``all`` or ``none``.
+        Which principal variations are checked: the ``last`` of each move, ``all`` or ``none``.
     """
 
     draw: DrawRule | None = None
@@ -103,7 +103,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """An engine in a game: its connection, and what it may spend."""
+    """An engine in a game: its connection and its limits."""
 
     client: UciClient
     allowance: Allowance
@@ -111,7 +111,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """How an engine lost by not keeping the rules: its colour, one of `FAULTS`, and what happened."""
+    """How an engine lost by a breach of the rules: its colour, one of `FAULTS`, and a description."""
 
     white: bool
     kind: str
@@ -120,7 +120,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class PvWarning:
-    """What an engine said that cannot be: its colour, what is wrong, the line, and the position as UCI has it."""
+    """Inconsistent output of an engine: its colour, the kind of error, the line, and the position as a UCI command."""
 
     white: bool
     kind: str
@@ -130,7 +130,7 @@ class PvWarning:
 
 @dataclass(frozen=True, slots=True)
 class PlayedMove:
-    """A move of a game: in UCI notation, the seconds it took, and what was said last."""
+    """A move of a game: in UCI notation, its time in seconds, and the engine's last ``info`` line."""
 
     uci: str
     seconds: float
@@ -144,21 +144,21 @@ class Game:
     Attributes
     ----------
     opening : BookLine
-        Where it began.
+        The start of the game.
     white_points : float
         1, 0.5 or 0.
     reason : str
         How it ended.
     fault : Fault or None
-        The fault it ended with.
+        The fault that ended it.
     moves : list of PlayedMove
-        What was played after the opening.
+        The moves after the opening.
     warnings : list of PvWarning
-        The first few.
+        The first warnings.
     warning_counts : Counter of (bool, str)
-        All of them, by colour and kind.
+        Number of all warnings, by colour and kind.
     lowest : dict of bool to float
-        For each colour, White being True, the least that was left of its time after a move, in seconds.
+        For each colour (White is True), the least time left after a move, in seconds.
     """
 
     opening: BookLine
@@ -172,22 +172,22 @@ class Game:
 
     @property
     def result(self) -> str:
-        """Result as PGN has it."""
+        """Result in PGN's notation."""
         return {1.0: "1-0", 0.5: "1/2-1/2", 0.0: "0-1"}[self.white_points]
 
 
 def play_game(white: Side, black: Side, opening: BookLine, rules: Rules) -> Game:
-    """Play a game.
+    """Play and return a game.
 
     Parameters
     ----------
     white, black : Side
-        The engines, after their handshake and with their options set. After a crash or a silence the engine at fault
-        is not running any more.
+        The engines, after their handshake and with their options set. After a crash or a timeout, the engine at fault
+        no longer runs.
     opening : BookLine
-        Where to begin.
+        The start of the game.
     rules : Rules
-        What to play by.
+        The rules of the match.
 
     Returns
     -------
@@ -206,7 +206,7 @@ class _FaultError(Exception):
 
 
 class _Table:
-    """The game under way."""
+    """The running game."""
 
     def __init__(self, white: Side, black: Side, opening: BookLine, rules: Rules) -> None:
         self._players = {chess.WHITE: white, chess.BLACK: black}
@@ -214,12 +214,12 @@ class _Table:
         self._rules = rules
         self._board = opening.board(rules.chess960)
         self._game = Game(opening)
-        # Grows by a move at a time, so that nothing is written anew.
+        # Each move is appended, so that the command is not built anew for each move.
         self._position = f"position fen {opening.fen}"
         if opening.moves:
             self._position += " moves " + " ".join(opening.moves)
         self._has_moves = bool(opening.moves)
-        self._scores: list[int | None] = []  # of each ply, from the view of who made it
+        self._scores: list[int | None] = []  # of each ply, from the mover's view
         self._last: SearchInfo | None = None
         self._quiet = 0  # plies in a row with scores near zero
 
@@ -228,7 +228,7 @@ class _Table:
         turn = board.turn
         try:
             for turn in (chess.WHITE, chess.BLACK):
-                self._players[turn].client.new_game(self._rules.patience)  # it gets ready before any clock runs
+                self._players[turn].client.new_game(self._rules.patience)  # both get ready before any clock runs
             result = None
             while result is None:
                 turn = board.turn
@@ -244,13 +244,13 @@ class _Table:
         return game
 
     def _lose(self, turn: chess.Color, kind: str, error: Exception) -> None:
-        """Give the game to the opponent of the engine at fault."""
+        """Record a loss of the engine at fault."""
         self._game.fault = Fault(turn, kind, str(error))
         self._game.white_points = 0.0 if turn else 1.0
         self._game.reason = f"{'White' if turn else 'Black'} loses by fault ({kind}): {error}"
 
     def _move(self, turn: chess.Color) -> None:
-        """Let the engine move."""
+        """Let the side to move play its move."""
         player, clock = self._players[turn], self._clocks[turn]
         allowed = clock.allowed
         readings = self._clocks[chess.WHITE].reading("w") + self._clocks[chess.BLACK].reading("b")
@@ -287,7 +287,7 @@ class _Table:
             raise _FaultError("time", f"the flag fell {-left:.3f} s before the move")
 
     def _check(self, turn: chess.Color, best: str, lines: list[str], info: SearchInfo | None) -> None:
-        """Look for what the engine cannot have meant."""
+        """Warn of inconsistent output of the engine."""
         if self._rules.pv_check == "all":
             checked = [each for each in map(parse_info, lines) if each is not None]
         else:
@@ -311,10 +311,10 @@ class _Table:
     # --- adjudication --------------------------------------------------------------------------------------------
 
     def _adjudicate(self) -> tuple[float, str] | None:
-        """Decide by tablebases or by scores; White's points and the reason, None while the game goes on."""
+        """Return White's points and the reason if tablebases or scores decide the game; None while it goes on."""
         board, score = self._board, self._scores[-1]
         draw, resign = self._rules.draw, self._rules.resign
-        # The tables' values hold where the count of the fifty-move rule begins.
+        # The tables' values are valid only if the halfmove clock is zero.
         if self._rules.tablebases and board.halfmove_clock == 0:
             wdl = open_tablebases(self._rules.tablebases).get_wdl(board)
             if wdl is not None:
@@ -328,7 +328,7 @@ class _Table:
         if draw:
             near = score is not None and abs(score) <= draw.score and board.halfmove_clock > 0
             self._quiet = self._quiet + 1 if near else 0
-            # The move just made was the last of its number if White is to move.
+            # If White is to move, the last full move is complete.
             completed = board.fullmove_number - (1 if board.turn else 0)
             if self._quiet >= 2 * draw.move_count and completed >= draw.move_number:
                 return 0.5, "draw by adjudication"
@@ -337,10 +337,10 @@ class _Table:
         return None
 
     def _beaten(self, rule: ResignRule) -> chess.Color | None:
-        """Give the colour that has lost by the scores, if one has."""
+        """Return the colour that has lost by the scores; None if there is none."""
         count = rule.move_count
         mover = not self._board.turn
-        # A move without a score is neither won nor lost.
+        # A move without a score counts as zero.
         scores = [0 if score is None else score for score in self._scores[-2 * count :]]
         own, others = scores[::-2], scores[-2::-2]
         for colour, mine, theirs in ((mover, own, others), (not mover, others, own)):
@@ -352,7 +352,7 @@ class _Table:
 
 @cache
 def open_tablebases(folder: str) -> chess.syzygy.Tablebase:
-    """Open the Syzygy tables of a folder; each stays open.
+    """Return the Syzygy tables of a folder, which stay open.
 
     Raises
     ------
@@ -369,9 +369,9 @@ def open_tablebases(folder: str) -> chess.syzygy.Tablebase:
 
 
 def rule_result(board: chess.Board) -> tuple[float, str] | None:
-    """Decide a game by the rules of chess, the draws that are usually claimed among them.
+    """Return the result of a game by the rules of chess, including draws that need a claim.
 
-    By those of python-chess: the engine's own are on trial here.
+    It uses python-chess instead of the engine's own code, since matches also test that code.
 
     Parameters
     ----------

@@ -23,13 +23,13 @@ from knightadder.workshop.match.statistics.sprt import Sprt
 
 
 def elo_text(interval: Interval) -> str:
-    """Write Elo with half the width of its interval: ``+30.3 ± 21.9``."""
+    """Return Elo with half the width of its interval: ``+30.3 ± 21.9``."""
     error = (interval.high - interval.low) / 2
     return f"{interval.value:+.1f} ± {error:.1f}"
 
 
 def llr_text(score: Score, sprt: Sprt) -> str:
-    """Write the log-likelihood ratio with the bounds and hypotheses of its test."""
+    """Return the log-likelihood ratio with the bounds and hypotheses of its test as text."""
     return f"{_llr(score, sprt)} ({sprt.lower:.2f}, {sprt.upper:.2f}) {sprt.hypotheses} {sprt.model}"
 
 
@@ -38,7 +38,7 @@ def _llr(score: Score, sprt: Sprt) -> str:
 
 
 def progress_line(standings: Standings, total: int | None, sprt: Sprt | None) -> str:
-    """Say in a line how a match stands.
+    """Return a line with the state of a match.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def progress_line(standings: Standings, total: int | None, sprt: Sprt | None) ->
     Returns
     -------
     str
-        The line; with several pairings only how many points each engine has.
+        The line; with several pairings, only the points of each engine.
     """
     played = f"{standings.games}/{total}" if total else str(standings.games)
     if len(standings.scores) > 1:
@@ -72,7 +72,7 @@ def progress_line(standings: Standings, total: int | None, sprt: Sprt | None) ->
 
 
 def tables(standings: Standings, sprt: Sprt | None = None, caption: str | None = None) -> Group:
-    """Lay out all results.
+    """Return tables of all results.
 
     Parameters
     ----------
@@ -81,12 +81,12 @@ def tables(standings: Standings, sprt: Sprt | None = None, caption: str | None =
     sprt : Sprt, optional
         The test.
     caption : str, optional
-        What stands below.
+        Text below the tables.
 
     Returns
     -------
     rich.console.Group
-        The tables: pairings, ratings if there are more than two engines, and what each engine did wrong.
+        The tables: pairings, ratings if there are more than two engines, and the faults and warnings of each engine.
     """
     parts: list[Table | Text]
     if len(standings.scores) == 1:
@@ -110,7 +110,7 @@ def _table(*columns: str) -> Table:
 
 
 def _score(score: Score, sprt: Sprt | None) -> Table:
-    """Lay out the score of two engines."""
+    """Return a table of the score of two engines."""
     counts = score.counts
     table = Table(box=box.SIMPLE, show_header=False)
     table.add_row("Games", f"{score.games}, {score} (W-D-L), {score.share:.1%}")
@@ -123,7 +123,7 @@ def _score(score: Score, sprt: Sprt | None) -> Table:
 
 
 def _pairings(standings: Standings) -> Table:
-    """Lay out the score of each pairing."""
+    """Return a table of the score of each pairing."""
     table = _table("Pairing", "Games", "W-D-L", "Score", "Pairs", "Elo", "LOS")
     for (first, second), score in standings.scores.items():
         counts = score.counts
@@ -141,7 +141,7 @@ def _pairings(standings: Standings) -> Table:
 
 
 def _ratings(standings: Standings) -> Table:
-    """Lay out the ratings, best first."""
+    """Return a table of the ratings, best first."""
     table = _table("Rank", "Engine", "Elo", "Games", "Score")
     totals = standings.totals()
     results = {pairing: score.counts for pairing, score in standings.scores.items() if sum(score.counts)}
@@ -154,7 +154,7 @@ def _ratings(standings: Standings) -> Table:
 
 
 def _engines(standings: Standings) -> Table:
-    """Lay out faults, warnings and the lowest clock of each engine."""
+    """Return a table of faults, warnings and the lowest clock of each engine."""
     table = _table("Engine", "Faults", "Warnings", "Lowest clock")
     for name in standings.faults:
         lowest = standings.lowest.get(name)
@@ -168,14 +168,14 @@ def _engines(standings: Standings) -> Table:
 
 
 def kinds_text(kinds: Mapping[str, int]) -> str:
-    """Write how many of each kind there were: ``2 crash, 1 time``, or ``0``."""
+    """Return the number of each kind as text: ``2 crash, 1 time``, or ``0``."""
     return ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()) if count) or "0"
 
 
 def change_row(
     standings: Standings, sprt: Sprt | None, limits: str, book: str, today: datetime.date | None = None
 ) -> str:
-    """Write the row of a change in ``docs/strength-log.md``; the bench is left for who knows it.
+    """Return the row of a change in ``docs/strength-log.md``, in which the user has to fill in the bench.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def change_row(
 
 
 def opponent_rows(standings: Standings, limits: str, book: str, today: datetime.date | None = None) -> list[str]:
-    """Write the rows of a gauntlet in ``docs/strength-log.md``, one an opponent of the first engine.
+    """Return the rows of a gauntlet in ``docs/strength-log.md``, one for each opponent of the first engine.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def opponent_rows(standings: Standings, limits: str, book: str, today: datetime.
 
 
 def heading(columns: Sequence[str]) -> str:
-    """Write the two lines above the rows."""
+    """Return the two lines above the rows."""
     return f"{_row(columns)}\n|{'---|' * len(columns)}"
 
 
@@ -288,7 +288,7 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _interval(interval: Interval, digits: int) -> str:
-    """Write Elo with the ends of its interval."""
+    """Return Elo with the ends of its interval as text."""
     if math.isinf(interval.low) and math.isinf(interval.high):
         return f"{interval.value:+.{digits}f} [unknown]"
     return f"{interval.value:+.{digits}f} [{interval.low:+.{digits}f}, {interval.high:+.{digits}f}]"

@@ -1,7 +1,7 @@
-"""What an engine says about its search, and whether it agrees with the rules and with itself.
+"""The ``info`` lines of a search, and checks that they are legal and consistent.
 
 The warnings are those of fastchess (https://github.com/Disservin/fastchess): a principal variation (PV) with an illegal
-move, one that goes on after the end of the game, a mate that the PV does not show, a best move that is not the PV's.
+move, a PV that continues after the end of the game, a mate that the PV lacks, a best move other than the PV's first.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class SearchInfo:
     Attributes
     ----------
     depth, nodes : int
-        Zero if not told.
+        Zero if missing.
     cp, mate : int or None
         The score, from the engine's view: centipawns, or moves to mate.
     bound : str
@@ -50,20 +50,20 @@ class SearchInfo:
     line: str
 
     def value(self) -> int:
-        """Score as a number: centipawns, any mate being worth more than any of them."""
+        """Return the score as a number: centipawns; mates are greater than all of them."""
         if self.mate is not None:
             return 100_000 - self.mate if self.mate > 0 else -100_000 - self.mate
         return self.cp or 0
 
     def text(self) -> str:
-        """Score as PGN comments have it: ``+0.31``, or ``-M4`` for a mate in four moves against the engine."""
+        """Return the score as in PGN comments: ``+0.31``, or ``-M4`` if the engine is mated in four moves."""
         if self.mate is not None:
             return f"{'+' if self.mate > 0 else '-'}M{abs(self.mate)}"
         return f"{(self.cp or 0) / 100:+.2f}"
 
 
 def parse_info(line: str) -> SearchInfo | None:
-    """Read an ``info`` line of the best line; None if there is no score, or it is of another line, or broken."""
+    """Return an ``info`` line of the best line; None if it has no score, is for another line, or is malformed."""
     words = line.split()
     if words[:1] != ["info"] or words[1:2] == ["string"]:
         return None
@@ -102,7 +102,7 @@ def parse_info(line: str) -> SearchInfo | None:
 
 
 def last_info(lines: Sequence[str]) -> SearchInfo | None:
-    """Give the last line with a score."""
+    """Return the last line with a score."""
     for line in reversed(lines):
         if " score " in line:
             info = parse_info(line)
@@ -112,24 +112,24 @@ def last_info(lines: Sequence[str]) -> SearchInfo | None:
 
 
 def check_pv(board: chess.Board, info: SearchInfo) -> str | None:
-    """Check a principal variation.
+    """Return the first error of a principal variation.
 
     Parameters
     ----------
     board : chess.Board
-        The position that was searched, with its history; it is the same afterwards.
+        The searched position, with its history; unchanged afterwards.
     info : SearchInfo
-        What the engine said.
+        The line to check.
 
     Returns
     -------
     str or None
-        What is wrong first.
+        The kind of the first error; None if there is none.
     """
     made = 0
     try:
         for word in info.pv:
-            if made and board.halfmove_clock >= 8:  # the position searched may have occurred thrice: it is only claimed
+            if made and board.halfmove_clock >= 8:  # not for the searched position: such draws must be claimed
                 if board.halfmove_clock >= 100 and board.is_fifty_moves():
                     return PAST_FIFTY
                 if board.is_repetition(3):
@@ -156,7 +156,7 @@ def check_pv(board: chess.Board, info: SearchInfo) -> str | None:
 
 
 def check_best_move(best: str, lines: Sequence[str]) -> str | None:
-    """Check that the best move is the head of the last principal variation that is not of a search that failed low."""
+    """Return an error if the best move is not the first of the last principal variation that did not fail low."""
     for line in reversed(lines):
         if " pv " in line and " upperbound" not in line:
             info = parse_info(line)

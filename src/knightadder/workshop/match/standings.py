@@ -1,4 +1,4 @@
-"""The results of a match so far: scores of engine against engine, faults and warnings of each."""
+"""The results of a match so far: scores by pairing, faults and warnings by engine."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from knightadder.workshop.match.statistics.elo import pentanomial
 
 
 class Score:
-    """Results of one engine against another, from the view of the first."""
+    """Results of one engine against another, from the first engine's view."""
 
     def __init__(self) -> None:
         self.wins = self.draws = self.losses = 0
         self._rounds: dict[int, list[float]] = {}
 
     def add(self, number: int, points: float) -> None:
-        """Add a game of a round, which gave 1, 0.5 or 0 points."""
+        """Add a game of a round with 1, 0.5 or 0 points."""
         self.wins += points == 1.0
         self.draws += points == 0.5
         self.losses += points == 0.0
         self._rounds.setdefault(number, []).append(points)
 
     def __str__(self) -> str:
-        """Write wins, draws and losses: ``3-4-1``."""
+        """Return wins, draws and losses: ``3-4-1``."""
         return f"{self.wins}-{self.draws}-{self.losses}"
 
     @property
@@ -34,12 +34,12 @@ class Score:
 
     @property
     def share(self) -> float:
-        """Points a game; a half without games."""
+        """Points per game; a half without games."""
         return (self.wins + self.draws / 2) / self.games if self.games else 0.5
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """Pentanomial counts of the pairs that are complete, see `knightadder.workshop.match.statistics.elo`."""
+        """Pentanomial counts of the complete pairs, see `knightadder.workshop.match.statistics.elo`."""
         return pentanomial(sum(points) for points in self._rounds.values() if len(points) == 2)
 
 
@@ -49,7 +49,7 @@ class Standings:
     Parameters
     ----------
     pairings : sequence of (str, str)
-        Who plays whom.
+        The pairings.
     records : iterable of Record
         Games already played.
 
@@ -60,7 +60,7 @@ class Standings:
     faults, warnings : dict of str to Counter
         How many of each kind, by engine.
     lowest : dict of str to float
-        The least that was left of an engine's time, in seconds.
+        The least time left on an engine's clock, in seconds.
     games : int
         Number of games.
     """

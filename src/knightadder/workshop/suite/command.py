@@ -1,7 +1,7 @@
-"""Test suites: lets a UCI engine think about each position of an EPD file, and counts what it solves.
+"""Test suites: a UCI engine searches each position of an EPD file, and the solved positions are counted.
 
-A position counts as solved by the move that the engine chooses when its time, nodes or depth are used up, not by having
-been seen on the way. Of a solved one the moment is told from which on the solution stayed the engine's choice.
+A position is solved if the engine's best move at the end of its search is right; earlier best moves do not count. For a
+solved position, the moment is shown from which on the engine kept the solution.
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand; returns the exit status.
+    """Run the subcommand and return the exit status.
 
     Raises
     ------
     PositionError
-        If no line of the files is a problem.
+        If the files contain no problem.
     OptionError
         If a file cannot be read or written, or the engine refuses an option.
     EngineError
-        If the engine cannot be started or fails; what it answered before is shown.
+        If the engine cannot be started or fails; its earlier answers are shown.
     """
     import asyncio
 
@@ -100,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
 
             problems = [problem for _, problem in jobs]
             engine_name = asyncio.run(Solver(command, options, limit).solve(problems, arguments.concurrency, on_answer))
-    finally:  # also after Ctrl-C or the engine's end, for what was solved before
+    finally:  # also after Ctrl-C or a failure, to show the earlier answers
         suites: dict[str, list[Answer]] = {}
         for index in sorted(answers):
             suites.setdefault(str(jobs[index][0]), []).append(answers[index])
@@ -129,7 +129,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def summary(answers: Sequence[Answer]) -> str:
-    """Say in a line how many were solved, the points if there are any, and when they were found on average."""
+    """Return a line with the number of solved problems, the points if any, and the mean moment of the solutions."""
     solved = [answer.found for answer in answers if answer.found]
     parts = [f"{len(solved)} of {len(answers)} solved ({len(solved) / len(answers):.1%})"]
     maximum = sum(answer.maximum for answer in answers)
@@ -144,7 +144,7 @@ def summary(answers: Sequence[Answer]) -> str:
 
 
 def themes(answers: Sequence[Answer]) -> dict[str, list[Answer]]:
-    """Sort answers by theme: the part of the name before its number, as in ``Undermine.001``."""
+    """Return the answers by theme: the part of the name before its number, as in ``Undermine.001``."""
     groups: dict[str, list[Answer]] = {}
     for answer in answers:
         groups.setdefault(re.sub(r"[\W_]*\d+$", "", answer.name), []).append(answer)
@@ -152,7 +152,7 @@ def themes(answers: Sequence[Answer]) -> dict[str, list[Answer]]:
 
 
 def _line(answer: Answer) -> str:
-    """Write an answer as one line."""
+    """Return an answer as one line."""
     when = "missed" if answer.found is None else f"found at {_moment(answer.found)}"
     points = f", {answer.points}/{answer.maximum} points" if answer.maximum else ""
     return (
@@ -167,7 +167,7 @@ def _moment(moment: Moment) -> str:
 
 @contextlib.contextmanager
 def _display(total: int, as_lines: bool, only_failed: bool) -> Iterator[OnAnswer]:
-    """Show a bar of progress on a terminal, and if wanted a line for each answer, in the order of the problems."""
+    """Show a progress bar on a terminal, and optionally a line for each answer, in the order of the problems."""
     done: dict[int, Answer] = {}
     written = 0
 
@@ -186,7 +186,7 @@ def _display(total: int, as_lines: bool, only_failed: bool) -> Iterator[OnAnswer
 
 
 def _print_tables(suites: dict[str, list[Answer]], only_failed: bool) -> None:
-    """Print the answers, a table for each suite."""
+    """Print a table of answers for each suite."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -212,10 +212,10 @@ def _print_tables(suites: dict[str, list[Answer]], only_failed: bool) -> None:
 
 
 def _print_sums(suites: dict[str, list[Answer]]) -> None:
-    """Print a line for each suite, before it for each of its themes, and at the end for all suites together."""
+    """Print a line for each theme of a suite, then for the suite, and finally for all suites together."""
     for name, answers in suites.items():
         groups = themes(answers)
-        if 1 < len(groups) <= len(answers) / 5:  # else the names have another meaning
+        if 1 < len(groups) <= len(answers) / 5:  # otherwise the names are not themes
             for theme, members in groups.items():
                 print(f"{theme}: {summary(members)}")
         print(f"{name}: {summary(answers)}")
@@ -224,7 +224,7 @@ def _print_sums(suites: dict[str, list[Answer]]) -> None:
 
 
 def _report(name: str, answers: Sequence[Answer]) -> dict[str, Any]:
-    """Give a suite's answers and sums as what JSON can hold."""
+    """Return a suite's answers and totals in a form that JSON can hold."""
     return {
         "file": name,
         "positions": len(answers),
@@ -239,7 +239,7 @@ def _report(name: str, answers: Sequence[Answer]) -> dict[str, Any]:
 
 
 def _engine_options(arguments: argparse.Namespace) -> dict[str, str]:
-    """Collect the UCI options."""
+    """Return the UCI options."""
     options = {}
     for text in arguments.option:
         name, equals, value = text.partition("=")
@@ -253,7 +253,7 @@ def _engine_options(arguments: argparse.Namespace) -> dict[str, str]:
 
 
 def _check_writable(file: str) -> None:
-    """See whether a file can be written, ahead of hours of work; OptionError if it cannot."""
+    """Check, before hours of work, that a file can be written; OptionError if it cannot."""
     try:
         with open(file, "ab"):
             pass

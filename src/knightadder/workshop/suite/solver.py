@@ -1,4 +1,4 @@
-"""Lets UCI engines solve problems, several at once."""
+"""Solves problems with UCI engines, several at once."""
 
 import asyncio
 import contextlib
@@ -12,14 +12,14 @@ import chess.engine
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.workshop.epd import Problem
 
-# Seconds beyond its time before an engine counts as hung; its very first start may compile for long.
+# Seconds over its time limit after which an engine counts as hung; its first start may take long to compile.
 PATIENCE = 120.0
-_LAST_WORD = 2.0  # seconds that an engine gets to stop and to quit, before it is killed
+_LAST_WORD = 2.0  # seconds for an engine to stop or quit before it is killed
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A moment of a search: its depth in plies, seconds and nodes since it began."""
+    """A moment of a search: depth in plies, and seconds and nodes since its start."""
 
     depth: int = 0
     seconds: float = 0.0
@@ -28,24 +28,24 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an engine made of a problem.
+    """An engine's answer to a problem.
 
     Attributes
     ----------
     name, fen : str
-        The problem.
+        Name and position of the problem.
     wanted, played : str
-        What solves it and what was chosen, in algebraic notation.
+        The solution and the engine's move, in algebraic notation.
     score : str
         Score in centipawns, or ``#n`` for a mate, for the side to move.
     end : Moment
         The end of the search.
     solved : bool
-        Whether the choice is right.
+        Whether the engine's move is right.
     found : Moment or None
-        If so, the end of the first iteration from which on it stayed so.
+        If solved, the end of the first iteration from which on the best move stayed right.
     points, maximum : int
-        What the choice is worth and the best is, in suites with points; else zero.
+        Points of the engine's move and of the best move, in suites with points; else zero.
     """
 
     name: str
@@ -69,9 +69,9 @@ class Solver:
     Parameters
     ----------
     command : sequence of str
-        Starts a UCI engine.
+        The command that starts a UCI engine.
     options : dict of str to str
-        Its options.
+        Its UCI options.
     limit : chess.engine.Limit
         Time, nodes or depth for each problem.
     """
@@ -83,16 +83,16 @@ class Solver:
         self._analyses: dict[object, chess.engine.AnalysisResult] = {}
 
     async def solve(self, problems: Sequence[Problem], concurrency: int, on_answer: OnAnswer) -> str:
-        """Solve problems, with several engines at once.
+        """Solve problems with several engines at once, and return the engine's name.
 
         Parameters
         ----------
         problems : sequence of Problem
             The problems.
         concurrency : int
-            How many engines to start at most.
+            Maximum number of engines.
         on_answer : callable
-            Told the index of each problem that is done, and the answer.
+            Called with the index of each finished problem, and the answer.
 
         Returns
         -------
@@ -102,7 +102,7 @@ class Solver:
         Raises
         ------
         OptionError
-            If the engine does not take the options.
+            If the engine refuses an option.
         EngineError
             If it cannot be started, dies, hangs or breaks the protocol.
         """
@@ -119,11 +119,11 @@ class Solver:
         return workers[0].result()
 
     async def _work(self, problems: Sequence[Problem], waiting: Iterator[int], on_answer: OnAnswer) -> str:
-        """Solve with one engine what the others leave; returns its name."""
+        """Solve waiting problems with one engine, and return its name."""
         name = shlex.join(self._command)
         try:
             async with asyncio.timeout(PATIENCE):
-                # A process group of its own: Ctrl-C is for us, and we tell the engine.
+                # A separate process group: Ctrl-C reaches only this program, which then stops the engine.
                 transport, engine = await chess.engine.popen_uci(self._command, setpgrp=True)
         except (OSError, TimeoutError, chess.engine.EngineError) as error:
             raise EngineError(f"cannot start {name}: {str(error) or 'no answer'}") from None
@@ -139,11 +139,11 @@ class Solver:
             with contextlib.suppress(TimeoutError, chess.engine.EngineError):
                 async with asyncio.timeout(_LAST_WORD):
                     await engine.quit()
-            transport.close()  # kills it, if need be; python-chess has to hear of the end before the event loop ends
+            transport.close()  # kills the engine if necessary; python-chess must notice that before the event loop ends
             await asyncio.shield(engine.returncode)
 
     async def _solve(self, engine: chess.engine.UciProtocol, problem: Problem) -> Answer:
-        """Let an engine think about a problem; it is told that a new game begins."""
+        """Return an engine's answer to a problem, searched as the start of a new game."""
         board = problem.board
         found: Moment | None = None
         end, score, mate = Moment(), "-", None
@@ -162,10 +162,10 @@ class Solver:
                             mate, score = own.mate(), str(own)
                         found = (found or end) if problem.solved_by(line[0], mate) else None
                     played = (await analysis.wait()).move
-                except asyncio.CancelledError:  # Ctrl-C, no patience left, or the failure of another engine
+                except asyncio.CancelledError:  # Ctrl-C, a timeout, or the failure of another engine
                     analysis.stop()
                     answering = asyncio.create_task(analysis.wait())
-                    # A hanging engine is killed further up; asyncio would print an exception that nobody looked at.
+                    # A hanging engine is killed by the caller. Retrieve the exception, or asyncio would print it.
                     answering.add_done_callback(lambda task: task.cancelled() or task.exception())
                     await asyncio.wait([answering], timeout=_LAST_WORD)
                     raise
@@ -187,7 +187,7 @@ class Solver:
         )
 
     def _on_exception(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Pass on that an engine's best move is illegal: python-chess tells nobody but the event loop of it."""
+        """End the analysis with an error if the best move is illegal: python-chess tells only the event loop."""
         error, analysis = context.get("exception"), self._analyses.get(context.get("protocol"))
         if isinstance(error, chess.engine.EngineError) and analysis is not None:
             analysis.set_exception(error)

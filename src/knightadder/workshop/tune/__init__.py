@@ -1,1 +1,1 @@
-"""Constants fitted to games: search parameters, the evaluation, the model of wins, draws and losses."""
+"""Fits constants to games: search parameters, the evaluation, the model of wins, draws and losses."""

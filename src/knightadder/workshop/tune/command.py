@@ -1,4 +1,4 @@
-"""The subcommand `tune`: fits constants of the engine to games. Each kind is declared by its own module."""
+"""The subcommand `tune`: fits constants of the engine to games. The module of each kind declares its arguments."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from knightadder.workshop.tune import spsa_run, texel_run, wdl_fit
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare the subcommand ``tune`` and what can be tuned."""
+    """Declare the subcommand ``tune`` with its own subcommands."""
     command = commands.add_parser("tune", help="fit constants of the engine to games")
     kinds = command.add_subparsers(title="what to tune", metavar="WHAT", required=True)
     wdl_fit.add_command(kinds)

@@ -1,9 +1,9 @@
 """Simultaneous perturbation stochastic approximation (SPSA): tunes many numbers at once by noisy comparisons.
 
-Each iteration moves all numbers a little, each up or down by chance, and as far the other way for a second set; the two
-sets are compared, by a pair of games, and the numbers take a small step towards the better one. The formulas are those
-of Spall, "Implementation of the Simultaneous Perturbation Algorithm for Stochastic Optimization" (1998), in the form
-that they have in fishtest, https://github.com/official-stockfish/fishtest. See also
+Each iteration moves each number a little, up or down at random, and for a second set by the same amount in the other
+direction. A pair of games compares the two sets, and the numbers move a small step towards the better one. The formulas
+are those of Spall, "Implementation of the Simultaneous Perturbation Algorithm for Stochastic Optimization" (1998), in
+the form used by fishtest, https://github.com/official-stockfish/fishtest. See also
 https://www.chessprogramming.org/SPSA.
 """
 
@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from knightadder.core.search.parameters import Parameter
 
-# Trials are drawn so many iterations ahead, from the values that are known by then. So the outcome depends on no
-# machine's speed or number of threads, and nobody waits for a long game; so small a delay does no harm.
+# Each trial is drawn this many iterations ahead, from the values known at that time. So the outcome does not depend on
+# the machine's speed or number of threads, and no thread waits for a long game. Such a small delay does no harm.
 AHEAD = 32
 
-R_END = 0.002  # fishtest's
-_ALPHA, _GAMMA = 0.602, 0.101  # Spall's exponents, by which steps and perturbations get smaller
-_STABILITY = 0.1  # Spall's A, as a part of all iterations
-_STEPS = 20  # last perturbations in the range of a parameter
+R_END = 0.002  # as in fishtest
+_ALPHA, _GAMMA = 0.602, 0.101  # Spall's exponents for the decrease of steps and perturbations
+_STABILITY = 0.1  # Spall's A, as a share of all iterations
+_STEPS = 20  # number of final perturbations that fit into the range of a parameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,11 @@ class Tunable:
     Attributes
     ----------
     name : str
-        What it is called.
+        Its name.
     start, low, high : int
-        Its value at first, the least and the greatest allowed.
+        Its start value, and the least and the greatest allowed.
     c_end : float
-        By how much the last iteration moves it up and down.
+        Perturbation in the last iteration.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Tunable:
 
     @classmethod
     def of(cls, parameter: Parameter) -> Tunable:
-        """Tune a parameter of the search, in perturbations that are large enough to change it."""
+        """Return a tunable for a parameter of the search, with perturbations large enough to change it."""
         name, value, low, high, _ = parameter
         return cls(name, value, low, high, max((high - low) / _STEPS, 0.5))
 
@@ -63,7 +63,7 @@ class Trial:
     Attributes
     ----------
     number : int
-        Of the iteration, from 1 on.
+        Number of the iteration, from 1.
     signs : tuple of int
         For each parameter, +1 if the first set has the greater value, else -1.
     plus, minus : tuple of int
@@ -86,18 +86,18 @@ class Spsa:
     iterations : int
         Number of trials.
     r_end : float
-        The last step, as a part of the last perturbation and for each game won more than lost.
+        The last step for each net win, as a share of the last perturbation.
     seed : int
-        Of all chance.
+        Seed of all random numbers.
 
     Attributes
     ----------
     theta : list of float
-        The values now.
+        The current values.
     done : int
         Iterations completed.
     trials : deque of Trial
-        The next ones, of which the first has to be answered first.
+        The next trials, to be answered in this order.
     """
 
     def __init__(self, tunables: Sequence[Tunable], iterations: int, r_end: float = R_END, seed: int = 1) -> None:
@@ -110,17 +110,17 @@ class Spsa:
             self.trials.append(self._draw(number))
 
     def answer(self, result: int) -> Trial | None:
-        """Take the result of the first of `trials`, and draw another one.
+        """Process the result of the first of `trials`, and draw another trial.
 
         Parameters
         ----------
         result : int
-            Games that its first set won, less those that it lost.
+            Games that its first set won minus games that it lost.
 
         Returns
         -------
         Trial or None
-            The trial that was added to `trials`; None if the last one is there already.
+            The trial added to `trials`; None if the last trial has been drawn already.
         """
         trial = self.trials.popleft()
         self.done = trial.number
@@ -135,23 +135,23 @@ class Spsa:
         return self.trials[-1]
 
     def _step(self, number: int) -> float:
-        """Give a_k / c_k, with c_end as the unit of each parameter."""
+        """Return a_k / c_k, with c_end as the unit of each parameter."""
         total, stability = self.iterations, _STABILITY * self.iterations
         a: float = self._r_end * ((stability + total) / (stability + number)) ** _ALPHA
         return a / self._perturbation(number)
 
     def _perturbation(self, number: int) -> float:
-        """Give c_k, in the same unit."""
+        """Return c_k, in the same unit."""
         return math.pow(self.iterations / number, _GAMMA)
 
     def _draw(self, number: int) -> Trial:
-        """Make a trial around the values now; chance depends on its number alone."""
+        """Return a trial around the current values; its random numbers depend only on its number."""
         chance = Random(f"{self._seed} {number}")
         signs, plus, minus = [], [], []
         for theta, tunable in zip(self.theta, self.tunables, strict=True):
             sign = 1 if chance.random() < 0.5 else -1
             by = self._perturbation(number) * tunable.c_end * sign
-            # The same luck for both, which so are never the wrong way round.
+            # Both values are rounded with the same random number, so that they keep their order.
             luck = chance.random()
             signs.append(sign)
             plus.append(_round(theta + by, luck, tunable))
@@ -160,5 +160,5 @@ class Spsa:
 
 
 def _round(value: float, luck: float, tunable: Tunable) -> int:
-    """Round a value within its bounds up or down by luck from 0 to 1, so that it is right on average."""
+    """Return a value within its bounds, rounded up or down by the random number `luck` (0 to 1), without bias."""
     return min(math.floor(min(max(value, tunable.low), tunable.high) + luck), tunable.high)

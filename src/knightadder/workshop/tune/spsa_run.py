@@ -1,4 +1,4 @@
-"""Tunes the parameters of the search by games between two sets of them, each pair of games moving all parameters."""
+"""Tunes the parameters of the search by games between two sets of values; each pair of games moves all parameters."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from knightadder.core.search.parameters import Parameter
     from knightadder.workshop.openings import Book
 
-# Plays a trial, and returns the results for its first set: 1, 0 or -1 a game.
+# Plays a trial, and returns the results for its first set: 1, 0 or -1 per game.
 Play: TypeAlias = Callable[[Trial], Sequence[int]]
 
 FORMAT = 2
 REMEDY = "give another --state"
 
 _POLL_SECONDS = 0.1
-_MOST_MOVED = 3  # parameters in a line of progress
+_MOST_MOVED = 3  # parameters shown in a progress line
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -74,7 +74,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand; returns the exit status.
+    """Run the subcommand and return the exit status.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def _play(spsa: Spsa, results: Results, book: Book, arguments: argparse.Namespac
     from knightadder.engine.loader import load_engine
     from knightadder.engine.options import Options
 
-    # Compiles what is not compiled yet, and once only: the threads come afterwards.
+    # Compiles the core, if necessary, before the threads start.
     load_engine(Options(), lambda line: print(line, file=sys.stderr, flush=True)).close()
     from knightadder.workshop.selfplay import SelfPlay
 
@@ -155,18 +155,18 @@ def _play(spsa: Spsa, results: Results, book: Book, arguments: argparse.Namespac
 def run_trials(
     spsa: Spsa, plays: Sequence[Play], on_results: Callable[[Sequence[int]], None], stop: Callable[[], None]
 ) -> None:
-    """Let trials be played until all are done, several at once.
+    """Play all trials, several at once.
 
     Parameters
     ----------
     spsa : Spsa
-        The method; takes the results in the order of the trials, whichever is finished first.
+        The method; receives the results in the order of the trials, even if they finish in another order.
     plays : sequence of callable
-        Each is called in a thread, for one trial at a time.
+        Called in threads, each for one trial at a time.
     on_results : callable
-        Told of the results of each trial, in their order, in the thread that called, after `spsa` was.
+        Called in the calling thread with the results of each trial, in their order, after `spsa` has received them.
     stop : callable
-        Breaks off the games under way; called in any case before this returns or raises.
+        Aborts the running games; always called before this function returns or raises.
     """
     idle: SimpleQueue[Play] = SimpleQueue()
     for play in plays:
@@ -183,7 +183,7 @@ def run_trials(
     try:
         running = deque(pool.submit(play_next, trial) for trial in spsa.trials)
         while running:
-            while not running[0].done():  # by looking now and then, since not every system lets Ctrl-C end a wait
+            while not running[0].done():  # polls, since Ctrl-C does not end a wait on every system
                 wait([running[0]], _POLL_SECONDS)
             results = running.popleft().result()
             trial = spsa.answer(sum(results))
@@ -206,7 +206,7 @@ def _rate(text: str) -> float:
 
 
 def _choose(parameters: Sequence[Parameter], names: str | None) -> list[Parameter]:
-    """Pick parameters by their names, or all of them."""
+    """Return the parameters with these names, or all of them."""
     if names is None:
         return list(parameters)
     wanted = names.split(",")
@@ -221,16 +221,16 @@ def _choose(parameters: Sequence[Parameter], names: str | None) -> list[Paramete
 
 
 class Results:
-    """The results of all trials, in a journal from which the method goes on.
+    """The results of all trials, in a journal from which a run can be continued.
 
     Parameters
     ----------
     file : Path, optional
-        The journal; without one nothing is kept.
+        The journal; without a file nothing is kept.
     spsa : Spsa
-        The method, which is told of the results that there are.
+        The method; receives the results that are in the journal.
     setup : dict
-        What makes two runs the same, as JSON can hold it.
+        Identifies the run; must be serialisable as JSON.
 
     Attributes
     ----------
@@ -266,12 +266,12 @@ class Results:
             self.counts[1 - result] += 1
 
     def add(self, results: Sequence[int]) -> None:
-        """Keep the results of the trial that the method was told of last; OptionError if they cannot be written."""
+        """Append the results that the method received last; OptionError if they cannot be written."""
         self._journal.add(self._spsa.done, {"results": list(results)})
         self._count(results)
 
     def __enter__(self) -> Self:
-        """Give the results themselves to a ``with`` block."""
+        """Return the results for a ``with`` block."""
         return self
 
     def __exit__(
@@ -286,7 +286,7 @@ class Results:
 
 @contextlib.contextmanager
 def _display(spsa: Spsa, results: Results, interval: int) -> Iterator[Callable[[], None]]:
-    """Show how it goes: a bar on a terminal, else a line now and then."""
+    """Show the progress: a bar on a terminal, else a line at intervals."""
     first, begun = spsa.done, time.perf_counter()
 
     def speed() -> str:
@@ -305,7 +305,7 @@ def _display(spsa: Spsa, results: Results, interval: int) -> Iterator[Callable[[
 
 
 def _summary(spsa: Spsa, results: Results) -> str:
-    """Say in a line what has come out so far: games, and what has moved most in its range."""
+    """Return a line with the results so far: games, and the parameters that moved most in their ranges."""
     moved = sorted(
         zip(spsa.tunables, spsa.theta, strict=True),
         key=lambda pair: -abs(pair[1] - pair[0].start) / max(pair[0].high - pair[0].low, 1),
@@ -315,7 +315,7 @@ def _summary(spsa: Spsa, results: Results) -> str:
 
 
 def _print_results(parameters: Sequence[Parameter], spsa: Spsa, results: Results) -> None:
-    """Print where all parameters stand, and the lines that make it so."""
+    """Print the values of all parameters, and the source lines that set them."""
     from rich import box
     from rich.console import Console
     from rich.table import Table

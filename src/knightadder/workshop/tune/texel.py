@@ -1,8 +1,8 @@
-"""Texel's method: the values of the evaluation's terms that predict the results of games best.
+"""Texel's method: finds the values of the evaluation's terms that predict the results of games best.
 
-The expected result of a position is a logistic function of its value. Of the values of the terms the position's value
-is a linear function, as `core/entries/tracing.py` notes it, so that the gradient of the error is exact and cheap; Adam
-follows it (Kingma and Ba, 2015).
+The expected result of a position is a logistic function of its evaluation. The evaluation is a linear function of the
+values of the terms, whose coefficients `core/entries/tracing.py` records. So the gradient of the error is exact and
+cheap; the optimizer is Adam (Kingma and Ba, 2015).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from knightadder.core.evaluation.terms import SIZES, START, TERM_VALUES
 
 Values = NDArray[np.float64]  # shape (TERM_VALUES, 2): middle game and end game, in centipawns
 
-BLOCK = 16_384  # positions of a step
+BLOCK = 16_384  # positions per step
 
-# Terms of which exactly one value counts for each piece of a kind, pawn to queen: the method cannot tell what they have
-# in common from the worth of the piece. The king has none, and what both kings have in common cancels out.
+# Terms of which exactly one value counts for each piece of a type, pawn to queen: the method cannot distinguish a
+# constant in such a term from the value of the piece. Kings have no piece value, and a constant for both cancels out.
 _ONCE_A_PIECE = (
     ("pawn_square",),
     ("knight_square", "knight_mobility", "knight_king_distance"),
@@ -47,18 +47,18 @@ def sigmoid(values: NDArray[Any], scale: float) -> NDArray[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Positions, traced.
+    """Traced positions.
 
     Attributes
     ----------
     counts : csr_matrix
-        A row for each position: White's counts of the terms' values less Black's.
+        A row for each position: White's counts of the terms' values minus Black's.
     weights : array of shape (positions, 2)
-        How much of the middle-game and of the end-game half makes the value.
+        Weights of the middle-game and the end-game value in the evaluation.
     results : array
-        Of the games, for White: 0, 0.5 or 1.
+        Results of the games, for White: 0, 0.5 or 1.
     scores : array
-        What search said, in centipawns from White's view.
+        Scores of the search, in centipawns from White's view.
     """
 
     counts: csr_matrix
@@ -67,23 +67,23 @@ class Block:
     scores: NDArray[np.float32]
 
     def values(self, values: Values) -> NDArray[Any]:
-        """Return the values of the positions, in centipawns from White's view."""
+        """Return the evaluations of the positions, in centipawns from White's view."""
         result: NDArray[Any] = ((self.counts @ values) * self.weights).sum(axis=1)
         return result
 
     def targets(self, scale: float, share: float) -> NDArray[Any]:
-        """Return what is to be predicted: the result, and for the rest of `share` what search expected."""
+        """Return the targets: `share` times the result, plus the rest times the result expected by the search."""
         result: NDArray[Any] = share * self.results + (1 - share) * sigmoid(self.scores, scale)
         return result
 
 
 def trace_blocks(tracer: Tracer, records: NDArray[np.void]) -> Iterator[Block]:
-    """Trace packed positions, block by block.
+    """Yield traced blocks of packed positions.
 
     Raises
     ------
     ValueError
-        If a record is no legal position.
+        If a record is not a legal position.
     """
     for first in range(0, len(records), BLOCK):
         part = np.ascontiguousarray(records[first : first + BLOCK], PACKED)
@@ -117,7 +117,7 @@ def mean_error(blocks: Sequence[Block], values: Values, scale: float, share: flo
 
 
 def gradient(block: Block, values: Values, scale: float, share: float) -> tuple[Values, float]:
-    """Return the gradient of a block's mean squared error by the values, and that error."""
+    """Return the gradient of a block's mean squared error with respect to the values, and the error."""
     expected = sigmoid(block.values(values), scale)
     errors = expected - block.targets(scale, share)
     slopes = 2 * scale * errors * expected * (1 - expected) / len(errors)
@@ -125,16 +125,16 @@ def gradient(block: Block, values: Values, scale: float, share: float) -> tuple[
 
 
 def settle(blocks: Sequence[Block], values: Values) -> Values:
-    """Return the values with what all squares of a piece have in common moved to the value of the piece.
+    """Return the values, with the mean over all squares of a piece moved to the value of the piece.
 
-    Likewise for its mobility and the like. The values of positions stay what they are.
+    The same is done for its mobility and similar terms. The evaluations of positions do not change.
 
     Parameters
     ----------
     blocks : sequence of Block
-        Say how often each value counts: the rows are centred on what is usual.
+        Positions that determine how often each value counts: the weights of the means.
     values : array
-        Of the terms.
+        Values of the terms.
     """
     frequency = sum(np.asarray(abs(block.counts).sum(axis=0)).ravel() for block in blocks)
     settled = values.copy()
@@ -156,19 +156,19 @@ def settle(blocks: Sequence[Block], values: Values) -> Values:
 
 
 class Adam:
-    """Adam: steps along the gradient, each value's as large as its gradient is steady.
+    """Adam: gradient descent with a step per value that is larger the steadier its gradient is.
 
     Parameters
     ----------
     shape : tuple of int
-        Of the values.
+        Shape of the values.
 
     Attributes
     ----------
     mean, square : array
         The decaying means of the gradient and of its square.
     steps : int
-        Steps taken.
+        Number of steps so far.
     """
 
     def __init__(self, shape: tuple[int, ...]) -> None:
@@ -176,7 +176,7 @@ class Adam:
         self.steps = 0
 
     def step(self, slope: Values, rate: float) -> Values:
-        """Return what to add to the values; `rate` is about the largest step, in centipawns."""
+        """Return the change of the values; `rate` is about the largest step, in centipawns."""
         self.steps += 1
         self.mean += (1 - _BETA_1) * (slope - self.mean)
         self.square += (1 - _BETA_2) * (slope**2 - self.square)

@@ -13,7 +13,7 @@ from knightadder.extras import needed_by
 from knightadder.progress import bar
 from knightadder.runs import replacing
 
-_VALIDATION = 20  # one position in so many is kept for validation
+_VALIDATION = 20  # one of this many positions is kept for validation
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -64,7 +64,7 @@ def _share(text: str) -> float:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand; returns the exit status.
+    """Run the subcommand and return the exit status.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
         state = State(start.astype(float), texel.Adam(start.shape))
         state.go_on(journal, folder)
 
-        tables = new_tables(PESTO)  # since the engine's own values may be those of other terms
+        tables = new_tables(PESTO)  # since the engine's own values may belong to other terms
         fill_tables(tables, start)
         blocks = []
         try:

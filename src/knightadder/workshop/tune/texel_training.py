@@ -1,4 +1,4 @@
-"""A run of Texel's method: the data, the state that is kept after each time through them, and the loss curve."""
+"""A run of Texel's method: the data, the state that is saved after each epoch, and the loss curve."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ FORMAT = 2
 REMEDY = "give another --state"
 
 _STATE, _PLOT = "state.jsonl", "loss.png"
-_LAST_RATE = 0.02  # of the first rate, to which it falls along a cosine
-# How fast values return to where they started (decoupled weight decay), for each step of a centipawn: next to nothing,
-# but for values that hardly ever count, or that others can make up for.
+_LAST_RATE = 0.02  # the last rate as a share of the first; the schedule is a cosine
+# How fast values return to their start (decoupled weight decay), per step of a centipawn. It matters only for values
+# that rarely count, or that other values can compensate.
 _DECAY = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingSettings:
-    """What decides how a run goes, besides its data and the values it starts from.
+    """The settings of a run, besides its data and start values.
 
     Attributes
     ----------
     epochs : int
-        Times through the data.
+        Number of passes through the data.
     rate : float
-        The first steps, in centipawns.
+        Size of the first steps, in centipawns.
     result_share : float
-        Share of the game's result, not of search's score, in what is predicted.
+        Share of the game's result in the target; the rest is the search's score.
     seed : int
-        Of the order of the positions.
+        Seed for the order of the positions.
     """
 
     epochs: int
@@ -51,7 +51,7 @@ class TrainingSettings:
 
 
 def read_positions(files: Sequence[Path], most: int | None) -> NDArray[np.void]:
-    """Read packed positions, at most so many of each file; OptionError if that cannot be done."""
+    """Return packed positions, at most `most` of each file; OptionError if a file cannot be read."""
     parts = []
     for file in files:
         try:
@@ -66,16 +66,16 @@ def read_positions(files: Sequence[Path], most: int | None) -> NDArray[np.void]:
 def open_journal(
     folder: Path, records: NDArray[np.void], start: NDArray[np.int64], k: float | None, settings: TrainingSettings
 ) -> Journal:
-    """Open the journal in a run's folder.
+    """Open and return the journal in a run's folder.
 
     Parameters
     ----------
     folder : Path
-        The folder, which is made if it is missing.
+        The folder, created if missing.
     records : array of PACKED
         The positions, in their order.
     start : array of shape (TERM_VALUES, 2)
-        The values that the run begins with.
+        The start values of the run.
     k : float, optional
         Texel's K, if it is given.
     settings : TrainingSettings
@@ -83,7 +83,7 @@ def open_journal(
     Raises
     ------
     OptionError
-        If it is that of another run, is damaged, in use, or cannot be used.
+        If it belongs to another run, is damaged, in use, or cannot be used.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -95,23 +95,23 @@ def open_journal(
         "start": start.tolist(),
         "k": k,
         **asdict(settings),
-        # Values are data, and those of the engine may be the ones to start from.
+        # Only *.py: values are data, and a run may start from those of the engine.
         "sources of the evaluation": source_digest(folders=["core"], suffixes=[".py"]),
     }
     return Journal(folder / _STATE, run, REMEDY)
 
 
 def train(training: Sequence[Block], start: NDArray[np.int64], state: State, settings: TrainingSettings) -> None:
-    """Go once through the training positions, and move the values of the state.
+    """Train for one epoch, and update the state.
 
     Parameters
     ----------
     training : sequence of Block
         The positions.
     start : array of shape (TERM_VALUES, 2)
-        The values that the run began with.
+        The start values of the run.
     state : State
-        Its values, step counts and epoch are changed.
+        The state; its values, step counts and epoch are changed.
     settings : TrainingSettings
     """
     order = np.random.default_rng((settings.seed, state.epoch)).permutation(len(training))
@@ -125,17 +125,17 @@ def train(training: Sequence[Block], start: NDArray[np.int64], state: State, set
 
 @dataclass
 class State:
-    """How far the tuning has come.
+    """The state of the tuning.
 
     Attributes
     ----------
     values : array of shape (TERM_VALUES, 2)
-        Of the terms, in centipawns.
+        Values of the terms, in centipawns.
     adam : Adam
     scale : float
         Texel's K; 0 before it is fitted.
     epoch : int
-        Times gone through the data.
+        Number of finished passes through the data.
     losses : list of pairs of float
         The errors of training and validation, before the first epoch and after each.
     """
@@ -147,13 +147,13 @@ class State:
     losses: list[tuple[float, float]] = field(default_factory=list)
 
     def note_losses(self, training: Sequence[Block], validation: Sequence[Block], share: float) -> None:
-        """Note the mean squared errors, of the training positions on as many as are kept for validation."""
+        """Append the mean squared errors of validation and of as many training positions."""
         parts = (training[: len(validation)], validation)
         first, second = (mean_error(blocks, self.values, self.scale, share) for blocks in parts)
         self.losses.append((first, second))
 
     def entry(self) -> dict[str, Any]:
-        """Give the state as JSON can hold it."""
+        """Return the state in a form that JSON can hold."""
         return {
             "scale": self.scale,
             "losses": self.losses[-1],
@@ -164,7 +164,7 @@ class State:
         }
 
     def go_on(self, journal: Journal, file: Path) -> None:
-        """Go on from what is done of a run: one entry for each epoch, and one for the values to start from.
+        """Continue a run from its journal, which has one entry for the start values and one for each epoch.
 
         Raises
         ------
@@ -190,7 +190,7 @@ class State:
 
 
 def plot_losses(losses: Sequence[tuple[float, float]], folder: Path) -> None:
-    """Draw the loss curve as a PNG in a folder; OptionError if it cannot be written."""
+    """Plot the loss curve to a PNG in a folder; OptionError if it cannot be written."""
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.add_subplot(xlabel="epoch", ylabel="mean squared error", title="Texel tuning")
     for number, name in enumerate(("training", "validation")):

@@ -1,7 +1,6 @@
 """Fits the model of wins, draws and losses (`engine/wdl.py`) to games whose moves have scores as comments.
 
-The constants are those under which the results of the games were most likely, every position being counted with the
-score that the mover gave it and with the result of its game.
+The fit is a maximum likelihood estimate: each position counts with its score for the mover and the result of its game.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ if TYPE_CHECKING:
 Coefficients: TypeAlias = tuple[float, ...]
 
 WIN, DRAW, LOSS = 1, 0, -1
-_BIN = 5  # centipawns; scores are counted in steps of this
-# What is beyond, in centipawns, is won, or a fortress that no score tells, which would outweigh many games.
+_BIN = 5  # centipawns; scores are rounded to this step
+# Greater scores, in centipawns, are left out: such positions are won, or fortresses, which would distort the fit.
 _MOST = 1500
-# The score for the mover as cutechess and its kin write it; mates have no centipawns, book moves no score.
+# The mover's score as cutechess and similar programs write it; mates have no centipawns, book moves no score.
 _COMMENT = re.compile(r"\s*([+-]?\d+\.\d+)/\d+\b")
 _RESULTS = {"1-0": WIN, "1/2-1/2": DRAW, "0-1": LOSS}
-#: How games end that say nothing about their positions, as PGN's header Termination has it.
+#: Values of PGN's tag Termination for games whose results say nothing about their positions.
 UNPLAYED = {"time forfeit", "rules infraction", "abandoned", "unterminated"}
 
 
@@ -45,7 +44,7 @@ class Sample:
     Attributes
     ----------
     games : int
-        How many games there were.
+        Number of games.
     counts : Counter
         Number of positions by material, score in centipawns, and result: `WIN`, `DRAW` or `LOSS`, for the mover.
     """
@@ -68,7 +67,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand; returns the exit status.
+    """Run the subcommand and return the exit status.
 
     Raises
     ------
@@ -108,16 +107,16 @@ def read_games(file: Path, sample: Sample, player: str | None = None) -> int:
     Parameters
     ----------
     file : Path
-        Games with a comment such as ``+0.35/12 0.45s`` behind each move: the score for the mover in pawns.
+        Games with a comment such as ``+0.35/12 0.45s`` after each move: the mover's score in pawns.
     sample : Sample
-        What to add to.
+        The sample; is changed.
     player : str, optional
         Count only the moves of players with this in their name.
 
     Returns
     -------
     int
-        Number of games left out because they could not be read, have no result, or ended by a fault.
+        Number of games left out because they are unreadable, have no result, or ended by a fault.
 
     Raises
     ------
@@ -138,7 +137,7 @@ def read_games(file: Path, sample: Sample, player: str | None = None) -> int:
 
 
 def _visitor(sample: Sample, player: str | None) -> Callable[[], chess.pgn.BaseVisitor[bool]]:
-    """Make the class that reads one game for the sample; its result is whether the game was used."""
+    """Return a visitor class that adds a game to the sample; its result is whether the game was used."""
     import chess
     import chess.pgn
 
@@ -162,7 +161,7 @@ def _visitor(sample: Sample, player: str | None) -> Callable[[], chess.pgn.BaseV
             match = _COMMENT.match(comment)
             if match and self.material:
                 self.moves.append((self.mover, self.material, round(float(match[1]) * 100)))
-                self.material = 0  # a second comment is none on the move
+                self.material = 0  # a second comment does not belong to the move
 
         def handle_error(self, error: Exception) -> None:
             self.broken = True
@@ -185,12 +184,12 @@ def _visitor(sample: Sample, player: str | None) -> Callable[[], chess.pgn.BaseV
 
 
 def fit(sample: Sample, degree: int) -> tuple[Coefficients, Coefficients]:
-    """Find the polynomials for which the results are likeliest.
+    """Return the polynomials for which the results are most likely.
 
     Parameters
     ----------
     sample : Sample
-        Positions, with each result among them.
+        Positions; each result must occur.
     degree : int
         Degree of both polynomials.
 
@@ -209,8 +208,8 @@ def fit(sample: Sample, degree: int) -> tuple[Coefficients, Coefficients]:
     with needed_by("tune wdl"):
         from scipy.optimize import minimize
 
-    # A polynomial is sought by its values at some amounts of material, which unlike its coefficients hardly depend on
-    # each other; and by their logarithms, since they are positive.
+    # The optimizer varies the values of each polynomial at some amounts of material, which are less correlated than
+    # its coefficients. It uses their logarithms, since the values are positive.
     nodes = np.linspace(LEAST_MATERIAL, FULL_MATERIAL, degree + 1) / FULL_MATERIAL
     powers = np.vander(nodes, degree + 1)
 
@@ -227,12 +226,12 @@ def fit(sample: Sample, degree: int) -> tuple[Coefficients, Coefficients]:
 
 
 def loss(sample: Sample, a: Sequence[float], b: Sequence[float]) -> float:
-    """Give the mean of -log(probability of the result) over the positions; see :func:`fit` for the parameters."""
+    """Return the mean of -log(probability of the result) over the positions; see :func:`fit` for the parameters."""
     return _log_loss(sample)(a, b)
 
 
 def _log_loss(sample: Sample) -> Callable[[Sequence[float], Sequence[float]], float]:
-    """Make the function of both polynomials that is to be as low as possible."""
+    """Return the loss as a function of both polynomials."""
     import numpy as np
 
     rows = np.array([(*key, count) for key, count in sample.counts.items()], np.float64)

@@ -1,1 +1,1 @@
-"""What the result of a match says: Elo, the sequential probability ratio test, ratings."""
+"""Statistics of matches: Elo, the sequential probability ratio test, ratings."""

@@ -1,7 +1,7 @@
 """Elo from games in pairs: the pentanomial model.
 
-The two games of a pair share an opening, each engine having White once, so their results are not independent but their
-sum is one observation, of five possible values. All that follows is computed from how often each occurred. See
+The two games of a pair have the same opening, and each engine plays White once. So their results are not independent,
+and only their sum is an observation, with five possible values. All statistics are computed from the five counts. See
 https://www.chessprogramming.org/Match_Statistics and Michel Van den Bergh, "Normalized Elo" (2021).
 """
 
@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from scipy.special import ndtr, stdtrit
 
-# How often a pair gave 0, 1/2, 1, 3/2 and 2 points: losses, loss and draw, even, win and draw, wins.
+# Number of pairs with 0, 1/2, 1, 3/2 and 2 points: two losses, loss and draw, even, win and draw, two wins.
 Pentanomial: TypeAlias = Sequence[float]
 
 CONFIDENCE = 0.95
@@ -31,7 +31,7 @@ class Interval:
 
 
 def pentanomial(pairs: Iterable[float]) -> tuple[int, ...]:
-    """Count pairs of games by their points.
+    """Return the number of pairs of games by their points.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def pentanomial(pairs: Iterable[float]) -> tuple[int, ...]:
 
 
 def moments(counts: Pentanomial) -> tuple[float, float]:
-    """Mean and variance of the score of a pair, in points a game (0 to 1).
+    """Return the mean and variance of the score of a pair, in points per game (0 to 1).
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def moments(counts: Pentanomial) -> tuple[float, float]:
     Returns
     -------
     tuple of float
-        Mean and variance; a half and zero without pairs.
+        Mean and variance; a half and zero if there are no pairs.
     """
     number = sum(counts)
     if not number:
@@ -71,7 +71,7 @@ def moments(counts: Pentanomial) -> tuple[float, float]:
 
 
 def elo_of_score(score: float) -> float:
-    """Elo difference that gives an expected score; infinite at 0 and 1, and beyond."""
+    """Return the Elo difference for an expected score; infinite at 0 and 1, and beyond."""
     if score <= 0.0:
         return -math.inf
     if score >= 1.0:
@@ -80,12 +80,12 @@ def elo_of_score(score: float) -> float:
 
 
 def score_of_elo(elo: float) -> float:
-    """Expected score of an Elo difference."""
+    """Return the expected score of an Elo difference."""
     return 1.0 / (1.0 + math.pow(10.0, -elo / 400.0))
 
 
 def elo_interval(counts: Pentanomial) -> Interval:
-    """Estimate the Elo difference, with Student's t for the interval.
+    """Return an estimate of the Elo difference, with Student's t for the interval.
 
     Parameters
     ----------
@@ -95,8 +95,8 @@ def elo_interval(counts: Pentanomial) -> Interval:
     Returns
     -------
     Interval
-        The estimate; from minus to plus infinity where nothing is known of the spread: with fewer than two pairs, or
-        when all gave the same.
+        The estimate; from minus to plus infinity if the variance is unknown: with fewer than two pairs, or if all have
+        the same points.
     """
     number = sum(counts)
     mean, variance = moments(counts)
@@ -107,7 +107,7 @@ def elo_interval(counts: Pentanomial) -> Interval:
 
 
 def normalized_elo(counts: Pentanomial) -> float:
-    """Normalized Elo: the advantage in standard deviations of a game, scaled; says how hard it is to measure.
+    """Return normalized Elo: the advantage in standard deviations of a game, scaled; shows how hard it is to measure.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def normalized_elo(counts: Pentanomial) -> float:
     Returns
     -------
     float
-        Zero without games; infinite when all pairs gave the same points other than one.
+        Zero without games; infinite if all pairs have the same points and these are not one.
     """
     mean, variance = moments(counts)
     if not variance:
@@ -126,7 +126,7 @@ def normalized_elo(counts: Pentanomial) -> float:
 
 
 def likelihood_of_superiority(counts: Pentanomial) -> float:
-    """Probability that the first engine is the stronger one (LOS), by the normal approximation.
+    """Return the probability that the first engine is the stronger one (LOS), by the normal approximation.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def likelihood_of_superiority(counts: Pentanomial) -> float:
     Returns
     -------
     float
-        From 0 to 1; a half where nothing is known.
+        From 0 to 1; a half if nothing is known.
     """
     number = sum(counts)
     mean, variance = moments(counts)

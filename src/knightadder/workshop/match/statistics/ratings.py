@@ -1,8 +1,8 @@
 """Ratings of several engines from all their games: the Bradley-Terry model, by maximum likelihood.
 
 The expected score of two engines is the logistic function of the difference of their ratings. Draws count as half a win
-and half a loss, so results spread less than the model has it, and pairs of games still less; as in a quasi-binomial
-regression, the errors are scaled by how much less. For two engines this gives the interval of the pentanomial model.
+and half a loss, so results vary less than in the model, and pairs of games even less. As in quasi-binomial regression,
+the errors are scaled by this ratio. For two engines, the result is the interval of the pentanomial model.
 See https://www.chessprogramming.org/Match_Statistics, and McCullagh and Nelder, "Generalized Linear Models", chapter 4.
 """
 
@@ -19,14 +19,14 @@ from knightadder.workshop.match.statistics.elo import CONFIDENCE, Pentanomial
 
 _PER_ELO = math.log(10) / 400
 
-# A weak prior, a normal distribution about the average with this deviation in Elo: an engine that won all its games
-# gets a finite rating, and a rating known to 30 Elo moves by less than a thousandth of its value.
+# Standard deviation in Elo of a weak prior, a normal distribution around the average: so an engine that won all its
+# games gets a finite rating, and a rating with an error of 30 Elo moves by less than a thousandth of its value.
 _PRIOR_ELO = 1500.0
 
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """An engine's rating against the average of all, and its error at 95 % confidence, in Elo."""
+    """An engine's rating relative to the average of all, and its error at 95 % confidence, in Elo."""
 
     name: str
     elo: float
@@ -34,14 +34,14 @@ class Rating:
 
 
 def rate(names: Sequence[str], results: Mapping[tuple[str, str], Pentanomial]) -> list[Rating]:
-    """Rate engines that have played each other.
+    """Return the ratings of engines that have played each other.
 
     Parameters
     ----------
     names : sequence of str
         All engines.
     results : mapping of (str, str) to sequence of float
-        For two engines that met, the five counts of pairs (see `elo.py`), from the first one's view.
+        For each two opponents, the five counts of pairs (see `elo.py`), from the first one's view.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def rate(names: Sequence[str], results: Mapping[tuple[str, str], Pentanomial]) -
     expected = 2 * expit(incidence @ best)  # points of a pair
     observed_spread = (np.array(squares) - 2 * expected * score + number * expected**2).sum()
     model_spread = (number * expected * (1 - expected / 2)).sum()
-    # When all pairs ended alike, that says little of the spread: at least one is taken to have missed by half a point.
+    # If all pairs ended alike, the spread is underestimated: assume that at least one pair is off by half a point.
     scale = max(observed_spread, 0.25) / model_spread if len(pairs) else 1.0
     centring = np.eye(size) - 1 / size
     covariance = scale * centring @ np.linalg.inv(hessian(best)) @ centring

@@ -1,8 +1,8 @@
 """The sequential probability ratio test of a match, generalized (GSPRT) for the pentanomial model.
 
-Two hypotheses about the difference are stated before the match. After each pair of games the logarithm of the ratio of
-their likelihoods (LLR) is computed, each with the distribution of results that fits the games best among those that
-agree with the hypothesis. The match ends when the ratio leaves an interval given by the wanted error rates.
+Two hypotheses about the difference are stated before the match. After each pair of games, the log-likelihood ratio
+(LLR) of the hypotheses is computed. The likelihood of a hypothesis is that of the best-fitting distribution of results
+that agrees with it. The match ends when the LLR leaves an interval, which depends on the chosen error rates.
 
 Sources: Michel Van den Bergh, "A practical introduction to the GSPRT", and "Comments on normalized Elo" for the test of
 normalized Elo; the maximum likelihood distributions are from his "The generalized maximum likelihood ratio for the
@@ -24,10 +24,10 @@ from knightadder.workshop.match.statistics.elo import (
 
 MODELS = ("normalized", "logistic")
 
-# Beyond it no distribution may fit a hypothesis, and no test needs it.
+# No test needs greater hypotheses, and perhaps no distribution fits them.
 MAX_ELO = 200
 
-# What a result that has not occurred counts, so that every logarithm exists.
+# The count of a result that has not occurred, so that every logarithm exists.
 _UNSEEN = 1e-3
 
 _POINTS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -35,14 +35,14 @@ _POINTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class Sprt:
-    """A test: its hypotheses in Elo, its error rates, and what kind of Elo is meant.
+    """A test: its hypotheses in Elo, its error rates, and the Elo model.
 
     Attributes
     ----------
     elo0, elo1 : float
-        The hypotheses; the first is the smaller one, and neither is beyond `MAX_ELO`.
+        The hypotheses; the first is the smaller one, and neither exceeds `MAX_ELO`.
     alpha, beta : float
-        Probability to accept the second where the first holds, and the other way round.
+        Probability of accepting the second hypothesis if the first is true, and vice versa.
     model : str
         ``normalized`` or ``logistic`` Elo.
     """
@@ -69,7 +69,7 @@ class Sprt:
         return math.log((1 - self.beta) / self.alpha)
 
     def llr(self, counts: Pentanomial) -> float:
-        """Log-likelihood ratio of the second hypothesis to the first.
+        """Return the log-likelihood ratio of the second hypothesis to the first.
 
         Parameters
         ----------
@@ -79,7 +79,7 @@ class Sprt:
         Returns
         -------
         float
-            Zero without games.
+            The LLR; zero without games.
         """
         if not sum(counts):
             return 0.0
@@ -88,12 +88,12 @@ class Sprt:
         observed = [count / number for count in regular]
         if self.model == "logistic":
             first, second = (_fit_mean(observed, score_of_elo(elo)) for elo in (self.elo0, self.elo1))
-        else:  # the deviation of a pair's mean is that of a game over the square root of two
+        else:  # the standard deviation of a pair's mean is that of a game divided by the square root of two
             first, second = (_fit_t(observed, elo / NORMALIZED_SCALE * math.sqrt(2)) for elo in (self.elo0, self.elo1))
         return sum(count * math.log(q / p) for count, p, q in zip(regular, first, second, strict=True))
 
     def verdict(self, counts: Pentanomial) -> str | None:
-        """Say whether the test is over: ``passed`` or ``failed``; None while it goes on."""
+        """Return the result of the test: ``passed`` or ``failed``; None while it goes on."""
         llr = self.llr(counts)
         if llr >= self.upper:
             return "passed"
@@ -101,14 +101,14 @@ class Sprt:
 
 
 def _fit_mean(observed: Sequence[float], mean: float) -> list[float]:
-    """Give the distribution of most likelihood that has this mean."""
+    """Return the maximum likelihood distribution with this mean."""
     return _fit_zero(observed, [value - mean for value in _POINTS])
 
 
 def _fit_t(observed: Sequence[float], t: float) -> list[float]:
-    """Give the distribution of most likelihood whose mean is `t` standard deviations above a half.
+    """Return the maximum likelihood distribution whose mean is `t` standard deviations above a half.
 
-    The condition is not linear in the probabilities, so it is linearized about the last solution until that stays.
+    The condition is not linear in the probabilities, so it is linearized around the last solution until this converges.
     """
     fit = [0.2] * 5
     for _ in range(100):
@@ -125,7 +125,7 @@ def _fit_t(observed: Sequence[float], t: float) -> list[float]:
 
 
 def _fit_zero(observed: Sequence[float], values: Sequence[float]) -> list[float]:
-    """Give the distribution of most likelihood under which the values have the mean zero.
+    """Return the maximum likelihood distribution under which the values have mean zero.
 
     It is ``p / (1 + x v)`` with the `x` that solves the secular equation ``sum(p v / (1 + x v)) = 0``.
     """
@@ -133,6 +133,6 @@ def _fit_zero(observed: Sequence[float], values: Sequence[float]) -> list[float]
     def secular(x: float) -> float:
         return sum(p * value / (1 + x * value) for p, value in zip(observed, values, strict=True))
 
-    # The equation has one solution between its poles, which belong to the extreme values.
+    # The equation has exactly one solution between the poles of the extreme values.
     x = float(brentq(secular, -1 / max(values) + 1e-9, -1 / min(values) - 1e-9, xtol=1e-14))
     return [p / (1 + x * value) for p, value in zip(observed, values, strict=True)]
