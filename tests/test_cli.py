@@ -1,5 +1,6 @@
 """The command line: arguments, output and exit statuses, with a stand-in for the compiled engine."""
 
+import errno
 import io
 import os
 import re
@@ -223,6 +224,16 @@ def test_a_reader_that_leaves_early_is_no_error_message(engine, monkeypatch, cap
     monkeypatch.setattr(sys, "stdout", Gone())
     assert cli.main(["perft", "1"]) == 1
     assert capfd.readouterr().err == ""
+
+
+def test_a_full_disk_is_one_line(engine, monkeypatch, capfd):
+    class Full(io.StringIO):
+        def write(self, text):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(sys, "stdout", Full())
+    assert cli.main(["perft", "1"]) == 1
+    assert capfd.readouterr().err == "knightadder: [Errno 28] No space left on device\n"
 
 
 # --- perft and bench -----------------------------------------------------------------------------------------------

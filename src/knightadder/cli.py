@@ -87,12 +87,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_BAD_INPUT if isinstance(error, PositionError | OptionError) else EXIT_FAILED
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        # The reader, such as `head`, has closed the pipe; even the final flush must not write to it.
-        with contextlib.suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
+        _drop_output()
+        return EXIT_FAILED
+    except OSError as error:  # such as a full disk; commands tell themselves which of the user's files failed
+        _drop_output()
+        print(f"knightadder: {error}", file=sys.stderr)
         return EXIT_FAILED
     return status
+
+
+def _drop_output() -> None:
+    """Write nothing more to standard output, not even by the final flush."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def build_parser() -> "argparse.ArgumentParser":
