@@ -139,11 +139,11 @@ def evaluate_many(
     Raises
     ------
     PositionError
-        If a position is illegal and `illegal` is not given; the text gives its index, counted from 0.
+        If a position is illegal and ``illegal`` is not given; the text gives its index, counted from 0.
     OptionError
         If there is no such evaluation.
     ValueError, TypeError
-        If `workers` is less than 1, or `illegal` does not fit in 16 bits.
+        If ``workers`` is less than 1, or ``illegal`` does not fit in 16 bits.
     """
     threads = processors() if workers is None else whole("workers", workers, 1)
     if illegal is not None:

@@ -125,7 +125,7 @@ def see(board: chess.Board, move: chess.Move) -> int:
     PositionError
         If the position or the move is illegal.
     TypeError
-        If `board` is not a board, or `move` is not a move.
+        If ``board`` is not a board, or ``move`` is not a move.
     """
     with _games().lend() as game:
         _set_up(game, board)
