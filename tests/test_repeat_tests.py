@@ -55,7 +55,9 @@ def test_it_lists_what_ever_failed(
         return process
 
     monkeypatch.setattr(subprocess, "Popen", note)
-    options = ["--busy", "1", "--logs", str(logs), "--", "-n0", "-p", "no:cacheprovider", str(tests)]
+    # The root, which names are told from, would else be what the checkout and the temporary folder have in common.
+    alone = ["-n0", "-p", "no:cacheprovider", "--rootdir", str(tmp_path)]
+    options = ["--busy", "1", "--logs", str(logs), "--", *alone, str(tests)]
     assert tool.main(["--times", "2", *options]) == 1
     assert all(process.returncode is not None for process in busy)
     lines = capsys.readouterr().out.splitlines()
