@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+from knightadder import progress
 
 # A test run in the background of a shell may have been told to ignore Ctrl-C, and every process that it starts would do
 # so too; some tests send it.
@@ -32,6 +35,12 @@ def pytest_configure(config: pytest.Config) -> None:
     names = {file.stem for file in Path(__file__).parent.rglob("*.py")}
     ours = rf"knightadder(\.|$)|({'|'.join(sorted(names))})$|.*[/\\](src[/\\]knightadder|tests)[/\\]"
     config.getini("filterwarnings").insert(0, f"error:::{ours}")
+
+
+@pytest.fixture(autouse=True)
+def no_lines_of_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slow the machine is, no command says in between how far it is, unless a test wants that."""
+    monkeypatch.setattr(progress, "_LINE_SECONDS", math.inf)
 
 
 @pytest.fixture(scope="session")

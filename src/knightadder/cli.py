@@ -8,13 +8,14 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, TypeAlias
 
 from knightadder import __version__
 from knightadder.arguments import positive, seconds
 from knightadder.engine.errors import EngineError, OptionError, PositionError
+from knightadder.progress import steps
 
 if TYPE_CHECKING:
     import argparse
@@ -291,7 +292,7 @@ def _load(options: "Options") -> "Engine":
     """Load and return the engine, showing the compilation on stderr; EngineError if that fails."""
     from knightadder.engine.loader import load_and_report
 
-    with _progress_line() as show:
+    with steps() as show:
         return load_and_report(options, show)
 
 
@@ -299,23 +300,6 @@ def _set_position(engine: "Engine", fen: Sequence[str]) -> None:
     """Set up the position of a FEN, in one argument or, without quotes, several; PositionError if it is refused."""
     text = " ".join(fen)
     engine.set_position(None if text == "startpos" else text)
-
-
-@contextlib.contextmanager
-def _progress_line() -> Iterator[Callable[[str], None]]:
-    """Show progress on stderr: in one changing line on a terminal, else each text on its own line."""
-    in_place = sys.stderr.isatty()
-    begin, end = ("\r\x1b[K", "") if in_place else ("", "\n")
-    shown = False
-
-    def show(text: str) -> None:
-        nonlocal shown
-        shown = True
-        print(f"{begin}{text}", end=end, file=sys.stderr, flush=True)
-
-    yield show
-    if in_place and shown:
-        print(begin, end="", file=sys.stderr, flush=True)
 
 
 # --- showing an analysis -------------------------------------------------------------------------------------------

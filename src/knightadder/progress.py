@@ -1,42 +1,122 @@
-"""The progress bar of a long run."""
+"""The progress of a long run: a bar on a terminal, otherwise a line now and then."""
 
 from __future__ import annotations
 
 import contextlib
 import sys
+import time
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-# Called with the amount done and a text to show beside the bar.
-Update: TypeAlias = Callable[[int, str], None]
+# Called with the amount done and a text to show beside it.
+Update: TypeAlias = Callable[[float, str], None]
+# Called with the amount done; returns whether a line is due.
+Due: TypeAlias = Callable[[float], bool]
+
+_LINE_SECONDS = 10  # between lines
 
 
-@contextlib.contextmanager
-def bar(total: int, done: int = 0, stderr: bool = False) -> Iterator[Update | None]:
-    """Show a progress bar while a ``with`` block runs.
+def every_seconds(seconds: float, clock: Callable[[], float] = time.monotonic) -> Due:
+    """Return a function that says whether a line is due: after this time, and so long after the last line.
 
     Parameters
     ----------
-    total, done : int
+    seconds : float
+        Seconds between lines.
+    clock : callable
+        Tells the time in seconds.
+    """
+    shown = clock()
+
+    def due(done: float) -> bool:
+        nonlocal shown
+        now = clock()
+        if now - shown < seconds:
+            return False
+        shown = now
+        return True
+
+    return due
+
+
+@contextlib.contextmanager
+def progress(
+    total: int, done: float = 0, unit: str = "", *, stderr: bool = False, due: Due | None = None
+) -> Iterator[Update]:
+    """Show the progress while a ``with`` block runs: in a bar on a terminal, otherwise in lines.
+
+    Parameters
+    ----------
+    total, done : int, float
         The amount of work in all, and the amount done at the beginning.
+    unit : str
+        What is counted, such as ``games``. ``bytes`` are shown as MB and the like.
     stderr : bool
         Whether to show it on standard error, for a command whose output may go into a file.
+    due : callable, optional
+        Says when a line is due; by default every ten seconds.
 
     Yields
     ------
-    callable or None
-        Updates the bar; None if the stream is not a terminal.
+    callable
+        Call it after each step, with the amount done and a text to show beside it.
     """
-    if not (sys.stderr if stderr else sys.stdout).isatty():
-        yield None
+    stream = sys.stderr if stderr else sys.stdout
+    if stream.isatty():
+        with _bar(total, done, unit, stderr) as update:
+            yield update
         return
+    is_due = due or every_seconds(_LINE_SECONDS)
 
+    def show_line(now: float, text: str) -> None:
+        if is_due(now):
+            print(f"{_amount(now, total, unit)}  {text}".rstrip(), file=stream, flush=True)
+
+    yield show_line
+
+
+@contextlib.contextmanager
+def _bar(total: int, done: float, unit: str, stderr: bool) -> Iterator[Update]:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
     from rich.table import Column
 
+    amount = DownloadColumn() if unit == "bytes" else MofNCompleteColumn()
     text = TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True))
-    columns = MofNCompleteColumn(), BarColumn(20), TimeRemainingColumn(), text
-    with Progress(*columns, console=Console(stderr=stderr), expand=True, transient=True) as progress:
-        task = progress.add_task("", total=total, completed=done)
-        yield lambda now, what: progress.update(task, completed=now, description=what)
+    columns = amount, BarColumn(20), TimeRemainingColumn(), text
+    with Progress(*columns, console=Console(stderr=stderr), expand=True, transient=True) as bar:
+        task = bar.add_task("", total=total)
+        bar.update(task, completed=done)
+        yield lambda now, what: bar.update(task, completed=now, description=what)
+
+
+def _amount(done: float, total: int, unit: str) -> str:
+    """Return how much is done: ``3/10 games`` or ``1.2 MB/4.7 MB``."""
+    if unit == "bytes":
+        from rich.filesize import decimal
+
+        return f"{decimal(int(done))}/{decimal(total)}"
+    return f"{int(done)}/{total} {unit}".rstrip()
+
+
+@contextlib.contextmanager
+def steps() -> Iterator[Callable[[str], None]]:
+    """Show the steps of a wait on standard error: in one changing line on a terminal, else each on its own line.
+
+    Yields
+    ------
+    callable
+        Call it with the text of each step.
+    """
+    in_place = sys.stderr.isatty()
+    begin, end = ("\r\x1b[K", "") if in_place else ("", "\n")
+    shown = False
+
+    def show(text: str) -> None:
+        nonlocal shown
+        shown = True
+        print(f"{begin}{text}", end=end, file=sys.stderr, flush=True)
+
+    yield show
+    if in_place and shown:
+        print(begin, end="", file=sys.stderr, flush=True)

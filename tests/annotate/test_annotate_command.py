@@ -38,7 +38,7 @@ def analysts(monkeypatch):
     """Give the analysts that the command makes, as it makes them."""
     made = []
 
-    def make(count, arguments, stack, show):
+    def make(count, arguments, stack):
         made.extend(FakeAnalyst() for _ in range(count))
         return made
 

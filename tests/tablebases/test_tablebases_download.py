@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -17,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from knightadder import progress
 from knightadder.cli import main
 from knightadder.engine.errors import EngineError
 from knightadder.engine.tablebases.file import TableError
@@ -125,14 +127,21 @@ def test_all_files_once(
     mirror: Mirror, folder: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch, terminal: bool
 ) -> None:
     if terminal:
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
         monkeypatch.setenv("FORCE_COLOR", "1")
+    else:
+        monkeypatch.setattr(progress, "_LINE_SECONDS", 0)
     assert download(mirror, folder) == 0
     assert content(folder) == FILES
     assert len(mirror.requests) == len(FILES)
     out, err = capsys.readouterr()
     assert out == f"10 of 10 files in {folder}; fetched 10, 26.4 kB\n"
     assert "KRvK.rtbz" in err
-    assert terminal or err.splitlines()[-1] == "10/10 KRvK.rtbz"
+    if not terminal:
+        lines = err.splitlines()
+        assert lines[0] == "0/10 files  KBvK.rtbw"
+        assert "9/10 files  KRvK.rtbz" in lines
+        assert re.fullmatch(r"9/10 files  KRvK\.rtbz  (\S+ \w+) of \1", lines[-1])
     mirror.requests.clear()
     assert download(mirror, folder) == 0
     assert mirror.requests == []

@@ -10,8 +10,7 @@ import argparse
 import contextlib
 import hashlib
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from knightadder import __version__
 from knightadder.arguments import positive, seconds
 from knightadder.engine.errors import EngineError, OptionError, PositionError
+from knightadder.progress import progress, steps
 from knightadder.runs import Journal, replacing
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 _NODES = 200_000  # nodes per position, by default
 _HASH_MB = 16  # of each engine; far more than the search of a position uses
-_LINE_SECONDS = 10  # between lines of progress, if standard error is not a terminal
 _EXIT_FAILED = 1  # as in `cli.py`
 
 _DESCRIPTION = """\
@@ -206,6 +205,7 @@ def _evaluate(file: Path, total: int, journal: Journal, limit: dict[str, Any], a
     from knightadder.core.native.processors import processors
 
     broken = 0
+    begun: dict[int, float] = {}  # the part of each running game that is evaluated
 
     def jobs() -> Iterator[Job]:
         nonlocal broken
@@ -216,35 +216,33 @@ def _evaluate(file: Path, total: int, journal: Journal, limit: dict[str, Any], a
                 game = parse(text)
             except BrokenGame:  # reported when the games are written
                 game = None
-                broken += 1
             if game is None:
-                advance(1)
+                broken += 1
             else:
                 yield Job(text.number, game.end().board())
 
     def on_game(number: int, result: list[Evaluation | None] | EngineError) -> None:
         journal.add(number, {"result": str(result) if isinstance(result, EngineError) else to_json(result)})
-        show(f"{len(journal) + broken} of {total} games")
+        begun.pop(number, None)
+        show()
 
     def on_position(job: Job) -> None:
-        advance(1 / len(job))
+        begun[job.number] = begun.get(job.number, 0) + 1 / len(job)
+        show()
+
+    def show() -> None:
+        update(len(journal) + broken + sum(tuple(begun.values())), "")
 
     todo = jobs()
-    with _progress(total, len(journal)) as (advance, show):
-        first = next(todo, None)
-        if first is None:
-            return
-        with contextlib.ExitStack() as stack:
-            workers = min(arguments.workers or processors(), total - len(journal))
-            analysts = make_analysts(workers, arguments, stack, show)
-            evaluate_games(
-                _chained(first, todo),
-                analysts,
-                chess.engine.Limit(**limit),
-                arguments.multipv,
-                on_game,
-                on_position,
-            )
+    first = next(todo, None)
+    if first is None:
+        return
+    with contextlib.ExitStack() as stack:
+        workers = min(arguments.workers or processors(), total - len(journal))
+        analysts = make_analysts(workers, arguments, stack)
+        update = stack.enter_context(progress(total, len(journal) + broken, "games", stderr=True))
+        limits = chess.engine.Limit(**limit)
+        evaluate_games(_chained(first, todo), analysts, limits, arguments.multipv, on_game, on_position)
 
 
 def _chained(first: Job, rest: Iterator[Job]) -> Iterator[Job]:
@@ -252,15 +250,14 @@ def _chained(first: Job, rest: Iterator[Job]) -> Iterator[Job]:
     yield from rest
 
 
-def make_analysts(
-    count: int, arguments: argparse.Namespace, stack: contextlib.ExitStack, show: Callable[[str], None]
-) -> Sequence[Analyst]:
+def make_analysts(count: int, arguments: argparse.Namespace, stack: contextlib.ExitStack) -> Sequence[Analyst]:
     """Make engines, to be closed by `stack`; compile the core first if necessary."""
     from knightadder.engine.loader import load_and_report
     from knightadder.engine.options import Options
     from knightadder.library.engine import Engine
 
-    load_and_report(Options(), show).close()
+    with steps() as show:
+        load_and_report(Options(), show).close()
     engines = [stack.enter_context(Engine(hash_mb=arguments.hash)) for _ in range(count)]
     if arguments.syzygy is not None:
         for number, engine in enumerate(engines):
@@ -268,33 +265,6 @@ def make_analysts(
                 if number == 0:
                     print(f"knightadder: {line}", file=sys.stderr)
     return engines
-
-
-@contextlib.contextmanager
-def _progress(total: int, done: int) -> Iterator[tuple[Callable[[float], None], Callable[[str], None]]]:
-    """Show progress on standard error: a bar on a terminal, otherwise a line now and then."""
-    if not sys.stderr.isatty():
-        shown = 0.0
-
-        def show_line(text: str) -> None:
-            nonlocal shown
-            if time.monotonic() - shown >= _LINE_SECONDS:
-                shown = time.monotonic()
-                print(text, file=sys.stderr, flush=True)
-
-        yield lambda amount: None, show_line
-        return
-
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = TextColumn("{task.description}", markup=False), BarColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(f"{done} of {total} games", total=total, completed=done)
-        yield (
-            lambda amount: progress.advance(task, amount),
-            lambda text: progress.update(task, description=text),
-        )
 
 
 # --- writing -------------------------------------------------------------------------------------------------------

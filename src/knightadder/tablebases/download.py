@@ -18,6 +18,7 @@ from knightadder import __version__
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.tablebases.checksum import check_checksum, check_header, check_table
 from knightadder.engine.tablebases.file import DTZ, WDL, TableError
+from knightadder.progress import progress
 from knightadder.tablebases.names import table_names
 
 # Called with a file's name, its bytes so far, and the bytes of the whole file if the mirror tells them.
@@ -48,11 +49,15 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OptionError(f"cannot make {arguments.folder}: {error.strerror}") from None
-    fetched = bad = 0
-    with _display(len(names)) as (on_file, on_bytes):
+    fetched = bad = number = 0
+    with progress(len(names), unit="files", stderr=True) as update:
+
+        def on_bytes(name: str, done: int, total: int | None) -> None:
+            update(number, f"{name}  {decimal(done)}" + (f" of {decimal(total)}" if total else ""))
+
         download = Download(arguments.url, arguments.folder, on_bytes)
-        for name in names:
-            on_file(name)
+        for number, name in enumerate(names):
+            update(number, name)
             try:
                 fetched += download.fetch(name)
             except TableError as error:
@@ -225,41 +230,3 @@ def _writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise EngineError(f"cannot write {path}: {error.strerror}") from None
-
-
-@contextlib.contextmanager
-def _display(count: int) -> Iterator[tuple[Callable[[str], None], OnBytes]]:
-    """Show progress bars on a terminal, or else a line per file; yield the callbacks for files and for bytes."""
-    from rich.console import Console, Group
-    from rich.live import Live
-    from rich.progress import (
-        BarColumn,
-        DownloadColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TransferSpeedColumn,
-    )
-
-    console = Console(stderr=True)
-    name_column = TextColumn("{task.description:13}")
-    files = Progress(name_column, BarColumn(), MofNCompleteColumn(), console=console)
-    parts = Progress(name_column, BarColumn(), DownloadColumn(), TransferSpeedColumn(), console=console)
-    all_files, one_file = files.add_task("All", total=count), parts.add_task("", total=None)
-    number = 0
-
-    def on_file(name: str) -> None:
-        nonlocal number
-        number += 1
-        files.update(all_files, completed=number - 1)
-        parts.reset(one_file, description=name, total=None)
-        if not console.is_terminal:
-            print(f"{number}/{count} {name}", file=sys.stderr, flush=True)
-
-    def on_bytes(name: str, done: int, total: int | None) -> None:
-        parts.update(one_file, completed=done, total=total)
-
-    with (
-        Live(Group(files, parts), console=console, transient=True) if console.is_terminal else contextlib.nullcontext()
-    ):
-        yield on_file, on_bytes

@@ -10,31 +10,33 @@ from pathlib import Path
 from knightadder.engine.tablebases.checksum import check_table
 from knightadder.engine.tablebases.file import DTZ, WDL, TableError
 from knightadder.engine.tablebases.registry import SHIPPED
+from knightadder.progress import progress
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand and return the exit status: 1 if a folder or a file is bad."""
-    from rich.console import Console
     from rich.filesize import decimal
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
     files, problems = find_files(arguments.folders or [SHIPPED])
     for problem in problems:
         print(f"knightadder: {problem}", file=sys.stderr)
-    console = Console(stderr=True)
-    columns = TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeRemainingColumn()
-    bad = 0
-    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
-        task = bar.add_task("", total=sum(files.values()))
-        done = 0
+    bad = done = 0
+    with progress(sum(files.values()), unit="bytes", stderr=True) as update:
+
+        def on_read(size: int) -> None:
+            nonlocal done
+            done += size
+            update(done, path.name)
+
         for path, size in files.items():
-            bar.update(task, description=path.name, completed=done)
+            end = done + size
+            update(done, path.name)
             try:
-                check_table(path, lambda read: bar.advance(task, read))
+                check_table(path, on_read)
             except TableError as error:
                 bad += 1
                 print(f"knightadder: {path}: {error}", file=sys.stderr)
-            done += size
+            done = end
     if bad:
         print(f"{bad} of {len(files)} files are bad")
     elif files:

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from knightadder.arguments import positive
 from knightadder.engine.errors import OptionError
+from knightadder.progress import progress, steps
 from knightadder.workshop.book_argument import add_openings, read_book
 
 if TYPE_CHECKING:
     from knightadder.engine.engine import Engine
     from knightadder.workshop.datagen.games import GameSettings
     from knightadder.workshop.datagen.parts import Parts
-
-_LINE_SECONDS = 10  # between progress lines if the output is not a terminal
 
 _DESCRIPTION = """\
 Let the engine play against itself and keep whole games in a folder, with the score that search found for each move:
@@ -190,7 +189,8 @@ def _compile() -> None:
         compile_player(report)
         return engine
 
-    load_and_report(Options(), lambda step: print(step, file=sys.stderr, flush=True), load).close()
+    with steps() as show:
+        load_and_report(Options(), show, load).close()
 
 
 def _play(settings: GameSettings, parts: Parts, wanted: int, concurrency: int) -> None:
@@ -222,7 +222,7 @@ def _merge(parts: Parts, file: Path, arguments: argparse.Namespace) -> None:
 
 @contextlib.contextmanager
 def _display(first: int, wanted: int) -> Iterator[tuple[Callable[[int], None], Callable[[], None]]]:
-    """Show the progress: a bar on a terminal, else a line at intervals."""
+    """Show the progress; yield the callbacks for each game, with its moves, and for showing the state."""
     done, games, begun = first, 0, time.perf_counter()
 
     def summary() -> str:
@@ -234,21 +234,5 @@ def _display(first: int, wanted: int) -> Iterator[tuple[Callable[[int], None], C
         done += moves
         games += 1
 
-    if not sys.stdout.isatty():
-        shown = begun
-
-        def show_line() -> None:
-            nonlocal shown
-            if time.perf_counter() - shown >= _LINE_SECONDS:
-                shown = time.perf_counter()
-                print(f"{done}/{wanted} positions  {summary()}", flush=True)
-
-        yield add_game, show_line
-        return
-
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    text = TextColumn("{task.description}", markup=False)
-    with Progress(MofNCompleteColumn(), BarColumn(20), TimeRemainingColumn(), text, transient=True) as progress:
-        task = progress.add_task("", total=wanted, completed=first)
-        yield add_game, lambda: progress.update(task, completed=done, description=summary())
+    with progress(wanted, first, "positions") as update:
+        yield add_game, lambda: update(done, summary())

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from knightadder.arguments import positive, seconds
 from knightadder.engine.errors import OptionError, PositionError
-from knightadder.progress import bar
+from knightadder.progress import progress
 from knightadder.runs import write_whole
 
 if TYPE_CHECKING:
@@ -174,14 +174,13 @@ def _display(total: int, as_lines: bool, only_failed: bool) -> Iterator[OnAnswer
     def show(index: int, answer: Answer) -> None:
         nonlocal written
         done[index] = answer
-        if update:
-            update(len(done), f"{sum(answer.solved for answer in done.values())} solved")
+        update(len(done), f"{sum(answer.solved for answer in done.values())} solved")
         while as_lines and written in done:
             if not (only_failed and done[written].solved):
                 print(_line(done[written]), flush=True)
             written += 1
 
-    with bar(total, stderr=True) as update:
+    with progress(total, unit="positions", stderr=True) as update:
         yield show
 
 

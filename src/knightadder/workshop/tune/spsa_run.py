@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from knightadder.arguments import positive
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.progress import bar
+from knightadder.progress import progress, steps
 from knightadder.runs import Journal, source_digest
 from knightadder.workshop.book_argument import add_openings, read_book
 from knightadder.workshop.tune.spsa import (
@@ -122,11 +122,12 @@ def _play(spsa: Spsa, results: Results, book: Book, arguments: argparse.Namespac
     """Play all games that are missing."""
     book.check(spsa.iterations)
 
-    from knightadder.engine.loader import load_engine
+    from knightadder.engine.loader import load_and_report
     from knightadder.engine.options import Options
 
     # Compiles the core, if necessary, before the threads start.
-    load_engine(Options(), lambda line: print(line, file=sys.stderr, flush=True)).close()
+    with steps() as show_step:
+        load_and_report(Options(), show_step).close()
     from knightadder.workshop.selfplay import SelfPlay
 
     names = [tunable.name for tunable in spsa.tunables]
@@ -286,22 +287,17 @@ class Results:
 
 @contextlib.contextmanager
 def _display(spsa: Spsa, results: Results, interval: int) -> Iterator[Callable[[], None]]:
-    """Show the progress: a bar on a terminal, else a line at intervals."""
+    """Show the progress: a bar on a terminal, else a line for each `interval` pairs of games and for the last."""
     first, begun = spsa.done, time.perf_counter()
 
     def speed() -> str:
         return f"{2 * (spsa.done - first) / max(time.perf_counter() - begun, 1e-9):.2f} games/s"
 
-    with bar(spsa.iterations, first) as update:
+    def due(done: float) -> bool:
+        return done % interval == 0 or not spsa.trials
 
-        def show() -> None:
-            text = f"{speed()}  {_summary(spsa, results)}"
-            if update:
-                update(spsa.done, text)
-            elif spsa.done % interval == 0 or not spsa.trials:
-                print(f"{spsa.done}/{spsa.iterations} pairs  {text}", flush=True)
-
-        yield show
+    with progress(spsa.iterations, first, "pairs", due=due) as update:
+        yield lambda: update(spsa.done, f"{speed()}  {_summary(spsa, results)}")
 
 
 def _summary(spsa: Spsa, results: Results) -> str:

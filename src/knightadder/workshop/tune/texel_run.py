@@ -10,7 +10,7 @@ from pathlib import Path
 from knightadder.arguments import positive
 from knightadder.engine.errors import OptionError
 from knightadder.extras import needed_by
-from knightadder.progress import bar
+from knightadder.progress import progress
 from knightadder.runs import replacing
 
 _VALIDATION = 20  # one of this many positions is kept for validation
@@ -108,11 +108,10 @@ def run(arguments: argparse.Namespace) -> int:
         fill_tables(tables, start)
         blocks = []
         try:
-            with bar(-(-len(records) // texel.BLOCK)) as update:
+            with progress(-(-len(records) // texel.BLOCK), unit="blocks") as update:
                 for block in texel.trace_blocks(Tracer(tables), records):
                     blocks.append(block)
-                    if update:
-                        update(len(blocks), "tracing")
+                    update(len(blocks), "traced")
         except ValueError as error:
             raise OptionError(f"cannot use the data: {error}") from None
         held_back = max(1, len(blocks) // _VALIDATION)
