@@ -5,27 +5,24 @@ import chess.pgn
 import pytest
 
 from knightadder.web.clock import ChessClock
-from knightadder.web.game import PlayedGame, outcome_of
+from knightadder.web.game import PlayedGame
 
 
 @pytest.mark.parametrize(
-    ("fen", "result"),
+    ("fen", "result", "reason"),
     [
-        ("R5k1/5ppp/8/8/8/8/8/6K1 b - - 0 1", "1-0"),
-        ("6k1/8/8/8/8/8/5PPP/r5K1 w - - 0 1", "0-1"),
-        ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "1/2-1/2"),
-        ("7k/8/6K1/8/8/8/8/6N1 b - - 0 1", "1/2-1/2"),
-        ("7k/8/6K1/8/8/8/8/6R1 b - - 100 99", "1/2-1/2"),
-        ("R5k1/5ppp/8/8/8/8/8/6K1 b - - 100 99", "1-0"),  # mate goes before the fifty moves
-        (chess.STARTING_FEN, None),
+        ("R5k1/5ppp/8/8/8/8/8/6K1 b - - 0 1", "1-0", "Checkmate"),
+        ("6k1/8/8/8/8/8/5PPP/r5K1 w - - 0 1", "0-1", "Checkmate"),
+        ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "1/2-1/2", "Stalemate"),
+        ("7k/8/6K1/8/8/8/8/6N1 b - - 0 1", "1/2-1/2", "Neither side can mate"),
+        ("7k/8/6K1/8/8/8/8/6R1 b - - 100 99", "1/2-1/2", "Fifty moves without a capture or a pawn's move"),
+        (chess.STARTING_FEN, "*", ""),
     ],
 )
-def test_ends_of_games(fen, result):
-    board = chess.Board(fen)
-    outcome = outcome_of(board)
-    assert (outcome and outcome[0]) == result
-    judge = board.outcome(claim_draw=True)  # python-chess's word on it
-    assert (judge and judge.result()) == result
+def test_the_rules_end_a_game(fen, result, reason):
+    game = PlayedGame(chess.WHITE, None, None, 1.0, 0)
+    game.settle(chess.Board(fen))
+    assert (game.result, game.reason) == (result, reason)
 
 
 class _Time:

@@ -10,7 +10,7 @@ import chess
 import chess.engine
 import chess.pgn
 
-from knightadder.web.game import outcome_of
+from knightadder.rules import outcome_of
 from knightadder.web.gametree import GameTree
 from knightadder.web.views import View, lines_view, nodes_view
 

@@ -10,7 +10,16 @@ import chess.pgn
 
 from knightadder.engine.info import Score
 from knightadder.engine.settlement import Settlement
+from knightadder.rules import outcome_of
 from knightadder.web.clock import ChessClock
+
+_REASONS = {
+    chess.Termination.CHECKMATE: "Checkmate",
+    chess.Termination.STALEMATE: "Stalemate",
+    chess.Termination.INSUFFICIENT_MATERIAL: "Neither side can mate",
+    chess.Termination.THREEFOLD_REPETITION: "Threefold repetition",
+    chess.Termination.FIFTY_MOVES: "Fifty moves without a capture or a pawn's move",
+}
 
 
 @dataclass(slots=True)
@@ -108,7 +117,7 @@ class PlayedGame:
         """
         outcome = outcome_of(board)
         if outcome is not None:
-            self.finish(*outcome)
+            self.finish(outcome.result(), reason_of(outcome))
 
     def out_of_time(self, board: chess.Board) -> bool:
         """End the game if the side to move has run out of time; return whether it has."""
@@ -132,19 +141,9 @@ class PlayedGame:
         return self.draw_offered or self.settlement.accepts_draw()
 
 
-def outcome_of(board: chess.Board) -> tuple[str, str] | None:
-    """Return the result and its reason if this position ends the game; None if the game goes on."""
-    if board.is_checkmate():
-        return win_of(not board.turn), "Checkmate"
-    if board.is_stalemate():
-        return "1/2-1/2", "Stalemate"
-    if board.is_insufficient_material():
-        return "1/2-1/2", "Neither side can mate"
-    if board.is_repetition(3):
-        return "1/2-1/2", "Threefold repetition"
-    if board.halfmove_clock >= 100:
-        return "1/2-1/2", "Fifty moves without a capture or a pawn's move"
-    return None
+def reason_of(outcome: chess.Outcome) -> str:
+    """Return how the game ended, for the user."""
+    return _REASONS[outcome.termination]
 
 
 def color_name(color: chess.Color) -> str:

@@ -18,10 +18,11 @@ import chess.pgn
 
 from knightadder.engine.errors import EngineError
 from knightadder.engine.strength import DEFAULT_ELO, MAX_ELO, MIN_ELO
+from knightadder.rules import outcome_of
 from knightadder.web import messages
 from knightadder.web.analysis import analyse, evaluate
 from knightadder.web.clock import ChessClock
-from knightadder.web.game import PlayedGame, outcome_of
+from knightadder.web.game import PlayedGame
 from knightadder.web.gametree import GameTree, board_from_fen, parse_line, parse_move, tree_of, tree_of_line
 from knightadder.web.loading import load_in_thread
 from knightadder.web.messages import Message, MessageError

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import chess
 import chess.pgn
 
-from knightadder.web.game import outcome_of
+from knightadder.rules import outcome_of
+from knightadder.web.game import reason_of
 from knightadder.web.gametree import GameTree, score_view
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def position_view(tree: GameTree, movable: bool) -> View:
         "ply": board.ply(),
         "legal": legal_view(board) if movable else {},
         "promotions": _promotions(board) if movable else [],
-        "outcome": None if outcome is None else f"{outcome[1]}, {outcome[0].replace('1/2', '½')}",
+        "outcome": None if outcome is None else f"{reason_of(outcome)}, {outcome.result().replace('1/2', '½')}",
         "opening": None if opening is None else {"eco": opening.eco, "name": opening.name},
         "score": tree.score(tree.cursor),
     }

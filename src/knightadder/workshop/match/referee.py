@@ -13,6 +13,7 @@ import chess.syzygy
 
 from knightadder.engine.errors import OptionError
 from knightadder.engine.settlement import stayed_within
+from knightadder.rules import outcome_of
 from knightadder.workshop.match.clock import Allowance, SideClock
 from knightadder.workshop.match.search_info import (
     MATE_SIGN,
@@ -27,6 +28,13 @@ from knightadder.workshop.uci_client import EngineSilentError, UciClient, UciErr
 
 FAULTS = ("time", "illegal", "crash", "silent")
 PV_CHECKS = ("last", "all", "none")
+
+_DRAWS = {
+    chess.Termination.STALEMATE: "draw by stalemate",
+    chess.Termination.INSUFFICIENT_MATERIAL: "draw by insufficient material",
+    chess.Termination.FIFTY_MOVES: "draw by the fifty-move rule",
+    chess.Termination.THREEFOLD_REPETITION: "draw by repetition",
+}
 
 # Warnings kept for a game, since an engine tends to repeat an error on every move; all of them are counted.
 _WARNINGS_KEPT = 5
@@ -369,28 +377,10 @@ def open_tablebases(folder: str) -> chess.syzygy.Tablebase:
 
 
 def rule_result(board: chess.Board) -> tuple[float, str] | None:
-    """Return the result of a game by the rules of chess, including draws that need a claim.
-
-    It uses python-chess instead of the engine's own code, since matches also test that code.
-
-    Parameters
-    ----------
-    board : chess.Board
-        The position with its history.
-
-    Returns
-    -------
-    tuple of (float, str) or None
-        White's points and the reason; None while the game goes on.
-    """
-    if not any(board.generate_legal_moves()):
-        if board.is_check():
-            return (0.0, "Black mates") if board.turn else (1.0, "White mates")
-        return 0.5, "draw by stalemate"
-    if board.is_insufficient_material():
-        return 0.5, "draw by insufficient material"
-    if board.halfmove_clock >= 100:
-        return 0.5, "draw by the fifty-move rule"
-    if board.halfmove_clock >= 8 and board.is_repetition(3):
-        return 0.5, "draw by repetition"
-    return None
+    """Return White's points and the reason if the rules of chess end the game; None while it goes on."""
+    outcome = outcome_of(board)
+    if outcome is None:
+        return None
+    if outcome.winner is not None:
+        return (1.0, "White mates") if outcome.winner else (0.0, "Black mates")
+    return 0.5, _DRAWS[outcome.termination]

@@ -1,0 +1,34 @@
+"""How a game ends by the rules of chess, for games that a person or a match plays.
+
+It uses python-chess instead of the engine's own code, since matches also test that code.
+"""
+
+from __future__ import annotations
+
+from chess import Board, Outcome, Termination
+
+
+def outcome_of(board: Board) -> Outcome | None:
+    """Return how this position ends the game; draws by repetition and by fifty moves need no claim.
+
+    Parameters
+    ----------
+    board : chess.Board
+        The position with its history.
+
+    Returns
+    -------
+    chess.Outcome or None
+        Mate, stalemate, insufficient material, fifty moves or threefold repetition; None while the game goes on.
+    """
+    if not any(board.generate_legal_moves()):
+        if board.is_check():
+            return Outcome(Termination.CHECKMATE, not board.turn)
+        return Outcome(Termination.STALEMATE, None)
+    if board.is_insufficient_material():
+        return Outcome(Termination.INSUFFICIENT_MATERIAL, None)
+    if board.halfmove_clock >= 100:
+        return Outcome(Termination.FIFTY_MOVES, None)
+    if board.halfmove_clock >= 8 and board.is_repetition(3):
+        return Outcome(Termination.THREEFOLD_REPETITION, None)
+    return None

@@ -1,0 +1,56 @@
+"""How games end by the rules, compared with python-chess's own words on it."""
+
+from __future__ import annotations
+
+import random
+
+import chess
+import pytest
+
+from knightadder.rules import outcome_of
+
+
+@pytest.mark.parametrize(
+    ("fen", "ends"),
+    [
+        ("R5k1/5ppp/8/8/8/8/8/6K1 b - - 0 1", True),
+        ("6k1/8/8/8/8/8/5PPP/r5K1 w - - 0 1", True),
+        ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", True),
+        ("7k/8/6K1/8/8/8/8/6N1 b - - 0 1", True),
+        ("7k/8/6K1/8/8/8/8/6R1 b - - 100 99", True),
+        ("R5k1/5ppp/8/8/8/8/8/6K1 b - - 100 99", True),  # mate goes before the fifty moves
+        ("7k/8/6K1/8/8/8/8/6R1 b - - 98 99", False),
+        (chess.STARTING_FEN, False),
+    ],
+)
+def test_positions(fen: str, ends: bool) -> None:
+    outcome = outcome_of(chess.Board(fen))
+    assert outcome == chess.Board(fen).outcome(claim_draw=True)
+    assert (outcome is not None) == ends
+
+
+@pytest.mark.parametrize(
+    "fen", [chess.STARTING_FEN, "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1", "4k3/p7/8/8/8/8/8/2B1K3 w - - 90 70"]
+)
+def test_random_games_end_where_they_have_to(fen: str) -> None:
+    chance = random.Random(7)
+    for _ in range(5):
+        board = chess.Board(fen)
+        while (outcome := outcome_of(board)) is None:
+            assert board.outcome() is None and not board.is_fifty_moves() and not board.is_repetition(3)
+            board.push(chance.choice(list(board.legal_moves)))
+        if outcome.termination is chess.Termination.FIFTY_MOVES:
+            assert board.is_fifty_moves()
+        elif outcome.termination is chess.Termination.THREEFOLD_REPETITION:
+            assert board.is_repetition(3)
+        else:
+            assert outcome == board.outcome()
+
+
+def test_the_third_repetition_is_a_draw() -> None:
+    board = chess.Board()
+    for move in ["g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1"]:
+        board.push_uci(move)
+        assert outcome_of(board) is None
+    board.push_uci("f6g8")
+    assert outcome_of(board) == chess.Outcome(chess.Termination.THREEFOLD_REPETITION, None)
