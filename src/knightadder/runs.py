@@ -191,7 +191,29 @@ def write_whole(file: Path, data: bytes | memoryview) -> None:
         beside.write_bytes(data)
 
 
-def append_whole(stream: io.FileIO, data: bytes) -> None:
+@contextlib.contextmanager
+def appending(file: Path) -> Iterator[io.FileIO]:
+    """Lock a file, created if missing, and open it for appending.
+
+    Yields
+    ------
+    FileIO
+        The file, without a buffer, for `append_whole`.
+
+    Raises
+    ------
+    OptionError
+        If it is in use by another run or cannot be used; also in place of an OSError in the ``with`` block.
+    """
+    with locked(file):
+        try:
+            with file.open("ab", buffering=0) as stream:
+                yield stream
+        except OSError as error:
+            raise OptionError(f"cannot use {file}: {error.strerror}") from None
+
+
+def append_whole(stream: io.FileIO, data: bytes) -> int:
     """Append to a file, or leave it as it was.
 
     Parameters
@@ -201,21 +223,30 @@ def append_whole(stream: io.FileIO, data: bytes) -> None:
     data : bytes
         What to append.
 
+    Returns
+    -------
+    int
+        Where it begins in the file; 0 in a pipe or device.
+
     Raises
     ------
-    OSError
+    OptionError
         If it cannot be written. The file is then cut to its old size, as after Ctrl-C.
     """
-    end = stream.seek(0, os.SEEK_END) if stream.seekable() else None
     rest = memoryview(data)
+    end = None
     try:
+        end = stream.seek(0, os.SEEK_END) if stream.seekable() else None
         while rest:
             rest = rest[stream.write(rest) :]
-    except BaseException:
+    except BaseException as error:
         if end is not None:
             with contextlib.suppress(OSError):
                 stream.truncate(end)
+        if isinstance(error, OSError):
+            raise OptionError(f"cannot write {stream.name}: {error.strerror}") from None
         raise
+    return end or 0
 
 
 # --- what is done --------------------------------------------------------------------------------------------------
@@ -250,17 +281,13 @@ class Journal:
         self._held = contextlib.ExitStack()
         if file is None:
             return
-        try:
-            with contextlib.ExitStack() as stack:
-                stack.enter_context(locked(file))
-                self._stream = stack.enter_context(file.open("ab", buffering=0))
-                self._reader = stack.enter_context(file.open("rb"))
-                if restart:
-                    self._stream.truncate(0)
-                self._read(file, _line(run))
-                self._held = stack.pop_all()
-        except OSError as error:
-            raise OptionError(f"cannot use {file}: {error.strerror}") from None
+        with contextlib.ExitStack() as stack:
+            self._stream = stack.enter_context(appending(file))
+            self._reader = stack.enter_context(file.open("rb"))
+            if restart:
+                self._stream.truncate(0)
+            self._read(file, _line(run))
+            self._held = stack.pop_all()
 
     def _read(self, file: Path, header: bytes) -> None:
         """Find the lines; cut off an incomplete last line."""
@@ -356,11 +383,7 @@ class Journal:
         """
         if self._file is None:
             return
-        try:
-            place = self._stream.seek(0, os.SEEK_END)
-            append_whole(self._stream, _line({"number": number, **entry}))
-        except OSError as error:
-            raise OptionError(f"cannot write {self._file}: {error.strerror}") from None
+        place = append_whole(self._stream, _line({"number": number, **entry}))
         self._places[number] = (len(self._places) + 2, place)
 
     def remove(self) -> None:

@@ -185,3 +185,14 @@ def test_a_folder_that_cannot_be_made(tmp_path):
 def test_a_chunk_that_cannot_be_written(tmp_path):
     with pytest.raises(OptionError, match=r"^cannot write .*chunk-000000\.vf: No such file or directory$"):
         Parts(tmp_path / "games").save(0, _some(1), 1)
+
+
+def test_a_chunk_that_cannot_be_added_to_the_list_does_not_count(folder):
+    parts = Parts(folder)
+    with parts.open({}):
+        chunk = parts.save(0, _some(1), 1)
+        (folder / "chunks.jsonl").unlink()
+        (folder / "chunks.jsonl").mkdir()
+        with pytest.raises(OptionError, match=r"^cannot write .*chunks\.jsonl: "):
+            parts.add(chunk)
+        assert (parts.chunks, parts.moves) == ({}, 0)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 import knightadder
 from knightadder.core.board.viriformat import HEADER
 from knightadder.engine.errors import OptionError
-from knightadder.runs import check_same_run, locked, source_digest, write_whole
+from knightadder.runs import append_whole, check_same_run, locked, source_digest, write_whole
 
 FORMAT = 2  # format 1 had positions without their games
 
@@ -149,7 +149,7 @@ class Parts:
 
     def _mend_list(self) -> None:
         """Rewrite the list if it contains more than the existing chunks."""
-        text = "".join(json.dumps(asdict(chunk)) + "\n" for chunk in self.chunks.values()).encode()
+        text = b"".join(map(_line, self.chunks.values()))
         file = self.folder / _LIST
         if not file.exists() or file.stat().st_size != len(text):
             write_whole(file, text)
@@ -179,13 +179,14 @@ class Parts:
 
     def add(self, chunk: Chunk) -> None:
         """Add a chunk to the list; OptionError if that fails."""
+        file = self.folder / _LIST
+        try:
+            with file.open("ab", buffering=0) as stream:
+                append_whole(stream, _line(chunk))
+        except OSError as error:
+            raise OptionError(f"cannot write {file}: {error.strerror}") from None
         self.chunks[chunk.number] = chunk
         self.moves += chunk.moves
-        try:
-            with (self.folder / _LIST).open("a", encoding="utf-8", newline="\n") as file:
-                file.write(json.dumps(asdict(chunk)) + "\n")
-        except OSError as error:
-            raise OptionError(f"cannot write {self.folder / _LIST}: {error.strerror}") from None
 
     def missing(self) -> Iterator[int]:
         """Return an endless iterator over the numbers of missing chunks."""
@@ -218,3 +219,8 @@ class Parts:
             if zlib.crc32(data) != self.chunks[number].crc:
                 raise OptionError(f"{file} is damaged: remove it, and its games are played again")
             yield np.frombuffer(bytearray(data), np.uint32)
+
+
+def _line(chunk: Chunk) -> bytes:
+    """Return a chunk's line in the list."""
+    return (json.dumps(asdict(chunk)) + "\n").encode()

@@ -14,8 +14,7 @@ from typing import Self
 import chess
 import chess.pgn
 
-from knightadder.engine.errors import OptionError
-from knightadder.runs import append_whole, locked
+from knightadder.runs import append_whole, appending
 from knightadder.workshop.match.competitors import Competitor
 from knightadder.workshop.match.journal import Fixture
 from knightadder.workshop.match.referee import Game, PlayedMove
@@ -118,15 +117,11 @@ class PgnFile:
         self._held = contextlib.ExitStack()
         if file is None:
             return
-        try:
-            with contextlib.ExitStack() as stack:
-                stack.enter_context(locked(file))
-                self._stream = stack.enter_context(file.open("ab", buffering=0))
-                if file.is_file():  # not a device or pipe
-                    self._mend(file, {f'[Event "{_event(fixture)}"]'.encode() for fixture in fixtures}, report)
-                self._held = stack.pop_all()
-        except OSError as error:
-            raise OptionError(f"cannot write {file}: {error.strerror}") from None
+        with contextlib.ExitStack() as stack:
+            self._stream = stack.enter_context(appending(file))
+            if file.is_file():  # not a device or pipe
+                self._mend(file, {f'[Event "{_event(fixture)}"]'.encode() for fixture in fixtures}, report)
+            self._held = stack.pop_all()
 
     def _mend(self, file: Path, events: Iterable[bytes], report: Callable[[str], None]) -> None:
         """Make sure that the file ends with a complete game and an empty line."""
@@ -151,15 +146,11 @@ class PgnFile:
         if file is None:
             yield
             return
-        try:
-            end = self._stream.seek(0, os.SEEK_END) if file.is_file() else None
-            append_whole(self._stream, f"{text}\n\n".encode())
-        except OSError as error:
-            raise OptionError(f"cannot write {file}: {error.strerror}") from None
+        end = append_whole(self._stream, f"{text}\n\n".encode())
         try:
             yield
         except BaseException:
-            if end is not None:
+            if file.is_file():
                 self._stream.truncate(end)
             raise
 
