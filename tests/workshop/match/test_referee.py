@@ -76,7 +76,7 @@ def test_a_game_is_legal_from_its_opening_to_its_end(play):
     )
     assert game.fault is None
     assert not game.warnings
-    assert (game.moves[0].info.cp, game.moves[0].info.depth, game.moves[0].info.nodes) == (20, 1, 20)
+    assert (game.moves[0].info.score.cp, game.moves[0].info.depth, game.moves[0].info.nodes) == (20, 1, 20)
 
 
 def test_black_may_begin(play):

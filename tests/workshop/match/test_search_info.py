@@ -3,6 +3,7 @@
 import chess
 import pytest
 
+from knightadder.engine.info import Bound, Score
 from knightadder.workshop.match import search_info
 from knightadder.workshop.match.search_info import (
     check_best_move,
@@ -18,7 +19,7 @@ def test_a_whole_line_is_read():
         "pv e2e4 e7e5 b7b8q string pv a2a3"
     )
     info = parse_info(line)
-    assert (info.depth, info.nodes, info.cp, info.mate, info.bound) == (12, 4302, -31, None, "lowerbound")
+    assert (info.depth, info.nodes, info.score, info.bound) == (12, 4302, Score(cp=-31), Bound.LOWER)
     assert info.pv == ("e2e4", "e7e5", "b7b8q")
     assert info.line == line
 
@@ -50,7 +51,7 @@ def test_lines_without_a_score_of_the_best_line(line):
 
 def test_the_last_line_with_a_score_counts():
     lines = ["info depth 1 score cp 1", "info depth 2 score cp 2", "info depth 2 multipv 2 score cp 3", "info nodes 3"]
-    assert last_info(lines).cp == 2
+    assert last_info(lines).score.cp == 2
     assert last_info(["info nodes 3"]) is None
 
 

@@ -17,7 +17,7 @@ from knightadder.rules import outcome_of
 from knightadder.workshop.match.clock import Allowance, SideClock
 from knightadder.workshop.match.search_info import (
     MATE_SIGN,
-    SearchInfo,
+    InfoLine,
     check_best_move,
     check_pv,
     last_info,
@@ -142,7 +142,7 @@ class PlayedMove:
 
     uci: str
     seconds: float
-    info: SearchInfo | None
+    info: InfoLine | None
 
 
 @dataclass(slots=True)
@@ -228,7 +228,7 @@ class _Table:
             self._position += " moves " + " ".join(opening.moves)
         self._has_moves = bool(opening.moves)
         self._scores: list[int | None] = []  # of each ply, from the mover's view
-        self._last: SearchInfo | None = None
+        self._last: InfoLine | None = None
         self._quiet = 0  # plies in a row with scores near zero
 
     def play(self) -> Game:
@@ -294,7 +294,7 @@ class _Table:
         if left is not None and left < -player.allowance.margin:
             raise _FaultError("time", f"the flag fell {-left:.3f} s before the move")
 
-    def _check(self, turn: chess.Color, best: str, lines: list[str], info: SearchInfo | None) -> None:
+    def _check(self, turn: chess.Color, best: str, lines: list[str], info: InfoLine | None) -> None:
         """Warn of inconsistent output of the engine."""
         if self._rules.pv_check == "all":
             checked = [each for each in map(parse_info, lines) if each is not None]
@@ -308,8 +308,10 @@ class _Table:
         if kind:
             self._warn(turn, kind, lines[-1])
         last = self._last
-        if info and last and info.mate and last.mate and (info.mate > 0) == (last.mate > 0):
-            self._warn(turn, MATE_SIGN, f"{last.line} / {info.line}")
+        if info and last:
+            own, other = info.score.mate, last.score.mate
+            if own and other and (own > 0) == (other > 0):
+                self._warn(turn, MATE_SIGN, f"{last.line} / {info.line}")
 
     def _warn(self, turn: chess.Color, kind: str, line: str) -> None:
         self._game.warning_counts[turn, kind] += 1

@@ -1,4 +1,4 @@
-"""The ``info`` lines of a search, and checks that they are legal and consistent.
+"""The ``info`` lines of any engine, and checks that they are legal and consistent.
 
 The warnings are those of fastchess (https://github.com/Disservin/fastchess): a principal variation (PV) with an illegal
 move, a PV that continues after the end of the game, a mate that the PV lacks, a best move other than the PV's first.
@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import chess
 
+from knightadder.engine.info import Bound, Score
+
 ILLEGAL = "illegal PV move"
 PAST_THREEFOLD = "PV goes on after a threefold repetition"
 PAST_FIFTY = "PV goes on after fifty moves"
@@ -22,19 +24,19 @@ MATE_NOT_MATE = "PV of a mate ends without mate"
 NOT_HEAD = "best move is not the head of the last PV"
 MATE_SIGN = "both engines announce a mate for themselves, or against"
 
+_BOUNDS = {"lowerbound": Bound.LOWER, "upperbound": Bound.UPPER}
+
 
 @dataclass(frozen=True, slots=True)
-class SearchInfo:
-    """An ``info`` line with a score.
+class InfoLine:
+    """An ``info`` line with a score, as an engine wrote it; `knightadder.engine.info.Info` is what this one reports.
 
     Attributes
     ----------
     depth, nodes : int
         Zero if missing.
-    cp, mate : int or None
-        The score, from the engine's view: centipawns, or moves to mate.
-    bound : str
-        ``lowerbound``, ``upperbound`` or empty.
+    score, bound : Score, Bound
+        The score, from the engine's view, and whether it is exact.
     pv : tuple of str
         The principal variation.
     line : str
@@ -43,34 +45,34 @@ class SearchInfo:
 
     depth: int
     nodes: int
-    cp: int | None
-    mate: int | None
-    bound: str
+    score: Score
+    bound: Bound
     pv: tuple[str, ...]
     line: str
 
     def value(self) -> int:
         """Return the score as a number: centipawns; mates are greater than all of them."""
-        if self.mate is not None:
-            return 100_000 - self.mate if self.mate > 0 else -100_000 - self.mate
-        return self.cp or 0
+        mate = self.score.mate
+        if mate is not None:
+            return 100_000 - mate if mate > 0 else -100_000 - mate
+        return self.score.cp or 0
 
     def text(self) -> str:
         """Return the score as in PGN comments: ``+0.31``, or ``-M4`` if the engine is mated in four moves."""
-        if self.mate is not None:
-            return f"{'+' if self.mate > 0 else '-'}M{abs(self.mate)}"
-        return f"{(self.cp or 0) / 100:+.2f}"
+        mate = self.score.mate
+        if mate is not None:
+            return f"{'+' if mate > 0 else '-'}M{abs(mate)}"
+        return f"{(self.score.cp or 0) / 100:+.2f}"
 
 
-def parse_info(line: str) -> SearchInfo | None:
+def parse_info(line: str) -> InfoLine | None:
     """Return an ``info`` line of the best line; None if it has no score, is for another line, or is malformed."""
     words = line.split()
     if words[:1] != ["info"] or words[1:2] == ["string"]:
         return None
     numbers = {"depth": 0, "nodes": 0, "multipv": 1}
-    cp: int | None = None
-    mate: int | None = None
-    bound = ""
+    score: Score | None = None
+    bound = Bound.EXACT
     pv: tuple[str, ...] = ()
     position = 1
     try:
@@ -81,10 +83,10 @@ def parse_info(line: str) -> SearchInfo | None:
                 position += 1
             elif word == "score":
                 value = int(words[position + 2])
-                cp, mate = (value, None) if words[position + 1] == "cp" else (None, value)
+                score = Score(cp=value) if words[position + 1] == "cp" else Score(mate=value)
                 position += 2
-            elif word in ("lowerbound", "upperbound"):
-                bound = word
+            elif word in _BOUNDS:
+                bound = _BOUNDS[word]
             elif word == "pv":
                 end = position + 1
                 while end < len(words) and _looks_like_a_move(words[end]):
@@ -96,12 +98,12 @@ def parse_info(line: str) -> SearchInfo | None:
             position += 1
     except (IndexError, ValueError):
         return None
-    if (cp is None and mate is None) or numbers["multipv"] > 1:
+    if score is None or numbers["multipv"] > 1:
         return None
-    return SearchInfo(numbers["depth"], numbers["nodes"], cp, mate, bound, pv, line)
+    return InfoLine(numbers["depth"], numbers["nodes"], score, bound, pv, line)
 
 
-def last_info(lines: Sequence[str]) -> SearchInfo | None:
+def last_info(lines: Sequence[str]) -> InfoLine | None:
     """Return the last line with a score."""
     for line in reversed(lines):
         if " score " in line:
@@ -111,14 +113,14 @@ def last_info(lines: Sequence[str]) -> SearchInfo | None:
     return None
 
 
-def check_pv(board: chess.Board, info: SearchInfo) -> str | None:
+def check_pv(board: chess.Board, info: InfoLine) -> str | None:
     """Return the first error of a principal variation.
 
     Parameters
     ----------
     board : chess.Board
         The searched position, with its history; unchanged afterwards.
-    info : SearchInfo
+    info : InfoLine
         The line to check.
 
     Returns
@@ -141,8 +143,9 @@ def check_pv(board: chess.Board, info: SearchInfo) -> str | None:
                     return ILLEGAL
                 return PAST_MATE if board.is_check() else PAST_STALEMATE
             made += 1
-        if info.mate and not info.bound and info.pv:
-            wanted = 2 * info.mate - 1 if info.mate > 0 else -2 * info.mate
+        mate = info.score.mate
+        if mate and info.bound is Bound.EXACT and info.pv:
+            wanted = 2 * mate - 1 if mate > 0 else -2 * mate
             if made < wanted:
                 return MATE_TOO_SHORT
             if made > wanted:
