@@ -194,6 +194,11 @@ def test_an_option_out_of_range_ends_with_status_2(capsys, engine):
     assert re.fullmatch(r"knightadder: .*MultiPV.*\n", err)
 
 
+def test_a_perft_too_deep_ends_with_status_2(capsys, engine):
+    assert _run(capsys, "perft", "61") == (2, "", "knightadder: perft: expected a depth from 1 to 60\n")
+    assert engine == []
+
+
 def test_what_the_engine_says_of_tablebases_goes_beside_the_analysis(capsys, engine):
     status, out, err = _run(capsys, "analyse", "startpos", "--depth", "1", "--syzygy", "a:b")
     assert (status, err) == (0, "knightadder: SyzygyPath is a:b\n")

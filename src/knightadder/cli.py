@@ -204,6 +204,10 @@ def _bench(arguments: "argparse.Namespace") -> int:
 def _perft(arguments: "argparse.Namespace") -> int:
     from concurrent.futures import ThreadPoolExecutor, wait
 
+    from knightadder.engine.limits import MAX_PERFT_DEPTH
+
+    if arguments.depth > MAX_PERFT_DEPTH:
+        raise OptionError(f"perft: expected a depth from 1 to {MAX_PERFT_DEPTH}")
     options = _options(chess960=arguments.chess960)
     with contextlib.closing(_load(options)) as engine, ThreadPoolExecutor(1) as pool:
         _set_position(engine, arguments.fen or ["startpos"])
