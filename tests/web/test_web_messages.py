@@ -1,6 +1,7 @@
 """Messages of the page: what is read, and what is refused."""
 
 import json
+from typing import get_args
 
 import pytest
 
@@ -16,34 +17,55 @@ def test_a_message_is_read_with_its_defaults():
     assert parse('{"type": "take_back"}') == messages.TakeBack()
 
 
+def test_each_type_of_message_has_its_name():
+    names = (
+        "new_game play play_line preview take_back resign offer_draw go_to delete promote analyse evaluate load_fen "
+        "check_fen load_pgn"
+    )
+    assert [kind.__struct_config__.tag for kind in get_args(messages.Message)] == names.split()
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "not JSON"),
-        ("[" * 100_000, "not JSON"),
-        ("[1]", "not a JSON object"),
-        ("null", "not a JSON object"),
-        ("{}", "unknown type of message: null"),
-        ('{"type": "shout"}', 'unknown type of message: "shout"'),
-        ('{"type": ["play"]}', "unknown type"),
-        ('{"type": "go_to"}', "go_to: node is missing"),
-        ('{"type": "go_to", "node": "1"}', 'go_to: node must be a whole number from 0 to 1000000000, not "1"'),
-        ('{"type": "go_to", "node": -1}', "node must be"),
-        ('{"type": "go_to", "node": true}', "node must be"),
-        ('{"type": "go_to", "node": 1.0}', "node must be"),
-        ('{"type": "go_to", "node": 1, "more": 2}', 'go_to: unknown field "more"'),
-        ('{"type": "new_game", "color": "green"}', "color must be white or black or random"),
-        ('{"type": "new_game", "color": "white", "elo": 100}', "elo must be"),
-        ('{"type": "new_game", "color": "white", "initial": NaN}', "initial must be"),
-        ('{"type": "new_game", "color": "white", "initial": 1e999}', "initial must be"),
-        ('{"type": "new_game", "color": "white", "start": "chess960", "number": 960}', "number must be"),
-        ('{"type": "analyse", "on": 1}', "on must be true or false"),
-        ('{"type": "analyse", "on": true, "lines": 99}', "lines must be"),
-        ('{"type": "play", "node": 0, "move": ["e2e4"]}', "move must be a text"),
-        ('{"type": "preview", "node": 0, "moves": "e2e4"}', "moves must be a list of moves"),
-        ('{"type": "preview", "node": 0, "moves": []}', "moves must be a list of moves"),
-        ('{"type": "preview", "node": 0, "moves": [1]}', "moves must be a list of moves"),
-        (json.dumps({"type": "load_fen", "fen": "x" * 201}), "fen must be a text of at most 200 letters"),
+        ("", "truncated"),
+        ("nonsense", "JSON is malformed"),
+        ("[" * 100_000, "Expected `object`"),
+        ("[1]", "Expected `object`"),
+        ("null", "Expected `object`"),
+        ("{}", "missing required field `type`"),
+        ('{"type": "shout"}', "'shout' - at `$.type`"),
+        (json.dumps({"type": "shout\n" * 100}), "shout shout shout"),
+        ('{"type": ["play"]}', "at `$.type`"),
+        ('{"type": "go_to"}', "missing required field `node`"),
+        ('{"type": "go_to", "node": "1"}', "Expected `int`, got `str` - at `$.node`"),
+        ('{"type": "go_to", "node": -1}', "at `$.node`"),
+        ('{"type": "go_to", "node": true}', "at `$.node`"),
+        ('{"type": "go_to", "node": 1.0}', "at `$.node`"),
+        ('{"type": "go_to", "node": 1, "more": 2}', "unknown field `more`"),
+        ('{"type": "new_game", "color": "green"}', "'green' - at `$.color`"),
+        ('{"type": "new_game", "color": "white", "elo": 100}', "at `$.elo`"),
+        ('{"type": "new_game", "color": "white", "initial": 0}', "at `$.initial`"),
+        ('{"type": "new_game", "color": "white", "initial": NaN}', "JSON is malformed"),
+        ('{"type": "new_game", "color": "white", "initial": 1e999}', "at `$.initial`"),
+        ('{"type": "new_game", "color": "white", "increment": 3601}', "at `$.increment`"),
+        ('{"type": "new_game", "color": "white", "move_time": 0}', "at `$.move_time`"),
+        ('{"type": "new_game", "color": "white", "start": "there"}', "at `$.start`"),
+        ('{"type": "new_game", "color": "white", "start": "chess960", "number": 960}', "at `$.number`"),
+        ('{"type": "analyse", "on": 1}', "Expected `bool`, got `int` - at `$.on`"),
+        ('{"type": "analyse", "on": true, "lines": 99}', "at `$.lines`"),
+        ('{"type": "play", "node": 0, "move": ["e2e4"]}', "at `$.move`"),
+        (json.dumps({"type": "play", "node": 0, "move": "x" * 17}), "at `$.move`"),
+        ('{"type": "preview", "node": 0, "moves": "e2e4"}', "Expected `array`, got `str` - at `$.moves`"),
+        ('{"type": "preview", "node": 0, "moves": []}', "at `$.moves`"),
+        (json.dumps({"type": "preview", "node": 0, "moves": ["e2e4"] * 65}), "at `$.moves`"),
+        ('{"type": "preview", "node": 0, "moves": [1]}', "at `$.moves[0]`"),
+        ('{"type": "preview", "node": 0, "moves": ["e2e4e5"]}', "at `$.moves[0]`"),
+        (json.dumps({"type": "load_fen", "fen": "x" * 201}), "at `$.fen`"),
+        (json.dumps({"type": "check_fen", "fen": "x" * 201}), "at `$.fen`"),
+        (json.dumps({"type": "load_fen", "fen": "\ud800"}), "bad message"),
+        ('{"type": "load_fen", "fen": "\ud800"}', "surrogates"),
+        (json.dumps({"type": "load_pgn", "pgn": "", "index": -1}), "at `$.index`"),
         (json.dumps({"type": "load_pgn", "pgn": "x" * MAX_CHARACTERS}), "longer than"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The messages that a page may send to the server: JSON objects with a ``type``, read into dataclasses or refused.
+"""The messages that a page may send to the server: JSON objects with a ``type``, read by msgspec or refused.
 
 The type and the bounds of each field are checked only here. What depends on the position, such as whether a move is
 legal, is checked where the position is known.
@@ -6,68 +6,38 @@ legal, is checked where the position is known.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
-from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, TypeAlias, TypeVar
+import re
+from typing import Annotated, Literal, TypeAlias
+
+from msgspec import DecodeError, Meta, Struct
+from msgspec.json import Decoder
 
 from knightadder.engine.errors import EngineError
 from knightadder.engine.strength import MAX_ELO, MIN_ELO
 
 MAX_CHARACTERS = 512 * 1024  # in a message; the longest messages hold a PGN
 MAX_LINES = 5
-_MAX_FEN = 200
-_MAX_SECONDS = 24 * 3600
+_LONGEST_COMPLAINT = 120  # characters, since a complaint may quote the message
 
-Check: TypeAlias = Callable[[Any], bool]
-_T = TypeVar("_T")
+_Node: TypeAlias = Annotated[int, Meta(ge=0, le=10**9)]
+_Fen: TypeAlias = Annotated[str, Meta(max_length=200)]
+_Moves: TypeAlias = Annotated[list[Annotated[str, Meta(max_length=5)]], Meta(min_length=1, max_length=64)]
 
 
 class MessageError(EngineError):
     """A message is refused; the text says why."""
 
 
-def _checked(check: Check, expected: str, default: Any = MISSING) -> Any:
-    return field(default=default, metadata={"check": check, "expected": expected})
+def _type_of(name: str) -> str:
+    """Return the ``type`` of a class of messages: ``new_game`` for ``NewGame``."""
+    return re.sub(r"\B(?=[A-Z])", "_", name).lower()
 
 
-def _whole(low: int, high: int, **default: Any) -> Any:
-    return _checked(lambda v: type(v) is int and low <= v <= high, f"a whole number from {low} to {high}", **default)
+class _Message(Struct, forbid_unknown_fields=True, tag_field="type", tag=_type_of):
+    """A message; the name of its class is its type."""
 
 
-def _number(low: float, high: float, **default: Any) -> Any:
-    return _checked(lambda v: type(v) in (int, float) and low <= v <= high, f"a number from {low} to {high}", **default)
-
-
-def _text(longest: int, **default: Any) -> Any:
-    return _checked(
-        lambda v: isinstance(v, str) and len(v) <= longest, f"a text of at most {longest} letters", **default
-    )
-
-
-def _word(*words: str, **default: Any) -> Any:
-    return _checked(lambda v: isinstance(v, str) and v in words, " or ".join(words), **default)
-
-
-def _node() -> Any:
-    return _whole(0, 10**9)
-
-
-def _moves() -> Any:
-    def check(value: Any) -> bool:
-        return isinstance(value, list) and 0 < len(value) <= 64 and all(type(v) is str and len(v) <= 5 for v in value)
-
-    return _checked(check, "a list of moves")
-
-
-def _or_none(spec: Any) -> Any:
-    """Return the specification, extended so that the field may also be missing or null."""
-    check = spec.metadata["check"]
-    return _checked(lambda v: v is None or check(v), spec.metadata["expected"], None)
-
-
-@dataclass(frozen=True, slots=True)
-class NewGame:
+class NewGame(_Message):
     """Start a game.
 
     Attributes
@@ -86,108 +56,94 @@ class NewGame:
         Number of the start position of Chess960; None for a random one.
     """
 
-    color: str = _word("white", "black", "random")
-    elo: int | None = _or_none(_whole(MIN_ELO, MAX_ELO))
-    initial: float | None = _or_none(_number(1, _MAX_SECONDS))
-    increment: float = _number(0, 3600, default=0.0)
-    move_time: float = _number(0.05, 600, default=1.0)
-    start: str = _word("standard", "chess960", "here", default="standard")
-    number: int | None = _or_none(_whole(0, 959))
+    color: Literal["white", "black", "random"]
+    elo: Annotated[int, Meta(ge=MIN_ELO, le=MAX_ELO)] | None = None
+    initial: Annotated[float, Meta(ge=1, le=24 * 3600)] | None = None
+    increment: Annotated[float, Meta(ge=0, le=3600)] = 0.0
+    move_time: Annotated[float, Meta(ge=0.05, le=600)] = 1.0
+    start: Literal["standard", "chess960", "here"] = "standard"
+    number: Annotated[int, Meta(ge=0, le=959)] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Play:
+class Play(_Message):
     """Play a move from a node of the tree: in UCI's notation or as SAN."""
 
-    node: int = _node()
-    move: str = _text(16)
+    node: _Node
+    move: Annotated[str, Meta(max_length=16)]
 
 
-@dataclass(frozen=True, slots=True)
-class PlayLine:
+class PlayLine(_Message):
     """Add moves, in UCI's notation, as a variation and show its end."""
 
-    node: int = _node()
-    moves: Sequence[str] = _moves()
+    node: _Node
+    moves: _Moves
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
+class Preview(_Message):
     """Ask for the position after these moves."""
 
-    node: int = _node()
-    moves: Sequence[str] = _moves()
+    node: _Node
+    moves: _Moves
 
 
-@dataclass(frozen=True, slots=True)
-class TakeBack:
+class TakeBack(_Message):
     """Take back the user's last move and the engine's reply."""
 
 
-@dataclass(frozen=True, slots=True)
-class Resign:
+class Resign(_Message):
     """Resign the game."""
 
 
-@dataclass(frozen=True, slots=True)
-class OfferDraw:
+class OfferDraw(_Message):
     """Offer a draw."""
 
 
-@dataclass(frozen=True, slots=True)
-class GoTo:
+class GoTo(_Message):
     """Show the position of this node."""
 
-    node: int = _node()
+    node: _Node
 
 
-@dataclass(frozen=True, slots=True)
-class Delete:
+class Delete(_Message):
     """Delete this move and all moves after it."""
 
-    node: int = _node()
+    node: _Node
 
 
-@dataclass(frozen=True, slots=True)
-class Promote:
+class Promote(_Message):
     """Make the variation of this move the main line."""
 
-    node: int = _node()
+    node: _Node
 
 
-@dataclass(frozen=True, slots=True)
-class Analyse:
+class Analyse(_Message):
     """Turn the analysis on or off, with this number of lines."""
 
-    on: bool = _checked(lambda v: isinstance(v, bool), "true or false")
-    lines: int = _whole(1, MAX_LINES, default=1)
+    on: bool
+    lines: Annotated[int, Meta(ge=1, le=MAX_LINES)] = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluate:
+class Evaluate(_Message):
     """Evaluate each position of the line on the board, for the graph."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoadFen:
+class LoadFen(_Message):
     """Set up a position."""
 
-    fen: str = _text(_MAX_FEN)
+    fen: _Fen
 
 
-@dataclass(frozen=True, slots=True)
-class CheckFen:
+class CheckFen(_Message):
     """Ask whether a position is legal."""
 
-    fen: str = _text(_MAX_FEN)
+    fen: _Fen
 
 
-@dataclass(frozen=True, slots=True)
-class LoadPgn:
+class LoadPgn(_Message):
     """Load a game from a PGN, the first by default."""
 
-    pgn: str = _text(MAX_CHARACTERS)
-    index: int = _whole(0, 10**6, default=0)
+    pgn: str
+    index: Annotated[int, Meta(ge=0, le=10**6)] = 0
 
 
 Message: TypeAlias = (
@@ -208,23 +164,7 @@ Message: TypeAlias = (
     | LoadPgn
 )
 
-_TYPES: dict[str, type[Message]] = {
-    "new_game": NewGame,
-    "play": Play,
-    "play_line": PlayLine,
-    "preview": Preview,
-    "take_back": TakeBack,
-    "resign": Resign,
-    "offer_draw": OfferDraw,
-    "go_to": GoTo,
-    "delete": Delete,
-    "promote": Promote,
-    "analyse": Analyse,
-    "evaluate": Evaluate,
-    "load_fen": LoadFen,
-    "check_fen": CheckFen,
-    "load_pgn": LoadPgn,
-}
+_decoder: Decoder[Message] = Decoder(Message)
 
 
 def parse(text: str) -> Message:
@@ -233,37 +173,12 @@ def parse(text: str) -> Message:
     Raises
     ------
     MessageError
-        If it is too long, not a JSON object, of unknown type, or has a missing, unknown or out-of-bounds field.
+        If it is too long, not JSON, of unknown type, or has a missing, unknown or out-of-bounds field.
     """
     if len(text) > MAX_CHARACTERS:
         raise MessageError(f"message longer than {MAX_CHARACTERS} characters")
     try:
-        content = json.loads(text)
-    except (ValueError, RecursionError):
-        raise MessageError("message is not JSON") from None
-    if not isinstance(content, dict):
-        raise MessageError("message is not a JSON object")
-    name = content.pop("type", None)
-    message_type = _TYPES.get(name) if isinstance(name, str) else None
-    if message_type is None:
-        raise MessageError(f"unknown type of message: {_short(name)}")
-    return _build(message_type, str(name), content)
-
-
-def _build(message_type: type[_T], name: str, content: dict[str, Any]) -> _T:
-    declared = {each.name: each for each in fields(message_type)}  # type: ignore[arg-type]
-    for key in content:
-        if key not in declared:
-            raise MessageError(f"{name}: unknown field {_short(key)}")
-    for key, each in declared.items():
-        if key not in content:
-            if each.default is MISSING:
-                raise MessageError(f"{name}: {key} is missing")
-        elif not each.metadata["check"](content[key]):
-            raise MessageError(f"{name}: {key} must be {each.metadata['expected']}, not {_short(content[key])}")
-    return message_type(**content)
-
-
-def _short(value: object) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 40 else text[:40] + "…"
+        return _decoder.decode(text)
+    except (DecodeError, ValueError, RecursionError) as error:
+        complaint = " ".join(str(error).split())
+        raise MessageError(f"bad message: {complaint[:_LONGEST_COMPLAINT]}") from None
