@@ -9,9 +9,30 @@ def positive(text: str) -> int:
     return value
 
 
-def seconds(text: str) -> float:
-    """Return a positive, finite number of seconds."""
+def not_negative(text: str) -> int:
+    """Return a whole number of at least 0."""
+    value = int(text)
+    if value < 0:
+        raise ValueError(text)
+    return value
+
+
+def positive_number(text: str) -> float:
+    """Return a positive, finite number."""
     value = float(text)
     if not 0 < value < float("inf"):
+        raise ValueError(text)
+    return value
+
+
+def seconds(text: str) -> float:
+    """Return a positive, finite number of seconds."""
+    return positive_number(text)
+
+
+def share(text: str) -> float:
+    """Return a number from 0 to 1."""
+    value = float(text)
+    if not 0 <= value <= 1:
         raise ValueError(text)
     return value

@@ -69,13 +69,17 @@ def digest_of(files: Mapping[str, Path]) -> str:
     """Return a digest of files and their names: 16 hexadecimal digits; raises the same errors as `source_digest`."""
     digest = hashlib.sha256()
     for name, file in sorted(files.items()):
-        try:
-            with file.open("rb") as stream:
-                content = hashlib.file_digest(stream, "sha256").hexdigest()
-        except OSError as error:
-            raise OptionError(f"cannot read {file}: {error.strerror}") from None
-        digest.update(f"{name}\0{content}\0".encode())
+        digest.update(f"{name}\0{content_digest(file)}\0".encode())
     return digest.hexdigest()[:16]
+
+
+def content_digest(file: Path) -> str:
+    """Return a digest of a file's content, the hexadecimal SHA-256; OptionError if the file cannot be read."""
+    try:
+        with file.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise OptionError(f"cannot read {file}: {error.strerror}") from None
 
 
 def check_same_run(file: Path, found: object, wanted: Mapping[str, Any], remedy: str) -> None:

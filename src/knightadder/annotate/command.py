@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import hashlib
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from knightadder import __version__
 from knightadder.arguments import positive, seconds
 from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.progress import progress, steps
-from knightadder.runs import Journal, replacing
+from knightadder.runs import Journal, content_digest, replacing
 
 if TYPE_CHECKING:
     from knightadder.annotate.evaluation import Analyst, Evaluation
@@ -114,7 +113,7 @@ def run(arguments: argparse.Namespace) -> int:
             done = f"{len(journal)} of {total} games are in {files.unfinished}"
             print(f"{done}; the same command goes on from there", file=sys.stderr)
             raise
-        if _digest(files.games) != digest:
+        if content_digest(files.games) != digest:
             raise OptionError(f"{files.games} has changed since the work began: give --restart to begin anew")
         rows = _write(files, journal, arguments.graph_format)
         if files.summary:
@@ -181,15 +180,7 @@ def _survey(file: Path) -> tuple[str, int]:
     """Give the file's digest and the number of its games."""
     from knightadder.annotate.games import read_texts
 
-    return _digest(file), sum(1 for _ in read_texts(file))
-
-
-def _digest(file: Path) -> str:
-    try:
-        with file.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise OptionError(f"cannot read {file}: {error.strerror}") from None
+    return content_digest(file), sum(1 for _ in read_texts(file))
 
 
 # --- evaluating ----------------------------------------------------------------------------------------------------

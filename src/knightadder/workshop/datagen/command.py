@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from knightadder.arguments import positive
+from knightadder.arguments import not_negative, positive, share
 from knightadder.engine.errors import OptionError
 from knightadder.progress import progress, steps
 from knightadder.workshop.book_argument import add_openings, read_book
@@ -59,7 +59,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     games.add_argument("--seed", type=int, default=1, metavar="N", help="of all chance; 1 by default")
     games.add_argument(
         "--chess960",
-        type=_share,
+        type=share,
         default=0.2,
         metavar="SHARE",
         help="of the games that begin with a start position of Chess960, 0 to 1; 0.2 by default",
@@ -67,7 +67,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     add_openings(games)
     games.add_argument(
         "--random-plies",
-        type=_count,
+        type=not_negative,
         default=8,
         metavar="N",
         help="random moves after the opening, one more in half of the games; 8 by default",
@@ -75,7 +75,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     games.add_argument("--hash", type=positive, default=4, metavar="MB", help="hash table of a process; 4 by default")
     merged = command.add_argument_group("merging")
     merged.add_argument(
-        "--first-ply", type=_count, default=0, metavar="N", help="leave out positions before it; 0 by default"
+        "--first-ply", type=not_negative, default=0, metavar="N", help="leave out positions before it; 0 by default"
     )
     command.set_defaults(run=run)
 
@@ -110,20 +110,6 @@ def run(arguments: argparse.Namespace) -> int:
             raise OptionError(f"there are no games in {parts.folder}")
         _merge(parts, file, arguments)
     return 0
-
-
-def _count(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise ValueError(text)
-    return value
-
-
-def _share(text: str) -> float:
-    value = float(text)
-    if not 0 <= value <= 1:
-        raise ValueError(text)
-    return value
 
 
 def _gather(parts: Parts, arguments: argparse.Namespace) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from pathlib import Path
 
-from knightadder.arguments import positive
+from knightadder.arguments import positive, positive_number, share
 from knightadder.engine.errors import OptionError
 from knightadder.extras import needed_by
 from knightadder.progress import progress
@@ -29,17 +28,17 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command.add_argument("--state", type=Path, required=True, metavar="FOLDER", help="for the state and the loss curve")
     command.add_argument("--epochs", type=positive, default=40, metavar="N", help="times through the data; 40")
     command.add_argument("--positions", type=positive, metavar="N", help="use so many positions of each file at most")
-    command.add_argument("--rate", type=_positive_number, default=1.0, metavar="CP", help="first step, centipawns; 1")
+    command.add_argument("--rate", type=positive_number, default=1.0, metavar="CP", help="first step, centipawns; 1")
     command.add_argument(
         "--result-share",
-        type=_share,
+        type=share,
         default=0.7,
         metavar="S",
         help="share of the game's result, not of search's score, in what is predicted; 0.7",
     )
     command.add_argument(
         "--k",
-        type=_positive_number,
+        type=positive_number,
         metavar="K",
         help="what a centipawn means, instead of what fits the values to start from; twice as much halves the values",
     )
@@ -47,20 +46,6 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command.add_argument("--out", type=Path, metavar="FILE", help="where to write the values; by default the engine's")
     command.add_argument("--seed", type=int, default=1, metavar="N", help="of the order of the positions; 1")
     command.set_defaults(run=run)
-
-
-def _positive_number(text: str) -> float:
-    value = float(text)
-    if not 0 < value < math.inf:
-        raise ValueError(text)
-    return value
-
-
-def _share(text: str) -> float:
-    value = float(text)
-    if not 0 <= value <= 1:
-        raise ValueError(text)
-    return value
 
 
 def run(arguments: argparse.Namespace) -> int:
