@@ -163,18 +163,7 @@ class Engine:
         """Search briefly, so that what Numba and NumPy look up on first use costs no time on the first move's clock."""
         self._must_be_idle()
         self._game.set_up(None, ["e2e4", "e7e5"])
-        search = Search(
-            self._tables,
-            self._workers,
-            HashTable(1),
-            self._tablebases,
-            self._game,
-            Limits(depth=2),
-            self.options,
-            self.random,
-            lambda news: None,
-            lambda result: None,
-        )
+        search = self._new_search(HashTable(1), Limits(depth=2), lambda news: None, lambda result: None)
         search.start()
         search.thread.join()
         self.set_position()
@@ -205,18 +194,7 @@ class Engine:
         move = self._book_move(limits)
         if move:  # a short search is enough for a score, and for the reply to ponder on
             limits = Limits(depth=1, searchmoves=(move,))
-        self._search = Search(
-            self._tables,
-            self._workers,
-            self._table,
-            self._tablebases,
-            self._game,
-            limits,
-            self.options,
-            self.random,
-            on_info,
-            on_done,
-        )
+        self._search = self._new_search(self._table, limits, on_info, on_done)
         self._search.start()
 
     def stop(self) -> None:
@@ -257,6 +235,10 @@ class Engine:
         self.stop()
         self.wait()
         self._search = None  # it refers to the hash table and, through its listeners, to the engine itself
+
+    def _new_search(self, table: HashTable, limits: Limits, report: Report, done: Callable[[Result], None]) -> Search:
+        tables, workers, tablebases, game = self._tables, self._workers, self._tablebases, self._game
+        return Search(tables, workers, table, tablebases, game, limits, self.options, self.random, report, done)
 
     def _open_book(self, file: str) -> None:
         book = Book(file) if file else None
