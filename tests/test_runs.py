@@ -13,7 +13,17 @@ import pytest
 
 from knightadder import runs
 from knightadder.engine.errors import OptionError
-from knightadder.runs import Journal, append_whole, check_same_run, locked, replacing, source_digest, write_whole
+from knightadder.runs import (
+    Journal,
+    append_whole,
+    check_same_run,
+    content_digest,
+    locked,
+    reading,
+    replacing,
+    source_digest,
+    write_whole,
+)
 
 RUN = {"engines": ["A", "B"], "rules": {"draw": None}}
 REMEDY = "give another --log"
@@ -192,6 +202,23 @@ def test_what_is_written_in_parts_is_whole(tmp_path):
     with Slow(tmp_path / "f", "ab") as stream:
         append_whole(stream, b"a line")
     assert (tmp_path / "f").read_bytes() == b"a line"
+
+
+# --- reading -------------------------------------------------------------------------------------------------------
+
+
+def test_a_file_that_cannot_be_read_is_one_line(tmp_path):
+    for file in (tmp_path / "none", tmp_path):
+        with pytest.raises(OptionError, match=f"^cannot read {re.escape(str(file))}: "), reading(file):
+            file.read_text()
+        with pytest.raises(OptionError, match=f"^cannot read {re.escape(str(file))}: "):
+            content_digest(file)
+
+
+def test_the_digest_of_a_file_is_that_of_its_content(tmp_path):
+    (tmp_path / "f").write_bytes(b"abc")
+    # FIPS 180-4's example
+    assert content_digest(tmp_path / "f") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 
 # --- the journal ---------------------------------------------------------------------------------------------------

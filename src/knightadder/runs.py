@@ -75,11 +75,8 @@ def digest_of(files: Mapping[str, Path]) -> str:
 
 def content_digest(file: Path) -> str:
     """Return a digest of a file's content, the hexadecimal SHA-256; OptionError if the file cannot be read."""
-    try:
-        with file.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise OptionError(f"cannot read {file}: {error.strerror}") from None
+    with reading(file), file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def check_same_run(file: Path, found: object, wanted: Mapping[str, Any], remedy: str) -> None:
@@ -150,6 +147,18 @@ def locked(file: Path) -> Iterator[None]:
             with contextlib.suppress(OSError):  # some systems cannot remove an open file; it may stay
                 place.unlink()
             lock.release()
+
+
+# --- reading -------------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def reading(file: Path) -> Iterator[None]:
+    """Turn an OSError in a ``with`` block that reads a file into an OptionError of one line."""
+    try:
+        yield
+    except OSError as error:
+        raise OptionError(f"cannot read {file}: {error.strerror}") from None
 
 
 # --- whole or not at all -------------------------------------------------------------------------------------------

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from knightadder.arguments import positive
-from knightadder.engine.errors import OptionError, PositionError
-from knightadder.runs import write_whole
+from knightadder.engine.errors import PositionError
+from knightadder.runs import reading, write_whole
 
 if TYPE_CHECKING:
     import chess
@@ -107,22 +107,19 @@ def add_games(
     from knightadder.pgn_builder import SilentBuilder
 
     used = bad = 0
-    try:
-        with file.open(encoding="utf-8", errors="replace") as stream:
-            while (game := chess.pgn.read_game(stream, Visitor=SilentBuilder)) is not None:
-                result = _RESULTS.get(game.headers.get("Result", "*"))
-                if game.errors or result is None:
-                    bad += 1
-                    continue
-                used += 1
-                board = game.board()
-                for move in list(game.mainline_moves())[:plies]:
-                    key, code = chess.polyglot.zobrist_hash(board), encode(board, move)
-                    points[key][code] += result[0] if board.turn else result[1]
-                    played[key][code] += 1
-                    board.push(move)
-    except OSError as error:
-        raise OptionError(f"cannot read {file}: {error.strerror}") from None
+    with reading(file), file.open(encoding="utf-8", errors="replace") as stream:
+        while (game := chess.pgn.read_game(stream, Visitor=SilentBuilder)) is not None:
+            result = _RESULTS.get(game.headers.get("Result", "*"))
+            if game.errors or result is None:
+                bad += 1
+                continue
+            used += 1
+            board = game.board()
+            for move in list(game.mainline_moves())[:plies]:
+                key, code = chess.polyglot.zobrist_hash(board), encode(board, move)
+                points[key][code] += result[0] if board.turn else result[1]
+                played[key][code] += 1
+                board.push(move)
     return used, bad
 
 

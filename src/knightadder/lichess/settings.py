@@ -17,6 +17,7 @@ from knightadder.lichess.challenges import (
     VARIANTS,
     Policy,
 )
+from knightadder.runs import reading
 
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _ON_INTERRUPT = ("finish", "resign")
@@ -172,12 +173,11 @@ def read_settings(file: Path | None, arguments: Mapping[str, Any]) -> BotSetting
     """
     values: dict[str, Any] = {}
     if file:
-        try:
-            values = tomllib.loads(file.read_text("utf-8"))
-        except OSError as error:
-            raise OptionError(f"cannot read {file}: {error.strerror}") from None
-        except ValueError as error:  # from TOML or its encoding
-            raise OptionError(f"{file}: {error}") from None
+        with reading(file):
+            try:
+                values = tomllib.loads(file.read_text("utf-8"))
+            except ValueError as error:  # from TOML or its encoding
+                raise OptionError(f"{file}: {error}") from None
         values = {_checked_name(name, file): value for name, value in values.items()}
     merged = {**values, **arguments}
     if "options" in values:

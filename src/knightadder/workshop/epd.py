@@ -18,7 +18,7 @@ from pathlib import Path
 
 import chess
 
-from knightadder.engine.errors import OptionError
+from knightadder.runs import reading
 
 # Composed problems may break all other rules of legal positions.
 _UNPLAYABLE = (
@@ -119,10 +119,8 @@ def read_problems(file: Path, chess960: bool = False) -> tuple[list[Problem], li
     OptionError
         If the file cannot be read.
     """
-    try:
+    with reading(file):
         lines = file.read_text(encoding="utf-8-sig", errors="replace").splitlines()
-    except OSError as error:
-        raise OptionError(f"cannot read {file}: {error.strerror}") from None
     problems, complaints = [], []
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.lstrip().startswith("#"):

@@ -15,6 +15,7 @@ import chess.pgn
 
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.openings import named_lines
+from knightadder.runs import reading
 from knightadder.workshop.epd import split_epd
 
 FORMATS = ("epd", "pgn")
@@ -187,10 +188,8 @@ def load_book(
     """
     if file is not None:
         form = form or ("pgn" if file.suffix.lower() == ".pgn" else "epd")
-        try:
+        with reading(file):
             text = file.read_text(encoding="utf-8-sig", errors="replace")
-        except OSError as error:
-            raise OptionError(f"cannot read {file}: {error.strerror}") from None
         entries, name = _split(text, form), file.stem
     elif chess960:
         entries = [chess.Board.from_chess960_pos(number).fen() for number in range(960)]

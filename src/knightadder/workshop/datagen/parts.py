@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 import knightadder
 from knightadder.core.board.viriformat import HEADER
 from knightadder.engine.errors import OptionError
-from knightadder.runs import append_whole, check_same_run, locked, source_digest, write_whole
+from knightadder.runs import append_whole, check_same_run, locked, reading, source_digest, write_whole
 
 FORMAT = 2  # format 1 had positions without their games
 
@@ -212,10 +212,8 @@ class Parts:
         """
         for number in sorted(self.chunks):
             file = self.file(number)
-            try:
+            with reading(file):
                 data = file.read_bytes()
-            except OSError as error:
-                raise OptionError(f"cannot read {file}: {error.strerror}") from None
             if zlib.crc32(data) != self.chunks[number].crc:
                 raise OptionError(f"{file} is damaged: remove it, and its games are played again")
             yield np.frombuffer(bytearray(data), np.uint32)

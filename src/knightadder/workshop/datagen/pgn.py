@@ -17,7 +17,7 @@ from knightadder.core.board.packed import DRAW, LOSS, WIN
 from knightadder.core.board.viriformat import NO_SCORE
 from knightadder.core.entries.packing import pack_fen
 from knightadder.core.tables import new_tables
-from knightadder.engine.errors import OptionError
+from knightadder.runs import reading
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.tune.wdl_fit import UNPLAYED
 
@@ -58,10 +58,8 @@ def add_file(parts: Parts, file: Path) -> Counts | None:
     OptionError
         If the file cannot be read or the folder cannot be written.
     """
-    try:
+    with reading(file):
         data = file.read_bytes()
-    except OSError as error:
-        raise OptionError(f"cannot read {file}: {error.strerror}") from None
     source = f"pgn-{hashlib.sha256(data).hexdigest()[:12]}"
     if any(chunk.engine == source for chunk in parts.chunks.values()):
         return None

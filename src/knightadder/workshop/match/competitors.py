@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.runs import PACKAGE, digest_of, source_digest
+from knightadder.runs import PACKAGE, digest_of, reading, source_digest
 from knightadder.workshop.key_values import KeyValues
 from knightadder.workshop.match.clock import Allowance, TimeControl
 from knightadder.workshop.uci_client import UciClient, resolve_command
@@ -179,12 +179,11 @@ def read_competitors(
 
 def _read_file(file: Path, only: Sequence[str]) -> list[KeyValues]:
     """Return the engines of a TOML file in the form of the command line."""
-    try:
-        entries = tomllib.loads(file.read_text(encoding="utf-8")).get("engine", [])
-    except OSError as error:
-        raise OptionError(f"cannot read {file}: {error.strerror}") from None
-    except ValueError as error:
-        raise OptionError(f"{file}: {error}") from None
+    with reading(file):
+        try:
+            entries = tomllib.loads(file.read_text(encoding="utf-8")).get("engine", [])
+        except ValueError as error:
+            raise OptionError(f"{file}: {error}") from None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise OptionError(f"{file}: expected tables [[engine]]")
     unknown = set(only) - {str(entry.get("name")) for entry in entries}

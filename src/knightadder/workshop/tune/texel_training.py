@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from knightadder.core.board.packed import PACKED
 from knightadder.engine.errors import OptionError
-from knightadder.runs import Journal, replacing, source_digest
+from knightadder.runs import Journal, reading, replacing, source_digest
 from knightadder.workshop.tune.texel import Adam, Block, Values, gradient, mean_error
 
 FORMAT = 2
@@ -54,12 +54,10 @@ def read_positions(files: Sequence[Path], most: int | None) -> NDArray[np.void]:
     """Return packed positions, at most `most` of each file; OptionError if a file cannot be read."""
     parts = []
     for file in files:
-        try:
+        with reading(file):
             if file.stat().st_size % PACKED.itemsize:
                 raise OptionError(f"{file} does not hold packed positions")
             parts.append(np.fromfile(file, PACKED, -1 if most is None else most))
-        except OSError as error:
-            raise OptionError(f"cannot read {file}: {error.strerror}") from None
     return np.concatenate(parts)
 
 

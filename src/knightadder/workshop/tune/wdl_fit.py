@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from knightadder.engine.errors import OptionError, PositionError
+from knightadder.engine.errors import PositionError
 from knightadder.engine.wdl import FULL_MATERIAL, LEAST_MATERIAL, A, B, material, parameters
 from knightadder.extras import needed_by
+from knightadder.runs import reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,12 +128,9 @@ def read_games(file: Path, sample: Sample, player: str | None = None) -> int:
 
     visitor = _visitor(sample, player)
     bad = 0
-    try:
-        with file.open(encoding="utf-8", errors="replace") as stream:
-            while (used := chess.pgn.read_game(stream, Visitor=visitor)) is not None:
-                bad += not used
-    except OSError as error:
-        raise OptionError(f"cannot read {file}: {error.strerror}") from None
+    with reading(file), file.open(encoding="utf-8", errors="replace") as stream:
+        while (used := chess.pgn.read_game(stream, Visitor=visitor)) is not None:
+            bad += not used
     return bad
 
 
