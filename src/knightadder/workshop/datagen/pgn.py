@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from knightadder.core.entries.packing import pack_fen
 from knightadder.core.tables import new_tables
 from knightadder.runs import reading
 from knightadder.workshop.datagen.parts import Parts
-from knightadder.workshop.tune.wdl_fit import UNPLAYED
+from knightadder.workshop.scored_games import played_out, score_in
 
 #: The settings of a folder that holds games of PGN files.
 SETTINGS = {"source": "pgn"}
@@ -27,8 +26,6 @@ SETTINGS = {"source": "pgn"}
 _MATE = 32_000  # mate score as in the core
 _MOST = 30_000  # centipawns; greater scores are mates in some engines' own encoding
 _RESULTS = {"1-0": WIN, "1/2-1/2": DRAW, "0-1": LOSS}
-# The mover's score as cutechess and similar programs write it: in pawns, or as M and moves to mate.
-_COMMENT = re.compile(r"\s*(?:([+-]?\d+\.\d+)|([+-]?)M(\d+))/\d+\b")
 
 
 @dataclass(slots=True)
@@ -87,7 +84,7 @@ class Converter:
     def convert(self, game: chess.pgn.Game) -> NDArray[np.uint32] | None:
         """Return a game in viriformat; None if it has to be left out, see `add_file`."""
         result = _RESULTS.get(game.headers.get("Result", "*"))
-        if result is None or game.errors or game.headers.get("Termination", "").lower() in UNPLAYED:
+        if result is None or game.errors or not played_out(game.headers):
             return None
         board = game.board()
         header, moves = None, []
@@ -103,15 +100,14 @@ class Converter:
 
 def _score(comment: str, white: bool) -> int:
     """Return the score in a move's comment, from White's view; `NO_SCORE` if there is none."""
-    match = _COMMENT.match(comment)
-    if not match:
+    score = score_in(comment)
+    if score is None:
         return int(NO_SCORE)
-    pawns, sign, mate = match.groups()
-    if pawns:
-        score = max(-_MOST, min(_MOST, round(float(pawns) * 100)))
+    if score.mate is None:
+        value = max(-_MOST, min(_MOST, score.cp or 0))
     else:
-        score = 2 * int(mate) - _MATE if sign == "-" else _MATE + 1 - 2 * int(mate)
-    return score if white else -score
+        value = _MATE + 1 - 2 * score.mate if score.mate > 0 else -_MATE - 2 * score.mate
+    return value if white else -value
 
 
 def _encode(board: chess.Board, move: chess.Move) -> int:

@@ -6,7 +6,6 @@ The fit is a maximum likelihood estimate: each position counts with its score fo
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -18,6 +17,7 @@ from knightadder.engine.errors import PositionError
 from knightadder.engine.wdl import FULL_MATERIAL, LEAST_MATERIAL, A, B, material, parameters
 from knightadder.extras import needed_by
 from knightadder.runs import reading
+from knightadder.workshop.scored_games import played_out, score_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,11 +31,7 @@ WIN, DRAW, LOSS = 1, 0, -1
 _BIN = 5  # centipawns; scores are rounded to this step
 # Greater scores, in centipawns, are left out: such positions are won, or fortresses, which would distort the fit.
 _MOST = 1500
-# The mover's score as cutechess and similar programs write it; mates have no centipawns, book moves no score.
-_COMMENT = re.compile(r"\s*([+-]?\d+\.\d+)/\d+\b")
 _RESULTS = {"1-0": WIN, "1/2-1/2": DRAW, "0-1": LOSS}
-#: Values of PGN's tag Termination for games whose results say nothing about their positions.
-UNPLAYED = {"time forfeit", "rules infraction", "abandoned", "unterminated"}
 
 
 @dataclass
@@ -156,9 +152,9 @@ def _visitor(sample: Sample, player: str | None) -> Callable[[], chess.pgn.BaseV
             self.mover, self.material = board.turn, material(board.board_fen())
 
         def visit_comment(self, comment: str) -> None:
-            match = _COMMENT.match(comment)
-            if match and self.material:
-                self.moves.append((self.mover, self.material, round(float(match[1]) * 100)))
+            score = score_in(comment)
+            if score and score.cp is not None and self.material:  # neither a book move nor a mate
+                self.moves.append((self.mover, self.material, score.cp))
                 self.material = 0  # a second comment does not belong to the move
 
         def handle_error(self, error: Exception) -> None:
@@ -166,7 +162,7 @@ def _visitor(sample: Sample, player: str | None) -> Callable[[], chess.pgn.BaseV
 
         def result(self) -> bool:
             outcome = _RESULTS.get(self.headers.get("Result", ""))
-            if self.broken or outcome is None or self.headers.get("Termination", "").lower() in UNPLAYED:
+            if self.broken or outcome is None or not played_out(self.headers):
                 return False
             sample.games += 1
             for mover, on_board, cp in self.moves:

@@ -1,0 +1,27 @@
+"""Games with the engines' scores as comments, as matches and similar programs write them in PGN."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from knightadder.engine.info import Score
+
+# The mover's score as cutechess and similar programs write it: in pawns, or as M and moves to mate; then the depth.
+_COMMENT = re.compile(r"\s*(?:([+-]?\d+\.\d+)|([+-]?)M(\d+))/\d+\b")
+# The terminations of games whose result says nothing about the moves.
+_UNPLAYED = {"time forfeit", "rules infraction", "abandoned", "unterminated"}
+
+
+def score_in(comment: str) -> Score | None:
+    """Return the mover's score in a move's comment, such as ``+0.31/12 0.052s`` or ``-M4/20``; None without one."""
+    match = _COMMENT.match(comment)
+    if not match:
+        return None
+    pawns, sign, mate = match.groups()
+    return Score(cp=round(float(pawns) * 100)) if pawns else Score(mate=int(sign + mate))
+
+
+def played_out(headers: Mapping[str, str]) -> bool:
+    """Return whether a game with these headers did not end by a fault such as a loss on time."""
+    return headers.get("Termination", "").lower() not in _UNPLAYED
