@@ -81,6 +81,17 @@ def test_there_is_no_circle_of_files() -> None:
     list(TopologicalSorter(GRAPH).static_order())  # raises CycleError with the circle
 
 
+def test_entry_points_of_the_core_are_in_one_place() -> None:
+    outside, inside = set(), set()
+    for name, path in MODULES.items():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            for decorator in getattr(node, "decorator_list", ()):
+                if isinstance(decorator, ast.Call) and ast.unparse(decorator.func).endswith("entry"):
+                    (inside if name.startswith("knightadder.core.entries.") else outside).add(name)
+    assert "knightadder.core.entries.search" in inside
+    assert not outside
+
+
 def test_imports_point_downwards() -> None:
     upwards = {
         (name, other)

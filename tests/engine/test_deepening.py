@@ -1,6 +1,6 @@
 """Iterative deepening in one thread: windows, depths, and what is known between two iterations."""
 
-from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ import pytest
 from searcher import KIWIPETE
 
 from knightadder.core.layout import PESTO, WORKER, new_record
-from knightadder.core.search.transposition import EXACT, INFINITE, MATE
+from knightadder.core.search.transposition import INFINITE, MATE
 from knightadder.core.tables import new_tables
 from knightadder.engine import deepening
 from knightadder.engine.deepening import Deepening, Line, Root
@@ -34,21 +34,6 @@ def prepared(root: Root, node_limit: int = NO_LIMIT) -> Deepening:
     assert thread.nodes == 0
     thread.prepare(node_limit)
     return thread
-
-
-class Scores:
-    """Stands in for the core: each search gives the next score, and its window is kept."""
-
-    def __init__(self, *scores: int) -> None:
-        self.windows: list[tuple[int, int, int]] = []
-        self._scores: Iterator[int] = iter(scores)
-
-    def __call__(self, tables: Any, worker: Any, depth: int, alpha: int, beta: int) -> int:
-        self.windows.append((depth, alpha, beta))
-        score = next(self._scores)
-        best = worker.root_moves[int(worker.pv_index)]
-        best.score, best.bound = score, int(EXACT)
-        return score
 
 
 def test_it_searches_depth_after_depth_and_says_which_is_done(root: Root) -> None:
@@ -108,34 +93,58 @@ def test_the_stop_flag_ends_it_between_iterations_and_within_one(root: Root) -> 
     assert (thread.line().depth, thread.line().score) == (4, score)
 
 
-def test_the_windows_are_open_first_and_widen_where_the_score_lies_outside(
-    root: Root, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scores = Scores(10, 20, 30, 40, 45, 90, 85, 20, 60)
-    monkeypatch.setattr(deepening, "search_root", scores)
+Window = tuple[int, int, int]
+
+
+@pytest.fixture
+def windows(monkeypatch: pytest.MonkeyPatch) -> list[Window]:
+    """Collect the windows that are searched, each with its depth."""
+    searched: list[Window] = []
+
+    def search_and_note(tables: Any, worker: Any) -> int:
+        searched.append((int(worker.root_depth), int(worker.root_alpha), int(worker.root_beta)))
+        return int(search_root(tables, worker))
+
+    search_root = deepening.search_root
+    monkeypatch.setattr(deepening, "search_root", search_and_note)
+    return searched
+
+
+def test_the_windows_are_open_first_and_widen_where_the_score_lies_outside(root: Root, windows: list[Window]) -> None:
     outside: list[int] = []
     thread = prepared(root)
-    for _ in thread.iterations(7, on_bound=lambda: outside.append(thread.depth)):
-        pass
-    open_windows, narrow = scores.windows[:4], scores.windows[4:]
-    assert open_windows == [(depth, LOWEST, HIGHEST) for depth in range(1, 5)]
-    first, too_low, wider, too_high, last = narrow
-    assert [depth for depth, _, _ in narrow] == [5, 6, 6, 7, 7]
-    assert outside == [6, 7]
-    for (_, alpha, beta), center in ((first, 40), (too_low, 45), (too_high, 85)):
-        assert center - alpha == beta - center > 0
-    assert wider[2] > 90 > too_low[2]
-    assert last[1] < 20 < too_high[1]
-    assert thread.line().score == 60
+    for depth in thread.iterations(7, on_bound=lambda: outside.append(thread.depth)):
+        score = thread.line().score
+        if depth == 5:
+            thread._worker.root_moves[0].score = score + 200  # the next one will be lower
+        if depth == 6:
+            thread._worker.root_moves[0].score = low = score - 200
+    assert [window for window in windows if window[0] < 5] == [(depth, LOWEST, HIGHEST) for depth in range(1, 5)]
+    too_high, *_, last_of_sixth = (window for window in windows if window[0] == 6)
+    too_low, *_, last = (window for window in windows if window[0] == 7)
+    assert set(outside) == {6, 7}
+    assert len(windows) == 7 + len(outside)
+    for _, alpha, beta in (too_high, too_low):
+        assert beta - alpha == 36
+    assert (too_low[1] + too_low[2]) // 2 == low
+    assert last_of_sixth[1] < score < last_of_sixth[2] <= too_high[1]
+    assert last[1] < thread.line().score < last[2]
+    assert last[1] >= too_low[1]
 
 
-def test_a_mate_opens_the_window_at_once(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
-    mate = int(MATE) - 5
-    scores = Scores(0, 0, 0, 0, mate, mate, mate)
-    monkeypatch.setattr(deepening, "search_root", scores)
+def test_a_mate_opens_the_window_at_once(root: Root, windows: list[Window]) -> None:
+    root.game.set_up("7k/8/8/8/8/8/R7/1R2K3 w - - 0 1")  # a mate in two
+    root = replace(root, moves=root.game.legal_moves())
     thread = prepared(root)
-    assert list(thread.iterations(6)) == [1, 2, 3, 4, 5, 6]
-    assert [beta for _, _, beta in scores.windows[5:]] == [HIGHEST, HIGHEST]
+    for depth in thread.iterations(6):
+        assert depth < 5 or thread.line().score == int(MATE) - 3
+        if depth == 4:
+            thread._worker.root_moves[0].score = 0
+    assert [window for window in windows if window[0] >= 5] == [
+        (5, -18, 18),
+        (5, -18, HIGHEST),
+        (6, LOWEST, HIGHEST),
+    ]
 
 
 def test_several_lines_come_best_first(root: Root) -> None:

@@ -21,8 +21,8 @@ from searcher import (
     legal,
 )
 
+from knightadder.core.layout import MAX_DEPTH
 from knightadder.engine import deepening, search
-from knightadder.engine.deepening import MAX_DEPTH
 from knightadder.engine.info import (
     Bound,
     CurrentMove,
@@ -215,14 +215,14 @@ def test_a_ponder_hit_ends_at_once_a_search_that_has_used_its_time(
 ) -> None:
     search_root = deepening.search_root
 
-    def endless_from_depth_four(tables: object, worker: Any, depth: int, alpha: int, beta: int) -> int:
-        if depth < 4:
-            return int(search_root(tables, worker, depth, alpha, beta))
+    def endless_from_depth_four(tables: object, worker: Any) -> int:
+        if worker.root_depth < 4:
+            return int(search_root(tables, worker))
         running = searcher.engine._search
         assert running is not None
         eventually(lambda: running._stop_flag[0])
         worker.stopped = 1
-        return 0
+        return 1
 
     monkeypatch.setattr(deepening, "search_root", endless_from_depth_four)
     monkeypatch.setattr(search, "allot", lambda *arguments: TimeBudget(soft=0.001, hard=3_600_000.0))
@@ -354,10 +354,10 @@ def test_a_failure_of_the_core_is_told_and_the_best_move_so_far_is_played(
 ) -> None:
     search_root = deepening.search_root
 
-    def fails(tables: object, worker: object, depth: int, alpha: int, beta: int) -> int:
-        if depth == 4:
+    def fails(tables: object, worker: Any) -> int:
+        if worker.root_depth == 4:
             raise RuntimeError("broken")
-        return int(search_root(tables, worker, depth, alpha, beta))
+        return int(search_root(tables, worker))
 
     monkeypatch.setattr(deepening, "search_root", fails)
     listener = searcher.search(Limits(depth=9), KIWIPETE)

@@ -60,19 +60,19 @@ def check_answer(listener: Listener, fen: str | None) -> None:
         assert listener.infos[-1].pv[1:2] in ((), (result.ponder,))
 
 
-def only_in(name: str, instead: Callable[[Any, Any, int, int, int], int]) -> Callable[..., int]:
+def only_in(name: str, instead: Callable[[Any, Any], int]) -> Callable[..., int]:
     """Give a search of the root that behaves otherwise in the threads whose name begins like this."""
     search_root = deepening.search_root
 
-    def search_or_not(tables: Any, worker: Any, depth: int, alpha: int, beta: int) -> int:
+    def search_or_not(tables: Any, worker: Any) -> int:
         if threading.current_thread().name.startswith(name):
-            return instead(tables, worker, depth, alpha, beta)
-        return int(search_root(tables, worker, depth, alpha, beta))
+            return instead(tables, worker)
+        return int(search_root(tables, worker))
 
     return search_or_not
 
 
-def breaks(tables: Any, worker: Any, depth: int, alpha: int, beta: int) -> int:
+def breaks(tables: Any, worker: Any) -> int:
     raise RuntimeError("broken")
 
 
@@ -147,13 +147,13 @@ def test_the_line_of_the_thread_that_wins_the_vote_is_told_and_played(
     team.engine.set_position(fen)
     first = team.engine._game.legal_moves()[0]
 
-    def other_move(tables: Any, worker: Any, depth: int, alpha: int, beta: int) -> int:
+    def other_move(tables: Any, worker: Any) -> int:
         """Find another best move in each helper, and nothing to follow it."""
         number = int(threading.current_thread().name.split()[1])
         if worker.root_moves[0].move == first:
             worker.root_moves[[0, number]] = worker.root_moves[[number, 0]]
         worker.root_moves[0].score, worker.root_moves[0].bound = number, 3
-        return number
+        return 1
 
     monkeypatch.setattr(deepening, "search_root", only_in("search ", other_move))
     monkeypatch.setattr(search, "vote", lambda lines: chosen)
@@ -241,9 +241,9 @@ def test_a_helper_that_fails_is_told_of_and_costs_nothing_else(team: Searcher, m
 def test_when_the_main_thread_fails_the_helpers_answer(team: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
     search_root = deepening.search_root
 
-    def breaks_late(tables: Any, worker: Any, depth: int, alpha: int, beta: int) -> int:
+    def breaks_late(tables: Any, worker: Any) -> int:
         if threading.current_thread().name != "search":
-            return int(search_root(tables, worker, depth, alpha, beta))
+            return int(search_root(tables, worker))
         eventually(lambda: min(helper.completed for helper in threads_of(team)[1:]) >= 3)
         raise RuntimeError("broken")
 

@@ -13,7 +13,7 @@ import pytest
 from engine_process import run_without_reader
 from uci_driver import COMMAND, TIMEOUT, Analysis, Search, UciProcess
 
-from knightadder.engine.deepening import MAX_DEPTH
+from knightadder.core.layout import MAX_DEPTH
 
 MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"  # Ra8
 MATE_IN_TWO = "7k/8/8/8/8/8/R7/1R2K3 w - - 0 1"  # Ra7 and Rb8

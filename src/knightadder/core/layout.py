@@ -14,6 +14,7 @@ from .native.memory import HUGE_PAGE, zeroed_bytes
 from .search.parameters import PARAMETERS
 
 MAX_PLY = 192
+MAX_DEPTH = MAX_PLY - 64  # of iterations, in plies; extensions go deeper
 MAX_MOVES = 256  # the most legal moves known in a position is 218
 NO_PLY = MAX_PLY + 2  # the frame that stands for plies before the root
 PIECE_TO = 16 * 64
@@ -141,7 +142,10 @@ WORKER = _record(  # one search thread
     ("root_moves", ROOT_MOVE, MAX_MOVES),
     ("root_count", np.int64),
     ("root_depth", np.int64),  # plies of this iteration
-    ("root_index", np.int64),  # the root move being searched
+    ("root_alpha", np.int64),  # the aspiration window, in centipawns for the side to move
+    ("root_beta", np.int64),
+    ("window", np.int64),  # its size to either side of the score that it was made for
+    ("root_index", np.int64),  # place of the root move being searched, in the order of this iteration
     ("pv_index", np.int64),  # the line being searched in MultiPV; root moves before it are excluded
 )
 

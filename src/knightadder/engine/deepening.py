@@ -1,4 +1,4 @@
-"""Iterative deepening: one thread's searches of a position at increasing depth, in aspiration windows."""
+"""Iterative deepening: one thread's searches of a position at increasing depth."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -7,9 +7,8 @@ from typing import cast
 import numpy as np
 
 from knightadder.core.entries.game import play_expected
-from knightadder.core.layout import MAX_PLY
+from knightadder.core.entries.search import search_root, start_line, start_search
 from knightadder.core.search import transposition
-from knightadder.core.search.root import ASPIRATION_FROM, ASPIRATION_WINDOW, search_root
 from knightadder.engine.game import Game, copy_game
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Bound
@@ -17,8 +16,6 @@ from knightadder.engine.tablebases.play import Probing, Ranking
 
 EXACT, INFINITE = int(transposition.EXACT), int(transposition.INFINITE)
 MATE_FOUND, DECISIVE = int(transposition.MATE_FOUND), int(transposition.DECISIVE)
-
-MAX_DEPTH = MAX_PLY - 64  # plies; extensions may go deeper
 
 _BOUNDS = {
     EXACT: Bound.EXACT,
@@ -108,24 +105,16 @@ class Deepening:
         """Set up the thread's state; called once, in the thread itself, before the first iteration."""
         root, worker = self._root, self._worker
         copy_game(root.game.record, worker)
-        count = worker.root_count = len(root.moves)
-        self._moves[:count] = np.zeros((), self._moves.dtype)
-        moves = self._moves[:count]
-        moves["move"] = moves["pv"][:, 0] = root.moves
-        moves["pv_length"] = 1
-        moves["score"] = moves["previous_score"] = -INFINITE
-        if root.ranking:
-            moves["rank"] = root.ranking.ranks
-        worker.nodes = worker.seldepth = worker.stopped = worker.null_from_ply = 0
-        worker.root_index = worker.pv_index = 0
-        worker.node_limit = node_limit
+        moves = self._moves[: len(root.moves)]
+        moves["move"] = root.moves
+        moves["rank"] = root.ranking.ranks if root.ranking else 0
+        start_search(worker, len(moves), node_limit)
         worker.stop_address = root.stop_flag.ctypes.data
         worker.tt_address, worker.tt_buckets = root.table.address, root.table.buckets
         worker.tt_generation = root.table.generation
         probing = root.probing
         worker.tablebases_address, worker.probe_men = probing.address, probing.men
         worker.probe_depth, worker.fifty_moves = probing.depth, probing.fifty_moves
-        worker.tb_hits = 0
         self._prepared = True
 
     def iterations(self, deepest: int, lines: int = 1, on_bound: Callable[[], None] = lambda: None) -> Iterator[int]:
@@ -146,9 +135,10 @@ class Deepening:
             The depth just completed. The iterator ends once the stop flag is set or the node limit is reached.
         """
         for self.depth in range(1, deepest + 1):
-            self._moves["previous_score"] = self._moves["score"]
             for line in range(lines):
-                self._search_line(line, on_bound)
+                start_line(self._worker, self.depth, line)
+                while not search_root(self._root.tables, self._worker):
+                    on_bound()
                 if self.stopped:
                     return
             self.completed = self.depth
@@ -156,32 +146,6 @@ class Deepening:
             # The core polls the flag only once in many nodes; a small tree may have fewer.
             if self._root.stop_flag[0]:
                 return
-
-    def _search_line(self, line: int, on_bound: Callable[[], None]) -> None:
-        """Search for the `line`-th best move, in an aspiration window around its last score."""
-        self._state["pv_index"] = line
-        self._state["seldepth"] = 0
-        alpha, beta = -INFINITE, INFINITE
-        window = ASPIRATION_WINDOW
-        center = int(self._moves["previous_score"][line])
-        if self.depth >= ASPIRATION_FROM and abs(center) < DECISIVE:
-            alpha, beta = max(center - window, -INFINITE), min(center + window, INFINITE)
-        while True:
-            score = int(search_root(self._root.tables, self._worker, self.depth, alpha, beta))
-            if self.stopped or alpha < score < beta:
-                break
-            on_bound()
-            # A mate score needs no narrow window, and reaching it by widening one would take long.
-            window = INFINITE if abs(score) >= DECISIVE else window * 2
-            if score <= alpha:
-                beta = (alpha + beta) // 2
-                alpha = max(score - window, -INFINITE)
-            else:
-                beta = min(score + window, INFINITE)
-        if line:
-            # A line found later may be better than the earlier ones.
-            best_first = np.lexsort((-self._moves["score"][: line + 1], -self._moves["rank"][: line + 1]))
-            self._moves[: line + 1] = self._moves[: line + 1][best_first]
 
     # --- What it knows so far; exact between two iterations ----------------------------------------------------------
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from knightadder.core.board import fen
-from knightadder.core.board.perft import perft
 from knightadder.core.entries import game
+from knightadder.core.entries.perft import perft
 from knightadder.core.layout import WORKER, new_record
 from knightadder.engine.ending import Ending
 from knightadder.engine.errors import EngineError, PositionError

@@ -14,12 +14,11 @@ from random import Random
 
 import numpy as np
 
-from knightadder.core.layout import MAX_PLY
+from knightadder.core.layout import MAX_DEPTH, MAX_PLY
 from knightadder.core.search import transposition
 from knightadder.engine.deepening import (
     DECISIVE,
     MATE_FOUND,
-    MAX_DEPTH,
     Deepening,
     Line,
     Root,

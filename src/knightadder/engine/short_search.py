@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from knightadder.core.entries.analysis import analyse_position, set_up_game
 from knightadder.core.entries.game import play_expected
-from knightadder.core.layout import WORKER
+from knightadder.core.layout import MAX_DEPTH, WORKER
 from knightadder.core.native.compiling import compile_entry
 from knightadder.core.native.memory import zeroed_bytes
 from knightadder.engine.deepening import (
     DECISIVE,
     MATE_FOUND,
-    MAX_DEPTH,
     Deepening,
     Line,
     Root,

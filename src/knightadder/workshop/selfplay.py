@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from knightadder.core.layout import WORKER
+from knightadder.core.layout import MAX_DEPTH, WORKER
 from knightadder.core.native.memory import zeroed_bytes
 from knightadder.core.tables import new_tables
-from knightadder.engine.deepening import MAX_DEPTH, Deepening, Line, Root
+from knightadder.engine.deepening import Deepening, Line, Root
 from knightadder.engine.ending import Ending
 from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable

@@ -9,8 +9,7 @@ from core_helpers import INTERPRETED, NO_LIMIT, TABLE, TABLES, random_positions,
 from knightadder.core.board.fen import START
 from knightadder.core.entries import packing
 from knightadder.core.entries.analysis import analyse_position, set_up_game
-from knightadder.core.search.deepening import MAX_DEPTH
-from knightadder.engine import deepening
+from knightadder.core.layout import MAX_DEPTH
 from knightadder.engine.deepening import (
     Deepening,
     Line,
@@ -82,10 +81,6 @@ def test_lines_stand_in_order() -> None:
         scores = [line.score for line in lines]
         assert scores == sorted(scores, reverse=True)
         assert len({line.moves[0] for line in lines}) == min(4, board.legal_moves.count())
-
-
-def test_both_ways_go_equally_deep() -> None:
-    assert MAX_DEPTH == deepening.MAX_DEPTH
 
 
 def test_a_mate_that_was_asked_for_ends_the_search() -> None:

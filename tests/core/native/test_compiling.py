@@ -30,7 +30,7 @@ COMPILE_HASHES = """
 import json, os, shutil, signal
 import numpy as np
 from knightadder.core.native import cache, compiling, jit, second_compiler
-from knightadder.core.syzygy import city_hash
+from knightadder.core.entries import checksum
 second_compiler.processors = lambda: 1
 lines = []
 
@@ -40,18 +40,18 @@ def report(line):
 
 compiling.compile_entries(report)
 compiled = [function.py_func.__name__ for function, _ in jit.ENTRIES if function.stats.cache_misses]
-words = [int(word) for word in city_hash.hash_128(np.zeros(32, np.uint8))]
-city_hash.hash_128(np.zeros(320, np.uint8)[::10])  # an argument of another type
+words = [int(word) for word in checksum.hash_128(np.zeros(32, np.uint8))]
+checksum.hash_128(np.zeros(320, np.uint8)[::10])  # an argument of another type
 print(json.dumps({"lines": lines, "compiled": compiled, "complete": cache.is_complete(jit.CACHE), "words": words}))
 """
 HASHES = ["hash_long", "hash_short"]
 
 COMPILE_ONE = """
-from knightadder.core.syzygy import city_hash
+from knightadder.core.entries import checksum
 from knightadder.core.native import compiling
-from knightadder.core.board import perft
-compiling.compile_entry(city_hash.hash_short)
-print(len(city_hash.hash_short.signatures), len(perft.perft.signatures), city_hash.hash_short.stats.cache_hits)
+from knightadder.core.entries import perft
+compiling.compile_entry(checksum.hash_short)
+print(len(checksum.hash_short.signatures), len(perft.perft.signatures), checksum.hash_short.stats.cache_hits)
 """
 
 
@@ -60,7 +60,7 @@ COMPILE_SHARED = """
 import json, subprocess, sys
 from pathlib import Path
 from knightadder.core.native import cache, compiling, jit, second_compiler
-from knightadder.core.syzygy import city_hash
+from knightadder.core.entries import checksum
 second_compiler.processors = lambda: 2
 start = second_compiler._start
 
@@ -92,7 +92,7 @@ print(json.dumps({"lines": lines, "loaded": loaded, "compiled": compiled, "compl
 COMPILE_WITHOUT_FOLDER = """
 from knightadder.core.native import cache
 cache.configure = lambda: cache.CacheState("0" * 24, None)
-from knightadder.core.syzygy import city_hash
+from knightadder.core.entries import checksum
 from knightadder.core.native import compiling, jit, second_compiler
 second_compiler.processors = lambda: 2
 second_compiler._start = None  # an error if it is called
@@ -176,7 +176,7 @@ def flip(file: Path, place: int) -> None:
 
 def of(folder: Path, name: str, suffix: str) -> Path:
     """Give the index or the machine code of an entry."""
-    [file] = folder.rglob(f"city_hash.{name}-*{suffix}")
+    [file] = folder.rglob(f"checksum.{name}-*{suffix}")
     return file
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from core_helpers import INTERPRETED, NO_LIMIT, TABLES, new_game
 
-from knightadder.core.search.root import search_root
+from knightadder.core.entries.search import search_root, start_line, start_search
 from knightadder.core.search.transposition import (
     EXACT,
     INFINITE,
@@ -35,18 +35,21 @@ class Root:
         self.stop_flag = np.zeros(1, np.uint64)
         self.worker.tt_address, self.worker.tt_buckets = self.table.address, self.table.buckets
         self.worker.stop_address = self.stop_flag.ctypes.data
-        self.worker.node_limit = NO_LIMIT
         self.moves = self.game.legal_moves()
         self.keep(self.moves)
 
     def keep(self, moves: list[int]) -> None:
         """Search only some moves."""
-        self.worker.root_count = len(moves)
         for root_move, move in zip(self.worker.root_moves, moves, strict=False):
             root_move.move = move
+        start_search(self.worker, len(moves), NO_LIMIT)
 
-    def search(self, depth: int = DEPTH, alpha: int = -WIDE, beta: int = WIDE) -> int:
-        return int(search_root(TABLES, self.worker, depth, alpha, beta))
+    def search(self, depth: int = DEPTH, alpha: int = -WIDE, beta: int = WIDE, line: int = 0) -> int:
+        """Search one window, and give the score of the best move."""
+        start_line(self.worker, depth, line)
+        self.worker.root_alpha, self.worker.root_beta = alpha, beta
+        search_root(TABLES, self.worker)
+        return int(self.worker.root_moves[int(self.worker.pv_index)].score)
 
     def order(self) -> list[int]:
         return [int(root_move.move) for root_move in self.worker.root_moves[: self.worker.root_count]]
@@ -97,8 +100,7 @@ def test_further_lines_leave_out_the_moves_before_them() -> None:
     root = Root(KIWIPETE)
     first = root.search()
     best = root.order()[0]
-    root.worker.pv_index = 1
-    second = root.search()
+    second = root.search(line=1)
     assert root.order()[0] == best
     assert root.worker.root_moves[0].score == first
     assert (root.worker.root_moves[1].score, root.worker.root_moves[1].bound) == (second, EXACT)
@@ -166,8 +168,7 @@ def test_only_moves_of_the_first_rank_are_searched() -> None:
     searched = [int(move.move) for move in root.worker.root_moves[: len(order)] if move.nodes]
     assert sorted(searched) == sorted(wanted)
     assert root.order()[0] in wanted
-    root.worker.pv_index = len(wanted)
-    root.search()
+    root.search(line=len(wanted))
     searched = [int(move.move) for move in root.worker.root_moves[: len(order)] if move.nodes]
     assert sorted(searched) == sorted(order)
     assert set(root.order()[: len(wanted)]) == set(wanted)

@@ -10,9 +10,9 @@ from numba import int64, uint32
 from ..board.bitboard import ZERO
 from ..board.packed import DRAW, LOSS, WIN, Packed, pack
 from ..board.viriformat import NO_SCORE, encode
-from ..layout import WHITE, Tables, Worker
+from ..layout import MAX_DEPTH, WHITE, Tables, Worker
 from ..native.jit import entry, kernel
-from ..search.deepening import MAX_DEPTH, deepen, prepare
+from ..search.deepening import deepen, prepare
 from ..search.transposition import EXACT, INFINITE
 from .game import draw_reason, play
 

@@ -1,7 +1,6 @@
 """The root of the search: one iteration over the list of root moves, which keeps a score and a line for each."""
 
 import numpy as np
-from numba import int64
 
 from ..board.bitboard import ZERO
 from ..board.moves import NO_MOVE, is_noisy
@@ -9,11 +8,8 @@ from ..board.position import make
 from ..layout import (
     MAX_MOVES,
     NO_EVAL,
-    NO_PLY,
-    Tables,
-    Worker,
 )
-from ..native.jit import copy_record, entry, inlined
+from ..native.jit import copy_record, inlined, kernel
 from .correction import corrected_eval
 from .history import clear_killers, piece_to
 from .pv import update_pv
@@ -26,10 +22,6 @@ from .transposition import (
     prefetch_entry,
     store,
 )
-
-# Aspiration windows for calling `search_root` depth after depth.
-ASPIRATION_FROM = 5  # plies; before, scores jump too much for a narrow window
-ASPIRATION_WINDOW = 18  # centipawns to either side of the last score
 
 _SPARE = np.uint64(MAX_MOVES - 1)  # free for swapping: no position has so many moves
 
@@ -63,7 +55,7 @@ def _end_of_rank(worker):
     return end
 
 
-@entry(int64(Tables, Worker, int64, int64, int64))
+@kernel
 def search_root(tables, worker, depth, alpha, beta):
     """Search the root moves from ``pv_index`` on, `depth` plies deep, and bring the best to ``pv_index``.
 
@@ -85,11 +77,9 @@ def search_root(tables, worker, depth, alpha, beta):
         raised alpha before a stop is still brought to the front: it was fully searched and is better.
     """
     pos = worker.stack[0]
-    worker.root_depth = depth
     frame = worker.frames[0]
     child = worker.stack[1]
     worker.keys[np.uint64(worker.key_count)] = pos.key
-    worker.frames[NO_PLY].static_eval = NO_EVAL
     frame.static_eval = (
         NO_EVAL if pos.checkers != ZERO else corrected_eval(tables, worker, pos, np.int64(0), -INFINITE, INFINITE)
     )
@@ -97,8 +87,6 @@ def search_root(tables, worker, depth, alpha, beta):
     clear_killers(worker, np.int64(2))
     best, best_index, original_alpha = -INFINITE, worker.pv_index, alpha
     end = _end_of_rank(worker)
-    for index in range(worker.pv_index, worker.root_count):
-        worker.root_moves[np.uint64(index)].score = -INFINITE
     for index in range(worker.pv_index, end):
         root_move = worker.root_moves[np.uint64(index)]
         move = root_move.move

@@ -3,15 +3,11 @@
 The functions are CityHashCrc256 and CityHashCrc128 of CityHash 1.0 by Geoff Pike and Jyrki Alakuijala; later versions
 give other values. They use the cyclic redundancy check CRC-32C of 64 bits at a time, for which x86 processors have an
 instruction; here tables compute it, eight bytes at once ("slicing by 8").
-
-Nothing of the engine imports this module, so that its entry points are compiled only when files are checked.
 """
 
 import numpy as np
-from numba import int64, uint32, uint64, void
 
-from ..native.compiling import compile_entry
-from ..native.jit import entry, inlined, load_unaligned
+from ..native.jit import inlined, kernel, load_unaligned
 
 _K0 = np.uint64(0xC3A5C85C97CB3127)
 _K1 = np.uint64(0xB492B66FBE98F273)
@@ -20,52 +16,8 @@ _PAIR_FACTOR = np.uint64(0x9DDFEA08EB382D69)
 _BYTE, _ONE, _WORD_BITS = np.uint64(0xFF), np.uint64(1), np.uint64(64)
 _STEP = 40  # bytes
 _ROUND = 6  # steps
-_SHORTEST = _ROUND * _STEP  # shorter data are filled up with zeros
+SHORTEST = _ROUND * _STEP  # bytes that are hashed to 256 bits; fewer are filled up with zeros
 _CRC_POLYNOMIAL = 0x82F63B78  # Castagnoli's, the lowest bit first
-
-
-def hash_256(data):
-    """Hash bytes to 256 bits, by CityHashCrc256.
-
-    Parameters
-    ----------
-    data : numpy.ndarray of uint8
-        Contiguous.
-
-    Returns
-    -------
-    numpy.ndarray of uint64
-        Four words.
-    """
-    seed = 0
-    if len(data) < _SHORTEST:
-        seed = ~len(data) & 0xFFFFFFFF
-        data = np.concatenate((data, np.zeros(_SHORTEST - len(data), np.uint8)))
-    words = np.empty(4, np.uint64)
-    compile_entry(hash_long)
-    hash_long(_CRC_TABLE, np.uint64(data.ctypes.data), len(data), np.uint64(seed), words)
-    return words
-
-
-def hash_128(data):
-    """Hash bytes to 128 bits, by CityHashCrc128.
-
-    Parameters
-    ----------
-    data : numpy.ndarray of uint8
-        Contiguous; the size must be a multiple of 32, as it is for the hashes of `hash_256`.
-
-    Returns
-    -------
-    numpy.ndarray of uint64
-        Two words.
-    """
-    if len(data) > 900:
-        return hash_256(data)[2:]
-    words = np.empty(2, np.uint64)
-    compile_entry(hash_short)
-    hash_short(np.uint64(data.ctypes.data), len(data), words)
-    return words
 
 
 def _new_crc_table():
@@ -80,7 +32,8 @@ def _new_crc_table():
     return table
 
 
-_CRC_TABLE = _new_crc_table()
+#: What `city_hash_crc_256` needs.
+CRC_TABLE = _new_crc_table()
 
 
 # --- pieces of both ------------------------------------------------------------------------------------------------
@@ -117,14 +70,14 @@ def _crc(table, crc, word):
     return crc
 
 
-@entry(void(uint32[:, ::1], uint64, int64, uint64, uint64[::1]))
-def hash_long(crc_table, address, size, seed, result):
-    """Hash at least 240 bytes to 256 bits.
+@kernel
+def city_hash_crc_256(crc_table, address, size, seed, result):
+    """Hash at least `SHORTEST` bytes to 256 bits.
 
     Parameters
     ----------
     crc_table : numpy.ndarray of uint32
-        By the number of zero bytes that follow, and by byte.
+        `CRC_TABLE`: by the number of zero bytes that follow, and by byte.
     address : uint64
         Where the bytes lie.
     size : int
@@ -186,9 +139,9 @@ def hash_long(crc_table, address, size, seed, result):
 # --- 128 bits ------------------------------------------------------------------------------------------------------
 
 
-@entry(void(uint64, int64, uint64[::1]))
-def hash_short(address, size, result):
-    """Hash 32, 64, and so on up to 896 bytes to 128 bits; the parameters are those of `hash_long`."""
+@kernel
+def city_hash_crc_128(address, size, result):
+    """Hash 32, 64, and so on up to 896 bytes to 128 bits; the parameters are those of `city_hash_crc_256`."""
     low = load_unaligned(address) ^ _K3
     high = load_unaligned(address + np.uint64(8))
     address += np.uint64(16)

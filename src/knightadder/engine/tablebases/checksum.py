@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from knightadder.core.entries.checksum import hash_128, hash_256
 from knightadder.core.layout import SYZYGY_TABLE, new_record
-from knightadder.core.syzygy import city_hash
 from knightadder.engine.tablebases.file import CHECKSUM, SyzygyFile, TableError
 
 _PIECE = 1 << 24  # bytes hashed at a time
@@ -57,10 +57,10 @@ def check_checksum(path: Path, on_read: Callable[[int], object] = lambda size: N
                 piece = buffer[: min(_PIECE, size - CHECKSUM - start)]
                 if file.readinto(piece.data) < len(piece):
                     raise TableError("truncated")
-                hashes.append(city_hash.hash_256(piece))
+                hashes.append(hash_256(piece))
                 on_read(len(piece))
             expected = file.read(CHECKSUM)
     except OSError as error:
         raise TableError(error.strerror or "cannot be read") from None
-    if not hashes or city_hash.hash_128(np.concatenate(hashes).view(np.uint8)).tobytes() != expected:
+    if not hashes or hash_128(np.concatenate(hashes).view(np.uint8)).tobytes() != expected:
         raise TableError("its checksum is wrong")

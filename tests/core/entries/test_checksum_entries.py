@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from core_helpers import INTERPRETED
 
-from knightadder.core.syzygy.city_hash import hash_128, hash_256
+from knightadder.core.entries.checksum import hash_128, hash_256
 
 pytestmark = [
     pytest.mark.boundscheck,

@@ -3,11 +3,11 @@
 import numpy as np
 from numba import int64
 
+from ..board.bitboard import ZERO
+from ..board.movegen import ALL, generate
+from ..board.position import make
 from ..layout import Tables, Worker
 from ..native.jit import entry, load64
-from .bitboard import ZERO
-from .movegen import ALL, generate
-from .position import make
 
 
 @entry(int64(Tables, Worker, int64, int64, int64))

@@ -1,0 +1,67 @@
+"""The checksum of Syzygy files, see `city_hash`.
+
+Nothing of the engine imports this module, so that its entry points are compiled only when files are checked.
+"""
+
+import numpy as np
+from numba import int64, uint32, uint64, void
+
+from ..native.compiling import compile_entry
+from ..native.jit import entry
+from ..syzygy.city_hash import CRC_TABLE, SHORTEST, city_hash_crc_128, city_hash_crc_256
+
+
+def hash_256(data):
+    """Hash bytes to 256 bits, by CityHashCrc256.
+
+    Parameters
+    ----------
+    data : numpy.ndarray of uint8
+        Contiguous.
+
+    Returns
+    -------
+    numpy.ndarray of uint64
+        Four words.
+    """
+    seed = 0
+    if len(data) < SHORTEST:
+        seed = ~len(data) & 0xFFFFFFFF
+        data = np.concatenate((data, np.zeros(SHORTEST - len(data), np.uint8)))
+    words = np.empty(4, np.uint64)
+    compile_entry(hash_long)
+    hash_long(CRC_TABLE, np.uint64(data.ctypes.data), len(data), np.uint64(seed), words)
+    return words
+
+
+def hash_128(data):
+    """Hash bytes to 128 bits, by CityHashCrc128.
+
+    Parameters
+    ----------
+    data : numpy.ndarray of uint8
+        Contiguous; the size must be a multiple of 32, as it is for the hashes of `hash_256`.
+
+    Returns
+    -------
+    numpy.ndarray of uint64
+        Two words.
+    """
+    if len(data) > 900:
+        return hash_256(data)[2:]
+    words = np.empty(2, np.uint64)
+    compile_entry(hash_short)
+    hash_short(np.uint64(data.ctypes.data), len(data), words)
+    return words
+
+
+@entry(void(uint32[:, ::1], uint64, int64, uint64, uint64[::1]))
+def hash_long(crc_table, address, size, seed, result):
+    """Hash at least `SHORTEST` bytes to 256 bits; the parameters are those of `city_hash_crc_256`."""
+    city_hash_crc_256(crc_table, address, size, seed, result)
+
+
+@entry(void(uint64, int64, uint64[::1]))
+def hash_short(address, size, result):
+    """Hash 32, 64, and so on up to 896 bytes to 128 bits; the parameters are those of `city_hash_crc_128`."""
+    city_hash_crc_128(address, size, result)

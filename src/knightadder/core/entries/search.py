@@ -1,0 +1,35 @@
+"""The entry points for a search that deepens in Python, see ``engine/deepening.py``."""
+
+from numba import int64, void
+
+from ..layout import Tables, Worker
+from ..native.jit import entry
+from ..search.aspiration import begin_line, begin_search, search_window
+
+
+@entry(void(Worker, int64, int64))
+def start_search(worker, count, node_limit):
+    """Prepare a search among the first `count` of ``worker.root_moves``, whose moves and ranks are set.
+
+    Moves of equal rank must stand together, the highest rank first.
+    """
+    begin_search(worker, count, node_limit)
+
+
+@entry(void(Worker, int64, int64))
+def start_line(worker, depth, line):
+    """Prepare the search for the `line`-th best move, from 0, `depth` plies deep; line 0 begins an iteration."""
+    begin_line(worker, depth, line)
+
+
+@entry(int64(Tables, Worker))
+def search_root(tables, worker):
+    """Search the root moves once for this line, within its aspiration window.
+
+    Returns
+    -------
+    int
+        1 if the search for this line has ended, which it also does if ``worker.stopped`` is set; 0 if the score lies
+        outside the window, which has been widened: the next call searches again.
+    """
+    return search_window(tables, worker)

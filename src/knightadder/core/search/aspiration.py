@@ -1,0 +1,105 @@
+"""Aspiration windows: iterative deepening searches each depth in a narrow window around the last score.
+
+Whoever searches calls `begin_search` once, then `begin_line` for each line of each depth, and after it `search_window`
+until the line is done. Between these calls there is time for reports.
+"""
+
+import numpy as np
+
+from ..board.bitboard import ZERO
+from ..layout import NO_EVAL, NO_PLY
+from ..native.jit import kernel
+from .root import move_to_front, search_root
+from .transposition import DECISIVE, EXACT, INFINITE
+
+_ASPIRATION_FROM = 5  # plies; before, scores jump too much for a narrow window
+_ASPIRATION_WINDOW = np.int64(18)  # centipawns to either side of the last score
+
+
+@kernel
+def begin_search(worker, count, node_limit):
+    """Prepare a search among the first `count` root moves, whose moves and ranks are set."""
+    for i in range(count):
+        root_move = worker.root_moves[np.uint64(i)]
+        root_move.score = -INFINITE
+        root_move.previous_score = -INFINITE
+        root_move.nodes = ZERO
+        root_move.seldepth = 0
+        root_move.bound = EXACT
+        root_move.pv[0] = root_move.move
+        root_move.pv_length = 1
+    worker.root_count = count
+    worker.root_index = 0
+    worker.pv_index = 0
+    worker.nodes = ZERO
+    worker.tb_hits = ZERO
+    worker.node_limit = np.uint64(node_limit)
+    worker.seldepth = 0
+    worker.stopped = 0
+    worker.null_from_ply = 0
+    worker.frames[NO_PLY].static_eval = NO_EVAL
+
+
+@kernel
+def begin_line(worker, depth, line):
+    """Prepare the search for the `line`-th best move, and its first window; line 0 begins an iteration."""
+    if line == 0:
+        for i in range(worker.root_count):
+            root_move = worker.root_moves[np.uint64(i)]
+            root_move.previous_score = root_move.score
+    worker.root_depth = depth
+    worker.pv_index = line
+    worker.seldepth = 0
+    worker.window = _ASPIRATION_WINDOW
+    worker.root_alpha, worker.root_beta = -INFINITE, INFINITE
+    center = worker.root_moves[np.uint64(line)].previous_score
+    if depth >= _ASPIRATION_FROM and abs(center) < DECISIVE:
+        worker.root_alpha, worker.root_beta = center - worker.window, center + worker.window
+
+
+@kernel
+def _widen_window(worker, score):
+    """Widen the aspiration window, outside which the score lies."""
+    # A mate score needs no narrow window, and reaching it by widening one would take long.
+    worker.window = INFINITE if abs(score) >= DECISIVE else 2 * worker.window
+    if score <= worker.root_alpha:
+        worker.root_beta = (worker.root_alpha + worker.root_beta) // 2
+        worker.root_alpha = max(score - worker.window, -INFINITE)
+    else:
+        worker.root_beta = min(score + worker.window, INFINITE)
+
+
+@kernel
+def _sort_line(worker):
+    """Move the line just searched before those that it is better than, unless their rank is higher."""
+    line = worker.pv_index
+    found = worker.root_moves[np.uint64(line)]
+    while worker.pv_index > 0:
+        before = worker.root_moves[np.uint64(worker.pv_index - 1)]
+        if before.rank != found.rank or before.score >= found.score:
+            break
+        worker.pv_index -= 1
+    if worker.pv_index < line:
+        move_to_front(worker, line)
+
+
+@kernel
+def search_window(tables, worker):
+    """Search the root moves within the aspiration window, and bring the best to its place among the lines.
+
+    Returns
+    -------
+    int
+        1 if the search for this line has ended, also by ``worker.stopped``: a move that raised alpha before has its
+        place even then, since it was fully searched and is better. 0 if the score lies outside the window, which has
+        been widened: the next call searches again.
+    """
+    for index in range(worker.pv_index, worker.root_count):
+        worker.root_moves[np.uint64(index)].score = -INFINITE
+    depth, alpha, beta = worker.root_depth, worker.root_alpha, worker.root_beta
+    score = search_root(tables, worker, depth, alpha, beta)
+    if worker.stopped or (alpha < score and score < beta):
+        _sort_line(worker)
+        return 1
+    _widen_window(worker, score)
+    return 0
