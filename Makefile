@@ -39,17 +39,22 @@ $(VENV_STAMP):
 	$(call make-venv,$(VENV))
 	@touch $@
 
-$(VENV)/.installed: pyproject.toml $(VENV_STAMP)
-	@echo "Installing Knightadder in $(VENV)" >&2
+# Installing compiles the core, so a changed core is installed anew. Not so with the development tools: Numba is one of
+# them, so that the engine itself compiles what has changed.
+CORE := $(shell find src/knightadder/core -name '*.py')
+INSTALLED := $(VENV)/$(if $(wildcard $(VENV)/.installed-dev),.installed-dev,.installed)
+
+$(VENV)/.installed: pyproject.toml hatch_build.py $(CORE) $(VENV_STAMP)
+	@echo "Installing Knightadder in $(VENV), which compiles its core for half a minute" >&2
 	@$(BIN)/python $(PIP_INSTALL) --editable .
 	@touch $@
 
-$(VENV)/.installed-dev: pyproject.toml $(VENV_STAMP)
+$(VENV)/.installed-dev: pyproject.toml hatch_build.py $(VENV_STAMP)
 	@echo "Installing Knightadder and its development tools in $(VENV)" >&2
 	@$(BIN)/python $(PIP_INSTALL) --editable '.[dev]'
 	@touch $@ $(VENV)/.installed
 
-run: $(VENV)/.installed ## set up and start the engine, which then speaks UCI
+run: $(INSTALLED) ## set up and start the engine, which then speaks UCI
 	@$(BIN)/knightadder $(ARGS)
 
 # Each file of tests runs in one process, for what its tests share; in the order of the files, so that the long ones do
@@ -57,7 +62,7 @@ run: $(VENV)/.installed ## set up and start the engine, which then speaks UCI
 test: $(VENV)/.installed-dev ## set up and run all tests, on all processors
 	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
-bench: $(VENV)/.installed ## search the fixed positions: nodes, and nodes per second
+bench: $(INSTALLED) ## search the fixed positions: nodes, and nodes per second
 	@$(BIN)/knightadder bench $(ARGS)
 
 lint: $(VENV)/.installed-dev ## check style and types
@@ -77,27 +82,35 @@ ci: ## everything that has to pass before a change goes in
 	@PYTHON="$(PYTHON)" .ci/run
 
 clean: ## remove the environment and all caches in this folder
-	rm -rf $(VENV) build dist docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) build dist src/knightadder/core/native/*.image docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
 	find src tests benchmarks tools docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # OpenBench calls `make EXE=name` (with EVALFILE= and CC=, which this engine has no use for), keeps the file `name` and
-# deletes the folder it was made in. So what the launcher runs is put elsewhere: an environment for each pyproject.toml,
-# a copy of the package for each state of its sources.
+# deletes the folder it was made in. So what the launcher runs is put elsewhere: an environment with what the engine and
+# its installation need for each pyproject.toml, an installation for each state of the sources.
 ifdef EXE
 BUILDS ?= $(or $(XDG_DATA_HOME),$(HOME)/.local/share)/knightadder
 DIGEST = $(PYTHON) -c 'import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest()[:16])'
 EXE_VENV := $(BUILDS)/venv-$(shell { echo $(PYTHON); cat pyproject.toml; } | $(DIGEST))
-EXE_SOURCE := $(BUILDS)/source-$(shell find src -type f ! -name '*.py[co]' ! -name '*.nb[ic]' | LC_ALL=C sort | xargs tail -n +1 | $(DIGEST))
+EXE_SOURCE := $(BUILDS)/source-$(shell { find src -type f ! -name '*.py[co]' ! -name '*.image' | LC_ALL=C sort; \
+  echo pyproject.toml; echo hatch_build.py; } | xargs tail -n +1 | $(DIGEST))
+EXE_NEEDS := import tomllib; all = tomllib.load(open("pyproject.toml", "rb")); project = all["project"]; \
+  print(*all["build-system"]["requires"], *project["dependencies"], *project["optional-dependencies"]["compile"], sep="\n")
 
 $(EXE_VENV)/.installed:
 	@mkdir -p "$(BUILDS)"
 	$(call make-venv,$(EXE_VENV))
-	@"$(EXE_VENV)/bin/python" $(PIP_INSTALL) .
+	@"$(EXE_VENV)/bin/python" -c '$(EXE_NEEDS)' > "$(EXE_VENV)/requirements.txt"
+	@"$(EXE_VENV)/bin/python" $(PIP_INSTALL) --requirement "$(EXE_VENV)/requirements.txt"
 	@touch "$@"
 
+$(EXE_SOURCE): | $(EXE_VENV)/.installed
+	@rm -rf "$@.new"
+	@"$(EXE_VENV)/bin/python" $(PIP_INSTALL) --no-deps --no-build-isolation --target "$@.new" .
+	@mv "$@.new" "$@"
+
 # The launcher names itself in an otherwise unused -X option because OpenBench stops engines by the name of their file.
-exe: $(EXE_VENV)/.installed
-	@test -d "$(EXE_SOURCE)" || { rm -rf "$(EXE_SOURCE).new" && cp -R src "$(EXE_SOURCE).new" && mv "$(EXE_SOURCE).new" "$(EXE_SOURCE)"; }
+exe: | $(EXE_SOURCE)
 	@printf '#!/bin/sh\nPYTHONPATH="%s" exec "%s" -X launcher="$$0" -m knightadder "$$@"\n' \
 	  "$(EXE_SOURCE)" "$(EXE_VENV)/bin/python" > "$(EXE)"
 	@chmod +x "$(EXE)"

@@ -1,8 +1,8 @@
 """What one flipped bit in the compiled core does to the next start.
 
-A bit of a file in the cache folder is flipped at random. First many times in this process, all bits being as likely:
-opening the folder has to remove the damaged file. Then some times under a real engine, all files being as likely: it
-has to play a move. Exit status 1 if a flip goes unnoticed or an engine does not play.
+A bit of the installed image is flipped at random. First many times in this process: reading the image has to notice
+it. Then some times under a real engine without Numba: it has to say in one line what is wrong, and with a sound image
+in its cache it has to play a move. Exit status 1 if a flip goes unnoticed or an engine does anything else.
 """
 
 from __future__ import annotations
@@ -11,85 +11,85 @@ import argparse
 import os
 import random
 import shutil
+import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
-from startup import CACHE_VARIABLE, start_and_move
+import knightadder
+from knightadder.core.native import images, loading
 
-from knightadder.core.native import cache
-from knightadder.workshop.uci_client import UciError
-
-
-def compiled_files(folder: Path) -> list[Path]:
-    """Return the files of compiled code under a folder."""
-    return sorted(folder.rglob("*.nb[ic]"))
+GAME = "uci\nisready\nposition startpos\ngo depth 4\nquit\n"
 
 
-def flip(file: Path, generator: random.Random) -> None:
-    """Flip one bit of a file at a random place."""
-    content = bytearray(file.read_bytes())
-    content[generator.randrange(len(content))] ^= 1 << generator.randrange(8)
-    file.write_bytes(content)
+def flip(content: bytes, generator: random.Random) -> bytes:
+    """Return the bytes with one bit flipped at a random place."""
+    damaged = bytearray(content)
+    damaged[generator.randrange(len(damaged))] ^= 1 << generator.randrange(8)
+    return bytes(damaged)
 
 
-def unnoticed_flips(sound: Path, count: int, generator: random.Random) -> int:
-    """Flip one bit at a time and open the folder; return how many damaged files this did not remove."""
-    files = compiled_files(sound)
-    chosen = generator.choices(files, [file.stat().st_size for file in files], k=count)
+def unnoticed_flips(sound: bytes, count: int, generator: random.Random) -> int:
+    """Flip one bit at a time, and return how many are not noticed."""
     unnoticed = 0
-    before = os.environ.get(CACHE_VARIABLE)
-    with tempfile.TemporaryDirectory() as place:
-        damaged = shutil.copytree(sound, Path(place) / "cache")
-        os.environ[CACHE_VARIABLE] = str(damaged)
-        for file in chosen:
-            victim = damaged / file.relative_to(sound)
-            flip(victim, generator)
-            cache.configure()
-            unnoticed += victim.exists()
-            shutil.copytree(sound, damaged, dirs_exist_ok=True)
-    if before is None:
-        del os.environ[CACHE_VARIABLE]
-    else:
-        os.environ[CACHE_VARIABLE] = before
+    for _ in range(count):
+        try:
+            images.read(flip(sound, generator))
+        except ValueError:
+            continue
+        unnoticed += 1
     return unnoticed
 
 
-def failed_starts(command: str, sound: Path, count: int, generator: random.Random) -> int:
-    """Start engines, each on a copy of the folder with one flipped bit; return how many do not play."""
+def play(package: Path, cache: Path) -> subprocess.CompletedProcess[str]:
+    """Start an engine from a copy of the package, and have it play a move."""
+    return subprocess.run(
+        [sys.executable, "-m", "knightadder"],
+        env=os.environ | {"PYTHONPATH": str(package), "KNIGHTADDER_CACHE": str(cache)},
+        input=GAME,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def failed_starts(image: Path, count: int, generator: random.Random) -> int:
+    """Start engines on a damaged image, with and without a sound one in the cache; return how many do wrong."""
     failed = 0
-    for number in range(1, count + 1):
-        with tempfile.TemporaryDirectory() as place:
-            damaged = shutil.copytree(sound, Path(place) / "cache")
-            victim = generator.choice(compiled_files(damaged))
-            flip(victim, generator)
-            try:
-                start = start_and_move(command, str(damaged), movetime=100)
-                print(f"{number:4} {victim.name:40} played after {start.bestmove:.1f} s", flush=True)
-            except UciError as error:
-                failed += 1
-                print(f"{number:4} {victim.name:40} FAILED: {error}", flush=True)
+    with tempfile.TemporaryDirectory() as place:
+        package, empty, cache = (Path(place) / name for name in ("package", "empty", "cache"))
+        copy = package / "knightadder"
+        shutil.copytree(Path(knightadder.__file__).parent, copy, ignore=shutil.ignore_patterns("*.image"))
+        (package / "sitecustomize.py").write_text("import sys\nsys.modules['numba'] = None\n")
+        kept = loading.cached_image(cache)
+        kept.parent.mkdir(parents=True)
+        shutil.copy(image, kept)
+        for number in range(1, count + 1):
+            (copy / image.relative_to(Path(knightadder.__file__).parent)).write_bytes(
+                flip(image.read_bytes(), generator)
+            )
+            told, played = play(package, empty), play(package, cache)
+            lines = [line for line in told.stdout.splitlines() if "cannot be loaded" in line]
+            right = len(lines) == 1 and not told.stderr and "bestmove" in played.stdout
+            failed += not right
+            print(f"{number:4} {'said so, and played' if right else told.stderr + played.stderr}", flush=True)
     return failed
 
 
 def main() -> int:
     """Flip bits and count the failures; return exit status 1 if there is one."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--engine", default=f"'{sys.executable}' -m knightadder", help="command of the engine")
     parser.add_argument("--flips", type=int, default=1000, help="in this process (default: %(default)s)")
     parser.add_argument("--starts", type=int, default=30, help="of a real engine (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the places (default: %(default)s)")
     arguments = parser.parse_args()
     generator = random.Random(arguments.seed)
-    with tempfile.TemporaryDirectory() as place:
-        sound = Path(place)
-        start_and_move(arguments.engine, str(sound), movetime=100)
-        began = time.perf_counter()
-        unnoticed = unnoticed_flips(sound, arguments.flips, generator)
-        seconds = time.perf_counter() - began
-        print(f"{arguments.flips} flipped bits: {unnoticed} unnoticed, {seconds:.0f} s", flush=True)
-        failed = failed_starts(arguments.engine, sound, arguments.starts, generator)
+    loading.load()
+    image = loading.loaded_from()
+    assert image is not None
+    unnoticed = unnoticed_flips(image.read_bytes(), arguments.flips, generator)
+    print(f"{arguments.flips} flipped bits: {unnoticed} unnoticed", flush=True)
+    failed = failed_starts(image, arguments.starts, generator)
     print(f"{arguments.starts} real starts: {failed} failed")
     return 1 if unnoticed or failed else 0
 

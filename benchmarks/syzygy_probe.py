@@ -21,6 +21,7 @@ import numpy as np
 from numba import njit
 
 from knightadder.core.layout import POSITION, WORKER, new_record
+from knightadder.core.native.builder import teach_numba
 from knightadder.core.native.jit import copy_record
 from knightadder.core.syzygy import probe as syzygy
 from knightadder.core.tables import new_tables
@@ -32,6 +33,7 @@ TURNS = 20  # turns of the compiled loops, so that their times are long enough t
 
 def loop_over(probe: Callable[..., Any]) -> Callable[..., int]:
     """Return a compiled loop that probes all positions several times and sums the values."""
+    teach_numba()
 
     @njit(nogil=True, error_model="numpy")
     def loop(tables, tablebases, worker, positions, turns):  # type: ignore[no-untyped-def]

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import types
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 import chess
@@ -17,7 +17,7 @@ import pytest
 from engine_process import TIMEOUT
 
 from knightadder import __version__, cli
-from knightadder.core.native import cache
+from knightadder.core.native import loading
 from knightadder.engine.errors import EngineError, PositionError
 from knightadder.engine.info import (
     Bound,
@@ -436,37 +436,39 @@ def test_an_illegal_line_is_shown_as_it_is():
 # --- warmup, cache and loading -------------------------------------------------------------------------------------
 
 
-def _folder(current):
-    return cache.CacheFolder(Path("place") / "core-1", 2_500_000, datetime(2026, 3, 4, 5, 6, tzinfo=UTC), current)
-
-
-@pytest.mark.parametrize(
-    ("folders", "text"), [([True], f"is in {Path('place') / 'core-1'}"), ([False], "cannot be kept")]
-)
-def test_warmup_says_where_the_code_is(capsys, engine, monkeypatch, folders, text):
-    monkeypatch.setattr(cache, "describe", lambda: [_folder(current) for current in folders])
+def test_warmup_says_where_the_code_is(capsys, engine, monkeypatch):
+    monkeypatch.setattr(loading, "loaded_from", lambda: Path("place") / "core.image")
     status, out, _ = _run(capsys, "warmup")
     assert status == 0
-    assert re.match(r"Ready after \d+\.\d s; the compiled code ", out)
-    assert text in out
+    assert re.fullmatch(rf"Ready after \d+\.\d s; the compiled core is place\{os.sep}core\.image\n", out)
     assert engine[0].closed
 
 
-def test_cache_shows_the_folders(capsys, monkeypatch):
-    monkeypatch.setattr(cache, "describe", lambda: [_folder(True), _folder(False)])
+@pytest.fixture
+def compiled_code(monkeypatch, tmp_path):
+    """Two folders of compiled code, one of them of an older version, and something else beside them."""
+    monkeypatch.setenv("KNIGHTADDER_CACHE", str(tmp_path))
+    folders = [tmp_path / ("core-" + digit * 24) for digit in "0a"]
+    for folder in folders:
+        folder.mkdir()
+        (folder / "file").write_bytes(bytes(1_250_000))
+        os.utime(folder / "file", (0, datetime(2026, 3, 4, 5, 6).timestamp()))
+    (tmp_path / "core-notes").mkdir()
+    return folders
+
+
+def test_cache_shows_the_folders(capsys, compiled_code):
     status, out, _ = _run(capsys, "cache")
-    line = f"{Path('place') / 'core-1'}  2.5 MB  last used 2026-03-04 05:06"
-    assert (status, out.splitlines()) == (0, [line + "  (in use by this version)", line])
+    assert (status, out.splitlines()) == (
+        0,
+        [f"{folder}  1.2 MB  last used 2026-03-04 05:06" for folder in compiled_code],
+    )
 
 
-def test_cache_shows_that_there_is_nothing(capsys, monkeypatch):
-    monkeypatch.setattr(cache, "describe", list)
-    assert _run(capsys, "cache")[:2] == (0, "Nothing is compiled yet\n")
-
-
-def test_cache_is_cleared(capsys, monkeypatch):
-    monkeypatch.setattr(cache, "clear", lambda: 1_234_567)
-    assert _run(capsys, "cache", "--clear")[:2] == (0, "Freed 1.2 MB\n")
+def test_cache_is_cleared(capsys, compiled_code, tmp_path):
+    assert _run(capsys, "cache", "--clear")[:2] == (0, "Freed 2.5 MB\n")
+    assert [file.name for file in tmp_path.iterdir()] == ["core-notes"]
+    assert _run(capsys, "cache")[:2] == (0, "Nothing has been compiled since the installation\n")
 
 
 @pytest.mark.parametrize(

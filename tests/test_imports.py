@@ -17,6 +17,7 @@ LAYERS = (
     ("",),  # the package itself, which gives the library's names
     ("library",),
     ("engine",),
+    ("core.native.builder",),
     ("core.entries", "core.tables"),
     ("core.search",),
     ("core.evaluation", "core.syzygy"),

@@ -5,7 +5,7 @@ The names of the library are imported at their first use, so that the engine its
 
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from knightadder.engine.errors import EngineError as EngineError

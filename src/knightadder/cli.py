@@ -5,10 +5,12 @@ Only the subcommands import slow modules, so that the engine starts quickly in a
 
 import contextlib
 import os
+import shutil
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -57,7 +59,7 @@ examples:
   knightadder match --engine name=new --engine name=old dir=../old/src --each nodes=20000 --sprt elo0=0 elo1=5
   knightadder tablebases download syzygy   fetch the endgame tablebases with up to five men, about 1 GB
   knightadder lichess --token-file token   play on Lichess with a bot account
-  knightadder warmup                       compile now what the first start would compile
+  knightadder warmup                       compile the core now if its sources have changed
 """
 
 
@@ -157,10 +159,10 @@ def build_parser() -> "argparse.ArgumentParser":
     command.add_argument("depth", type=positive, nargs="?", metavar="DEPTH", help="number of plies")
     command.set_defaults(run=_bench)
 
-    command = commands.add_parser("warmup", help="compile now what the first start would compile")
+    command = commands.add_parser("warmup", help="compile the core now if its sources have changed")
     command.set_defaults(run=_warmup)
 
-    command = commands.add_parser("cache", help="show where the compiled code is kept, or clear it")
+    command = commands.add_parser("cache", help="show what was compiled since the installation, or remove it")
     command.add_argument("--clear", action="store_true", help="remove all of it")
     command.set_defaults(run=_cache)
 
@@ -256,26 +258,27 @@ def _analyse(arguments: "argparse.Namespace") -> int:
 def _warmup(_: "argparse.Namespace") -> int:
     start = time.perf_counter()
     _load(_options()).close()
-    from knightadder.core.native import cache
+    from knightadder.core.native import loading
 
-    places = [str(folder.path) for folder in cache.describe() if folder.current]
-    where = f"; the compiled code is in {places[0]}" if places else "; the compiled code cannot be kept on disk"
-    print(f"Ready after {time.perf_counter() - start:.1f} s{where}")
+    print(f"Ready after {time.perf_counter() - start:.1f} s; the compiled core is {loading.loaded_from()}")
     return EXIT_OK
 
 
 def _cache(arguments: "argparse.Namespace") -> int:
-    from knightadder.core.native import cache
+    from knightadder.core.native import loading
 
+    folders = loading.cached()
+    sizes = [sum(file.stat().st_size for file in folder.rglob("*")) for folder in folders]
     if arguments.clear:
-        print(f"Freed {_megabytes(cache.clear())}")
-        return EXIT_OK
-    folders = cache.describe()
-    for folder in folders:
-        note = "  (in use by this version)" if folder.current else ""
-        print(f"{folder.path}  {_megabytes(folder.size)}  last used {folder.last_used:%Y-%m-%d %H:%M}{note}")
-    if not folders:
-        print("Nothing is compiled yet")
+        for folder in folders:
+            shutil.rmtree(folder, ignore_errors=True)
+        print(f"Freed {_megabytes(sum(sizes))}")
+    elif not folders:
+        print("Nothing has been compiled since the installation")
+    else:
+        for folder, size in zip(folders, sizes, strict=True):
+            used = datetime.fromtimestamp(loading.last_used(folder))
+            print(f"{folder}  {_megabytes(size)}  last used {used:%Y-%m-%d %H:%M}")
     return EXIT_OK
 
 

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import chess
 import numpy as np
-from numba import njit
 
 from knightadder.core.board import moves
 from knightadder.core.layout import PESTO
+from knightadder.core.native.jit import INTERPRETED
+from knightadder.core.native.loading import BOUNDSCHECK
 from knightadder.core.tables import new_tables
 from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable
 
-INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 DATA = Path(__file__).parent.parent / "data"
-
-#: Compiles a function of a test. Kernels can be called from compiled code only, so each test wraps those it needs.
-compiled = njit(nogil=True, error_model="numpy")
 
 TABLES = new_tables(PESTO)  # which takes less time where the core is interpreted
 TABLE = HashTable(1)
@@ -36,6 +32,18 @@ STARTS = (
     "4k3/p1p1p1p1/8/1P1P1P1P/1p1p1p1p/8/P1P1P1P1/4K3 w - - 0 1",
     "r2q1rk1/pP1p2pp/Q4n2/bbp1p3/Np6/1B3NBn/pPPP1PPP/R3K2R b KQ - 0 1",
 )
+
+
+def compiled(function: Callable) -> Callable:
+    """Compile a function of a test, with the kernels that it calls; unless the core is interpreted."""
+    if INTERPRETED:
+        return function
+    from numba import njit
+
+    from knightadder.core.native.builder import teach_numba
+
+    teach_numba(BOUNDSCHECK)
+    return njit(function, nogil=True, error_model="numpy", boundscheck=BOUNDSCHECK)
 
 
 def random_game(board: chess.Board, generator: random.Random, plies: int = 60) -> Iterator[chess.Move]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from knightadder.core.native.compiling import compile_entries
+from knightadder.core.native.loading import load
 from knightadder.core.search.parameters import PARAMETERS
 from knightadder.workshop import selfplay as module
 from knightadder.workshop.openings import BookLine, load_book
@@ -22,8 +22,8 @@ WEAK = {"delta_margin": -3000, "see_noisy_margin": -3000}
 
 @pytest.fixture(scope="module", autouse=True)
 def compiled():
-    """Compile the core as the program does, instead of function by function at the first call."""
-    compile_entries()
+    """Load the core, or compile it, before any test waits for it."""
+    load()
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,10 @@ Squares are numbered little-endian rank-file (LERF): a1 = 0, b1 = 1, … h8 = 63
 """
 
 import numpy as np
-from numba import from_dtype
 
 from .evaluation.terms import TERM_VALUES
 from .native.memory import HUGE_PAGE, zeroed_bytes
+from .native.signatures import record_type
 from .search.parameters import PARAMETERS
 
 MAX_PLY = 192
@@ -239,12 +239,12 @@ TABLEBASES = _record(  # read-only during a search, shared by all threads; pages
     ("tables", SYZYGY_TABLE, 2 * MATERIALS),
 )
 
-Position = from_dtype(POSITION)
-Frame = from_dtype(FRAME)
-Worker = from_dtype(WORKER)
-Tables = from_dtype(TABLES)
-Tablebases = from_dtype(TABLEBASES)
-Trace = from_dtype(TRACE)
+Position = record_type(POSITION)
+Frame = record_type(FRAME)
+Worker = record_type(WORKER)
+Tables = record_type(TABLES)
+Tablebases = record_type(TABLEBASES)
+Trace = record_type(TRACE)
 
 
 def new_record(dtype):

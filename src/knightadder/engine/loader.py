@@ -1,9 +1,9 @@
 """Loading of the compiled core in a background thread, so that the protocol can answer meanwhile.
 
-Importing the core takes half a second, and the very first start compiles it, which takes many more.
+Importing the core takes half a second. Where its sources have changed since it was compiled, it is compiled again,
+which takes many more.
 """
 
-import os
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
@@ -16,61 +16,46 @@ if TYPE_CHECKING:
 
 Report: TypeAlias = Callable[[str], None]
 
-_POLL_SECONDS = 0.1  # on Windows, a wait without a timeout would block Ctrl-C
-_EXIT_INTERRUPTED = 130  # 128 + SIGINT, as in shells
-
 
 def load_engine(options: Options, report: Report) -> "Engine":
-    """Import the core, compile what is not in the cache, build the engine, and run one short search.
+    """Import the core, compile it if need be, build the engine, and run one short search.
 
     Parameters
     ----------
     options : Options
         The options that the engine starts with and keeps.
     report : callable
-        Called for each step of compiling, such as ``compiling 3/8: search``; not called if everything is in the cache.
+        Called for each step of compiling, such as ``compiling 31/224``; not called if nothing has to be compiled.
+
+    Raises
+    ------
+    EngineError
+        If there is no compiled core, and none can be built.
     """
-    from knightadder.core.native.compiling import compile_entries
+    from knightadder.core.native.loading import CoreError, load
     from knightadder.engine.engine import Engine
 
-    compile_entries(report)
+    try:
+        load(report)
+    except CoreError as error:
+        raise EngineError(str(error)) from None
     engine = Engine(options)
     engine.warm_up()
     return engine
 
 
-def load_and_report(
-    options: Options, report: Report, load: Callable[[Options, Report], "Engine"] = load_engine
-) -> "Engine":
-    """Load an engine for a command that only waits for it; Ctrl-C ends the process.
-
-    Parameters
-    ----------
-    options : Options
-        The options that the engine starts with and keeps.
-    report : callable
-        Called for each step of compiling, in this thread; not called if everything is in the cache.
-    load : callable
-        Loads the engine, in a thread of its own: :func:`load_engine`, or a function that also compiles other code.
+def load_and_report(options: Options, report: Report) -> "Engine":
+    """Load an engine for a command that only waits for it; parameters as of `load_engine`.
 
     Raises
     ------
     EngineError
         If loading failed.
     """
-    loader = Loader(options, load)
-    loader.start()
-    told = None
     try:
-        while not loader.ready.wait(_POLL_SECONDS):
-            step = loader.progress()
-            if step is not None and step != told:
-                told = step
-                report(step)
-    except KeyboardInterrupt:
-        # The compiler cannot be interrupted, and ending the interpreter while it runs would crash.
-        os._exit(_EXIT_INTERRUPTED)
-    return loader.engine()
+        return load_engine(options, report)
+    except Exception as error:
+        raise _failure(error) from error
 
 
 class Loader:
@@ -87,64 +72,51 @@ class Loader:
     ----------
     ready : threading.Event
         Set when loading has ended, with or without success.
-    error : exception or None
-        Why loading failed; ``None`` until then.
+    progress : str or None
+        The current step of compiling, such as ``compiling 31/224``; ``None`` if nothing had to be compiled so far.
     """
 
     def __init__(self, options: Options, load: Callable[[Options, Report], "Engine"] = load_engine) -> None:
         self.ready = threading.Event()
-        self.error: BaseException | None = None
-        self._options = options
-        self._load = load
+        self.progress: str | None = None
+        self._options, self._load = options, load
         self._engine: Engine | None = None
-        self._progress: str | None = None
-        self._thread: threading.Thread | None = None
-        self._on_change: Callable[[], None] | None = None
+        self._error: BaseException | None = None
+        self._on_change: Callable[[], None] = lambda: None
+        # A daemon, because neither imports nor compiled code can be interrupted when the user wants to leave.
+        self._thread = threading.Thread(target=self._run, name="loader", daemon=True)
 
-    def start(self, on_change: Callable[[], None] | None = None) -> None:
-        """Start loading; a second call does nothing.
+    def start(self, on_change: Callable[[], None]) -> None:
+        """Start loading; to be called once.
 
         Parameters
         ----------
-        on_change : callable, optional
-            Called from the loading thread when :meth:`progress` has news and when loading has ended.
+        on_change : callable
+            Called from the loading thread when `progress` has news and when loading has ended.
         """
-        if self._thread is None:
-            self._on_change = on_change
-            # A daemon, because the compiler cannot be interrupted when the user wants to leave.
-            self._thread = threading.Thread(target=self._run, name="loader", daemon=True)
-            self._thread.start()
-
-    def progress(self) -> str | None:
-        """Give the current step of loading, such as ``compiling 3/8: search``; ``None`` before the first."""
-        return self._progress
+        self._on_change = on_change
+        self._thread.start()
 
     def engine(self) -> "Engine":
-        """Start loading if necessary, wait until it has ended, and give the engine.
-
-        Raises
-        ------
-        EngineError
-            If loading failed.
-        """
-        self.start()
+        """Wait until loading has ended, and give the engine; EngineError if loading failed."""
         self.ready.wait()
         if self._engine is None:
-            raise EngineError(f"the engine cannot be loaded: {type(self.error).__name__}: {self.error}") from self.error
+            raise _failure(self._error) from self._error
         return self._engine
 
     def _run(self) -> None:
         try:
             self._engine = self._load(self._options, self._report)
         except BaseException as error:  # also SystemExit: the waiting thread must be told
-            self.error = error
+            self._error = error
         self.ready.set()
-        self._changed()
+        self._on_change()
 
     def _report(self, step: str) -> None:
-        self._progress = step
-        self._changed()
+        self.progress = step
+        self._on_change()
 
-    def _changed(self) -> None:
-        if self._on_change is not None:
-            self._on_change()
+
+def _failure(error: BaseException | None) -> EngineError:
+    what = str(error) if isinstance(error, EngineError) else f"{type(error).__name__}: {error}"
+    return EngineError(f"the engine cannot be loaded: {what}")

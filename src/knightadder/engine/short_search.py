@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from knightadder.core.entries.analysis import analyse_position, set_up_game
 from knightadder.core.entries.game import play_expected
 from knightadder.core.layout import MAX_DEPTH, WORKER
-from knightadder.core.native.compiling import compile_entry
 from knightadder.core.native.memory import zeroed_bytes
 from knightadder.engine.deepening import (
     DECISIVE,
@@ -61,8 +60,6 @@ class ShortSearch:
     """
 
     def __init__(self, tables: np.record, tablebases: Tablebases, megabytes: int) -> None:
-        for function in (analyse_position, set_up_game, play_expected):
-            compile_entry(function)
         self._tables, self._tablebases = tables, tablebases
         self._table = HashTable(megabytes)
         self._memory = zeroed_bytes(WORKER.itemsize)

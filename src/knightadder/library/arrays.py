@@ -14,7 +14,6 @@ from knightadder.core.board.packed import PACKED as PACKED
 from knightadder.core.board.packed import record_fen
 from knightadder.core.entries.batch import NO_VALUE, evaluate_records, pack_fens
 from knightadder.core.layout import WORKER, new_record
-from knightadder.core.native.compiling import compile_entry
 from knightadder.core.native.processors import processors
 from knightadder.engine.errors import PositionError
 from knightadder.library.boards import checked_board, fen_of, whole
@@ -149,7 +148,6 @@ def evaluate_many(
     if illegal is not None:
         illegal = whole("illegal", illegal, -(1 << 15), (1 << 15) - 1)
     tables = tables_of(evaluation)
-    compile_entry(evaluate_records)
     given = _sliceable(positions)
     values = np.empty(len(given), np.int16)
 
@@ -210,7 +208,6 @@ def _packed(block: _Block, start: int, tables: np.record) -> NDArray[np.void]:
         return np.array(block, PACKED)
     text, ends = _characters(block, start)
     records = np.zeros(len(block), PACKED)
-    compile_entry(pack_fens)
     with _workers().lend() as worker:
         pack_fens(tables, worker, text, ends, records)
     return records

@@ -27,10 +27,14 @@ from knightadder.protocols.lines import Output, standard_input
 
 if TYPE_CHECKING:
     from knightadder.engine.engine import Engine
+    from knightadder.engine.standby import Standby
 
 # Loading starts after the first command has been answered, or after this many seconds without one, so that the answer
 # need not compete with imports for the GIL.
 _LOADING_DELAY = 0.1
+# Seconds after which a stand-in answers for the engine if the core is being compiled. Interfaces give up after ten, and
+# a busy machine may need some to import the stand-in.
+_LOADING_PATIENCE = 4.0
 TICK = 1.0  # seconds after which the loop runs even without an event
 PATIENCE = 2.0  # seconds that a search has to end when the user quits
 
@@ -50,6 +54,7 @@ class Needs(IntEnum):
     ENGINE = 1
     ITS_TURN = 2
     IDLE_ENGINE = 3
+    CORE = 4  # of this the stand-in is not capable
 
 
 #: What a command needs, and the function that carries it out, given the command's arguments.
@@ -102,8 +107,12 @@ class Session:
         Writes the answers.
     loader : Loader
         The loader given.
-    engine : Engine or None
-        None until it is loaded.
+    engine : Engine, Standby or None
+        None until it is loaded, or the stand-in is needed.
+    standby : Standby or None
+        The stand-in, while it is in the place of the engine.
+    patience : float
+        Seconds of loading after which the stand-in is needed, if the core is being compiled.
     loading_since : float or None
         When loading was started, by `time.monotonic`.
     """
@@ -112,7 +121,9 @@ class Session:
         self.events: queue.SimpleQueue[object] = queue.SimpleQueue()
         self.output = Output(output, lambda: self.events.put(Signal.OUTPUT_CLOSED))
         self.loader = loader
-        self.engine: Engine | None = None
+        self.engine: Engine | Standby | None = None
+        self.standby: Standby | None = None
+        self.patience = _LOADING_PATIENCE
         self.loading_since: float | None = None
         self._lines = lines
         self._reading = False
@@ -129,12 +140,33 @@ class Session:
             self.loading_since = time.monotonic()
             self.loader.start(lambda: self.events.put(Signal.LOADER_NEWS))
 
-    def take_engine(self) -> None:
-        """Take the engine from the loader, which must be ready; EngineError if loading has failed."""
-        self.engine = self.loader.engine()
-        # Objects of the core and the compiler stay in memory. A full garbage collection would traverse all of them,
-        # which takes a tenth of a second on the player's clock.
-        gc.freeze()
+    def stand_by(self) -> None:
+        """Put the stand-in in the place of the engine."""
+        from knightadder.engine.standby import Standby  # here, because it is rarely needed
+
+        self.engine = self.standby = Standby()
+
+    def take_engine(self) -> list[str] | None:
+        """Take the engine from the loader, which must be ready; it takes over from the stand-in.
+
+        Returns
+        -------
+        list of str or None
+            Messages for the user; None if the stand-in must first end its search.
+
+        Raises
+        ------
+        EngineError
+            If loading has failed.
+        """
+        engine = self.loader.engine()
+        messages = self.standby.hand_over(engine) if self.standby is not None else []
+        if messages is not None:
+            self.engine, self.standby = engine, None
+            # The core's objects stay in memory. A full garbage collection would traverse all of them, which takes a
+            # tenth of a second on the player's clock.
+            gc.freeze()
+        return messages
 
     def close(self) -> bool:
         """Stop all running work.
@@ -144,13 +176,12 @@ class Session:
         bool
             Whether all has stopped: ``False`` if some work could not be interrupted in time.
         """
-        if self.engine is None:
-            return self.loading_since is None or self.loader.ready.is_set()
-        self.engine.stop()
-        if not self.engine.wait(PATIENCE):
-            return False
-        self.engine.close()
-        return True
+        if self.engine is not None:
+            self.engine.stop()
+            if not self.engine.wait(PATIENCE):
+                return False
+            self.engine.close()
+        return self.loading_since is None or self.loader.ready.is_set()
 
     def _read(self) -> None:
         with contextlib.suppress(OSError, ValueError):  # standard input may be closed, or missing
@@ -176,6 +207,7 @@ class Conversation(ABC):
         self._waiting: deque[Command] = deque()
         self._input_ended = self._leaving = False
         self._status: int | None = None
+        self._status_at_end = 0
 
     @property
     def output_closed(self) -> bool:
@@ -185,6 +217,8 @@ class Conversation(ABC):
     def run(self) -> int:
         """Handle events until ``quit``, the end of input or Ctrl-C, and give the exit status of the process."""
         self._session.start_reading()
+        if self._session.engine is not None:  # another conversation has passed it on
+            self._engine_loaded([])
         timeout = _LOADING_DELAY
         try:
             while self._status is None:
@@ -193,6 +227,7 @@ class Conversation(ABC):
                     self._handle(self._events.get(timeout=timeout))
                 if self._status is None:
                     self._session.start_loading()
+                    self._mind_loading()
                 self._tick()
                 self._output.look()
                 timeout = TICK
@@ -235,8 +270,18 @@ class Conversation(ABC):
         """Handle an event that the conversation itself has put into the queue."""
 
     @abstractmethod
-    def _engine_loaded(self) -> None:
-        """Begin the work that needs the engine."""
+    def _awaits_search(self, command: Command) -> bool:
+        """Say whether a command starts a search, which must not wait until the core is compiled."""
+
+    @abstractmethod
+    def _engine_loaded(self, messages: list[str]) -> None:
+        """Begin the work that needs the engine, or go on with it when the engine takes over from the stand-in.
+
+        Parameters
+        ----------
+        messages : list of str
+            For the user, a line each.
+        """
 
     @abstractmethod
     def _loading_failed(self, error: EngineError) -> None:
@@ -247,7 +292,7 @@ class Conversation(ABC):
         """Do the work that is due after every event, and once a second without one."""
 
     @property
-    def _engine(self) -> "Engine":
+    def _engine(self) -> "Engine | Standby":
         if self._session.engine is None:
             raise EngineError("the engine is not loaded yet")
         return self._session.engine
@@ -260,11 +305,15 @@ class Conversation(ABC):
             self._carry_out(command)
         elif self._session.engine is None:
             self._waiting.append(command)
-        elif self._must_wait(command, bool(self._waiting)):
+        elif self._is_held(command, bool(self._waiting)):
             self._waiting.append(command)
             self._has_to_wait(command)
         else:
             self._carry_out(command)
+
+    def _is_held(self, command: Command, others_wait: bool) -> bool:
+        lacks_core = command.needs is Needs.CORE and self._session.standby is not None
+        return lacks_core or self._must_wait(command, others_wait)
 
     def _receive_waiting(self) -> None:
         """Receive all commands that waited for the engine to be loaded."""
@@ -274,7 +323,7 @@ class Conversation(ABC):
 
     def _carry_out_waiting(self) -> None:
         """Carry out the waiting commands, in order, until one has to wait again."""
-        while self._waiting and not self._must_wait(self._waiting[0], False):
+        while self._waiting and not self._is_held(self._waiting[0], False):
             self._carry_out(self._waiting.popleft())
         if self._waiting:
             self._has_to_wait(self._waiting[0])
@@ -299,22 +348,37 @@ class Conversation(ABC):
             self._input_ended = True
         elif event is Signal.OUTPUT_CLOSED:
             self._status = 0
-        elif event is Signal.LOADER_NEWS:
-            if self._session.loader.ready.is_set() and self._session.engine is None:
-                self._take_engine()
-        else:
+        elif event is not Signal.LOADER_NEWS:  # that only makes the loop run
             self._hear(event)
+
+    def _mind_loading(self) -> None:
+        """Take the engine when it is loaded, or the stand-in while it is compiled and somebody waits."""
+        session = self._session
+        if (session.engine is not None and session.standby is None) or self._status_at_end != 0:
+            return
+        if session.loader.ready.is_set():
+            self._take_engine()
+        elif session.engine is None and session.loading_since is not None and session.loader.progress is not None:
+            waited = time.monotonic() - session.loading_since
+            if waited >= session.patience or any(map(self._awaits_search, self._waiting)):
+                session.stand_by()
+                self._engine_loaded([])
 
     def _take_engine(self) -> None:
         try:
-            self._session.take_engine()
+            messages = self._session.take_engine()
         except EngineError as error:
-            # Only if the process exits does the interface show that something is wrong.
             self._loading_failed(error)
-            traceback.print_exception(error)
-            self._status = 1
-            return
-        self._engine_loaded()
+            if not isinstance(error.__cause__, EngineError):  # a defect
+                traceback.print_exception(error)
+            # Only if the process exits does the interface show that something is wrong; a search that the stand-in has
+            # begun still ends with a move.
+            self._status_at_end = 1
+            self._waiting.clear()
+            self._input_ended = True
+        else:
+            if messages is not None:
+                self._engine_loaded(messages)
 
 
 def speak(converse: Callable[[Iterable[bytes], TextIO, Loader], Conversation]) -> int:

@@ -8,6 +8,7 @@ from knightadder.protocols.castling import read_move
 if TYPE_CHECKING:
     from knightadder.engine.ending import Ending
     from knightadder.engine.engine import Engine
+    from knightadder.engine.standby import Standby
 
 
 class GameRecord:
@@ -17,11 +18,13 @@ class GameRecord:
 
     Parameters
     ----------
-    engine : Engine
+    engine : Engine or Standby
         Applies the rules of chess.
 
     Attributes
     ----------
+    engine : Engine or Standby
+        As given.
     illegal : bool
         Whether the last position to be set up was illegal.
     legal : list of str
@@ -37,8 +40,8 @@ class GameRecord:
     placement: str
     ending: "Ending | None"
 
-    def __init__(self, engine: "Engine") -> None:
-        self._engine = engine
+    def __init__(self, engine: "Engine | Standby") -> None:
+        self.engine = engine
         self._fen: str | None = None
         self._first_side, self._first_number = 0, 1
         self._moves: list[str] = []
@@ -47,7 +50,7 @@ class GameRecord:
 
     def restart(self, chess960: bool = False) -> None:
         """Begin at the usual start position; EngineError while the engine searches."""
-        self._engine.set_option("UCI_Chess960", str(chess960).lower())
+        self.engine.set_option("UCI_Chess960", str(chess960).lower())
         self._begin(None)
 
     def set_up(self, fen: str) -> None:
@@ -94,11 +97,11 @@ class GameRecord:
             before it.
         """
         moves = self._moves if expected is None else [*self._moves, expected]
-        self._engine.set_position(self._fen, moves)
+        self.engine.set_position(self._fen, moves)
         if expected is None:
-            self.legal = self._engine.legal_moves()
-            self.placement = self._engine.fen().split()[0]
-            self.ending = self._engine.ending()
+            self.legal = self.engine.legal_moves()
+            self.placement = self.engine.fen().split()[0]
+            self.ending = self.engine.ending()
 
     def find(self, text: str) -> str | None:
         """Give the legal move that a text in CECP's notation stands for; None if there is none."""
@@ -124,9 +127,9 @@ class GameRecord:
         return (len(self._moves) + (side == self._first_side)) // 2
 
     def _begin(self, fen: str | None) -> None:
-        self._engine.set_position(fen)
+        self.engine.set_position(fen)
         self._fen, self._moves = fen, []
-        fields = self._engine.fen().split()
+        fields = self.engine.fen().split()
         self._first_side, self._first_number = int(fields[1] == "b"), int(fields[5])
         self.illegal = False
         self.sync()

@@ -2,8 +2,11 @@
 
 Where the protocol leaves a choice, this engine behaves as follows:
 
-- ``uci``, ``debug``, ``register`` and ``help`` are answered at once, even while the core is loaded or compiled in the
-  background. All other commands wait for the core, in order.
+- ``uci``, ``debug``, ``register`` and ``help`` are answered at once, even while the core is loaded in the background.
+  All other commands wait for it, in order.
+- If the core must be compiled first, a stand-in (`engine/standby.py`) takes its place until then, after some seconds
+  or at the first ``go``: ``isready`` is answered, and a ``go`` with a clock gets its move in time. A ``go`` without
+  a clock waits for the core, or for ``stop``. ``eval``, ``bench`` and ``go perft`` wait for the core.
 - During a search ``isready``, ``stop`` and ``ponderhit`` act at once, before all waiting commands. Commands that
   need an idle engine (``position``, ``go``, ``setoption``, ``ucinewgame``, ``eval``, ``bench``) wait in order until
   the search has ended and its ``bestmove`` is sent, so that a script may be piped in. If only ``stop`` can end it,
@@ -21,7 +24,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO, cast
 
 from knightadder import __version__
 from knightadder.engine.errors import EngineError
@@ -39,6 +42,9 @@ from knightadder.protocols.uci_text import (
     parse_position,
     parse_setoption,
 )
+
+if TYPE_CHECKING:
+    from knightadder.engine.engine import Engine
 
 
 @dataclass(slots=True)
@@ -109,8 +115,8 @@ class Uci(Conversation):
             "help": (Needs.NOTHING, self._help),
             "d": (Needs.ITS_TURN, self._print),
             "print": (Needs.ITS_TURN, self._print),
-            "eval": (Needs.IDLE_ENGINE, self._eval),
-            "bench": (Needs.IDLE_ENGINE, self._bench),
+            "eval": (Needs.CORE, self._eval),
+            "bench": (Needs.CORE, self._bench),
         }
 
     def close(self) -> bool:
@@ -118,7 +124,7 @@ class Uci(Conversation):
         activity = self._activity
         if activity is not None and activity.job is not None:
             activity.stopping = True
-            self._engine.stop()
+            self._core.stop()
             activity.job.join(PATIENCE)
             if activity.job.is_alive():
                 return False
@@ -153,7 +159,10 @@ class Uci(Conversation):
             name = word[0]
             if name in known:
                 needs, run = known[name]
-                return Command(name, word.string[word.end() :].strip(), line, needs, run)
+                text = word.string[word.end() :].strip()
+                if name == "go" and "perft" in text.split():
+                    needs = Needs.CORE
+                return Command(name, text, line, needs, run)
             known = self._standard
         if known is not self._known:
             self._say(f"unknown command: {line}")
@@ -178,7 +187,7 @@ class Uci(Conversation):
         activity = self._activity
         if activity is None:
             if self._input_ended and not self._waiting and self._status is None:
-                self._status = 0
+                self._status = self._status_at_end
         elif activity.job is not None:
             # Stop repeatedly, because a job does not notice a stop between two of its steps.
             if activity.stopping:
@@ -188,19 +197,31 @@ class Uci(Conversation):
 
     # --- Loading ----------------------------------------------------------------------------------------------------
 
-    def _engine_loaded(self) -> None:
-        self._receive_waiting()
+    @property
+    def _core(self) -> "Engine":
+        if self._session.engine is None or self._session.engine is self._session.standby:
+            raise EngineError("the engine is not loaded yet")
+        return cast("Engine", self._session.engine)
+
+    def _awaits_search(self, command: Command) -> bool:
+        return command.name == "go" and command.needs is not Needs.CORE
+
+    def _engine_loaded(self, messages: list[str]) -> None:
+        for message in messages:
+            self._say(message)
+        if self._activity is None:
+            self._receive_waiting()
 
     def _loading_failed(self, error: EngineError) -> None:
         self._say(str(error))
 
     def _show_progress(self) -> None:
-        """Report loading to an interface that waits for ``readyok``: each new step, and every second."""
-        asked = any(command.name == "isready" for command in self._waiting)
-        since = self._session.loading_since
-        if self._session.engine is not None or since is None or not asked:
+        """Report loading to an interface that waits for ``readyok`` or a move: each new step, and every second."""
+        session, since = self._session, self._session.loading_since
+        asked = self._activity is not None or any(command.name == "isready" for command in self._waiting)
+        if session.engine is not session.standby or since is None or not asked:
             return
-        step = self._session.loader.progress() or "loading"
+        step = session.loader.progress or "loading"
         now = time.monotonic()
         if step != self._shown_step or now - self._shown_at >= TICK:
             self._shown_step, self._shown_at = step, now
@@ -264,7 +285,7 @@ class Uci(Conversation):
         self._output.write(self._engine.diagram())
 
     def _eval(self, text: str) -> None:
-        self._output.write(self._engine.evaluation())
+        self._output.write(self._core.evaluation())
 
     def _go(self, text: str) -> None:
         go = parse_go(text)
@@ -299,7 +320,7 @@ class Uci(Conversation):
             raise EngineError(f"go perft: expected a depth from 1 to {MAX_PERFT_DEPTH}")
 
         def count(activity: _Activity) -> str:
-            counts = self._engine.perft(depth)
+            counts = self._core.perft(depth)
             if activity.stopping:
                 raise _JobStoppedError
             lines = [f"{move}: {nodes}" for move, nodes in counts.items()]
@@ -324,7 +345,7 @@ class Uci(Conversation):
                 self._output.write(line)
 
             depth = arguments[0] if arguments else BENCH_DEPTH
-            nodes, seconds = run_bench(self._engine, depth, on_line)
+            nodes, seconds = run_bench(self._core, depth, on_line)
             return f"{nodes} nodes\n{round(nodes / max(seconds, 1e-9))} nps"
 
         self._start_job("bench", bench)

@@ -35,6 +35,7 @@ from knightadder.protocols.xboard_text import (
 
 if TYPE_CHECKING:
     from knightadder.engine.engine import Engine
+    from knightadder.engine.standby import Standby
 
 _WHITE, _BLACK = 0, 1
 # An interface may take output between a move and the answer to its ping for analysis of that move, so the engine
@@ -56,7 +57,7 @@ class XBoardPlayer:
 
     Parameters
     ----------
-    engine : Engine
+    engine : Engine or Standby
         Must be idle; no other object may use it.
     output : Output
         Where moves, analysis and results are written.
@@ -67,7 +68,11 @@ class XBoardPlayer:
     """
 
     def __init__(
-        self, engine: "Engine", output: Output, events: "queue.SimpleQueue[object]", on_move: Callable[[], None]
+        self,
+        engine: "Engine | Standby",
+        output: Output,
+        events: "queue.SimpleQueue[object]",
+        on_move: Callable[[], None],
     ) -> None:
         self.comments = True  # whether the interface accepts lines that begin with #
         self._engine, self._output, self._events, self._on_move = engine, output, events, on_move
@@ -80,6 +85,10 @@ class XBoardPlayer:
         self._turn_since = 0.0
         self._ponders = self._posts = self._draw_offered = False
         self._reply: tuple[int, str] | None = None  # the expected move, and the number of plies before it
+
+    def change_engine(self, engine: "Engine | Standby") -> None:
+        """Use another engine, which has taken over options, position and search from the one before."""
+        self._engine = self._game.engine = engine
 
     # --- Searches ---------------------------------------------------------------------------------------------------
 

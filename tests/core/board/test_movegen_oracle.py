@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Iterator
 
 import chess
 import pytest
 
+from knightadder.core.native.jit import INTERPRETED
 from knightadder.engine.engine import Engine
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
-INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 
 GAMES = 2 if INTERPRETED else 10  # a start position
 PLIES = 60  # a game at most

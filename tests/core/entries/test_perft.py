@@ -5,18 +5,17 @@ Stockfish's counts were made by ``benchmarks/make_chess960_perft.py``, those to 
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import chess
 import pytest
 
+from knightadder.core.native.jit import INTERPRETED
 from knightadder.engine.engine import Engine
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
 DATA = Path(__file__).parents[2] / "data"
-INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 
 # The deepest count below this is checked at every position: 1.1 * 10**8 nodes in all. Where the tests run without the
 # compiler, Python itself is a thousand times slower.

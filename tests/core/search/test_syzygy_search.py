@@ -103,8 +103,7 @@ def test_what_the_fifty_move_rule_makes_a_draw(
     for value in (1, -1):
         probe = compiled(lambda tables, tablebases, worker, ply, value=value: (np.int64(value), np.int64(1)))
         monkeypatch.setattr(syzygy_search, "probe_wdl", probe)
-        function = syzygy_search.probe_score
-        fresh = compiled(getattr(function, "py_func", function))
+        fresh = compiled(syzygy_search.probe_score)
         record = ready(shipped, "4k3/8/8/8/8/8/8/4K2R w - - 0 1", ply=1)
         record.fifty_moves = fifty_moves
         score, known = fresh(TABLES, record, np.int64(1))

@@ -9,9 +9,8 @@ it is written in loops over numbers.
 
 from dataclasses import dataclass
 
-from numba.extending import register_jitable  # leaves a plain function for Python
-
 from ..layout import BISHOP, BLACK, KING, KNIGHT, NO_SQUARE, PAWN, QUEEN, ROOK, WHITE
+from ..native.jit import kernel
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
@@ -141,7 +140,7 @@ def parse_fen(text: str) -> Setup:
 # --- the reader ----------------------------------------------------------------------------------------------------
 
 
-@register_jitable
+@kernel
 def read_fields(text, start, end, board, numbers):
     """Read and check a FEN of four to six fields, without looking for a check to the side that is not to move.
 
@@ -205,7 +204,7 @@ def read_fields(text, start, end, board, numbers):
     return _BAD_NUMBER if number < 0 else 0
 
 
-@register_jitable
+@kernel
 def _find_fields(text, start, end, numbers):
     """Find where the first six fields begin and end; return the number of all fields."""
     count, inside = 0, False
@@ -226,7 +225,7 @@ def _find_fields(text, start, end, numbers):
     return count
 
 
-@register_jitable
+@kernel
 def _read_board(text, at, end, board, numbers):
     ranks = 1
     for place in range(at, end):
@@ -256,7 +255,7 @@ def _read_board(text, at, end, board, numbers):
     return 0
 
 
-@register_jitable
+@kernel
 def check_material(board):
     """Check that each side has one king, a possible number of men, and no pawn on the first or last rank.
 
@@ -293,7 +292,7 @@ def check_material(board):
     return 0, 0, 0
 
 
-@register_jitable
+@kernel
 def find_piece(board, piece):
     """Return the square of a piece that is on the board."""
     square = 0
@@ -302,7 +301,7 @@ def find_piece(board, piece):
     return square
 
 
-@register_jitable
+@kernel
 def _read_castling(text, at, end, board, numbers):
     for slot in range(4):
         numbers[ROOKS + slot] = -1
@@ -337,7 +336,7 @@ def _read_castling(text, at, end, board, numbers):
     return 0
 
 
-@register_jitable
+@kernel
 def _read_en_passant(text, at, end, board, numbers):
     numbers[EP] = NO_SQUARE
     if end - at == 1 and int(text[at]) == _DASH:
@@ -353,7 +352,7 @@ def _read_en_passant(text, at, end, board, numbers):
     return 0
 
 
-@register_jitable
+@kernel
 def is_passed_over(board, stm, square):
     """Say whether the last move can have been a pawn's double push over a square; `square` may be any number."""
     if square >> 3 != (5 if stm == WHITE else 2):
@@ -364,7 +363,7 @@ def is_passed_over(board, stm, square):
     return int(board[square - forward]) == pawn and int(board[square]) == 0 and int(board[square + forward]) == 0
 
 
-@register_jitable
+@kernel
 def _read_counter(text, at, end):
     """Return the number in the text; -1 if the text is no number or the number is too large."""
     number = 0

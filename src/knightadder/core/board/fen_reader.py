@@ -13,7 +13,7 @@ from .position import add_piece, clear, complete
 
 
 @kernel
-def read_fen(tables, text, start, end, pos):
+def read_fen(tables, text, start, end, numbers, pos):
     """Set up a position, with all its derived fields, from a FEN of four to six fields.
 
     Parameters
@@ -24,6 +24,8 @@ def read_fen(tables, text, start, end, pos):
         ASCII; the FEN is ``text[start:end]``.
     start, end : int
         Where it begins and ends.
+    numbers : array of int
+        Room for the reader's `NUMBERS` numbers.
     pos : POSITION record
         Receives the position.
 
@@ -32,7 +34,8 @@ def read_fen(tables, text, start, end, pos):
     int
         The move number, counted from 1; 0 if the text describes no legal position, and `pos` is then undefined.
     """
-    numbers = np.zeros(NUMBERS, np.int64)
+    for place in range(NUMBERS):
+        numbers[place] = 0
     clear(pos)
     pos.board[:] = 0
     pos.castling = ZERO

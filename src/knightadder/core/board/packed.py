@@ -20,11 +20,10 @@ The en passant square is there only if a capture on it is legal, so that equal p
 """
 
 import numpy as np
-from numba import from_dtype
-from numba.extending import register_jitable
 
 from ..layout import KING, NO_SQUARE, ROOK
 from ..native.jit import kernel, lsb, popcount
+from ..native.signatures import record_type
 from . import fen
 from .attacks import is_attacked, king_square
 from .bitboard import ZERO, bit, without_lsb
@@ -62,7 +61,7 @@ _FAULTS = {
     3: "a packed position with an impossible en passant square",
 }
 
-Packed = from_dtype(PACKED)
+Packed = record_type(PACKED)
 
 
 @kernel
@@ -105,7 +104,7 @@ def pack(pos, record, ply, score, result):
     record.spare = 0
 
 
-@register_jitable
+@kernel
 def _find_fault(board, stm, castling, ep):
     """Return the key in `_FAULTS` of what makes a record impossible; 0 if nothing does.
 

@@ -4,11 +4,11 @@ Nothing of the engine imports this module: its entry points are compiled only fo
 """
 
 import numpy as np
-from numba import int64
 
 from ..board.packed import Packed, unpack
 from ..layout import Tables, Worker
 from ..native.jit import entry
+from ..native.signatures import int64
 from ..search.deepening import deepen, prepare
 from .game import play_all
 

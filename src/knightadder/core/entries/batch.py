@@ -4,7 +4,6 @@ Nothing of the engine imports this module: its entry points are compiled only fo
 """
 
 import numpy as np
-from numba import int16, int64, uint8
 
 from ..board.fen_reader import read_fen
 from ..board.packed import (
@@ -16,6 +15,7 @@ from ..board.packed import (
 from ..evaluation.evaluate import evaluate
 from ..layout import WHITE, Tables, Worker
 from ..native.jit import entry
+from ..native.signatures import int16, int64, uint8
 from ..search.transposition import INFINITE
 
 NO_VALUE = -32_768  # in place of the value of an illegal position
@@ -28,7 +28,7 @@ def pack_fens(tables, worker, text, ends, records):
     Parameters
     ----------
     tables, worker : records
-        The worker's first position is overwritten.
+        The worker's first position and list of moves are overwritten.
     text : array of uint8
         The characters, in ASCII.
     ends : array of int
@@ -46,7 +46,7 @@ def pack_fens(tables, worker, text, ends, records):
     for number in range(len(ends)):
         record = records[np.uint64(number)]
         end = ends[np.uint64(number)]
-        move = read_fen(tables, text, start, end, pos)
+        move = read_fen(tables, text, start, end, worker.frames[0].moves, pos)
         if move > 0:
             pack(pos, record, 2 * (move - 1) + np.int64(pos.stm), np.int64(0), np.int64(DRAW))
         else:

@@ -4,10 +4,9 @@ Nothing of the engine imports this module, so that its entry points are compiled
 """
 
 import numpy as np
-from numba import int64, uint32, uint64, void
 
-from ..native.compiling import compile_entry
 from ..native.jit import entry
+from ..native.signatures import int64, uint32, uint64, void
 from ..syzygy.city_hash import CRC_TABLE, SHORTEST, city_hash_crc_128, city_hash_crc_256
 
 
@@ -29,7 +28,6 @@ def hash_256(data):
         seed = ~len(data) & 0xFFFFFFFF
         data = np.concatenate((data, np.zeros(SHORTEST - len(data), np.uint8)))
     words = np.empty(4, np.uint64)
-    compile_entry(hash_long)
     hash_long(CRC_TABLE, np.uint64(data.ctypes.data), len(data), np.uint64(seed), words)
     return words
 
@@ -50,7 +48,6 @@ def hash_128(data):
     if len(data) > 900:
         return hash_256(data)[2:]
     words = np.empty(2, np.uint64)
-    compile_entry(hash_short)
     hash_short(np.uint64(data.ctypes.data), len(data), words)
     return words
 

@@ -5,13 +5,13 @@ imports this module, so that its entry point is compiled for that command only.
 """
 
 import numpy as np
-from numba import int64, uint32
 
 from ..board.bitboard import ZERO
 from ..board.packed import DRAW, LOSS, WIN, Packed, pack
 from ..board.viriformat import NO_SCORE, encode
 from ..layout import MAX_DEPTH, WHITE, Tables, Worker
 from ..native.jit import entry, kernel
+from ..native.signatures import int64, uint32
 from ..search.deepening import deepen, prepare
 from ..search.transposition import EXACT, INFINITE
 from .game import draw_reason, play

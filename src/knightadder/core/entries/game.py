@@ -5,7 +5,6 @@ still be repeated.
 """
 
 import numpy as np
-from numba import int64, void
 
 from ..board.attacks import is_attacked, king_square
 from ..board.draw import is_dead_position, is_fifty_move_draw, is_repetition
@@ -14,6 +13,7 @@ from ..board.moves import CASTLING, NO_MOVE, is_promotion
 from ..board.position import make, set_up
 from ..layout import GAME_KEYS, Tables, Worker
 from ..native.jit import copy_record, entry, kernel
+from ..native.signatures import int64, void
 from ..search.see import see_at_least
 from ..search.transposition import entry_move, probe
 

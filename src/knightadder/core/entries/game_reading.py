@@ -4,14 +4,14 @@ Nothing of the engine imports this module: its entry points are compiled only fo
 """
 
 import numpy as np
-from numba import from_dtype, int64, uint32
 
 from ..board.packed import Packed
 from ..board.viriformat import HEADER, read_game
 from ..layout import POSITION, Tables
 from ..native.jit import entry, inlined
+from ..native.signatures import int64, record_type, uint32
 
-Position = from_dtype(POSITION)
+Position = record_type(POSITION)
 
 
 @inlined

@@ -4,12 +4,12 @@ Nothing of the engine imports this module, so that its entry points are compiled
 """
 
 import numpy as np
-from numba import int64
 
 from ..board.movegen import ALL, generate
 from ..evaluation.evaluate import evaluate
 from ..layout import Tables, Worker
 from ..native.jit import copy_record, entry
+from ..native.signatures import int64
 from ..search.transposition import INFINITE
 
 _COPIES = np.int64(64)  # few enough for the first-level cache, and a power of two

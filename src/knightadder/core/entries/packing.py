@@ -4,12 +4,12 @@ Nothing of the engine imports this module: its entry points are compiled only fo
 """
 
 import numpy as np
-from numba import int64, void
 
 from ..board.fen import FenError, parse_fen
 from ..board.packed import DRAW, PACKED, Packed, pack, unpack
 from ..layout import WORKER, Tables, Worker, new_record
 from ..native.jit import entry
+from ..native.signatures import int64, void
 from .game import set_up_position
 
 

@@ -1,13 +1,13 @@
 """Perft: counts the leaves of the legal move tree, the standard test of move generation."""
 
 import numpy as np
-from numba import int64
 
 from ..board.bitboard import ZERO
 from ..board.movegen import ALL, generate
 from ..board.position import make
 from ..layout import Tables, Worker
 from ..native.jit import entry, load64
+from ..native.signatures import int64
 
 
 @entry(int64(Tables, Worker, int64, int64, int64))

@@ -1,9 +1,8 @@
 """The entry points for a search that deepens in Python, see ``engine/deepening.py``."""
 
-from numba import int64, void
-
 from ..layout import Tables, Worker
 from ..native.jit import entry
+from ..native.signatures import int64, void
 from ..search.aspiration import begin_line, begin_search, search_window
 
 

@@ -3,8 +3,6 @@
 Search has the evaluation compiled in; these entry points serve people and tools, and are compiled at first use.
 """
 
-from numba import int64
-
 from ..evaluation import classical
 from ..evaluation.evaluate import evaluate
 from ..layout import (
@@ -14,8 +12,8 @@ from ..layout import (
     Worker,
     new_record,
 )
-from ..native.compiling import compile_entry
 from ..native.jit import entry
+from ..native.signatures import int64
 from ..search.transposition import INFINITE
 
 
@@ -36,13 +34,11 @@ def trace_position(tables, worker, trace):
 
 def static_value(tables, worker):
     """Return the static value of ``worker.stack[0]`` in centipawns, from the side to move's view."""
-    compile_entry(evaluate_position)
     return int(evaluate_position(tables, worker))
 
 
 def static_trace(tables, worker):
     """Return the trace of the classical value of ``worker.stack[0]``, a TRACE record."""
-    compile_entry(trace_position)
     trace = new_record(TRACE)
     trace_position(tables, worker, trace)
     return trace

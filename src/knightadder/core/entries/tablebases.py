@@ -4,12 +4,12 @@ The position is ``worker.stack[0]``, as in `game`.
 """
 
 import numpy as np
-from numba import int64, types
 
 from ..board.draw import is_fifty_move_draw, is_repetition
 from ..board.position import make
 from ..layout import Tablebases, Tables, Worker
 from ..native.jit import entry, inlined
+from ..native.signatures import int64, pair
 from ..syzygy.probe import (
     FOUND,
     dtz_before_zeroing,
@@ -18,7 +18,7 @@ from ..syzygy.probe import (
     probe_wdl,
 )
 
-_VALUE = types.UniTuple(int64, 2)
+_VALUE = pair(int64)
 
 
 @inlined

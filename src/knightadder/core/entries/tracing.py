@@ -4,7 +4,6 @@ Nothing of the engine imports this module, so that its entry point is compiled f
 """
 
 import numpy as np
-from numba import float32, int32, int64
 
 from ..board.packed import Packed, unpack
 from ..evaluation import classical, endings
@@ -18,8 +17,8 @@ from ..layout import (
     Worker,
     new_record,
 )
-from ..native.compiling import compile_entry
 from ..native.jit import entry, inlined
+from ..native.signatures import float32, int32, int64
 from ..search.transposition import INFINITE
 
 MOST_COUNTS = 256  # upper bound of the values that count in one position: only a few for each of 32 men
@@ -85,7 +84,6 @@ class Tracer:
     """
 
     def __init__(self, tables):
-        compile_entry(trace_records)
         self._tables = tables
         self._worker, self._trace = new_record(WORKER), new_record(TRACE)
 

@@ -1,1 +1,5 @@
-"""Compilation to machine code: decorators, memory, and the cache of compiled code."""
+"""Compilation to machine code: which functions are compiled, how, and how Python calls them."""
+
+from . import jit, loading
+
+jit.load = loading.load  # the first call of an entry point loads the compiled core

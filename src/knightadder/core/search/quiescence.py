@@ -1,7 +1,6 @@
 """Quiescence search: captures and promotions, and evasions of checks, until the position is quiet."""
 
 import numpy as np
-from numba import int64
 
 from ..board.bitboard import ONE, ZERO
 from ..board.draw import is_fifty_move_draw, is_repetition
@@ -16,6 +15,7 @@ from ..native.jit import (
     load64,
     self_call,
 )
+from ..native.signatures import int64
 from .correction import corrected_eval
 from .history import piece_to, prepare_histories
 from .movepick import next_move, start_picking

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-from numba import int64
 
 from ..board.attacks import gives_direct_check
 from ..board.bitboard import ZERO
@@ -19,6 +18,7 @@ from ..layout import (
     PAWN,
 )
 from ..native.jit import inlined, kernel, self_call
+from ..native.signatures import int64
 from .correction import corrected_eval, update_corrections
 from .history import (
     clear_killers,

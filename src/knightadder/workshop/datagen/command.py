@@ -16,7 +16,6 @@ from knightadder.progress import progress, steps
 from knightadder.workshop.book_argument import add_openings, read_book
 
 if TYPE_CHECKING:
-    from knightadder.engine.engine import Engine
     from knightadder.workshop.datagen.games import GameSettings
     from knightadder.workshop.datagen.parts import Parts
 
@@ -165,18 +164,11 @@ def _note_damaged(parts: Parts) -> None:
 
 def _compile() -> None:
     """Compile the core, if necessary, before the playing processes start."""
-    from knightadder.engine.loader import load_and_report, load_engine
+    from knightadder.engine.loader import load_and_report
     from knightadder.engine.options import Options
 
-    def load(options: Options, report: Callable[[str], None]) -> Engine:
-        engine = load_engine(options, report)
-        from knightadder.workshop.datagen.games import compile_player
-
-        compile_player(report)
-        return engine
-
     with steps() as show:
-        load_and_report(Options(), show, load).close()
+        load_and_report(Options(), show).close()
 
 
 def _play(settings: GameSettings, parts: Parts, wanted: int, concurrency: int) -> None:

@@ -14,7 +14,6 @@ from knightadder.core.board.packed import PACKED
 from knightadder.core.board.viriformat import HEADER
 from knightadder.core.entries.datagen import play_game
 from knightadder.core.layout import WORKER
-from knightadder.core.native.compiling import compile_entry
 from knightadder.core.native.memory import zeroed_bytes
 from knightadder.core.tables import new_tables
 from knightadder.engine.errors import OptionError
@@ -63,19 +62,6 @@ class GameSettings:
     games: int = GAMES
 
 
-def compile_player(report: Callable[[str], None]) -> None:
-    """Compile the code that players need besides the engine, unless it is in the cache already.
-
-    Parameters
-    ----------
-    report : callable
-        Called with a message if something is compiled.
-    """
-    if not play_game.signatures:
-        report("compiling play_game, or loading it")
-    compile_entry(play_game)
-
-
 class SelfPlayer:
     """Plays games, and keeps nothing from one game to the next.
 
@@ -86,7 +72,6 @@ class SelfPlayer:
     """
 
     def __init__(self, settings: GameSettings) -> None:
-        compile_entry(play_game)
         self._settings = settings
         self._tables = new_tables()
         self._game = Game(self._tables)

@@ -12,7 +12,6 @@ from knightadder.core.board.packed import PACKED
 from knightadder.core.board.viriformat import NO_SCORE, WORD
 from knightadder.core.entries.game_reading import count_games, read_games
 from knightadder.core.layout import POSITION
-from knightadder.core.native.compiling import compile_entry
 from knightadder.core.tables import new_tables
 from knightadder.engine.errors import OptionError
 
@@ -47,8 +46,6 @@ class Reader:
     """Reads games; only one thread at a time may use it, but other threads run meanwhile."""
 
     def __init__(self) -> None:
-        for function in (count_games, read_games):
-            compile_entry(function)
         self._tables = new_tables()
         self._positions = np.zeros(2, POSITION)
 

@@ -1,0 +1,145 @@
+"""The build hook: it compiles the core when a wheel is built, so that an installation has it and needs no Numba.
+
+hatchling runs it for ``pip install .`` and all that builds wheels. A wheel carries the images of one platform. An
+editable installation gets them beside the sources, for the processor at hand only, to save time.
+
+Two environment variables change that, for releases (see ``tools/build_wheels.py``):
+
+``KNIGHTADDER_TARGET``
+    the platform to build for, one of `PLATFORMS`; by default the one at hand
+``KNIGHTADDER_IMAGES``
+    a folder with ready images, so that nothing is compiled
+"""
+
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+@dataclass(frozen=True)
+class Platform:
+    """What a wheel is built for.
+
+    Attributes
+    ----------
+    tags : str
+        Its platform tags.
+    targets : tuple of str
+        The images that it carries, as `knightadder.core.native.images` names them.
+    """
+
+    tags: str
+    targets: tuple[str, ...]
+
+
+# The code calls no C library, so any Linux does; the tags name the oldest that Python 3.11 itself runs on.
+# On macOS, loading needs pthread_jit_write_protect_np, which 11.0 brought.
+PLATFORMS = {
+    "linux-x86-64": Platform("manylinux_2_17_x86_64.musllinux_1_1_x86_64", ("x86-64-v3", "x86-64-v2")),
+    "linux-aarch64": Platform("manylinux_2_17_aarch64.musllinux_1_1_aarch64", ("aarch64",)),
+    "macos-arm64": Platform("macosx_11_0_arm64", ("aarch64",)),
+    "macos-x86-64": Platform("macosx_11_0_x86_64", ("x86-64-v3", "x86-64-v2")),
+    "windows-x86-64": Platform("win_amd64", ("windows-x86-64-v3", "windows-x86-64-v2")),
+}
+
+
+class CustomBuildHook(BuildHookInterface):
+    """Compiles the core and puts it into the wheel."""
+
+    def dependencies(self) -> list[str]:
+        """Name what compiling needs, so that it is installed first; but end with a clear line where it is in vain."""
+        chosen_platform()
+        return self.metadata.core.optional_dependencies["compile"]
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Compile the core for the wheel that is about to be built.
+
+        Parameters
+        ----------
+        version : str
+            ``standard`` or ``editable``.
+        build_data : dict
+            What hatchling is told of the wheel.
+        """
+        sources = Path(self.root, "src")
+        sys.path.insert(0, str(sources))
+        from knightadder.core.native import images
+
+        folder = images.CORE / "native"
+        if version == "editable":
+            missing = [target for target in images.host_targets()[:1] if not _fits(folder, target)]
+            if missing:
+                build_images(sources, folder, missing)
+            return
+        chosen = PLATFORMS[chosen_platform()]
+        ready = os.environ.get("KNIGHTADDER_IMAGES")
+        if ready:
+            folder = Path(ready)
+        else:
+            self._folder = tempfile.TemporaryDirectory()  # until `finalize`
+            folder = Path(self._folder.name)
+            build_images(sources, folder, chosen.targets)
+        for target in chosen.targets:
+            file = images.file_name(target)
+            if not _fits(folder, target):
+                sys.exit(f"{folder / file} is missing, or was not made from these sources")
+            build_data["force_include"][str(folder / file)] = f"knightadder/core/native/{file}"
+        build_data["pure_python"] = False
+        build_data["tag"] = f"py3-none-{chosen.tags}"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove what was only needed for the wheel."""
+        if hasattr(self, "_folder"):
+            self._folder.cleanup()
+
+
+def build_images(sources: Path, folder: Path, targets: tuple[str, ...] | list[str]) -> None:
+    """Compile the core, in a process of its own because that changes Numba.
+
+    Parameters
+    ----------
+    sources : Path
+        The folder that has the package.
+    folder : Path
+        Where the images go.
+    targets : sequence of str
+        The names of the images to build.
+    """
+    # Not by PYTHONPATH: in pip's build environments, what an editable installation has on its path is taken off again.
+    start = (
+        "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); "
+        "runpy.run_module('knightadder.core.native.builder', run_name='__main__', alter_sys=True)"
+    )
+    command = [sys.executable, "-P", "-c", start, str(sources), str(folder), *targets]
+    done = subprocess.run(command, stdout=subprocess.DEVNULL)
+    if done.returncode:
+        sys.exit("the core cannot be compiled")
+
+
+def _fits(folder: Path, target: str) -> bool:
+    """Say whether a folder has an image for a target that was made from these sources."""
+    from knightadder.core.native import images
+
+    try:
+        image, _ = images.read((folder / images.file_name(target)).read_bytes())
+    except (OSError, ValueError):
+        return False
+    return (image.target, image.digest, image.boundscheck) == (target, images.digest(), False)
+
+
+def chosen_platform() -> str:
+    """Name the platform to build for, or end with a line that says which there are."""
+    system = {"darwin": "macos", "win32": "windows"}.get(sys.platform, sys.platform)
+    machine = platform.machine().lower().replace("amd64", "x86-64").replace("x86_64", "x86-64")
+    bits = "" if sys.maxsize > 2**32 else "-32-bit"
+    name = os.environ.get("KNIGHTADDER_TARGET") or f"{system}-{machine}{bits}"
+    if name not in PLATFORMS:
+        sys.exit(f"Knightadder runs on {', '.join(PLATFORMS)}, with a 64-bit Python; not on {name}.")
+    return name

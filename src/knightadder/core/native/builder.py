@@ -1,0 +1,343 @@
+"""The builder: it compiles the whole core into one image of machine code, see `loading`.
+
+Numba types every function and lowers it to LLVM's language. Here these pieces become one module, which LLVM optimises
+as a whole; `linking` turns the result into an image. Two things are replaced in Numba:
+
+- The convention of calls. Numba's functions return a status, for exceptions, and their value through a pointer. The
+  core raises nothing, so its functions just return their value.
+- What Numba does with the piece of each function: it is kept as text, instead of being compiled on its own.
+"""
+
+import argparse
+import gc
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import ClassVar
+
+import llvmlite.binding as llvm
+import numba
+from llvmlite import ir
+from numba.core import callconv, cgutils, codegen, types
+from numba.core.registry import cpu_target
+from numba.np import arrayobj
+
+from .. import entries
+from . import images, intrinsics, jit
+from .linking import link
+
+_I64, _POINTER = ir.IntType(64), ir.IntType(8).as_pointer()
+
+# What LLVM would otherwise take from the C library, and what Numba calls for arrays, all of which belong to the caller.
+# "no-builtins" keeps LLVM from seeing in these loops what they stand for.
+_RUNTIME = """
+define void @NRT_incref(ptr %array) alwaysinline { ret void }
+define void @NRT_decref(ptr %array) alwaysinline { ret void }
+define hidden ptr @memcpy(ptr %target, ptr %source, i64 %size) "no-builtins" {
+  %some = icmp ne i64 %size, 0
+  br i1 %some, label %loop, label %end
+loop:
+  %i = phi i64 [ 0, %0 ], [ %next, %loop ]
+  %from = getelementptr i8, ptr %source, i64 %i
+  %to = getelementptr i8, ptr %target, i64 %i
+  %byte = load i8, ptr %from
+  store i8 %byte, ptr %to
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %size
+  br i1 %more, label %loop, label %end
+end:
+  ret ptr %target
+}
+define hidden ptr @memset(ptr %target, i32 %value, i64 %size) "no-builtins" {
+  %byte = trunc i32 %value to i8
+  %some = icmp ne i64 %size, 0
+  br i1 %some, label %loop, label %end
+loop:
+  %i = phi i64 [ 0, %0 ], [ %next, %loop ]
+  %to = getelementptr i8, ptr %target, i64 %i
+  store i8 %byte, ptr %to
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %size
+  br i1 %more, label %loop, label %end
+end:
+  ret ptr %target
+}
+define hidden ptr @memmove(ptr %target, ptr %source, i64 %size) "no-builtins" {
+  %forward = icmp ult ptr %target, %source
+  br i1 %forward, label %copy, label %test
+copy:
+  %copied = call ptr @memcpy(ptr %target, ptr %source, i64 %size)
+  ret ptr %target
+test:
+  %i = phi i64 [ %size, %0 ], [ %before, %loop ]
+  %some = icmp ne i64 %i, 0
+  br i1 %some, label %loop, label %end
+loop:
+  %before = sub i64 %i, 1
+  %from = getelementptr i8, ptr %source, i64 %before
+  %to = getelementptr i8, ptr %target, i64 %before
+  %byte = load i8, ptr %from
+  store i8 %byte, ptr %to
+  br label %test
+end:
+  ret ptr %target
+}
+"""
+# With bounds checks, an index out of range ends the process.
+_TRAP = """
+declare void @llvm.trap()
+define void @raise_exception() cold noreturn { call void @llvm.trap() unreachable }
+"""
+
+_taught = {}  # by function, what Numba knows it as; Numba keeps no reference of its own
+
+
+class _Piece(codegen.JITCodeLibrary):
+    """What was lowered for one function, kept as text."""
+
+    texts: ClassVar[list[str]] = []
+    on_text: ClassVar[Callable[[int], None]]  # called with the number of texts
+
+    def __init__(self, generator, name):
+        codegen.CodeLibrary.__init__(self, generator, name)
+        self._linking_libraries = []
+        self._reload_init = set()  # Numba 0.63 looks at it
+
+    def add_ir_module(self, ir_module):
+        self.texts.append(cgutils.normalize_ir_text(str(ir_module)))
+        _Piece.on_text(len(self.texts))
+
+    def finalize(self):
+        self._finalized = True
+
+    def add_linking_library(self, library):
+        pass
+
+    def get_pointer_to_function(self, name):
+        return 0
+
+
+class _ByValue(callconv.BaseCallConv):
+    """The convention of calls: functions return their value and nothing else."""
+
+    def _make_call_helper(self, builder):
+        return None
+
+    def get_function_type(self, restype, argtypes):
+        arguments = self._get_arg_packer(argtypes).argument_types
+        return ir.FunctionType(self.get_return_type(restype).pointee, list(arguments))
+
+    def decorate_function(self, fn, args, fe_argtypes, noalias=False):
+        self._get_arg_packer(fe_argtypes).assign_names(fn.args, [f"arg.{name}" for name in args])
+
+    def get_arguments(self, func):
+        return func.args
+
+    def return_value(self, builder, retval):
+        builder.ret(retval)
+
+    def return_native_none(self, builder):
+        builder.ret(cgutils.get_null_value(builder.function.function_type.return_type))
+
+    def return_status_propagate(self, builder, status):
+        builder.unreachable()  # no status is an error
+
+    def return_user_exc(self, builder, exc, exc_args=None, loc=None, func_name=None):
+        # What optimisation leaves of this is a symbol that nothing defines, which the linker refuses.
+        kind = ir.FunctionType(ir.VoidType(), [])
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, "raise_exception"), [])
+        builder.unreachable()
+
+    def return_dynamic_user_exc(self, builder, exc, exc_args, nb_types, loc=None, func_name=None):
+        self.return_user_exc(builder, exc)
+
+    def call_function(self, builder, callee, resty, argtys, args, attrs=()):
+        value = builder.call(callee, list(self._get_arg_packer(argtys).as_arguments(builder, args)))
+        yes, no = cgutils.true_bit, cgutils.false_bit
+        status = callconv.Status(None, yes, no, no, no, no, no, None)  # by the order of its fields: no error, no None
+        status = status._replace(is_ok=yes, is_none=no, is_error=no)
+        return status, self.context.get_returned_value(builder, resty, value)
+
+
+def teach_numba(boundscheck: bool = False) -> None:
+    """Tell Numba what the core's plain functions and intrinsics are, where a function that it compiles calls them.
+
+    Parameters
+    ----------
+    boundscheck : bool
+        Whether kernels check each index.
+    """
+    intrinsic = {function: getattr(intrinsics, function.__name__) for function in jit.INTRINSICS}
+    for call, (function, returns) in jit.SELF_CALLS.items():
+        if call not in _taught:
+            intrinsic[call] = intrinsics.self_call(function, numba_type(returns))
+    context = cpu_target.typing_context
+    context.refresh()  # makes new intrinsics known
+    for function, known in intrinsic.items():
+        if function not in _taught:
+            _taught[function] = known
+            context.insert_global(function, context.resolve_value_type(known))
+    for function, inlined in jit.KERNELS.items():
+        if function not in _taught:
+            _taught[function] = _jit(function, boundscheck, forceinline=inlined)
+            context.insert_global(function, types.Dispatcher(_taught[function]))
+
+
+def _jit(function, boundscheck, **options):
+    quiet = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "error_model": "numpy"}
+    return numba.njit(function, boundscheck=boundscheck, **quiet, **options)
+
+
+def bodies(function) -> int:
+    """Give the number of types of arguments for which a kernel was compiled."""
+    return len(_taught[function].signatures)
+
+
+def numba_type(kind):
+    """Give Numba's name of a type."""
+    if kind.dtype is None:
+        return types.void
+    single = numba.from_dtype(kind.dtype)
+    if kind.dimensions:
+        return types.Array(single, kind.dimensions, "C")
+    return types.UniTuple(single, kind.count) if kind.count else single
+
+
+def _front_end(boundscheck: bool, report: Callable[[int, int], None]) -> None:
+    """Type and lower the entry points and all that they call; `_Piece` collects the results."""
+    context = cpu_target.target_context
+    context.refresh()
+    codegen.JITCPUCodegen._library_class = _Piece
+    codegen.JITCPUCodegen.set_env = lambda *arguments: None
+    type(context).call_conv = property(_ByValue)
+    type(context).create_cpython_wrapper = type(context).create_cfunc_wrapper = lambda *arguments, **named: None
+    teach_numba(boundscheck)
+    functions = len(jit.KERNELS) + len(jit.ENTRIES)
+    _Piece.on_text = staticmethod(lambda done: report(done, max(done, functions)))
+    for entry in jit.ENTRIES:
+        _taught[entry] = _jit(entry.function, boundscheck)
+        cpu_target.typing_context.insert_global(entry, types.Dispatcher(_taught[entry]))
+    for entry in jit.ENTRIES:
+        dispatcher = _taught[entry]
+        dispatcher.compile(tuple(map(numba_type, entry.signature.arguments)))
+        [compiled] = dispatcher.overloads.values()
+        _Piece.texts.append(_shim(context, compiled.fndesc, entry))
+
+
+def _shim(context, description, entry) -> str:
+    """Write the C function by which Python calls an entry point.
+
+    A number is 64 bits wide, a record is its address, an array is its address and its lengths. A tuple is written to
+    the address in a last argument.
+    """
+    module = context.create_module(f"shim.{entry.name}")
+    kinds = []
+    for kind in entry.signature.arguments:
+        kinds += [_POINTER] + [_I64] * kind.dimensions if kind.dimensions or kind.is_record else [_I64]
+    returns = description.restype
+    if entry.signature.returns.count:
+        kinds.append(_POINTER)
+    is_number = returns != types.none and not entry.signature.returns.count
+    function = ir.Function(module, ir.FunctionType(_I64 if is_number else ir.VoidType(), kinds), entry.name)
+    builder = ir.IRBuilder(function.append_basic_block())
+    given, arguments = iter(function.args), []
+    for kind, wanted in zip(entry.signature.arguments, description.argtypes, strict=True):
+        value = next(given)
+        if kind.dimensions:
+            value = _array(context, builder, wanted, value, [next(given) for _ in range(kind.dimensions)])
+        elif kind.is_record:
+            value = builder.bitcast(value, context.get_value_type(wanted))
+        arguments.append(value)
+    callee = context.declare_function(module, description)
+    _, result = context.call_conv.call_function(builder, callee, returns, description.argtypes, arguments)
+    if is_number:
+        builder.ret(context.cast(builder, result, returns, types.int64))
+    else:
+        if entry.signature.returns.count:
+            builder.store(result, builder.bitcast(function.args[-1], result.type.as_pointer()))
+        builder.ret_void()
+    return cgutils.normalize_ir_text(str(module))
+
+
+def _array(context, builder, kind, address, shape):
+    """Make what Numba knows as a contiguous array."""
+    size = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(kind.dtype)))
+    strides = [size]
+    for length in reversed(shape[1:]):
+        strides.insert(0, builder.mul(strides[0], length))
+    array = context.make_array(kind)(context, builder)
+    data = builder.bitcast(address, array.data.type)
+    arrayobj.populate_array(array, data, shape, strides, size, meminfo=None)
+    return array._getvalue()
+
+
+def _emit(target: images.Target, boundscheck: bool) -> tuple[bytes, dict[str, int]]:
+    """Compile what the front end has collected, and link it."""
+    whole = llvm.parse_assembly(_RUNTIME + (_TRAP if boundscheck else ""))
+    for text in _Piece.texts:
+        whole.link_in(llvm.parse_assembly(text))
+    machine = llvm.Target.from_triple(target.triple).create_target_machine(
+        cpu=target.cpu, features=target.features, opt=3, reloc="pic", codemodel="default"
+    )
+    whole.triple, whole.data_layout = target.triple, str(machine.target_data)
+    visible = {entry.name for entry in jit.ENTRIES} | {"memcpy", "memmove", "memset"}
+    for value in (*whole.functions, *whole.global_variables):
+        if not value.is_declaration and value.name not in visible:
+            value.linkage = "internal"
+    whole.verify()
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = options.slp_vectorization = True
+    passes = llvm.create_pass_builder(machine, options)
+    passes.getModulePassManager().run(whole, passes)
+    return link(machine.emit_object(whole))
+
+
+def build(
+    targets: Iterable[images.Target], folder: Path, boundscheck: bool, report: Callable[[int, int], None]
+) -> None:
+    """Build an image of the core for each target.
+
+    It changes Numba for the rest of the process, which should end after it.
+
+    Parameters
+    ----------
+    targets : iterable of Target
+        The processors and conventions to build for.
+    folder : Path
+        Where the images go, named as `images.file_name` says.
+    boundscheck : bool
+        Whether the code checks each index; one that is out of range ends the process then.
+    report : callable
+        Receives the number of functions done, and of all.
+    """
+    gc.set_threshold(50_000, 20, 20)  # there is little garbage, and looking for it takes 7 % of the time
+    for module in pkgutil.iter_modules(entries.__path__, f"{entries.__name__}."):
+        importlib.import_module(module.name)
+    _front_end(boundscheck, report)
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    for target in targets:
+        code, functions = _emit(target, boundscheck)
+        images.write(folder, images.Image(target.name, images.digest(), boundscheck, functions, code))
+
+
+def main() -> None:
+    """Build the images that the command line names, and print the progress."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("targets", nargs="+", choices=images.TARGETS)
+    parser.add_argument("--boundscheck", action="store_true")
+    chosen = parser.parse_args()
+    targets = [images.TARGETS[name] for name in chosen.targets]
+    build(targets, chosen.folder, chosen.boundscheck, _show)
+
+
+def _show(done: int, functions: int) -> None:
+    """Print the progress in some twenty steps."""
+    if done % (functions // 20 + 1) == 0:
+        print(f"{done}/{functions}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""The machine instructions behind the intrinsics of `jit`, in LLVM's terms. Only the builder imports this module."""
+
+import inspect
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+_I1, _I32, _I64, _I128 = ir.IntType(1), ir.IntType(32), ir.IntType(64), ir.IntType(128)
+_BYTES = ir.IntType(8).as_pointer()
+
+
+@intrinsic
+def popcount(typing_context, bitboard):
+    def generate(context, builder, signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
+def lsb(typing_context, bitboard):
+    def generate(context, builder, signature, arguments):
+        return builder.cttz(arguments[0], ir.Constant(_I1, 1))
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
+def msb(typing_context, bitboard):
+    def generate(context, builder, signature, arguments):
+        return builder.sub(ir.Constant(_I64, 63), builder.ctlz(arguments[0], ir.Constant(_I1, 1)))
+
+    return types.int64(types.uint64), generate
+
+
+def _pointer(builder, address, kind):
+    return builder.inttoptr(address, kind.as_pointer())
+
+
+@intrinsic
+def load64(typing_context, address):
+    def generate(context, builder, signature, arguments):
+        return builder.load_atomic(_pointer(builder, arguments[0], _I64), "monotonic", 8)
+
+    return types.uint64(types.uint64), generate
+
+
+@intrinsic
+def load_unaligned(typing_context, address):
+    def generate(context, builder, signature, arguments):
+        return builder.load(_pointer(builder, arguments[0], _I64), align=1)
+
+    return types.uint64(types.uint64), generate
+
+
+@intrinsic
+def store64(typing_context, address, value):
+    def generate(context, builder, signature, arguments):
+        builder.store_atomic(arguments[1], _pointer(builder, arguments[0], _I64), "monotonic", 8)
+        return context.get_dummy_value()
+
+    return types.void(types.uint64, types.uint64), generate
+
+
+@intrinsic
+def prefetch(typing_context, address):
+    def generate(context, builder, signature, arguments):
+        kind = ir.FunctionType(ir.VoidType(), [_BYTES, _I32, _I32, _I32])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        place = _pointer(builder, arguments[0], ir.IntType(8))
+        read, keep, data = ir.Constant(_I32, 0), ir.Constant(_I32, 3), ir.Constant(_I32, 1)
+        builder.call(function, [place, read, keep, data])
+        return context.get_dummy_value()
+
+    return types.void(types.uint64), generate
+
+
+@intrinsic
+def multiply_high(typing_context, a, b):
+    def generate(context, builder, signature, arguments):
+        product = builder.mul(builder.zext(arguments[0], _I128), builder.zext(arguments[1], _I128))
+        return builder.trunc(builder.lshr(product, ir.Constant(_I128, 64)), _I64)
+
+    return types.uint64(types.uint64, types.uint64), generate
+
+
+@intrinsic
+def copy_record(typing_context, target, source):
+    size = target.size
+
+    def generate(context, builder, signature, arguments):
+        cgutils.raw_memcpy(builder, arguments[0], arguments[1], ir.Constant(_I64, size), 1, align=8)
+        return context.get_dummy_value()
+
+    return types.void(target, source), generate
+
+
+@intrinsic
+def record_at(typing_context, address, dtype):
+    def generate(context, builder, signature, arguments):
+        return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+
+    return dtype.dtype(types.uint64, dtype), generate
+
+
+def self_call(function, returns):
+    """Make the intrinsic by which a kernel calls itself, see `jit.self_call`."""
+
+    def call(typing_context, *arguments):
+        return returns(*map(types.unliteral, arguments)), generate
+
+    def generate(context, builder, signature, arguments):
+        caller = context.fndesc
+        if caller.qualname != function.__qualname__ or caller.restype != returns:
+            raise TypeError(f"{caller.qualname}, which returns {caller.restype}, is not what calls itself here")
+        given = zip(arguments, signature.args, caller.argtypes, strict=True)
+        cast = [context.cast(builder, value, kind, wanted) for value, kind, wanted in given]
+        return context.call_internal(builder, caller, returns(*caller.argtypes), cast)
+
+    own = inspect.signature(function)
+    typing_context = inspect.Parameter("typing_context", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    call.__signature__ = own.replace(parameters=[typing_context, *own.parameters.values()])
+    return intrinsic(call)

@@ -1,0 +1,74 @@
+"""The types of what crosses the border between Python and the compiled core.
+
+They are written as in Numba, ``int64(Tables, Worker, int64[::1])``, but without it: only the builder needs Numba.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The type of an argument or a result.
+
+    Attributes
+    ----------
+    dtype : numpy.dtype or None
+        Of a number, a record or the elements of an array; None for no result.
+    dimensions : int
+        Of an array, which is contiguous; 0 for a single value.
+    count : int
+        How many values a tuple has; 0 if this is none.
+    """
+
+    dtype: np.dtype | None
+    dimensions: int = 0
+    count: int = 0
+
+    @property
+    def is_record(self) -> bool:
+        """Whether this is a single record, which is passed by its address."""
+        return self.dimensions == 0 and self.dtype is not None and self.dtype.names is not None
+
+    def __getitem__(self, axes: slice | tuple[slice, ...]) -> Kind:
+        """Give the type of an array, such as ``int64[::1]`` or ``int64[:, ::1]``."""
+        return Kind(self.dtype, len(axes) if isinstance(axes, tuple) else 1)
+
+    def __call__(self, *arguments: Kind) -> Signature:
+        """Give the signature of a function that returns this type."""
+        return Signature(self, arguments)
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The type of a function.
+
+    Attributes
+    ----------
+    returns : Kind
+        The result's type.
+    arguments : tuple of Kind
+        The arguments' types.
+    """
+
+    returns: Kind
+    arguments: tuple[Kind, ...]
+
+
+def record_type(dtype: np.dtype) -> Kind:
+    """Give the type of a record with this structured dtype."""
+    return Kind(dtype)
+
+
+def pair(kind: Kind) -> Kind:
+    """Give the type of a tuple of two numbers."""
+    return Kind(kind.dtype, count=2)
+
+
+void = Kind(None)
+uint8, int16, int32, uint32, int64, uint64, float32 = (
+    Kind(np.dtype(name)) for name in ("uint8", "int16", "int32", "uint32", "int64", "uint64", "float32")
+)

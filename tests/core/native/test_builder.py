@@ -1,0 +1,184 @@
+"""The builder: what it makes of small functions, and of the whole core."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import knightadder
+from knightadder.core.native import jit, loading
+
+pytestmark = pytest.mark.skipif(jit.INTERPRETED or loading.BOUNDSCHECK, reason="the installed image is not used")
+
+# A core of its own, which is built, loaded and tried in one process. TRY stands for what is done with it.
+SMALL = """
+import json, sys
+from pathlib import Path
+import numpy as np
+from knightadder.core import entries
+from knightadder.core.native import builder, images, jit, loading
+from knightadder.core.native.signatures import float32, int16, int64, pair, record_type, uint64, void
+
+entries.__path__ = []
+assert not jit.ENTRIES
+LARGE = np.dtype((np.record, np.dtype([("numbers", np.int64, 1000), ("sum", np.int64)])))
+Large = record_type(LARGE)
+
+@jit.kernel
+def square(n):
+    return n * n
+
+@jit.entry(int64(int64, int64))
+def difference(a, b):
+    return square(a) - square(b)
+
+@jit.entry(pair(int64)(Large, int64))
+def largest(record, count):
+    best, place = np.int64(-1), np.int64(-1)
+    for i in range(count):
+        if record.numbers[i] > best:
+            best, place = record.numbers[i], i
+    return best, place
+
+@jit.entry(void(float32[:, ::1], int16[::1]))
+def sum_rows(table, rows):
+    for i in range(table.shape[0]):
+        for j in range(table.shape[1]):
+            rows[i] += np.int16(table[i, j])
+
+@jit.entry(uint64(uint64))
+def low_bit(bits):
+    return np.uint64(1) << np.uint64(jit.lsb(bits))
+
+@jit.entry(void(Large, Large))
+def copy(target, source):
+    jit.copy_record(target, source)
+
+@jit.entry(void(Large, int64, int64, int64))
+def move(record, to, start, count):
+    if to < start:
+        for i in range(count):
+            record.numbers[to + i] = record.numbers[start + i]
+    else:
+        for i in range(count - 1, -1, -1):
+            record.numbers[to + i] = record.numbers[start + i]
+
+@jit.entry(void(Large))
+def wipe(record):
+    for i in range(1000):
+        record.numbers[i] = 0
+
+@jit.entry(int64(Large, int64))
+def at(record, i):
+    return record.numbers[i]
+
+EXTRA
+folder, target = Path(sys.argv[1]), images.host_targets()[0]
+steps = []
+builder.build([images.TARGETS[target]], folder, loading.BOUNDSCHECK, lambda done, all: steps.append((done, all)))
+loading.INSTALLED = folder
+loading.load()
+record = np.zeros(1, LARGE)[0]
+record.numbers[:] = np.arange(1000) * 77 % 1000
+TRY
+"""
+
+TRY_ALL = """
+numbers = np.arange(1000) * 77 % 1000
+other = np.zeros(1, LARGE)[0]
+copy(other, record)
+same = other.tobytes() == record.tobytes()
+moved = []
+for to, start in ((0, 3), (3, 0), (500, 2), (2, 500)):
+    move(other, to, start, 490)
+    wanted = numbers.copy()
+    wanted[to:to + 490] = numbers[start:start + 490]
+    moved.append(bool((other.numbers == wanted).all()))
+    copy(other, record)
+wipe(other)
+rows = np.zeros(3, np.int16)
+sum_rows(np.arange(12, dtype=np.float32).reshape(3, 4), rows)
+print(json.dumps([difference(7, np.int64(-3)), largest(record, 1000), largest(record, 0), rows.tolist(),
+                  low_bit(np.uint64(1 << 63)), at(record, 5), same, moved, bool(other.numbers.any()), steps]))
+"""
+
+
+def run(folder: Path, code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run Python code with a folder as its argument."""
+    return subprocess.run(
+        [sys.executable, "-c", code, folder],
+        env=os.environ | {"PYTHONPATH": str(Path(knightadder.__file__).parents[1])} | environment,
+        capture_output=True,
+        text=True,
+        timeout=1100,
+    )
+
+
+def small(folder: Path, attempt: str, extra: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    """Build the small core in a process, and try it there."""
+    return run(folder, SMALL.replace("TRY", attempt).replace("EXTRA", extra), **environment)
+
+
+def test_values_pass_between_python_and_compiled_code(tmp_path: Path) -> None:
+    done = small(tmp_path, TRY_ALL)
+    assert done.stderr == ""
+    *values, steps = json.loads(done.stdout)
+    assert values == [40, [999, 987], [-1, -1], [6, 22, 38], 1 << 63, 385, True, [True] * 4, False]
+    # Each function, and the C function of each entry point.
+    assert steps[-1][0] >= 8
+    assert [done for done, _ in steps] == sorted(done for done, _ in steps)
+
+
+def test_a_core_that_can_raise_an_exception_is_refused(tmp_path: Path) -> None:
+    extra = "@jit.entry(int64(int64))\ndef fail(n):\n    if n > 3:\n        raise ValueError(n)\n    return n\n"
+    done = small(tmp_path, "", extra)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].endswith("LinkError: raise_exception is not defined")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_core_that_allocates_memory_is_refused(tmp_path: Path) -> None:
+    extra = "@jit.entry(int64(int64))\ndef allocate(n):\n    return np.zeros(n, np.int64)[0]\n"
+    assert "is not defined" in small(tmp_path, "", extra).stderr.splitlines()[-1]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals")
+def test_an_index_out_of_range_ends_a_process_that_checks_bounds(tmp_path: Path) -> None:
+    done = small(tmp_path, "print(at(record, 999), flush=True); at(record, 1000)", KNIGHTADDER_BOUNDSCHECK="1")
+    assert done.stdout == "923\n"
+    assert -done.returncode in (signal.SIGILL, signal.SIGTRAP)
+
+
+WHOLE = """
+import json, sys
+from inspect import signature
+from pathlib import Path
+from knightadder.core.native import builder, images, jit
+
+target = images.TARGETS[images.host_targets()[0]]
+builder.build([target], Path(sys.argv[1]), False, lambda done, functions: None)
+kernels = [function for function, inlined in jit.KERNELS.items() if not inlined]
+several = [function for function in kernels if builder.bodies(function) != 1]
+several = [function.__qualname__ for function in several if "trace" not in signature(function).parameters]
+print(json.dumps([len(kernels), several]))
+"""
+
+
+def test_the_core_is_built_alike_each_time_with_one_body_for_each_function(tmp_path: Path) -> None:
+    done = run(tmp_path, WHOLE)
+    assert done.stderr == ""
+    kernels, several = json.loads(done.stdout)
+    assert kernels > 50
+    # A literal argument makes a second body. Only the evaluation has two: with a trace and without.
+    assert several == []
+    loading.load()
+    installed = loading.loaded_from()
+    assert installed is not None
+    [built] = tmp_path.glob("*.image")
+    assert built.read_bytes() == (installed.parent / built.name).read_bytes()

@@ -1,0 +1,11 @@
+"""What the tests of the protocols share."""
+
+import pytest
+
+from knightadder.core.native.loading import load
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled_core() -> None:
+    """Compile the core where that is necessary, so that no process of a test begins with the stand-in."""
+    load()

@@ -1,0 +1,159 @@
+"""What is released: the wheel that a platform gets, which needs no Numba, and the source distribution."""
+
+import email
+import os
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging import tags
+from packaging.requirements import Requirement
+from packaging.utils import parse_wheel_filename
+
+from knightadder import __version__
+from knightadder.core.native import images
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
+TIMEOUT = 600  # seconds, which only a defect takes
+
+sys.path.insert(0, str(ROOT))
+import hatch_build  # noqa: E402
+
+HOST = hatch_build.chosen_platform()
+
+# Runs the command as an installation without Numba does.
+WITHOUT_NUMBA = """
+import sys
+sys.path.insert(0, sys.argv.pop(1))
+sys.modules["numba"] = sys.modules["llvmlite"] = None
+from knightadder import __file__, cli
+assert __file__.startswith(sys.path[0])
+sys.exit(cli.main(sys.argv[1:]))
+"""
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory):
+    """Build the source distribution and this platform's wheel, which compiles the core once."""
+    folder = tmp_path_factory.mktemp("release")
+    command = [sys.executable, ROOT / "tools" / "build_wheels.py", folder, "--platform", HOST]
+    subprocess.run(command, check=True, timeout=TIMEOUT)
+    [wheel], [source] = folder.glob("*.whl"), folder.glob("*.tar.gz")
+    return wheel, source
+
+
+@pytest.fixture(scope="module")
+def installed(release, tmp_path_factory):
+    """Install the wheel in a folder of its own, without what it requires, and give a function that runs it."""
+    folder = tmp_path_factory.mktemp("installed")
+    install = ["pip", "install", "--quiet", "--no-index", "--no-deps", "--target", folder, release[0]]
+    subprocess.run([sys.executable, "-m", *install], check=True, timeout=TIMEOUT)
+
+    def run(*arguments, text=None):
+        command = [sys.executable, "-I", "-c", WITHOUT_NUMBA, folder, *arguments]
+        home = folder / "home"
+        env = os.environ | {"HOME": str(home), "KNIGHTADDER_CACHE": str(home / "cache")}
+        done = subprocess.run(command, input=text, env=env, capture_output=True, text=True, timeout=TIMEOUT)
+        assert not home.exists()  # nothing was compiled
+        return done
+
+    return run
+
+
+def test_the_wheel_is_for_this_platform_and_any_python(release):
+    wheel, _ = release
+    name, version, _, kinds = parse_wheel_filename(wheel.name)
+    assert (name, str(version)) == ("knightadder", __version__)
+    assert {(kind.interpreter, kind.abi) for kind in kinds} == {("py3", "none")}
+    assert kinds & set(tags.sys_tags())
+    with zipfile.ZipFile(wheel) as archive:
+        assert b"Root-Is-Purelib: false" in archive.read(f"knightadder-{__version__}.dist-info/WHEEL")
+
+
+def test_the_wheel_carries_the_images_and_nothing_that_tools_left(release):
+    with zipfile.ZipFile(release[0]) as archive:
+        names = archive.namelist()
+        found = [images.read(archive.read(name))[0] for name in names if name.endswith(".image")]
+    assert {image.target for image in found} == set(hatch_build.PLATFORMS[HOST].targets)
+    assert {(image.digest, image.boundscheck) for image in found} == {(images.digest(), False)}
+    assert [name for name in names if "__pycache__" in name or not name.startswith("knightadder")] == []
+
+
+def test_the_wheel_requires_no_numba(release):
+    with zipfile.ZipFile(release[0]) as archive:
+        metadata = email.message_from_bytes(archive.read(f"knightadder-{__version__}.dist-info/METADATA"))
+    required = [Requirement(text) for text in metadata.get_all("Requires-Dist")]
+    plain = {requirement.name for requirement in required if requirement.marker is None}
+    assert plain == {Requirement(text).name for text in PROJECT["project"]["dependencies"]}
+    assert plain.isdisjoint({"numba", "llvmlite"})
+
+
+def test_the_source_distribution_has_what_builds_and_tests_it(release):
+    with tarfile.open(release[1]) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    sources = {file.relative_to(ROOT).as_posix() for file in (ROOT / "src").rglob("*.py")}
+    needed = {"pyproject.toml", "hatch_build.py", "Makefile", "README.md", "LICENSE", "tests/test_packaging.py"}
+    assert (sources | needed) - names == set()
+    assert [name for name in names if name.endswith((".image", ".pyc"))] == []
+
+
+def test_the_installed_engine_searches_what_the_sources_search(installed):
+    of_sources = subprocess.run(
+        [sys.executable, "-m", "knightadder", "bench", "4"], capture_output=True, text=True, check=True, timeout=TIMEOUT
+    )
+    done = installed("bench", "4")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1].split()[0] == of_sources.stdout.splitlines()[-1].split()[0]
+
+
+def test_the_installed_engine_gets_ready_without_a_word_of_compiling(installed):
+    done = installed(text="uci\nisready\n")
+    assert done.returncode == 0, done.stderr
+    assert "readyok" in done.stdout.splitlines()
+    assert "compiling" not in done.stdout
+
+
+def test_each_platform_has_images_that_its_processors_run():
+    used = {target for platform in hatch_build.PLATFORMS.values() for target in platform.targets}
+    assert used == set(images.TARGETS)
+    for name, platform in hatch_build.PLATFORMS.items():
+        system, _, machine = name.partition("-")
+        for target in platform.targets:
+            assert target.startswith("windows-") == (system == "windows")
+            assert ("x86-64" in target) == (machine == "x86-64")
+
+
+@pytest.mark.parametrize("name", ["linux-riscv64", "windows-arm64", "linux-x86-64-32-bit"])
+def test_where_it_cannot_run_the_installation_says_so_first(monkeypatch, name):
+    monkeypatch.setenv("KNIGHTADDER_TARGET", name)
+    hook = hatch_build.CustomBuildHook(str(ROOT), {}, None, None, "", "wheel")
+    with pytest.raises(SystemExit, match=f"runs on linux-x86-64, .*; not on {name}"):
+        hook.dependencies()
+
+
+def test_a_wheel_gets_no_images_of_other_sources(monkeypatch, tmp_path):
+    for target in hatch_build.PLATFORMS[HOST].targets:
+        images.write(tmp_path, images.Image(target, "other", False, {}, b"code"))
+    monkeypatch.setenv("KNIGHTADDER_IMAGES", str(tmp_path))
+    hook = hatch_build.CustomBuildHook(str(ROOT), {}, None, None, "", "wheel")
+    with pytest.raises(SystemExit, match="was not made from these sources"):
+        hook.initialize("standard", {"force_include": {}})
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda workflow: workflow.name)
+def test_workflows_use_actions_of_a_fixed_commit(workflow):
+    text = workflow.read_text("utf-8")
+    jobs = yaml.safe_load(text)["jobs"].values()
+    used = [step["uses"] for job in jobs for step in job["steps"] if "uses" in step]
+    assert used
+    for action in used:
+        name, _, commit = action.partition("@")
+        assert len(commit) == 40 and int(commit, 16), name
+        assert f"{action} # v" in text, f"the version of {name} is not said"

@@ -1,0 +1,71 @@
+"""Build what a release consists of: the source distribution, and a wheel for each platform.
+
+    python tools/build_wheels.py dist
+
+The wheels are built from what the source distribution contains. Numba's part of compiling is done once for all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from hatch_build import PLATFORMS, build_images  # noqa: E402
+
+
+def build(folder: Path, platforms: Sequence[str]) -> None:
+    """Build the source distribution and some wheels.
+
+    Parameters
+    ----------
+    folder : Path
+        Where they go.
+    platforms : sequence of str
+        The platforms of the wheels, as `PLATFORMS` names them.
+    """
+    targets = dict.fromkeys(target for platform in platforms for target in PLATFORMS[platform].targets)
+    with tempfile.TemporaryDirectory() as work:
+        _hatchling(ROOT, work, "sdist", {})
+        [source] = Path(work).glob("*.tar.gz")
+        with tarfile.open(source) as archive:
+            archive.extractall(work, filter="data")
+        unpacked = source.with_name(source.name.removesuffix(".tar.gz"))
+        images = Path(work, "images")
+        images.mkdir()
+        build_images(unpacked / "src", images, list(targets))
+        for platform in platforms:
+            variables = {"KNIGHTADDER_TARGET": platform, "KNIGHTADDER_IMAGES": str(images)}
+            _hatchling(unpacked, work, "wheel", variables)
+        folder.mkdir(parents=True, exist_ok=True)
+        for file in [source, *Path(work).glob("*.whl")]:
+            (folder / file.name).write_bytes(file.read_bytes())
+            print(folder / file.name)
+
+
+def _hatchling(project: Path, folder: str, kind: str, variables: dict[str, str]) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", folder]
+    done = subprocess.run(command, cwd=project, env=os.environ | variables, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stderr)
+
+
+def main() -> None:
+    """Build what the command line names."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--platform", action="append", choices=PLATFORMS, help="default: all; may be repeated")
+    chosen = parser.parse_args()
+    build(chosen.folder, chosen.platform or list(PLATFORMS))
+
+
+if __name__ == "__main__":
+    main()
