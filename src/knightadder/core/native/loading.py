@@ -8,12 +8,8 @@ import hashlib
 import importlib.util
 import mmap
 import os
-import shutil
-import subprocess
 import sys
-import tempfile
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -90,6 +86,8 @@ def last_used(folder: Path) -> float:
 
 def _load_from_cache(report: Callable[[str], None]) -> None:
     """Load the image that was built from these sources; build it first if need be."""
+    import tempfile
+
     import filelock
 
     targets = images.host_targets()[:1]
@@ -178,6 +176,8 @@ def _address(block: mmap.mmap) -> tuple[np.ndarray, int]:
 
 def _build(folder: Path, target: str, report: Callable[[str], None]) -> None:
     """Build an image in a process of its own, which leaves neither Numba nor its memory behind."""
+    import subprocess
+
     report("compiling")
     command = [sys.executable, "-P", "-m", f"{__package__}.builder", str(folder), target]
     packages = filter(None, (str(images.CORE.parents[1]), os.environ.get("PYTHONPATH")))
@@ -204,6 +204,9 @@ def _build(folder: Path, target: str, report: Callable[[str], None]) -> None:
 
 def _sweep() -> None:
     """Remove what nobody has used for `KEEP_UNUSED_DAYS` days."""
+    import shutil
+    import time
+
     for folder in cached():
         with contextlib.suppress(OSError):
             if last_used(folder) < time.time() - KEEP_UNUSED_DAYS * 24 * 3600:
