@@ -52,12 +52,14 @@ class Target:
     features: str = ""
 
 
-# Best first. All systems but Windows agree on how to call functions like ours; macOS and Windows reserve register x18.
+# Best first. A level of x86-64 goes by the name of the processor that brought it: for the bare level, "x86-64-v3", LLVM
+# knows no latencies, and its code took some 5 % longer in search and 14 % in perft. All systems but Windows agree on
+# how to call functions like ours; macOS and Windows reserve register x18.
 _ALL = (
-    Target("x86-64-v3", "x86_64-unknown-linux-gnu", "x86-64-v3"),
-    Target("x86-64-v2", "x86_64-unknown-linux-gnu", "x86-64-v2"),
-    Target("windows-x86-64-v3", "x86_64-pc-windows-msvc-elf", "x86-64-v3"),
-    Target("windows-x86-64-v2", "x86_64-pc-windows-msvc-elf", "x86-64-v2"),
+    Target("x86-64-v3", "x86_64-unknown-linux-gnu", "haswell"),
+    Target("x86-64-v2", "x86_64-unknown-linux-gnu", "nehalem"),
+    Target("windows-x86-64-v3", "x86_64-pc-windows-msvc-elf", "haswell"),
+    Target("windows-x86-64-v2", "x86_64-pc-windows-msvc-elf", "nehalem"),
     Target("aarch64", "aarch64-unknown-linux-gnu", "generic", "+reserve-x18"),
 )
 TARGETS = {target.name: target for target in _ALL}

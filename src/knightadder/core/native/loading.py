@@ -86,10 +86,6 @@ def last_used(folder: Path) -> float:
 
 def _load_from_cache(report: Callable[[str], None]) -> None:
     """Load the image that was built from these sources; build it first if need be."""
-    import tempfile
-
-    import filelock
-
     targets = images.host_targets()[:1]
     if not targets:
         raise CoreError("there is no compiled core for a processor of this kind")
@@ -100,6 +96,10 @@ def _load_from_cache(report: Callable[[str], None]) -> None:
         return
     if importlib.util.find_spec("numba") is None:
         raise CoreError("the compiled core is missing, damaged or of another version: reinstall knightadder")
+    import tempfile
+
+    import filelock
+
     with contextlib.ExitStack() as stack:
         folder = kept.parent
         try:
