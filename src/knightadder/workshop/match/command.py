@@ -112,21 +112,9 @@ def run(arguments: argparse.Namespace) -> int:
     EngineError
         If an argument is wrong, a file cannot be used, or an engine does not start.
     """
-    with needed_by("match"):
-        from knightadder.workshop.match.journal import MatchLog
-        from knightadder.workshop.match.standings import Standings
-
-    match = _Match(arguments)
-    with MatchLog(arguments.log, match.setup(), match.pairings) as journal:
-        standings = Standings(match.pairings, journal.records)
-        stopped: KeyboardInterrupt | EngineError | None = None
-        with _display(standings, match, arguments.rating_interval) as show:
-            try:
-                match.play(journal, standings, arguments.concurrency, arguments.pgn, show)
-            except (KeyboardInterrupt, EngineError) as error:
-                stopped = error
+    match, standings, stopped = play(arguments)
     if standings.games:
-        _print_tables(standings, match)
+        print_tables(standings, match)
         print(_rows(standings, match))
     if stopped is not None:
         if arguments.log:
@@ -135,7 +123,45 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if any(standings.faults[match.competitors[0].name].values()) else 0
 
 
-class _Match:
+def play(arguments: argparse.Namespace) -> tuple[Match, Standings, KeyboardInterrupt | EngineError | None]:
+    """Play a match and show its progress.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+        The arguments of the subcommand.
+
+    Returns
+    -------
+    match : Match
+        The match that the arguments describe.
+    standings : Standings
+        Its results, with those that were in the log before.
+    stopped : KeyboardInterrupt or EngineError or None
+        What has broken it off.
+
+    Raises
+    ------
+    EngineError
+        If an argument is wrong, or the log cannot be used.
+    """
+    with needed_by("match"):
+        from knightadder.workshop.match.journal import MatchLog
+        from knightadder.workshop.match.standings import Standings
+
+    match = Match(arguments)
+    stopped: KeyboardInterrupt | EngineError | None = None
+    with MatchLog(arguments.log, match.setup(), match.pairings) as journal:
+        standings = Standings(match.pairings, journal.records)
+        with _display(standings, match, arguments.rating_interval) as show:
+            try:
+                match.play(journal, standings, arguments.concurrency, arguments.pgn, show)
+            except (KeyboardInterrupt, EngineError) as error:
+                stopped = error
+    return match, standings, stopped
+
+
+class Match:
     """A match as described by the arguments."""
 
     def __init__(self, arguments: argparse.Namespace) -> None:
@@ -332,7 +358,7 @@ def _read_resign(words: Sequence[str] | None) -> ResignRule | None:
 
 
 @contextlib.contextmanager
-def _display(standings: Standings, match: _Match, interval: int) -> Iterator[Show]:
+def _display(standings: Standings, match: Match, interval: int) -> Iterator[Show]:
     """Show the progress: a live table on a terminal, else a line at intervals; in both cases faults and warnings."""
     from rich.console import Console
     from rich.live import Live
@@ -377,8 +403,8 @@ def _display(standings: Standings, match: _Match, interval: int) -> Iterator[Sho
         yield show_table
 
 
-def _print_tables(standings: Standings, match: _Match) -> None:
-    """Print all results."""
+def print_tables(standings: Standings, match: Match) -> None:
+    """Print all results of a match, and whether its test is decided."""
     from rich.console import Console
 
     from knightadder.workshop.match.report import tables
@@ -389,7 +415,7 @@ def _print_tables(standings: Standings, match: _Match) -> None:
         print(f"The test {match.sprt.hypotheses} {match.verdict(standings) or 'is not decided'}.")
 
 
-def _rows(standings: Standings, match: _Match) -> str:
+def _rows(standings: Standings, match: Match) -> str:
     """Return the rows for the strength log."""
     from knightadder.workshop.match import report
 

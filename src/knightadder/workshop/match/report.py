@@ -173,9 +173,17 @@ def kinds_text(kinds: Mapping[str, int]) -> str:
 
 
 def change_row(
-    standings: Standings, sprt: Sprt | None, limits: str, book: str, today: datetime.date | None = None
+    standings: Standings,
+    sprt: Sprt | None,
+    limits: str,
+    book: str,
+    today: datetime.date | None = None,
+    *,
+    change: str | None = None,
+    bench: str = "",
+    verdict: str | None = None,
 ) -> str:
-    """Return the row of a change in ``docs/strength-log.md``, in which the user has to fill in the bench.
+    """Return the row of a change in ``docs/strength-log.md``.
 
     Parameters
     ----------
@@ -187,6 +195,12 @@ def change_row(
         The time, and the name of the openings.
     today : datetime.date, optional
         The date; that of today by default.
+    change : str, optional
+        What has been changed; the names of the engines by default.
+    bench : str
+        Nodes of ``knightadder bench``; left to the user by default.
+    verdict : str, optional
+        The verdict; that of the test by default.
 
     Returns
     -------
@@ -197,20 +211,20 @@ def change_row(
     counts = score.counts
     if sprt:
         llr = f"{_llr(score, sprt)} {sprt.hypotheses} {sprt.model}"
-        verdict = sprt.verdict(counts) or "not decided"
+        decided = sprt.verdict(counts) or "not decided"
     else:
-        llr, verdict = "none stated before", ""
+        llr, decided = "none stated before", ""
     cells = [
         (today or datetime.date.today()).isoformat(),
-        f"{first} against {second}",
-        "",
+        f"{first} against {second}" if change is None else change,
+        bench,
         limits,
         book,
         str(score.games),
         str(score),
         _interval(elo_interval(counts), 1),
         llr,
-        verdict,
+        decided if verdict is None else verdict,
     ]
     return _row(cells)
 
