@@ -1,0 +1,92 @@
+"""Make a book of openings for tests of strength: short lines, then a few random moves, with neither side far ahead.
+
+    python tools/make_openings.py book.epd --count 10000
+
+writes ten thousand positions in some minutes. The lines are those of the package with which matches may begin. A short
+search leaves out positions in which a random move has lost something.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import chess
+import chess.engine
+
+from knightadder.arguments import positive
+from knightadder.cli import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK
+from knightadder.engine.errors import EngineError, OptionError
+from knightadder.library.engine import Engine
+from knightadder.progress import progress
+from knightadder.runs import write_whole
+from knightadder.workshop.openings import load_book
+
+RANDOM_PLIES = 3  # and one more in half of the openings, so that either side is to move
+MOST_CENTIPAWNS = 100  # that one side may be ahead
+NODES = 5000  # of the search that tells
+
+
+def openings(count: int, seed: int, score: Callable[[chess.Board], int]) -> Iterator[str]:
+    """Yield different openings.
+
+    Parameters
+    ----------
+    count : int
+        Their number.
+    seed : int
+        Seed of all random numbers.
+    score : callable
+        Returns the score of a position in centipawns.
+
+    Yields
+    ------
+    str
+        A position as EPD.
+    """
+    lines, chance = load_book(order="sequential"), random.Random(seed)
+    seen: set[str] = set()
+    while len(seen) < count:
+        board = lines.opening(chance.randrange(len(lines))).board()
+        for _ in range(RANDOM_PLIES + chance.randrange(2)):
+            if not board.is_game_over():
+                board.push(chance.choice(list(board.legal_moves)))
+        epd = board.epd()
+        if epd not in seen and not board.is_game_over() and abs(score(board)) <= MOST_CENTIPAWNS:
+            seen.add(epd)
+            yield epd
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the book, and return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path, help="the EPD file to write")
+    parser.add_argument("--count", type=positive, default=10_000, metavar="N", help="of openings; %(default)s")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="another book; %(default)s by default")
+    options = parser.parse_args(arguments)
+    try:
+        with Engine() as engine, progress(options.count, unit="openings") as update:
+
+            def score(board: chess.Board) -> int:
+                engine.new_game()
+                analysis = engine.analyse(board, chess.engine.Limit(nodes=NODES))
+                return analysis.score.relative.score(mate_score=100_000)
+
+            book = []
+            for epd in openings(options.count, options.seed, score):
+                book.append(epd)
+                update(len(book), "")
+            write_whole(options.file, "".join(f"{epd}\n" for epd in book).encode())
+    except EngineError as error:
+        print(f"make_openings: {error}", file=sys.stderr)
+        return EXIT_BAD_INPUT if isinstance(error, OptionError) else EXIT_FAILED
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    return EXIT_OK
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,493 @@
+"""Test whether a change makes the engine stronger, or faster, from two commits to a row of the strength log.
+
+    python tools/try_change.py games "counter move" --adds --openings file=book.epd --concurrency 2
+    python tools/try_change.py games "no counter move" --simplifies --new my-branch
+    python tools/try_change.py games "singular extension from depth 6" --adds --deep
+    python tools/try_change.py games "less time for the first move" --adds --clock 8+0.08
+    python tools/try_change.py speed --pairs 10
+
+Both versions are commits. They are exported and built in a folder of their own, so that the checkout may change
+meanwhile. ``games`` plays until its sequential test is decided, and then adds the row to docs/strength-log.md. It may
+be interrupted: the same command continues it. ``speed`` compares the user time of ``knightadder bench``.
+
+Exit status: 0 passed or measured, 1 not passed, 2 bad arguments, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import math
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from knightadder.arguments import positive
+from knightadder.cli import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, build_parser
+from knightadder.engine.errors import EngineError, OptionError
+from knightadder.runs import check_same_run, locked, reading, write_whole
+from knightadder.workshop.match import command as match_command
+from knightadder.workshop.match.report import CHANGE_COLUMNS, change_row, kinds_text
+
+ROOT = Path(__file__).parents[1]
+
+# The bounds of a sequential test, in normalized Elo, for a change that adds something and one that only simplifies.
+ADDS = (0.0, 8.0)
+SIMPLIFIES = (-5.0, 0.0)
+
+NODES = 20_000
+DEEP_NODES = 60_000  # for what acts at greater depths: extensions, null move, aspiration windows
+
+# A game is a draw after move 40 if both sides see less than 0.1 pawns for 8 moves, and lost at 8 pawns for 5 moves.
+ADJUDICATION = ("--draw", "movenumber=40", "movecount=8", "score=10", "--resign", "movecount=5", "score=800")
+
+SPEED_DEPTH = 16  # of bench: at its usual depth, the start of Python would be a third of the time
+
+REMEDY = "give the change another name"
+
+
+# --- the versions --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A commit to test.
+
+    Attributes
+    ----------
+    name : str
+        ``new`` or ``base``.
+    commit, subject : str
+        Its hash, and the first line of its message.
+    source : Path
+        Folder of its exported sources, which contains the package.
+    cache : Path
+        Folder for its compiled core.
+    """
+
+    name: str
+    commit: str
+    subject: str
+    source: Path
+    cache: Path
+
+    def bench(self, depth: int | None = None) -> int:
+        """Return the nodes of ``knightadder bench``, which builds the core first; EngineError if it fails."""
+        done = subprocess.run(
+            [sys.executable, "-m", "knightadder", "bench", *([str(depth)] if depth else [])],
+            cwd=self.source,
+            env={**os.environ, "KNIGHTADDER_CACHE": str(self.cache)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        nodes = re.search(r"^(\d+) nodes\b", done.stdout, re.MULTILINE)
+        if done.returncode or not nodes:
+            raise EngineError(f"{self}: knightadder bench failed")
+        return int(nodes[1])
+
+    def __str__(self) -> str:
+        """Return one line about it."""
+        return f"{self.name} {self.commit[:10]} ({self.subject})"
+
+
+def git(*arguments: str) -> bytes:
+    """Run git in the checkout, and return what it prints; OptionError if it fails."""
+    done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True)
+    if done.returncode:
+        reason = done.stderr.decode(errors="replace").strip().splitlines() or ["nothing found"]
+        raise OptionError(f"git {arguments[0]}: {reason[-1]}")
+    return done.stdout
+
+
+def find_versions(base: str | None, new: str, folder: Path) -> dict[str, Version]:
+    """Find both commits and export them.
+
+    Parameters
+    ----------
+    base : str, optional
+        The old commit; by default that at which the new one has left the branch main.
+    new : str
+        The new commit.
+    folder : Path
+        Where versions are kept.
+
+    Returns
+    -------
+    dict of str to Version
+        ``new`` and ``base``.
+
+    Raises
+    ------
+    OptionError
+        If there is no such commit, both are the same, or the checkout has changes that are in no commit.
+    """
+    if new == "HEAD" and git("status", "--porcelain", "--", "src"):
+        raise OptionError("there are changes in src that are in no commit: commit them, or name a commit by --new")
+    commits = {"new": find_commit(new)}
+    commits["base"] = find_commit(base) if base else git("merge-base", "main", commits["new"]).decode().strip()
+    if commits["new"] == commits["base"]:
+        raise OptionError(f"{new} would be tested against itself: name another commit by --base")
+    versions = {}
+    for name, commit in commits.items():
+        subject = git("log", "-1", "--format=%s", commit).decode(errors="replace").strip()
+        versions[name] = Version(name, commit, subject, exported(commit, folder), folder / "cache")
+    return versions
+
+
+def find_commit(name: str) -> str:
+    """Return the hash of a commit; OptionError if there is none of this name."""
+    try:
+        return git("rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}").decode().strip()
+    except OptionError:
+        raise OptionError(f"there is no commit {name}") from None
+
+
+def exported(commit: str, folder: Path) -> Path:
+    """Export the sources of a commit, if that has not been done before, and return their folder."""
+    place = folder / "versions" / commit
+    if not place.is_dir():
+        archive = zipfile.ZipFile(io.BytesIO(git("archive", "--format=zip", commit, "src")))
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=place.parent) as beside:
+            archive.extractall(beside)
+            try:
+                Path(beside, "src").rename(place)
+            except OSError:  # another run may have been quicker
+                if not place.is_dir():
+                    raise
+    return place
+
+
+def show_benches(versions: dict[str, Version]) -> dict[str, int]:
+    """Build both versions, run bench, and print and return the nodes."""
+    benches = {}
+    for name, version in sorted(versions.items()):
+        benches[name] = version.bench()
+        print(f"{version}\nBench: {benches[name]}", flush=True)
+    return benches
+
+
+# --- games ---------------------------------------------------------------------------------------------------------
+
+
+def run_games(options: argparse.Namespace) -> int:
+    """Play games until the test is decided, and add its row to the strength log; return 0 if it has passed.
+
+    Raises
+    ------
+    EngineError
+        If an argument is wrong, a version cannot be built, or a file cannot be used.
+    """
+    slug = re.sub(r"\W+", "-", options.change.lower()).strip("-")[:80]
+    if not slug or re.search(r"[|\n]", options.change):
+        raise OptionError("describe the change in one line, without bars")
+    row_place(read_log(options.log))
+    versions = find_versions(options.base, options.new, options.folder)
+    run = options.folder / slug
+    run.mkdir(exist_ok=True)
+    with locked(run):
+        arguments = match_arguments(options, versions, run)
+        match = match_command.Match(arguments)  # checks the arguments
+        if not options.clock and match.rounds > len(match.book):
+            raise OptionError(f"{match.book.name} has only enough openings for {2 * len(match.book)} games")
+        benches = begin(options, versions, run)
+        result = read_json(run / "result.json")
+        if result is None:
+            limits = f"{match.limits}, {options.hash} MB"
+            assert match.sprt is not None
+            print(
+                f"{match.sprt.hypotheses} {match.sprt.model}, {limits}, {match.book.name}, "
+                f"{2 * match.rounds} games at most, in {run}",
+                flush=True,
+            )
+            result = play(arguments, options.change, limits, benches["new"])
+            write_json(run / "result.json", result)
+        if not result["logged"]:
+            add_row(options.log, result["row"])
+            write_json(run / "result.json", {**result, "logged": True})
+        print(f"The test has ended, and its row is in {options.log}:\n{result['row']}")
+    return EXIT_OK if result["passed"] else EXIT_FAILED
+
+
+def match_arguments(options: argparse.Namespace, versions: dict[str, Version], run: Path) -> argparse.Namespace:
+    """Return the arguments of ``knightadder match`` for a test."""
+    elo0, elo1 = options.bounds
+    words = [f"--concurrency={options.concurrency}", f"--log={run / 'games.jsonl'}", *ADJUDICATION]
+    for name, version in versions.items():
+        words += ["--engine", f"name={name}", f"dir={version.source}"]
+    words += ["--each", f"tc={options.clock}" if options.clock else f"nodes={options.nodes}"]
+    words += [f"option.Hash={options.hash}", f"env.KNIGHTADDER_CACHE={versions['new'].cache}"]
+    words += ["--sprt", f"elo0={elo0}", f"elo1={elo1}", "model=normalized"]
+    words += ["--openings", *options.openings] + ["--chess960"] * options.chess960
+    if options.max_games:
+        words.append(f"--games={options.max_games}")
+    return build_parser().parse_args(["match", *words])
+
+
+def begin(options: argparse.Namespace, versions: dict[str, Version], run: Path) -> dict[str, int]:
+    """Build both versions and write down what identifies the test, unless that has been done; return the benches.
+
+    Raises
+    ------
+    EngineError
+        If the folder `run` belongs to another test, a version cannot be built, or there is nothing to test.
+    """
+    test = {
+        "change": options.change,
+        **{name: version.commit for name, version in versions.items()},
+        "bounds": list(options.bounds),
+        "limits": {"clock": options.clock} if options.clock else {"nodes": options.nodes},
+        "hash": options.hash,
+        "openings": options.openings,
+        "chess960": options.chess960,
+        "max-games": options.max_games,
+    }
+    file = run / "run.json"
+    known = read_json(file)
+    if known is None:
+        benches = show_benches(versions)
+        if benches["new"] == benches["base"] and not options.clock:
+            raise OptionError("the benches are equal, so both play the same: compare them by speed")
+        known = {**test, "benches": benches}
+        write_json(file, known)
+    check_same_run(file, known, test, "give the change another name")
+    return dict(known["benches"])
+
+
+def play(arguments: argparse.Namespace, change: str, limits: str, bench: int) -> dict[str, Any]:
+    """Play the games that are missing.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+        The arguments of ``knightadder match``.
+    change, limits : str
+        Cells of the row: what has been changed, and the limits of the engines.
+    bench : int
+        Bench of the new version.
+
+    Returns
+    -------
+    dict
+        The row, whether the test has passed, and that the row is not logged yet.
+
+    Raises
+    ------
+    EngineError, KeyboardInterrupt
+        If the match cannot go on, or after Ctrl-C.
+    """
+    match, standings, stopped = match_command.play(arguments)
+    match_command.print_tables(standings, match)
+    if stopped is not None:
+        print("The same command continues the test", file=sys.stderr)
+        raise stopped
+    verdict = {"passed": "passed", "failed": "failed, dropped"}.get(match.verdict(standings) or "", "not decided")
+    faults = [f"{name} {kinds_text(kinds)}" for name, kinds in standings.faults.items() if kinds]
+    if faults:
+        verdict = f"fault: {', '.join(faults)}"
+    row = change_row(standings, match.sprt, limits, match.book.name, change=change, bench=str(bench), verdict=verdict)
+    return {"row": row, "passed": verdict == "passed", "logged": False}
+
+
+def read_json(file: Path) -> dict[str, Any] | None:
+    """Return the content of a file that `write_json` has written; None if it does not exist."""
+    if not file.exists():
+        return None
+    with reading(file):
+        content: dict[str, Any] = json.loads(file.read_bytes())
+    return content
+
+
+def write_json(file: Path, content: dict[str, Any]) -> None:
+    """Write a file as JSON, whole or not at all."""
+    write_whole(file, json.dumps(content, indent=1).encode() + b"\n")
+
+
+# --- the strength log ----------------------------------------------------------------------------------------------
+
+
+def read_log(file: Path) -> list[str]:
+    """Return the lines of the strength log; OptionError if it cannot be read."""
+    with reading(file):
+        return file.read_text(encoding="utf-8").splitlines()
+
+
+def row_place(lines: Sequence[str]) -> int:
+    """Return the place of the next row in the lines of the strength log: the end of the table of changes.
+
+    Raises
+    ------
+    OptionError
+        If there is no such table.
+    """
+    try:
+        place = lines.index(f"| {' | '.join(CHANGE_COLUMNS)} |", lines.index("## Changes")) + 2
+    except ValueError:
+        raise OptionError("the strength log has no table of changes") from None
+    while place < len(lines) and lines[place].startswith("|"):
+        place += 1
+    return place
+
+
+def add_row(file: Path, row: str) -> None:
+    """Add a row to the table of changes in the strength log, unless it is there; OptionError if that fails."""
+    with locked(file):
+        lines = read_log(file)
+        if row not in lines:
+            lines.insert(row_place(lines), row)
+            write_whole(file, "".join(f"{line}\n" for line in lines).encode())
+
+
+# --- speed ---------------------------------------------------------------------------------------------------------
+
+
+def run_speed(options: argparse.Namespace) -> int:
+    """Compare the speed of both versions, print the result, and return 0.
+
+    Raises
+    ------
+    EngineError
+        If a version cannot be built, or they do not play the same.
+    """
+    versions = find_versions(options.base, options.new, options.folder)
+    benches = show_benches(versions)
+    if benches["new"] != benches["base"]:
+        raise OptionError("the benches differ, so the change needs games: times of different searches say nothing")
+    ratios = []
+    for number in range(options.pairs):
+        times = {}
+        for name in ("base", "new") if number % 2 else ("new", "base"):
+            before = user_seconds()
+            versions[name].bench(options.depth)
+            times[name] = user_seconds() - before
+        ratios.append(times["base"] / times["new"])
+        print(f"{number + 1}/{options.pairs}  base {times['base']:.2f} s, new {times['new']:.2f} s", flush=True)
+    low, high, sure = median_interval(ratios)
+    print(
+        f"The new version has {statistics.median(ratios):.3f} times the speed, {sure:.0%} [{low:.3f}, {high:.3f}]: "
+        f"user time of bench {options.depth}, {options.pairs} pairs in turns"
+    )
+    return EXIT_OK
+
+
+def median_interval(values: Sequence[float]) -> tuple[float, float, float]:
+    """Return an interval of the median that needs no assumption on the distribution, so that outliers do no harm.
+
+    Its ends are two of the values. The median lies below the smallest k values if fewer than k of all are smaller than
+    it, whose probability is that of fewer than k heads when a coin is tossed once for each value.
+
+    Parameters
+    ----------
+    values : sequence of float
+        Independent measurements.
+
+    Returns
+    -------
+    low, high : float
+        The ends.
+    sure : float
+        The probability that the median lies between them: 95 % or more if there are six values or more.
+    """
+    ordered = sorted(values)
+    left, below = 0, 0.5 ** len(ordered)
+    while (more := below + math.comb(len(ordered), left + 1) * 0.5 ** len(ordered)) <= 0.025:
+        left, below = left + 1, more
+    return ordered[left], ordered[-1 - left], 1 - 2 * below
+
+
+def user_seconds() -> float:
+    """Return the user time of all processes that this one has started and that have ended; OptionError on Windows."""
+    try:
+        import resource
+    except ModuleNotFoundError:
+        raise OptionError("this system does not tell the user time of processes") from None
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+
+
+# --- arguments -----------------------------------------------------------------------------------------------------
+
+
+def read_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Return the arguments."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    both = argparse.ArgumentParser(add_help=False)
+    both.add_argument("--new", default="HEAD", metavar="COMMIT", help="the new version; HEAD by default")
+    both.add_argument("--base", metavar="COMMIT", help="the old version; by default where the new one has left main")
+    both.add_argument(
+        "--folder",
+        type=lambda text: Path(text).resolve(),
+        default=platformdirs.user_data_path("knightadder", appauthor=False) / "changes",
+        help="where versions and tests are kept (default: %(default)s)",
+    )
+
+    games = commands.add_parser("games", parents=[both], help="play games, and add the row to the strength log")
+    games.add_argument("change", help="what the change is, for the strength log")
+    bounds = games.add_mutually_exclusive_group(required=True)
+    bounds.add_argument(
+        "--adds", dest="bounds", action="store_const", const=ADDS, help="normalized [0, 8], for what adds something"
+    )
+    bounds.add_argument(
+        "--simplifies", dest="bounds", action="store_const", const=SIMPLIFIES, help="[-5, 0], for what only simplifies"
+    )
+    bounds.add_argument("--bounds", type=float, nargs=2, metavar=("ELO0", "ELO1"), help="other bounds")
+    limit = games.add_mutually_exclusive_group()
+    limit.add_argument("--nodes", type=positive, default=NODES, metavar="N", help="a move; %(default)s by default")
+    limit.add_argument(
+        "--deep", dest="nodes", action="store_const", const=DEEP_NODES, help=f"{DEEP_NODES}, for what acts at depth"
+    )
+    limit.add_argument("--clock", metavar="TC", help="a clock, such as 8+0.08, for the management of time")
+    games.add_argument("--max-games", type=positive, metavar="N", help="end there without a decision; an even number")
+    games.add_argument("--hash", type=positive, default=16, metavar="MB", help="of each engine; %(default)s by default")
+    games.add_argument(
+        "--openings", nargs="*", default=[], metavar="KEY=VALUE", help="as in knightadder match, which has 400 itself"
+    )
+    games.add_argument("--chess960", action="store_true", help="play Chess960")
+    games.add_argument("--concurrency", type=positive, default=1, metavar="N", help="games at once; 1 by default")
+    games.add_argument(
+        "--log",
+        type=Path,
+        default=ROOT / "docs" / "strength-log.md",
+        metavar="FILE",
+        help="the strength log (default: that of this checkout)",
+    )
+    games.set_defaults(run=run_games)
+
+    speed = commands.add_parser("speed", parents=[both], help="compare the user time of bench")
+    speed.add_argument(
+        "--pairs", type=positive, default=10, metavar="N", help="of measurements; 10 by default, 6 or more for 95 %%"
+    )
+    speed.add_argument(
+        "--depth", type=positive, default=SPEED_DEPTH, metavar="PLIES", help="of bench; %(default)s by default"
+    )
+    speed.set_defaults(run=run_speed)
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command, and return its exit status."""
+    options = read_arguments(arguments)
+    try:
+        status: int = options.run(options)
+    except EngineError as error:
+        print(f"try_change: {error}", file=sys.stderr)
+        return EXIT_BAD_INPUT if isinstance(error, OptionError) else EXIT_FAILED
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
