@@ -98,6 +98,8 @@ def test_the_row_of_a_change(two):
         "| 0.78 [0, 5] normalized | not decided |"
     )
     assert report.change_row(two, None, "N=1", "b", DAY).endswith("| none stated before |  |")
+    filled = report.change_row(two, None, "N=1", "b", DAY, change="an idea", bench="12", verdict="fault")
+    assert filled.startswith("| 2026-03-04 | an idea | 12 | N=1 | b | ") and filled.endswith(" | fault |")
     assert len(row.split("|")) == len(report.heading(report.CHANGE_COLUMNS).splitlines()[0].split("|"))
 
 
