@@ -99,6 +99,7 @@ class Deepening:
         self._root, self._worker = root, worker
         # Arrays: Python reads their fields many times faster than those of a record.
         self._state, self._moves = cast(np.ndarray, worker.base), worker.root_moves
+        self._frames = worker.frames
         self._prepared = False
 
     def prepare(self, node_limit: int) -> None:
@@ -166,9 +167,8 @@ class Deepening:
 
     @property
     def current_move(self) -> tuple[int, int]:
-        """The root move being searched, and its index, from 0; may be read at any time."""
-        index = int(self._state["root_index"][0])
-        return int(self._moves["move"][index]), index
+        """The root move being searched, and its place in this iteration, from 0; may be read at any time."""
+        return int(self._frames["move"][0]), int(self._state["root_index"][0])
 
     @property
     def best_share(self) -> float:

@@ -72,7 +72,7 @@ def test_the_best_move_comes_to_the_front_with_its_line() -> None:
     # The others keep their order.
     assert root.order() == [best.move] + [move for move in root.moves if move != best.move]
     assert all(other.score <= score for other in root.worker.root_moves[1 : root.worker.root_count])
-    assert sum(int(move.nodes) for move in root.worker.root_moves[: len(root.moves)]) == root.worker.nodes
+    assert sum(int(move.nodes) for move in root.worker.root_moves[: len(root.moves)]) + 1 == root.worker.nodes
 
 
 def test_a_window_above_the_score_fails_low() -> None:
@@ -144,6 +144,23 @@ def test_a_stop_in_midst_of_an_iteration_loses_no_move(limit: int) -> None:
         board = chess.Board(KIWIPETE)
         for name in root.line():
             board.push_uci(name)
+
+
+def test_a_better_move_found_before_a_stop_stays_in_front() -> None:
+    # Whatever a stop leaves undone: the moves that this iteration has scores for come first, the best in front.
+    known = []
+    for limit in range(20, 200, 20) if INTERPRETED else range(100, 3000, 100):
+        root = Root(KIWIPETE)
+        root.worker.node_limit = limit
+        depth = 1
+        while not root.worker.stopped:
+            root.search(depth)
+            depth += 1
+        scores = [int(move.score) for move in root.worker.root_moves[: root.worker.root_count]]
+        found = [score for score in scores if score > -WIDE]
+        assert scores[: len(found)] == found == sorted(found, reverse=True)
+        known.append(len(found))
+    assert max(known) > 1
 
 
 @pytest.mark.skipif(INTERPRETED, reason="too shallow to leave much in the table")

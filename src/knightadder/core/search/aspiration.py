@@ -9,7 +9,9 @@ import numpy as np
 from ..board.bitboard import ZERO
 from ..layout import NO_EVAL, NO_PLY
 from ..native.jit import kernel
-from .root import move_to_front, search_root
+from .history import clear_killers
+from .root import move_to_front
+from .search import search
 from .transposition import DECISIVE, EXACT, INFINITE
 
 _ASPIRATION_FROM = 5  # plies; before, scores jump too much for a narrow window
@@ -94,10 +96,12 @@ def search_window(tables, worker):
         place even then, since it was fully searched and is better. 0 if the score lies outside the window, which has
         been widened: the next call searches again.
     """
+    clear_killers(worker, np.int64(0))
+    clear_killers(worker, np.int64(1))
     for index in range(worker.pv_index, worker.root_count):
         worker.root_moves[np.uint64(index)].score = -INFINITE
     depth, alpha, beta = worker.root_depth, worker.root_alpha, worker.root_beta
-    score = search_root(tables, worker, depth, alpha, beta)
+    score = search(tables, worker, np.int64(0), depth, alpha, beta, np.int64(0))
     if worker.stopped or (alpha < score and score < beta):
         _sort_line(worker)
         return 1

@@ -144,7 +144,7 @@ def update_by_eval(tables, worker, ply):
     """Update the butterfly history by how the last move, if it was quiet, changed the static evaluation.
 
     This rates a move before its search has a result. It does nothing if a check left no evaluation before or after. The
-    move must come from a node that called `prepare_histories`, which the root does not. The idea is Stockfish's.
+    idea is Stockfish's.
     """
     tuned = tables.parameters
     last = np.uint64(ply - 1)

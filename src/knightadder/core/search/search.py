@@ -33,6 +33,7 @@ from .history import (
 from .movepick import next_move, start_picking
 from .pv import update_pv
 from .quiescence import count_node, quiesce
+from .root import find_root_move, keep_line
 from .see import see_at_least
 from .tablebases import may_probe, probe_score
 from .transposition import (
@@ -110,12 +111,14 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     """Return the value of a position in centipawns, for the side to move, searched `depth` plies deep.
 
     A return value within (alpha, beta) is exact; one outside is a bound. After ``worker.stopped`` is set the value
-    is meaningless. `ply` counts from the root. `cut_node` is 1 where a move is expected to fail high, and 0 in PV
-    nodes. The move in ``frame.excluded`` is skipped, to see how close the others come to it. The function calls itself
-    by the name `_search`.
+    is meaningless. `ply` counts from the root, which differs little from other PV nodes: nothing but its moves decides
+    it, and only those in the list of root moves are searched. `cut_node` is 1 where a move is expected to fail high,
+    and 0 in PV nodes. The move in ``frame.excluded`` is skipped, to see how close the others come to it. The function
+    calls itself by the name `_search`.
     """
     pos = worker.stack[np.uint64(ply)]
     tuned = tables.parameters
+    is_root = ply == 0
     in_check = pos.checkers != ZERO
     if depth <= 0:
         return quiesce(tables, worker, ply, alpha, beta)
@@ -127,19 +130,20 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     if count_node(worker, ply):
         return np.int64(0)
     worker.keys[np.uint64(worker.key_count + ply)] = pos.key
-    if is_dead_position(pos) or is_repetition(worker, pos, ply) or is_fifty_move_draw(tables, pos, frame):
-        return np.int64(0)
-    if ply >= MAX_PLY:
-        return np.int64(0) if in_check else corrected_eval(tables, worker, pos, ply, -INFINITE, INFINITE)
-    # A side that can go back to an earlier position of the line has at least a draw.
-    if alpha < 0 and can_repeat(tables, worker, pos, ply):
-        alpha = np.int64(0)
-    # Mate distance pruning: nothing here can improve on a mate already found nearer the root.
-    alpha = max(alpha, ply - MATE)
-    beta = min(beta, MATE - ply - 1)
-    if alpha >= beta:
-        return alpha
-    is_pv = beta - alpha > 1
+    if not is_root:
+        if is_dead_position(pos) or is_repetition(worker, pos, ply) or is_fifty_move_draw(tables, pos, frame):
+            return np.int64(0)
+        if ply >= MAX_PLY:
+            return np.int64(0) if in_check else corrected_eval(tables, worker, pos, ply, -INFINITE, INFINITE)
+        # A side that can go back to an earlier position of the line has at least a draw.
+        if alpha < 0 and can_repeat(tables, worker, pos, ply):
+            alpha = np.int64(0)
+        # Mate distance pruning: nothing here can improve on a mate already found nearer the root.
+        alpha = max(alpha, ply - MATE)
+        beta = min(beta, MATE - ply - 1)
+        if alpha >= beta:
+            return alpha
+    is_pv = is_root or beta - alpha > 1
     excluded = frame.excluded
 
     child = worker.stack[np.uint64(ply + 1)]
@@ -155,9 +159,11 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         hash_move = entry_move(entry)
         if hash_move and not is_legal(tables, pos, hash_move):
             hash_move = NO_MOVE
+    if is_root:  # the last iteration's best move, which the table may have lost
+        hash_move = worker.root_moves[np.uint64(worker.pv_index)].move
 
     # Endgame tablebases: what they know need not be searched. The mate that a win leads to is found from nearer.
-    if excluded == NO_MOVE and may_probe(worker, pos, depth):
+    if excluded == NO_MOVE and not is_root and may_probe(worker, pos, depth):
         score, bound = probe_score(tables, worker, ply)
         if bound:
             store(worker, pos.key, NO_MOVE, score, np.int64(MAX_PLY), bound, ply)
@@ -165,7 +171,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
 
     frame.static_eval = static_eval
     improving = is_improving(worker, ply)
-    if excluded == NO_MOVE and ply > 1:
+    if excluded == NO_MOVE and not is_root:
         update_by_eval(tables, worker, ply)
     # The table's score comes from a search: where its bound allows, it is a better evaluation.
     value = static_eval
@@ -251,6 +257,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     extension = np.int64(0)
     if (
         hash_move != NO_MOVE
+        and not is_root
         and excluded == NO_MOVE
         and depth >= tuned.singular_depth
         and ply < 2 * worker.root_depth
@@ -285,12 +292,19 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     best, best_move, bound = -INFINITE, NO_MOVE, UPPER
     move_count, quiets, noisies, quiet_count = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     futile = False
+    root_index, nodes_before = np.int64(0), worker.nodes
     while True:
         move = next_move(tables, worker, pos, frame)
         if move == NO_MOVE:
             break
         if move == excluded:
             continue
+        if is_root:
+            root_index = find_root_move(worker, move)
+            if root_index < 0:
+                continue
+            worker.root_index = worker.pv_index + move_count
+            nodes_before = worker.nodes
         move_count += 1
         is_quiet = not is_noisy(pos, move)
         # Not before there is a move that saves from mate, and not where only a nearer mate is looked for.
@@ -347,8 +361,12 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
                 score = -_search(tables, worker, ply + 1, new_depth, -alpha - 1, -alpha, 1 - cut_node)
             if score > alpha and score < beta and not worker.stopped:
                 score = -_search(tables, worker, ply + 1, new_depth, -beta, -alpha, np.int64(0))
+        if is_root:
+            worker.root_moves[np.uint64(root_index)].nodes += worker.nodes - nodes_before
         if worker.stopped:
             return np.int64(0)
+        if is_root and (move_count == 1 or score > alpha):
+            keep_line(worker, root_index, score, alpha, beta)
         if score > best:
             best = score
             if score > alpha:
@@ -372,8 +390,9 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         if excluded != NO_MOVE:
             return alpha
         return ply - MATE if in_check else np.int64(0)
-    if excluded == NO_MOVE:
-        if best_move == NO_MOVE and ply > 1:
+    # A second line's search has not seen the best moves.
+    if excluded == NO_MOVE and not (is_root and worker.pv_index > 0):
+        if best_move == NO_MOVE and not is_root:
             last = np.uint64(ply - 1)
             update_prior_move(tables, worker, worker.stack[last], worker.frames[last], depth)
         # What a capture wins is none of the evaluation's business, and a bound tells something only beyond it.
