@@ -1,0 +1,174 @@
+"""Network files: the integer weights of a network (768 -> N) x 2 -> 1, with everything that its use needs to know.
+
+All numbers are little-endian:
+
+======  ==========================================================================================================
+Bytes   Meaning
+======  ==========================================================================================================
+0       16 bytes: ``Knightadder NNUE``
+16      32 bytes: SHA-256 of all that follows
+48      u16 format version, 1
+50      u16 N, the width of the hidden layer
+52      u8 output buckets; u8 1 if the board is mirrored, else 0
+54      u16 centipawns of an output of 1 (`scale`)
+56      u16 QA, u16 QB: a weight of 1.0 is stored as QA in the hidden layer, and as QB in the output layer
+60      u32 length of the description in bytes
+64      the description in UTF-8, with zeros up to a multiple of 64
+then    i16 feature weights [768][N], feature biases [N], output weights [buckets][2][N], output biases [buckets]
+======  ==========================================================================================================
+
+For each side, a man on a square is the feature ``384 * theirs + 64 * type + square``: type 0 to 5 is pawn to king, and
+the square is seen from that side (for Black, the ranks are turned around). In a mirrored network, the files are turned
+around as well while that side's king is on files e to h. The side to move comes first in the output weights. With
+several output buckets, the one for a position with m men is ``(m - 2) // ceil(32 / buckets)``.
+
+An engine computes in integers. An accumulator is an int16 sum of a bias and feature weights. It is clipped to 0 to QA
+(v), and multiplied by its output weight (in int16), and again by v (in int32). The value in centipawns, from the side
+to move's view, is ``(sum // QA + output bias) * scale // (QA * QB)``, where ``//`` rounds down. A file whose weights
+could overflow these types is not accepted.
+"""
+
+import hashlib
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+INPUTS = 768
+QA, QB = 255, 64
+
+_MAGIC = b"Knightadder NNUE"
+_VERSION = 1
+_HEADER = struct.Struct("<HHBBHHHI")  # after magic and digest
+_START = len(_MAGIC) + hashlib.sha256().digest_size
+_ALIGNMENT = 64
+_WIDTHS, _BUCKETS = range(16, 2049, 16), range(1, 33)  # of the hidden layer, in whole vectors of 16; of the output
+_MEN = 32  # most men on a board, which are the active features of a side
+_LONGEST_DESCRIPTION = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A network with integer weights.
+
+    Attributes
+    ----------
+    feature_weights : array of int16, shape (768, N)
+    feature_biases : array of int16, shape (N,)
+    output_weights : array of int16, shape (buckets, 2, N)
+    output_biases : array of int16, shape (buckets,)
+    mirrored : bool
+        Whether the files are turned around while the own king is on files e to h.
+    scale : int
+        Centipawns of an output of 1.
+    description : str
+        A line about where the network comes from.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit together, or the weights may overflow the engine's integers.
+    """
+
+    feature_weights: NDArray[np.int16]
+    feature_biases: NDArray[np.int16]
+    output_weights: NDArray[np.int16]
+    output_biases: NDArray[np.int16]
+    mirrored: bool
+    scale: int
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        """Check shapes and weights."""
+        width, buckets = self.feature_weights.shape[-1], len(self.output_biases)
+        shapes = _shapes(width, buckets)
+        if [part.shape for part in self.parts()] != shapes or any(part.dtype != np.int16 for part in self.parts()):
+            raise ValueError("the parts of the network do not fit together")
+        if width not in _WIDTHS or buckets not in _BUCKETS:
+            raise ValueError(f"a hidden layer of {width} with {buckets} output buckets is not supported")
+        if not 1 <= self.scale < 1 << 16:
+            raise ValueError(f"a scale of {self.scale} centipawns is not supported")
+        weights = abs(self.feature_weights.astype(np.int32))
+        largest = np.partition(weights, INPUTS - _MEN, axis=0)[INPUTS - _MEN :].sum(axis=0)
+        if (largest + abs(self.feature_biases.astype(np.int32)) > np.iinfo(np.int16).max).any():
+            raise ValueError("the feature weights are so large that an accumulator may overflow")
+        outputs = abs(self.output_weights.astype(np.int64))
+        if outputs.max() * QA > np.iinfo(np.int16).max or outputs.sum(axis=(1, 2)).max() * QA**2 >= 1 << 31:
+            raise ValueError("the output weights are so large that the output may overflow")
+
+    @property
+    def width(self) -> int:
+        """N, the width of the hidden layer."""
+        return len(self.feature_biases)
+
+    @property
+    def buckets(self) -> int:
+        """Number of output buckets."""
+        return len(self.output_biases)
+
+    def parts(self) -> tuple[NDArray[np.int16], ...]:
+        """Return the weights in the order of the file."""
+        return self.feature_weights, self.feature_biases, self.output_weights, self.output_biases
+
+
+def network_bytes(network: Network) -> bytes:
+    """Return the content of a network's file; ValueError if its description is not one line of limited length."""
+    text = network.description.encode()
+    if len(text) > _LONGEST_DESCRIPTION or len(network.description.splitlines()) > 1:
+        raise ValueError(f"the description must be one line of at most {_LONGEST_DESCRIPTION} bytes")
+    header = _HEADER.pack(_VERSION, network.width, network.buckets, network.mirrored, network.scale, QA, QB, len(text))
+    content = header + text
+    content += bytes(-(_START + len(content)) % _ALIGNMENT)
+    content += b"".join(part.astype("<i2").tobytes() for part in network.parts())
+    return _MAGIC + hashlib.sha256(content).digest() + content
+
+
+def read_network(file: Path) -> Network:
+    """Read a network.
+
+    Parameters
+    ----------
+    file : Path
+
+    Raises
+    ------
+    ValueError
+        If it is not a network's file, or is damaged or truncated; the message is one line with the file's name.
+    OSError
+        If it cannot be read.
+    """
+    try:
+        return parse_network(file.read_bytes())
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from None
+
+
+def parse_network(data: bytes) -> Network:
+    """Read a network from the content of a file; ValueError as `read_network`, without the file's name."""
+    if data[: len(_MAGIC)] != _MAGIC[: len(data)] or not data:
+        raise ValueError("not a network for Knightadder")
+    if len(data) < _START + _HEADER.size:
+        raise ValueError("the network is truncated")
+    version, width, buckets, mirrored, scale, qa, qb, length = _HEADER.unpack_from(data, _START)
+    begin = _START + _HEADER.size + length
+    begin += -begin % _ALIGNMENT
+    shapes = _shapes(width, buckets)
+    sizes = [int(np.prod(shape)) for shape in shapes]
+    whole = hashlib.sha256(memoryview(data)[_START:]).digest() == data[len(_MAGIC) : _START]
+    if not whole:
+        truncated = version == _VERSION and len(data) < begin + 2 * sum(sizes)
+        raise ValueError(f"the network is {'truncated' if truncated else 'damaged'}")
+    if version != _VERSION or (qa, qb) != (QA, QB) or len(data) != begin + 2 * sum(sizes):
+        raise ValueError("the network is of another format, for another version of Knightadder")
+    numbers: NDArray[Any] = np.frombuffer(data, "<i2", offset=begin).astype(np.int16)
+    cuts = np.cumsum(sizes)[:-1]
+    first, second, third, fourth = map(np.reshape, np.split(numbers, cuts), shapes)
+    text = data[_START + _HEADER.size : _START + _HEADER.size + length].decode(errors="replace")
+    return Network(first, second, third, fourth, bool(mirrored), scale, text)
+
+
+def _shapes(width: int, buckets: int) -> list[tuple[int, ...]]:
+    return [(INPUTS, width), (width,), (buckets, 2, width), (buckets,)]

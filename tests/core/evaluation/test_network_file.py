@@ -1,0 +1,128 @@
+"""The network's file: what is written is read back, and whatever is not whole is refused by one clear line."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from knightadder.core.evaluation.network_file import Network, network_bytes, parse_network, read_network
+
+
+def a_network(width: int = 16, buckets: int = 1, seed: int = 1) -> Network:
+    chance = np.random.default_rng(seed)
+
+    def weights(*shape: int) -> np.ndarray:
+        return chance.integers(-100, 101, shape).astype(np.int16)
+
+    parts = weights(768, width), weights(width), weights(buckets, 2, width), weights(buckets)
+    return Network(*parts, mirrored=True, scale=200, description="of chance, für Tests")
+
+
+def parts_of(network: Network) -> list[list]:
+    return [part.tolist() for part in network.parts()]
+
+
+@pytest.mark.parametrize(("width", "buckets"), [(16, 1), (48, 8), (256, 8)])
+def test_what_is_written_is_read(tmp_path: Path, width: int, buckets: int) -> None:
+    network = a_network(width, buckets)
+    file = tmp_path / "one.nnue"
+    file.write_bytes(network_bytes(network))
+    assert file.stat().st_size < 1_000_000
+    read = read_network(file)
+    assert parts_of(read) == parts_of(network)
+    assert (read.width, read.buckets) == (width, buckets)
+    assert (read.mirrored, read.scale, read.description) == (True, 200, "of chance, für Tests")
+    assert all(part.dtype == np.int16 for part in read.parts())
+
+
+def test_the_layout_is_that_of_the_description() -> None:
+    network = a_network(16, 2)
+    data = network_bytes(network)
+    assert data[:16] == b"Knightadder NNUE"
+    assert data[16:48] == hashlib.sha256(data[48:]).digest()
+    length = len(network.description.encode())
+    assert struct.unpack_from("<HHBBHHHI", data, 48) == (1, 16, 2, 1, 200, 255, 64, length)
+    assert data[64 : 64 + length].decode() == network.description
+    assert data[64 + length : 128] == bytes(64 - length)
+    numbers = struct.unpack(f"<{769 * 16 + 2 * 33}h", data[128:])
+    assert numbers[16 * 5 + 3] == network.feature_weights[5, 3]
+    assert numbers[768 * 16 + 3] == network.feature_biases[3]
+    assert numbers[769 * 16 + 32 + 16 + 3] == network.output_weights[1, 1, 3]
+    assert numbers[-1] == network.output_biases[1]
+
+
+@pytest.mark.parametrize("place", [16, 40, 48, 50, 52, 53, 54, 60, 64, 100, 200, -1])
+def test_a_flipped_bit_is_noticed(place: int) -> None:
+    data = bytearray(network_bytes(a_network()))
+    data[place] ^= 4
+    with pytest.raises(ValueError, match=r"^the network is (damaged|truncated)$"):
+        parse_network(data)
+
+
+@pytest.mark.parametrize("length", [1, 15, 16, 40, 63, 64, 100, 1000, -1])
+def test_a_truncated_file_is_noticed(tmp_path: Path, length: int) -> None:
+    data = network_bytes(a_network())
+    with pytest.raises(ValueError, match=r"^the network is truncated$"):
+        parse_network(data[:length])
+    with pytest.raises(ValueError, match=r"^the network is damaged$"):
+        parse_network(data + b"more")
+
+
+@pytest.mark.parametrize("content", [b"", b"K" + bytes(99), b"PK\x03\x04 an archive", bytes(400_000)])
+def test_another_file_is_refused(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "other"
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match=r"^[^\n]*other: not a network for Knightadder$"):
+        read_network(file)
+    with pytest.raises(FileNotFoundError):
+        read_network(tmp_path / "missing")
+
+
+@pytest.mark.parametrize(("place", "value"), [(48, 2), (56, 127), (58, 32)])
+def test_another_format_is_refused(place: int, value: int) -> None:
+    data = bytearray(network_bytes(a_network()))
+    struct.pack_into("<H", data, place, value)
+    data[16:48] = hashlib.sha256(data[48:]).digest()
+    with pytest.raises(ValueError, match="another format"):
+        parse_network(data)
+
+
+def test_weights_that_could_overflow_are_refused() -> None:
+    network = a_network(256)
+    features = np.full((768, 256), 1000, np.int16)
+    features[31:, 0] = 0
+    features[32:, 1:] = 0
+    biases = np.zeros(256, np.int16)
+    replace(network, feature_weights=features, feature_biases=biases + 767)  # 32 men: exactly the largest sum
+    with pytest.raises(ValueError, match="an accumulator may overflow"):
+        replace(network, feature_weights=features, feature_biases=biases + 768)
+    with pytest.raises(ValueError, match="an accumulator may overflow"):
+        replace(network, feature_weights=-features, feature_biases=biases - 768)
+    outputs = np.zeros((1, 2, 256), np.int16)
+    outputs[0, 0, 0] = -128
+    replace(network, output_weights=outputs)
+    outputs[0, 0, 0] = -129  # times 255 it exceeds 16 bits
+    with pytest.raises(ValueError, match="the output may overflow"):
+        replace(network, output_weights=outputs)
+    outputs[:] = 65  # all 512 times 255 squared exceed 32 bits
+    with pytest.raises(ValueError, match="the output may overflow"):
+        replace(network, output_weights=outputs)
+
+
+def test_what_no_engine_can_use_is_refused() -> None:
+    for width in (8, 24, 4096):
+        with pytest.raises(ValueError, match=f"a hidden layer of {width} "):
+            a_network(width)
+    network = a_network()
+    with pytest.raises(ValueError, match="a scale of 0"):
+        replace(network, scale=0)
+    with pytest.raises(ValueError, match="do not fit together"):
+        replace(network, feature_biases=network.output_weights[0, 0, :8])
+    for text in ("two\nlines", "x" * 1001):
+        with pytest.raises(ValueError, match="one line of at most"):
+            network_bytes(replace(network, description=text))
