@@ -1,4 +1,4 @@
-"""The machine instructions behind the intrinsics of `jit`, in LLVM's terms. Only the builder imports this module."""
+"""The machine instructions behind the intrinsics of `jit`, in LLVM's terms. Only what compiles imports this module."""
 
 import inspect
 

@@ -1,0 +1,82 @@
+"""Positions labelled by a static evaluation, from which a network learns that evaluation.
+
+Nothing of the engine imports this module: its entry point is compiled only for programs that use it.
+"""
+
+import numpy as np
+
+from ..board.bitboard import ZERO
+from ..board.movegen import ALL, generate
+from ..board.packed import DRAW, Packed, pack, unpack
+from ..board.position import make
+from ..evaluation.evaluate import evaluate
+from ..layout import WHITE, Tables, Worker
+from ..native.jit import copy_record, entry, inlined, multiply_high
+from ..native.signatures import int64, uint64
+from ..search.transposition import INFINITE
+
+MOST_TRIES = 64  # candidates for each wanted position; a few percent are in check or out of bounds
+
+
+@inlined
+def _random(seed, draws, end):
+    """Return a random number from 0 to `end` - 1, by hashing a counter (SplitMix64, Steele and others 2014)."""
+    mixed = seed ^ np.uint64(draws) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.int64(multiply_high(mixed ^ (mixed >> np.uint64(31)), np.uint64(end)))
+
+
+@entry(int64(Tables, Worker, Packed[::1], uint64, int64, int64, Packed[::1]))
+def distil_positions(tables, worker, source, seed, most_moves, value_below, records):
+    """Draw positions at random, play up to so many random moves, and evaluate what arises.
+
+    Positions in check are left out, since a static value says little about them. The fifty-move count becomes 0.
+
+    Parameters
+    ----------
+    tables, worker : records
+        The worker's first two positions and its first list of moves are overwritten.
+    source : array of PACKED
+        The positions to begin with.
+    seed : int
+        Seed of all chance.
+    most_moves : int
+        The number of random moves is from 0 to this.
+    value_below : int
+        Only positions with an absolute value below this, in centipawns, are wanted.
+    records : array of PACKED
+        Receives the positions, with their values from White's view as scores, and draws as results.
+
+    Returns
+    -------
+    int
+        The number of positions written; less than wanted only if too few of those drawn are suitable.
+    """
+    count, tries, draws = np.int64(0), np.int64(0), np.int64(0)
+    here, after = worker.stack[0], worker.stack[1]
+    while count < len(records) and tries < MOST_TRIES * len(records):
+        tries += 1
+        drawn = _random(seed, draws, len(source))
+        moves = _random(seed, draws + 1, most_moves + 1)
+        draws += 2
+        suitable = unpack(tables, source[np.uint64(drawn)], here)
+        while suitable and moves > 0:
+            legal = generate(tables, here, worker.frames[0], np.int64(0), ALL)
+            if legal == 0:
+                suitable = False
+            else:
+                place = _random(seed, draws, legal)
+                draws += 1
+                make(tables, here, after, worker.frames[0].moves[np.uint64(place)])
+                copy_record(here, after)
+                moves -= 1
+        if suitable and here.checkers == ZERO:
+            here.rule50 = 0
+            value = evaluate(tables, worker, here, -INFINITE, INFINITE)
+            if abs(value) < value_below:
+                if here.stm != WHITE:
+                    value = -value
+                pack(here, records[np.uint64(count)], np.int64(here.stm), value, np.int64(DRAW))
+                count += 1
+    return count
