@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,49 +35,66 @@ class Counts:
 
 
 def merge(parts: Parts, file: Path, wanted: Filter, seed: int, share: int = _SHARE) -> Counts:
-    """Write the file, with 32 bytes per position, and return the counts.
-
-    Positions are first distributed by a random hash, so that equal ones stay together, to shares that fit into memory.
-    Then each share is deduplicated, shuffled and written.
+    """Write the positions of all games to a file and return the counts.
 
     Parameters
     ----------
     parts : Parts
         The games.
-    file : Path
-        The file; an existing file is replaced at the end.
+    file, seed, share
+        See `write_shuffled`.
     wanted : Filter
         Which positions to write.
-    seed : int
-        Seed of the order.
-    share : int
-        Approximate number of positions to shuffle at a time.
-
-    Returns
-    -------
-    Counts
-        Numbers of positions.
 
     Raises
     ------
     OptionError
         If a chunk cannot be read or the file cannot be written.
     """
+    reader = Reader()
+    blocks = (records for words in parts.read() for records in reader.blocks(words, wanted))
+    counts = write_shuffled(blocks, file, parts.moves, seed, share)
+    counts.moves = parts.moves
+    return counts
+
+
+def write_shuffled(blocks: Iterable[NDArray[np.void]], file: Path, most: int, seed: int, share: int = _SHARE) -> Counts:
+    """Write positions to a file, 32 bytes each, and return the counts.
+
+    Positions are first distributed by a random hash, so that equal ones stay together, to shares that fit into memory.
+    Then each share is deduplicated, shuffled and written.
+
+    Parameters
+    ----------
+    blocks : iterable of arrays of PACKED
+        The positions.
+    file : Path
+        The file; an existing file is replaced at the end.
+    most : int
+        About the largest possible number of positions.
+    seed : int
+        Seed of the order.
+    share : int
+        Approximate number of positions to shuffle at a time.
+
+    Raises
+    ------
+    OptionError
+        If the file cannot be written.
+    """
     chance = np.random.default_rng(seed % (1 << 64))
     key = chance.integers(1 << 64, dtype=np.uint64)
-    counts = Counts(moves=parts.moves)
-    shares = max(1, -(-parts.moves // share))
+    counts = Counts()
+    shares = max(1, -(-most // share))
     try:
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix=f".{file.name}.", dir=file.parent))
             dealt = [stack.enter_context(open(Path(folder) / str(number), "w+b")) for number in range(shares)]
-            reader = Reader()
-            for words in parts.read():
-                for records in reader.blocks(words, wanted):
-                    counts.read += len(records)
-                    places = (hashes(records) ^ key) % np.uint64(shares)
-                    for number in np.unique(places):
-                        dealt[number].write(records[places == number].tobytes())
+            for records in blocks:
+                counts.read += len(records)
+                places = (hashes(records) ^ key) % np.uint64(shares)
+                for number in np.unique(places):
+                    dealt[number].write(records[places == number].tobytes())
             with open(Path(folder) / "merged", "wb") as merged:
                 for stream in dealt:
                     stream.seek(0)
