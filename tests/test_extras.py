@@ -8,7 +8,7 @@ from knightadder.engine.errors import OptionError
 from knightadder.extras import needed_by
 
 
-@pytest.mark.parametrize(("library", "shown"), [("scipy", "SciPy"), ("matplotlib", "Matplotlib")])
+@pytest.mark.parametrize(("library", "shown"), [("scipy", "SciPy"), ("matplotlib", "Matplotlib"), ("numba", "Numba")])
 def test_a_library_of_an_extra_is_asked_for(monkeypatch, library, shown):
     monkeypatch.setitem(sys.modules, library, None)
     message = rf"^the command needs {shown}: pip install 'knightadder\[more\]'$"

@@ -118,6 +118,7 @@ def build_parser() -> "argparse.ArgumentParser":
     from knightadder.workshop.datagen import command as datagen
     from knightadder.workshop.match import command as match
     from knightadder.workshop.suite import command as suite
+    from knightadder.workshop.train import command as train
     from knightadder.workshop.tune import command as tune
 
     parser = argparse.ArgumentParser(
@@ -172,6 +173,7 @@ def build_parser() -> "argparse.ArgumentParser":
     match.add_command(commands)
     tune.add_command(commands)
     datagen.add_command(commands)
+    train.add_command(commands)
     book.add_command(commands)
     tablebases.add_command(commands)
     lichess.add_command(commands)

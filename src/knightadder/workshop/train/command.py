@@ -1,0 +1,240 @@
+"""The subcommand `train`: trains a network from games, and exchanges networks with other trainers."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from knightadder.arguments import not_negative, positive, positive_number, share
+from knightadder.engine.errors import OptionError
+from knightadder.extras import needed_by
+from knightadder.progress import progress
+from knightadder.runs import locked, write_whole
+
+if TYPE_CHECKING:
+    from knightadder.core.evaluation.network_file import Network
+    from knightadder.workshop.train.run import TrainSettings
+
+_DESCRIPTION = """\
+Train a network (NNUE) from games that `knightadder datagen` has made. State and loss curve are kept in a folder; the
+command may be broken off, and the same one goes on. docs/networks.md describes it all.
+"""
+
+
+def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the subcommand ``train``."""
+    command = commands.add_parser("train", help="train a network from games", description=_DESCRIPTION)
+    command.add_argument("games", type=Path, nargs="*", metavar="FOLDER", help="games, as datagen keeps them")
+    command.add_argument("--state", type=Path, metavar="FOLDER", help="for positions, state and loss curve of the run")
+    command.add_argument("--out", type=Path, metavar="FILE", help="where to write the network")
+    command.add_argument("--name", default="", metavar="TEXT", help="a line to describe the network, kept in its file")
+    command.add_argument("--threads", type=positive, metavar="N", help="by default one for each processor core")
+
+    network = command.add_argument_group("the network")
+    network.add_argument("--width", type=_width, default=256, metavar="N", help="of the hidden layer; 256")
+    network.add_argument("--buckets", type=int, choices=(1, 2, 4, 8), default=1, help="output buckets; 1")
+    network.add_argument(
+        "--no-mirror", dest="mirrored", action="store_false", help="do not mirror the board by the king's side"
+    )
+    network.add_argument("--scale", type=_scale, default=200, metavar="CP", help="centipawns of an output of 1; 200")
+
+    data = command.add_argument_group("the positions")
+    data.add_argument("--positions", type=positive, metavar="N", help="take so many positions from the games at most")
+    data.add_argument("--first-ply", type=not_negative, default=16, metavar="N", help="leave out those before; 16")
+    data.add_argument(
+        "--score-below", type=positive, default=3000, metavar="CP", help="leave out larger absolute scores; 3000"
+    )
+    data.add_argument(
+        "--distill", choices=("classical", "pesto"), help="add positions labelled by this evaluation, without end"
+    )
+    data.add_argument("--distill-share", type=share, default=0.5, metavar="S", help="share of these; 0.5")
+
+    training = command.add_argument_group("training")
+    training.add_argument("--epochs", type=positive, default=10, metavar="N", help="times the number of positions; 10")
+    training.add_argument(
+        "--batch", type=positive, metavar="N", help="positions of a step; 4096, or 16384 from 10 M on"
+    )
+    training.add_argument(
+        "--rate", type=positive_number, default=1e-3, metavar="X", help="size of the first steps; 0.001"
+    )
+    training.add_argument(
+        "--result-share", type=share, default=0.0, metavar="S", help="share of the game's result in the target; 0"
+    )
+    training.add_argument("--start", type=Path, metavar="FILE", help="weights to begin with, as --export writes them")
+    training.add_argument("--seed", type=not_negative, default=1, metavar="N", help="of all chance; 1")
+
+    exchange = command.add_argument_group("exchange with other trainers")
+    exchange.add_argument(
+        "--export", type=Path, metavar="FILE", help="write the state's weights: .npz NumPy arrays, .bin bullet's layout"
+    )
+    exchange.add_argument(
+        "--import",
+        dest="imported",
+        type=Path,
+        metavar="FILE",
+        help="make a network of weights: .npz as above; else bullet's quantised.bin, with --buckets, --scale, ...",
+    )
+    command.set_defaults(run=run)
+
+
+def _width(text: str) -> int:
+    """Return a width that an engine can use."""
+    value = int(text)
+    if value % 16 or not 16 <= value <= 2048:
+        raise argparse.ArgumentTypeError("expected a multiple of 16, up to 2048")
+    return value
+
+
+def _scale(text: str) -> int:
+    value = positive(text)
+    if value >= 1 << 16:
+        raise ValueError(text)
+    return value
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the subcommand and return the exit status.
+
+    Raises
+    ------
+    OptionError
+        If an argument is wrong, a file cannot be used, or the state belongs to another run.
+    """
+    folder: Path | None = arguments.state
+    if arguments.imported:
+        if arguments.games or arguments.export or folder or not arguments.out:
+            raise OptionError("--import goes with --out, and without games, --state and --export")
+        _write_network(_import(arguments), arguments.out)
+    elif arguments.export:
+        if arguments.games or not folder:
+            raise OptionError("--export goes with --state, and without games")
+        _export(folder, arguments.export)
+    elif not arguments.games or not folder:
+        raise OptionError("give folders of games and --state, or see --help")
+    else:
+        _train(folder, arguments)
+    return 0
+
+
+def _train(folder: Path, arguments: argparse.Namespace) -> None:
+    """Train, and write the network."""
+    with needed_by("train", "train"):
+        from knightadder.workshop.train import positions
+        from knightadder.workshop.train import run as runs
+        from knightadder.workshop.train.trainer import Trainer
+        from knightadder.workshop.train.weights import quantise
+
+    from knightadder.core.native.processors import processors
+
+    settings = _settings(arguments)
+    weights = runs.first_weights(settings.shape, arguments.start, arguments.seed)
+    out: Path = arguments.out or folder / "network.nnue"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OptionError(f"cannot use {folder}: {error.strerror}") from None
+    threads = arguments.threads or processors()
+    with locked(folder):
+        runs.check_settings(folder, settings)
+        if not positions.has_positions(folder):
+            _gather(folder, arguments)
+        data = positions.load_positions(folder)
+        print(f"{len(data.training)} positions for training, {len(data.validation)} for validation", flush=True)
+        with Trainer(settings.shape, weights, threads, settings.scale, settings.result_share) as trainer:
+            losses = runs.load_checkpoint(folder, trainer)
+            size, steps = runs.length(settings, len(data.training))
+            done, begun = trainer.steps * size, time.perf_counter()
+            try:
+                with progress(steps * size, done, "positions") as update:
+
+                    def show(now: int, text: str) -> None:
+                        speed = (now - done) / max(time.perf_counter() - begun, 1e-9)
+                        update(now, f"{speed:.0f}/s  {text}")
+
+                    runs.train(folder, settings, data, trainer, losses, show)
+            except KeyboardInterrupt:
+                print(f"The state is in {folder}; the same command goes on from there", file=sys.stderr)
+                raise
+            last = "  ".join(f"{name} {curve[-1]:.6f}" for name, curve in losses.curves.items())
+            print(f"{steps * size} positions trained on  {last}")
+            _write_network(quantise(trainer.weights, settings.shape, settings.scale, arguments.name), out)
+
+
+def _settings(arguments: argparse.Namespace) -> TrainSettings:
+    from knightadder.workshop.train.run import TrainSettings, start_digest
+    from knightadder.workshop.train.weights import Shape
+
+    return TrainSettings(
+        games=[str(folder.resolve()) for folder in arguments.games],
+        first_ply=arguments.first_ply,
+        score_below=arguments.score_below,
+        positions=arguments.positions,
+        shape=Shape(arguments.width, arguments.buckets, arguments.mirrored),
+        scale=arguments.scale,
+        epochs=arguments.epochs,
+        batch=arguments.batch,
+        rate=arguments.rate,
+        result_share=arguments.result_share,
+        distill=arguments.distill,
+        distill_share=arguments.distill_share if arguments.distill else 0.0,
+        start=start_digest(arguments.start),
+        seed=arguments.seed,
+    )
+
+
+def _gather(folder: Path, arguments: argparse.Namespace) -> None:
+    """Read the positions from the games."""
+    from knightadder.workshop.datagen.reader import Filter
+    from knightadder.workshop.train.positions import gather, open_games
+
+    moves = sum(open_games(games).moves for games in arguments.games)
+    wanted = Filter(arguments.first_ply, arguments.score_below, quiet=True)
+    with progress(moves, 0, "moves read") as update:
+        gather(arguments.games, wanted, arguments.positions, folder, arguments.seed, lambda now: update(now, ""))
+
+
+def _export(folder: Path, file: Path) -> None:
+    """Write a run's weights for other programs."""
+    with needed_by("train", "train"):
+        from knightadder.workshop.train.run import weights_of
+    from knightadder.workshop.train.exchange import write_arrays, write_bullet
+    from knightadder.workshop.train.weights import quantise
+
+    weights, shape, scale = weights_of(folder)
+    if file.suffix == ".npz":
+        write_arrays(file, weights, shape, scale)
+    elif file.suffix == ".bin":
+        write_bullet(file, quantise(weights, shape, scale, ""))
+    else:
+        raise OptionError(f"cannot write {file}: expected a name that ends in .npz or .bin")
+    print(f"The weights are in {file}")
+
+
+def _import(arguments: argparse.Namespace) -> Network:
+    """Return the network of a file of another program."""
+    from knightadder.workshop.train.exchange import read_arrays, read_bullet
+    from knightadder.workshop.train.weights import quantise
+
+    file: Path = arguments.imported
+    if file.suffix != ".npz":
+        return read_bullet(file, arguments.buckets, arguments.mirrored, arguments.scale, arguments.name)
+    weights, shape, scale = read_arrays(file)
+    try:
+        return quantise(weights, shape, scale, arguments.name)
+    except ValueError as error:
+        raise OptionError(f"{file}: {error}") from None
+
+
+def _write_network(network: Network, file: Path) -> None:
+    """Write a network's file, and say so."""
+    from knightadder.core.evaluation.network_file import network_bytes
+
+    try:
+        data = network_bytes(network)
+    except ValueError as error:
+        raise OptionError(str(error)) from None
+    write_whole(file, data)
+    print(f"The network is in {file}")

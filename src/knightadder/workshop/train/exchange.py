@@ -1,0 +1,123 @@
+"""Exchange of networks with other trainers: weights as NumPy arrays, and bullet's file of integers."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from knightadder.core.evaluation.network_file import INPUTS, Network
+from knightadder.engine.errors import OptionError
+from knightadder.runs import reading, replacing, write_whole
+from knightadder.workshop.train.weights import Flat, Shape
+
+_NAMES = ("feature_weights", "feature_biases", "output_weights", "output_biases")
+
+_PADDING, _ALIGNMENT = b"bullet", 64  # of bullet's files
+
+
+def write_arrays(file: Path, flat: Flat, shape: Shape, scale: int) -> None:
+    """Write floating-point weights as an NPZ file of NumPy arrays, which PyTorch users can read.
+
+    Parameters
+    ----------
+    file : Path
+        The file; an existing one is replaced.
+    flat : array of float32
+        The weights.
+    shape : Shape
+    scale : int
+        Centipawns of an output of 1.
+
+    Raises
+    ------
+    OptionError
+        If it cannot be written.
+    """
+    about = json.dumps({"mirrored": shape.mirrored, "scale": scale})
+    arrays: dict[str, Any] = dict(zip(_NAMES, shape.parts(flat), strict=True))
+    with replacing(file) as beside, beside.open("wb") as stream:
+        np.savez(stream, about=np.array(about), **arrays)
+
+
+def read_arrays(file: Path) -> tuple[Flat, Shape, int]:
+    """Read what `write_arrays` has written, or a file with the same arrays.
+
+    Returns
+    -------
+    weights : array of float32
+    shape : Shape
+    scale : int
+
+    Raises
+    ------
+    OptionError
+        If it cannot be read or does not hold such a network.
+    """
+    with reading(file):
+        data = file.read_bytes()
+    try:
+        with np.load(io.BytesIO(data)) as arrays:
+            parts = [np.asarray(arrays[name], np.float32) for name in _NAMES]
+            about = json.loads(str(arrays["about"]))
+        shape = Shape(parts[1].size, parts[3].size, bool(about["mirrored"]))
+        flat = np.concatenate([part.ravel() for part in parts])
+        if [part.shape for part in parts] != [part.shape for part in shape.parts(flat)]:
+            raise ValueError("other shapes")
+        scale = int(about["scale"])
+    except (ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile):
+        raise OptionError(f"{file} does not hold the weights of a network") from None
+    if not np.isfinite(flat).all():
+        raise OptionError(f"{file}: some weights are not numbers")
+    return flat, shape, scale
+
+
+def write_bullet(file: Path, network: Network) -> None:
+    """Write a network as bullet's file ``quantised.bin``, see `read_bullet`; OptionError if that fails."""
+    data = b"".join(part.astype("<i2").tobytes() for part in network.parts())
+    missing = -len(data) % _ALIGNMENT
+    write_whole(file, data + (_PADDING * _ALIGNMENT)[:missing])
+
+
+def read_bullet(file: Path, buckets: int, mirrored: bool, scale: int, description: str) -> Network:
+    """Read a file ``quantised.bin`` of bullet, with a network (768 -> N)x2 -> 1.
+
+    This is the layout that bullet's ValueTrainerBuilder has written since 2025 for the inputs ``Chess768``, or
+    ``ChessBucketsMirrored`` with a single bucket, and the save format of its examples: ``l0w`` and ``l0b`` quantised by
+    255, ``l1w`` by 64 (and transposed if there are output buckets, of the kind ``MaterialCount``), ``l1b`` by 255 * 64.
+    All numbers are i16, little-endian: 768 rows of N, N, for each bucket 2 N, and one for each bucket. The end is
+    padded to a multiple of 64 bytes. The older TrainerBuilder with SCReLU wrote the same for a single bucket.
+
+    Parameters
+    ----------
+    file : Path
+    buckets : int
+        Number of output buckets.
+    mirrored : bool
+        Whether the inputs are mirrored.
+    scale : int
+        Centipawns of an output of 1: bullet's ``eval_scale``.
+    description : str
+        A line about where the network comes from.
+
+    Raises
+    ------
+    OptionError
+        If it cannot be read, or is not such a file.
+    """
+    with reading(file):
+        data = file.read_bytes()
+    width = len(data) // 2 // (INPUTS + 1 + 2 * buckets)
+    shape = Shape(width, buckets, mirrored)
+    size = 2 * shape.size
+    if not width or len(data) not in (size, size + -size % _ALIGNMENT):
+        raise OptionError(f"{file} is not a network (768 -> N)x2 -> 1 with {buckets} output buckets")
+    numbers = np.frombuffer(data[:size], "<i2").astype(np.int16)
+    try:
+        return Network(*shape.parts(numbers), mirrored=mirrored, scale=scale, description=description)
+    except ValueError as error:
+        raise OptionError(f"{file}: {error}") from None

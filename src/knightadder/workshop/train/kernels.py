@@ -1,0 +1,224 @@
+"""The inner loops of training, compiled by Numba: outputs, gradients, and the steps of AdamW.
+
+They stand in one file because Numba, which keeps what it has compiled, looks only at the file of a function to see
+whether it has changed.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from knightadder.core.native.intrinsics import lsb
+from knightadder.workshop.train.weights import LIMIT
+
+#: In the field `spare` of a packed position: it has no result, only a score.
+NO_RESULT = 1
+
+_FAST = {"nogil": True, "fastmath": True, "error_model": "numpy", "cache": True}
+_MEN = 32
+_KING, _UNMOVED_ROOK, _ROOK = 5, 6, 3  # codes of packed pieces
+_ZERO, _ONE = np.float32(0), np.float32(1)
+
+# AdamW's usual constants (Loshchilov and Hutter, 2019).
+_BETA_1, _BETA_2, _EPSILON = np.float32(0.9), np.float32(0.999), np.float32(1e-8)
+_LOWEST, _HIGHEST = np.float32(-LIMIT), np.float32(LIMIT)
+
+
+@njit(**_FAST)
+def list_features(record, mirrored, codes, squares, own, other):
+    """List the features of a packed position, for the side to move and for the other side; return their number.
+
+    ``core/evaluation/network_file.py`` describes the features. `codes` and `squares` are working memory.
+    """
+    rest, count = record.occupied, 0
+    white_king = black_king = np.int64(0)
+    while rest:
+        square = lsb(rest)
+        rest &= rest - np.uint64(1)
+        code = (np.int64(record.pieces[count >> 1]) >> ((count & 1) << 2)) & 15
+        if code & 7 == _UNMOVED_ROOK:
+            code += _ROOK - _UNMOVED_ROOK
+        if code == _KING:
+            white_king = square
+        elif code == _KING + 8:
+            black_king = square
+        codes[count], squares[count] = code, square
+        count += 1
+    black_to_move = np.int64(record.stm_ep) >> 7
+    own_king, other_king = white_king, black_king
+    if black_to_move:
+        own_king, other_king = black_king, white_king
+    own_turn, other_turn = 56 * black_to_move, 56 * (1 - black_to_move)
+    if mirrored:
+        own_turn ^= 7 if own_king & 4 else 0
+        other_turn ^= 7 if other_king & 4 else 0
+    for man in range(count):
+        theirs = (codes[man] >> 3) ^ black_to_move
+        first = (codes[man] & 7) * 64
+        own[man] = theirs * 384 + first + (squares[man] ^ own_turn)
+        other[man] = (theirs ^ 1) * 384 + first + (squares[man] ^ other_turn)
+    return count
+
+
+@njit(**_FAST)
+def _sum_features(total, biases, weights, features, count):
+    """Compute the hidden layer of one side, before activation; four rows at a time save reading the sums again."""
+    for i in range(total.size):
+        total[i] = biases[i]
+    man = 0
+    while man + 4 <= count:
+        a, b = weights[features[man]], weights[features[man + 1]]
+        c, d = weights[features[man + 2]], weights[features[man + 3]]
+        for i in range(total.size):
+            total[i] += (a[i] + b[i]) + (c[i] + d[i])
+        man += 4
+    while man < count:
+        a = weights[features[man]]
+        for i in range(total.size):
+            total[i] += a[i]
+        man += 1
+
+
+@njit(**_FAST)
+def _activate_and_weigh(total, weights):
+    """Return the sum of the squares of the clipped values (SCReLU), times their weights."""
+    output = _ZERO
+    for i in range(total.size):
+        clipped = min(max(total[i], _ZERO), _ONE)
+        output += clipped * clipped * weights[i]
+    return output
+
+
+@njit(**_FAST)
+def _go_back(total, weights, slope, output_slopes, bias_slopes, feature_slopes, features, count):
+    """Add the gradient of one side's half to the sums; `total` is overwritten."""
+    for i in range(total.size):
+        clipped = min(max(total[i], _ZERO), _ONE)
+        output_slopes[i] += slope * clipped * clipped
+        hidden = slope * weights[i] * (clipped + clipped)
+        hidden = hidden if total[i] < _ONE else _ZERO
+        bias_slopes[i] += hidden
+        total[i] = hidden
+    for man in range(count):
+        row = feature_slopes[features[man]]
+        for i in range(total.size):
+            row[i] += total[i]
+
+
+@njit(**_FAST)
+def pass_over(records, weights, slopes, learn, mirrored, scale, result_share, outputs):
+    """Compute the outputs of positions, and the sum of their losses; with `learn` also the gradient of that.
+
+    The loss is ``(sigmoid(output) - target) ** 2``. The target is `result_share` times the game's result and, for the
+    rest, the sigmoid of the score divided by `scale`, all from the side to move's view.
+
+    Parameters
+    ----------
+    records : array of PACKED
+        The positions; scores of those marked by `NO_RESULT` are the whole target.
+    weights : tuple of arrays
+        The weights, see `Shape.parts`.
+    slopes : tuple of arrays
+        As `weights`: what the gradient is added to.
+    learn : bool
+        Whether to compute the gradient.
+    mirrored : bool
+        See `Shape`.
+    scale : float
+        Centipawns of an output of 1.
+    result_share : float
+        Share of the result in the target.
+    outputs : array of float32
+        Receives the outputs.
+
+    Returns
+    -------
+    float
+        The sum of the losses.
+    """
+    feature_weights, feature_biases, output_weights, output_biases = weights
+    feature_slopes, bias_slopes, output_slopes, output_bias_slopes = slopes
+    own, other = np.zeros(_MEN, np.int64), np.zeros(_MEN, np.int64)
+    codes, squares = np.zeros(_MEN, np.int64), np.zeros(_MEN, np.int64)
+    own_sums, other_sums = np.zeros_like(feature_biases), np.zeros_like(feature_biases)
+    men_per_bucket = (_MEN + output_biases.size - 1) // output_biases.size
+    loss = 0.0
+    for place in range(records.size):
+        record = records[place]
+        count = list_features(record, mirrored, codes, squares, own, other)
+        bucket = (count - 2) // men_per_bucket
+        _sum_features(own_sums, feature_biases, feature_weights, own, count)
+        _sum_features(other_sums, feature_biases, feature_weights, other, count)
+        output = (
+            _activate_and_weigh(own_sums, output_weights[bucket, 0])
+            + _activate_and_weigh(other_sums, output_weights[bucket, 1])
+            + output_biases[bucket]
+        )
+        outputs[place] = output
+
+        score, result = record.score / scale, record.result * 0.5
+        if record.stm_ep >> 7:
+            score, result = -score, 1.0 - result
+        share = result_share if record.spare != NO_RESULT else 0.0
+        target = share * result + (1.0 - share) / (1.0 + math.exp(-score))
+        expected = 1.0 / (1.0 + math.exp(-output))
+        error = expected - target
+        loss += error * error
+        if learn:
+            slope = np.float32(2.0 * error * expected * (1.0 - expected))
+            output_bias_slopes[bucket] += slope
+            _go_back(
+                own_sums,
+                output_weights[bucket, 0],
+                slope,
+                output_slopes[bucket, 0],
+                bias_slopes,
+                feature_slopes,
+                own,
+                count,
+            )
+            _go_back(
+                other_sums,
+                output_weights[bucket, 1],
+                slope,
+                output_slopes[bucket, 1],
+                bias_slopes,
+                feature_slopes,
+                other,
+                count,
+            )
+    return loss
+
+
+@njit(**_FAST)
+def adamw(weights, means, squares, slopes, first, end, factor, rate, decay, steps):
+    """Do one step of AdamW on ``weights[first:end]``; the threads' gradients are added up and cleared.
+
+    Parameters
+    ----------
+    weights, means, squares : arrays of float32
+        The weights, and the decaying means of the gradient and of its square.
+    slopes : array of float32, shape (threads, weights)
+        The gradients, times the number of positions.
+    first, end : int
+        The weights to change.
+    factor : float32
+        1 / number of positions.
+    rate, decay : float32
+        Size of the step, and of the decay of the weights in relation to it.
+    steps : int
+        Number of this step, from 1.
+    """
+    mean_factor = np.float32(1.0 / (1.0 - 0.9**steps))
+    square_factor = np.float32(1.0 / (1.0 - 0.999**steps))
+    for i in range(first, end):
+        slope = _ZERO
+        for thread in range(slopes.shape[0]):
+            slope += slopes[thread, i]
+            slopes[thread, i] = _ZERO
+        slope *= factor
+        means[i] = _BETA_1 * means[i] + (_ONE - _BETA_1) * slope
+        squares[i] = _BETA_2 * squares[i] + (_ONE - _BETA_2) * slope * slope
+        step = means[i] * mean_factor / (math.sqrt(squares[i] * square_factor) + _EPSILON)
+        weights[i] = min(max(weights[i] - rate * (step + decay * weights[i]), _LOWEST), _HIGHEST)

@@ -1,0 +1,159 @@
+"""The positions of a run: read from games once, shuffled, and kept in the run's folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from knightadder.core.board.packed import PACKED
+from knightadder.core.board.viriformat import HEADER
+from knightadder.engine.errors import OptionError
+from knightadder.runs import reading, write_whole
+from knightadder.workshop.datagen.merge import write_shuffled
+from knightadder.workshop.datagen.parts import Parts
+from knightadder.workshop.datagen.reader import Filter, Reader
+
+_TRAINING, _VALIDATION = "training.bin", "validation.bin"
+
+_ONE_IN = 100  # games for each that is held out
+_MOST_VALIDATION = 200_000  # positions: more would only cost time
+
+
+@dataclass(frozen=True, slots=True)
+class Positions:
+    """The positions of a run.
+
+    Attributes
+    ----------
+    training : array of PACKED
+        Memory-mapped, in random order.
+    validation : array of PACKED
+        Positions of other games.
+    """
+
+    training: NDArray[np.void]
+    validation: NDArray[np.void]
+
+
+def has_positions(folder: Path) -> bool:
+    """Return whether `gather` has finished in a run's folder."""
+    return (folder / _TRAINING).exists()
+
+
+def load_positions(folder: Path) -> Positions:
+    """Return the positions in a run's folder.
+
+    Raises
+    ------
+    OptionError
+        If they cannot be read.
+    """
+    arrays = []
+    for name in (_TRAINING, _VALIDATION):
+        file = folder / name
+        with reading(file):
+            size = file.stat().st_size
+        if not size or size % PACKED.itemsize:
+            raise OptionError(f"{file} is damaged: remove the folder to begin again")
+        arrays.append(np.memmap(file, PACKED, "r"))
+    return Positions(arrays[0], np.array(arrays[1]))
+
+
+def gather(
+    games: Sequence[Path], wanted: Filter, most: int | None, folder: Path, seed: int, update: Callable[[int], None]
+) -> None:
+    """Read positions from games, and write those for training and for validation into a run's folder.
+
+    Whole games are held out for validation: one of a hundred, chosen by a hash of its number. Of equal positions only
+    one is kept.
+
+    Parameters
+    ----------
+    games : sequence of Path
+        Folders of `knightadder datagen`.
+    wanted : Filter
+        Which positions to use.
+    most : int, optional
+        Stop after so many positions for training, equal ones counted.
+    folder : Path
+        The run's folder.
+    seed : int
+        Seed of the order.
+    update : callable
+        Receives the number of moves read.
+
+    Raises
+    ------
+    OptionError
+        If the games cannot be read, the files cannot be written, or there are too few positions.
+    """
+    folders = [open_games(place) for place in games]
+    held_out: list[NDArray[np.void]] = []
+    reader = Reader()
+
+    def blocks() -> Iterator[NDArray[np.void]]:
+        taken = moves = 0
+        for parts in folders:
+            for number, words in zip(sorted(parts.chunks), parts.read(), strict=True):
+                training, validation = split(words, number)
+                held_out.extend(records.copy() for records in reader.blocks(validation, wanted))
+                for records in reader.blocks(training, wanted):
+                    rest = len(records) if most is None else most - taken
+                    taken += min(len(records), rest)
+                    yield records[:rest]
+                if taken == most:
+                    return
+                moves += parts.chunks[number].moves
+                update(moves)
+
+    available = sum(parts.moves for parts in folders)
+    shuffled = write_shuffled(blocks(), folder / _TRAINING, min(most or available, available), seed)
+    validation = np.concatenate([np.empty(0, PACKED), *held_out])
+    np.random.default_rng(seed).shuffle(validation)
+    if not shuffled.written or not len(validation):
+        (folder / _TRAINING).unlink()
+        raise OptionError("there are too few games: at least some hundred are needed")
+    write_whole(folder / _VALIDATION, validation[:_MOST_VALIDATION].tobytes())
+
+
+def open_games(folder: Path) -> Parts:
+    """Return the chunks of a folder of games; OptionError if there are none."""
+    parts = Parts(folder)
+    parts.load()
+    if not parts.chunks:
+        raise OptionError(f"there are no games in {folder}")
+    return parts
+
+
+def split(words: NDArray[np.uint32], chunk: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Divide the games of a chunk into those for training and those for validation.
+
+    Parameters
+    ----------
+    words : array of uint32
+        The games, as ``core/board/viriformat.py`` describes them.
+    chunk : int
+        Number of the chunk.
+    """
+    zeros = np.flatnonzero(words == 0)
+    bounds = [0]
+    while bounds[-1] < len(words):
+        place = np.searchsorted(zeros, bounds[-1] + HEADER)
+        bounds.append(int(zeros[place]) + 1 if place < len(zeros) else len(words))
+    lengths = np.diff(bounds)
+    numbers = np.arange(len(lengths), dtype=np.uint64) + np.uint64(chunk) * np.uint64(1 << 32)
+    held_out = np.repeat(_is_held_out(numbers), lengths)
+    return words[~held_out], words[held_out]
+
+
+def _is_held_out(numbers: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Choose one of `_ONE_IN` games, by a hash of their numbers (SplitMix64)."""
+    numbers = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    chosen: NDArray[np.bool_] = (mixed ^ (mixed >> np.uint64(31))) % np.uint64(_ONE_IN) == 0
+    return chosen

@@ -1,0 +1,103 @@
+"""The trainer: the weights with the state of their optimiser, and the threads that work on them."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from knightadder.workshop.train.kernels import adamw, pass_over
+from knightadder.workshop.train.weights import Flat, Shape
+
+_DECAY = np.float32(0.01)  # AdamW's usual value
+
+
+class Trainer:
+    """Trains a network.
+
+    Each thread computes the gradient of its part of a batch. The parts are the same for the same number of threads, and
+    the gradients are added up in the same order, so that the weights are the same, too.
+
+    Parameters
+    ----------
+    shape : Shape
+    weights : array of float32
+        The weights to begin with; they are changed.
+    threads : int
+        Number of threads.
+    scale : float
+        Centipawns of an output of 1.
+    result_share : float
+        Share of the game's result in the target; the rest is the score of search.
+
+    Attributes
+    ----------
+    weights, means, squares : arrays of float32
+        The weights, and AdamW's means of the gradient and of its square.
+    steps : int
+        Number of steps so far.
+    pool : ThreadPoolExecutor
+        The threads.
+    """
+
+    def __init__(self, shape: Shape, weights: Flat, threads: int, scale: float, result_share: float) -> None:
+        self.shape, self.threads = shape, threads
+        self.weights = weights
+        self.means, self.squares = np.zeros_like(weights), np.zeros_like(weights)
+        self.steps = 0
+        self._scale, self._result_share = float(scale), float(result_share)
+        self._slopes = np.zeros((threads, shape.size), np.float32)
+        self.pool = ThreadPoolExecutor(threads, "training")
+        self._submit: Any = self.pool.submit  # since compiled functions have no types
+
+    def step(self, records: NDArray[np.void], rate: float) -> float:
+        """Improve the weights by one batch of positions, and return its mean loss; `rate` is the size of the step."""
+        loss, _ = self._pass_over(records, learn=True)
+        self.steps += 1
+        cuts = np.linspace(0, self.shape.size, self.threads + 1).astype(np.int64)
+        numbers = np.float32(1 / len(records)), np.float32(rate), _DECAY, self.steps
+        arrays = self.weights, self.means, self.squares, self._slopes
+        jobs = [self._submit(adamw, *arrays, first, end, *numbers) for first, end in pairwise(cuts)]
+        for job in jobs:
+            job.result()
+        return loss / len(records)
+
+    def loss(self, records: NDArray[np.void]) -> float:
+        """Return the mean loss of positions."""
+        return self._pass_over(records, learn=False)[0] / len(records)
+
+    def values(self, records: NDArray[np.void]) -> NDArray[Any]:
+        """Return the values of positions, in centipawns from the side to move's view."""
+        return self._pass_over(records, learn=False)[1] * self._scale
+
+    def gradient(self, records: NDArray[np.void]) -> Flat:
+        """Return the gradient of the mean loss of positions."""
+        self._pass_over(records, learn=True)
+        slopes: Flat = self._slopes.sum(axis=0) / np.float32(len(records))
+        self._slopes[:] = 0
+        return slopes
+
+    def _pass_over(self, records: NDArray[np.void], learn: bool) -> tuple[float, NDArray[np.float32]]:
+        outputs = np.empty(len(records), np.float32)
+        cuts = np.linspace(0, len(records), self.threads + 1).astype(np.int64)
+        weights = self.shape.parts(self.weights)
+        numbers = learn, self.shape.mirrored, self._scale, self._result_share
+        jobs = []
+        for thread, (first, end) in enumerate(pairwise(cuts)):
+            slopes = self.shape.parts(self._slopes[thread])
+            jobs.append(self._submit(pass_over, records[first:end], weights, slopes, *numbers, outputs[first:end]))
+        return sum(job.result() for job in jobs), outputs
+
+    def __enter__(self) -> Self:
+        """Return the trainer for a ``with`` block."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the threads."""
+        self.pool.shutdown(cancel_futures=True)

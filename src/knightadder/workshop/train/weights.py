@@ -1,0 +1,98 @@
+"""The weights of a network while it is trained: floating-point numbers in one flat array, with views of its parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from knightadder.core.evaluation.network_file import INPUTS, QA, QB, Network
+
+Flat: TypeAlias = NDArray[np.float32]
+Parts: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
+
+#: No weight gets larger. So QB times an output weight fits into 8 bits, and its product with a clipped sum into 16.
+#: bullet and others use the same limit.
+LIMIT = 1.98
+
+# Spread of the first weights: small enough that sums of thirty features stay between 0 and 1 at the beginning.
+_FEATURE_SPREAD, _FIRST_BIAS = 0.05, 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The shape of a network.
+
+    Attributes
+    ----------
+    width : int
+        N, the width of the hidden layer.
+    buckets : int
+        Number of output buckets.
+    mirrored : bool
+        Whether the files are turned around while the own king is on files e to h.
+    """
+
+    width: int
+    buckets: int
+    mirrored: bool
+
+    @property
+    def size(self) -> int:
+        """Number of all weights and biases."""
+        return (INPUTS + 1) * self.width + self.buckets * (2 * self.width + 1)
+
+    def parts(self, flat: NDArray[Any]) -> Parts:
+        """Return views of a flat array: feature weights and biases, output weights and biases, shaped as in Network."""
+        width, buckets = self.width, self.buckets
+        shapes = (INPUTS, width), (width,), (buckets, 2, width), (buckets,)
+        cuts = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
+        first, second, third, fourth = map(np.reshape, np.split(flat, cuts), shapes)
+        return first, second, third, fourth
+
+
+def initial_weights(shape: Shape, seed: int) -> Flat:
+    """Return random weights to begin with."""
+    chance = np.random.default_rng(seed)
+    flat = np.zeros(shape.size, np.float32)
+    feature_weights, feature_biases, output_weights, _ = shape.parts(flat)
+    feature_weights[:] = chance.normal(0, _FEATURE_SPREAD, feature_weights.shape)
+    feature_biases[:] = _FIRST_BIAS
+    spread = min(shape.width**-0.5, LIMIT / 4)
+    output_weights[:] = chance.normal(0, spread, output_weights.shape)
+    return np.clip(flat, -LIMIT, LIMIT)
+
+
+def quantise(flat: Flat, shape: Shape, scale: int, description: str) -> Network:
+    """Return the network with its weights rounded to integers.
+
+    Parameters
+    ----------
+    flat : array of float32
+        The weights; those beyond `LIMIT` are clipped.
+    shape : Shape
+    scale : int
+        Centipawns of an output of 1.
+    description : str
+        A line about where the network comes from.
+
+    Raises
+    ------
+    ValueError
+        If the network cannot be used by an engine: see `Network`.
+    """
+    units = (QA, QA, QB, QA * QB)
+    first, second, third, fourth = (
+        np.rint(np.clip(part, -LIMIT, LIMIT).astype(np.float64) * unit).astype(np.int16)
+        for part, unit in zip(shape.parts(flat), units, strict=True)
+    )
+    return Network(first, second, third, fourth, shape.mirrored, scale, description)
+
+
+def dequantise(network: Network) -> Flat:
+    """Return the weights of a network as floating-point numbers."""
+    units = (QA, QA, QB, QA * QB)
+    parts = [part.ravel() / unit for part, unit in zip(network.parts(), units, strict=True)]
+    return np.concatenate(parts).astype(np.float32)

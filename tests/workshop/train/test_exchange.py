@@ -1,0 +1,97 @@
+"""Exchange with other trainers: weights come back as they were, and other files are refused by a clear line."""
+
+from __future__ import annotations
+
+import json
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from knightadder.core.evaluation.network_file import Network
+from knightadder.engine.errors import OptionError
+from knightadder.workshop.train.exchange import read_arrays, read_bullet, write_arrays, write_bullet
+from knightadder.workshop.train.weights import Shape, initial_weights, quantise
+
+SHAPES = [Shape(16, 1, True), Shape(32, 8, False)]
+
+
+def parts_of(network: Network) -> list[list]:
+    return [part.tolist() for part in network.parts()]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_arrays_come_back(tmp_path: Path, shape: Shape) -> None:
+    file, flat = tmp_path / "weights.npz", initial_weights(shape, 1)
+    write_arrays(file, flat, shape, 300)
+    read, found, scale = read_arrays(file)
+    assert read.tobytes() == flat.tobytes()
+    assert (found, scale) == (shape, 300)
+    with np.load(file) as arrays:  # as the documents describe it
+        assert arrays["feature_weights"].shape == (768, shape.width)
+        assert arrays["output_weights"].shape == (shape.buckets, 2, shape.width)
+        assert json.loads(str(arrays["about"])) == {"mirrored": shape.mirrored, "scale": 300}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_bullet_s_file_comes_back(tmp_path: Path, shape: Shape) -> None:
+    file, network = tmp_path / "quantised.bin", quantise(initial_weights(shape, 1), shape, 400, "mine")
+    write_bullet(file, network)
+    assert file.stat().st_size % 64 == 0
+    read = read_bullet(file, shape.buckets, shape.mirrored, 400, "theirs")
+    assert parts_of(read) == parts_of(network)
+    assert (read.mirrored, read.scale, read.description) == (shape.mirrored, 400, "theirs")
+    file.write_bytes(file.read_bytes()[: 2 * shape.size])  # without padding
+    assert parts_of(read_bullet(file, shape.buckets, shape.mirrored, 400, "")) == parts_of(network)
+
+
+def test_bullet_s_layout(tmp_path: Path) -> None:
+    """Each column of bullet's matrices is written after the other: all weights of an input, of a bucket."""
+    file, width, buckets = tmp_path / "quantised.bin", 16, 2
+    numbers = list(range(-100, 101)) * 100
+    numbers = numbers[: 769 * width + buckets * (2 * width + 1)]
+    data = struct.pack(f"<{len(numbers)}h", *numbers)
+    file.write_bytes(data + b"bullet" * 4 + b"bullet"[: -(len(data) + 24) % 64])
+    network = read_bullet(file, buckets, True, 400, "")
+    assert network.feature_weights[7].tolist() == numbers[7 * width : 8 * width]
+    assert network.feature_biases.tolist() == numbers[768 * width : 769 * width]
+    assert network.output_weights.ravel().tolist() == numbers[769 * width : -buckets]
+    assert network.output_biases.tolist() == numbers[-buckets:]
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 torn", b"no archive", bytes(1000)])
+def test_another_file_is_refused(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "other"
+    file.write_bytes(content)
+    with pytest.raises(OptionError, match=r"does not hold the weights of a network$"):
+        read_arrays(file)
+    with pytest.raises(OptionError, match=r"is not a network \(768 -> N\)x2 -> 1 with 1 output buckets$"):
+        read_bullet(file, 1, True, 400, "")
+
+
+def test_other_arrays_are_refused(tmp_path: Path) -> None:
+    file, shape = tmp_path / "weights.npz", SHAPES[0]
+    with pytest.raises(OptionError, match="cannot read"):
+        read_arrays(file)
+    arrays = dict(zip(("feature_weights", "feature_biases", "output_weights"), np.ones((3, 2)), strict=True))
+    np.savez(file, **arrays)
+    with pytest.raises(OptionError, match="does not hold the weights"):
+        read_arrays(file)
+    np.savez(file, **arrays, output_biases=np.zeros(1), about=np.array('{"mirrored": true, "scale": 1}'))
+    with pytest.raises(OptionError, match="does not hold the weights"):
+        read_arrays(file)
+    flat = initial_weights(shape, 1)
+    flat[5] = np.nan
+    write_arrays(file, flat, shape, 200)
+    with pytest.raises(OptionError, match="some weights are not numbers"):
+        read_arrays(file)
+
+
+def test_weights_that_could_overflow_are_refused(tmp_path: Path) -> None:
+    file, shape = tmp_path / "quantised.bin", SHAPES[0]
+    numbers = np.zeros(shape.size, np.int16)
+    numbers[769 * shape.width] = 200
+    file.write_bytes(numbers.tobytes())
+    with pytest.raises(OptionError, match=r"quantised.bin: the output weights are so large"):
+        read_bullet(file, 1, True, 400, "")

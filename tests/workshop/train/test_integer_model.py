@@ -1,0 +1,55 @@
+"""The integer model is what the description says, number by number, and close to the floating-point network."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from train_data import packed, plain_features, plain_value, random_boards
+
+from knightadder.workshop.train.integer_model import features_of, integer_values
+from knightadder.workshop.train.trainer import Trainer
+from knightadder.workshop.train.weights import LIMIT, Shape, dequantise, initial_weights, quantise
+
+BOARDS = random_boards(1, 500)
+RECORDS = packed(BOARDS)
+SHAPES = [Shape(16, 1, True), Shape(32, 8, True), Shape(16, 1, False)]
+
+
+@pytest.mark.parametrize("mirrored", [True, False])
+def test_features_are_those_of_the_description(mirrored: bool) -> None:
+    own, other = features_of(RECORDS, mirrored)
+    for board, first, second in zip(BOARDS, own, other, strict=True):
+        assert sorted(first[first < 768]) == sorted(plain_features(board, board.turn, mirrored))
+        assert sorted(second[second < 768]) == sorted(plain_features(board, not board.turn, mirrored))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_it_equals_plain_integers(shape: Shape) -> None:
+    for spread in (0.1, 0.7):  # the second saturates many sums
+        flat = np.random.default_rng(1).normal(0, spread, shape.size).astype(np.float32)
+        network = quantise(flat, shape, 317, "")
+        values = integer_values(network, RECORDS[:200])
+        assert values.tolist() == [plain_value(network, board) for board in BOARDS[:200]]
+        assert len(set(values.tolist())) > 50
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_floating_point_and_integers_agree(shape: Shape) -> None:
+    with Trainer(shape, initial_weights(shape, 1), 1, 200, 0.0) as trainer:
+        for _ in range(50):
+            trainer.step(RECORDS, 0.01)
+        found = trainer.values(RECORDS)
+        difference = abs(found - integer_values(quantise(trainer.weights, shape, 200, ""), RECORDS))
+    assert found.std() > 50
+    assert difference.mean() < 5
+
+
+def test_weights_are_rounded_and_clipped() -> None:
+    shape = Shape(16, 1, True)
+    flat = np.zeros(shape.size, np.float32)
+    flat[:4] = 5.0, -5.0, 0.5 / 255 + 1e-4, -1.0
+    network = quantise(flat, shape, 200, "")
+    assert network.feature_weights[0, :4].tolist() == [round(LIMIT * 255), -round(LIMIT * 255), 1, -255]
+    again = dequantise(network)
+    assert np.allclose(again, np.clip(flat, -LIMIT, LIMIT), atol=0.5 / 255)
+    assert quantise(again, shape, 200, "").feature_weights.tolist() == network.feature_weights.tolist()

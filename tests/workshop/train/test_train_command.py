@@ -1,0 +1,254 @@
+"""The command `train`: what it writes, that it goes on where it stopped, and what it says to bad input."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from train_data import games_folder, packed, random_boards
+
+from knightadder.cli import main
+from knightadder.core.evaluation.network_file import read_network
+from knightadder.runs import locked
+from knightadder.workshop.train import positions, run
+from knightadder.workshop.train.integer_model import integer_values
+from knightadder.workshop.train.run import Losses, rate_factor, weights_of
+from knightadder.workshop.train.weights import Shape, quantise
+
+PLOT = Losses.plot
+
+
+@pytest.fixture(autouse=True)
+def small_and_quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let some hundred positions be enough for several checkpoints, and draw no curves."""
+    monkeypatch.setattr(positions, "_ONE_IN", 10)
+    monkeypatch.setattr(run, "_CHECKPOINT_POSITIONS", 200)
+    monkeypatch.setattr(run, "_DISTILLED_VALIDATION", 100)
+    monkeypatch.setattr(Losses, "plot", lambda losses, folder: None)
+
+
+@pytest.fixture(scope="module")
+def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return games_folder(tmp_path_factory.mktemp("data") / "games", 2)
+
+
+def train(games: Path, state: Path, *more: str) -> int:
+    small = "--width", "16", "--batch", "100", "--threads", "2"
+    return main(["train", str(games), "--state", str(state), *small, *more])
+
+
+def test_it_writes_a_network_and_a_loss_curve(
+    games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Losses, "plot", PLOT)
+    out = tmp_path / "one.nnue"
+    assert train(games, tmp_path / "run", "--epochs", "2", "--out", str(out), "--name", "of a test") == 0
+    network = read_network(out)
+    assert (network.width, network.buckets, network.mirrored, network.scale) == (16, 1, True, 200)
+    assert network.description == "of a test"
+    shown = capsys.readouterr().out
+    assert "positions for training" in shown and "positions trained on  training 0." in shown and str(out) in shown
+    assert (tmp_path / "run" / "loss.png").read_bytes().startswith(b"\x89PNG")
+    files = ["checkpoint.npz", "loss.png", "settings.json", "training.bin", "validation.bin"]
+    assert sorted(file.name for file in (tmp_path / "run").iterdir()) == files
+    weights, shape, scale = weights_of(tmp_path / "run")
+    records = packed(random_boards(1, 50))
+    expected = integer_values(quantise(weights, shape, scale, ""), records)
+    assert integer_values(network, records).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("more", [(), ("--distill", "pesto", "--distill-share", "0.4", "--result-share", "0.1")])
+def test_a_run_that_was_stopped_ends_as_one_that_was_not(
+    games: Path, tmp_path: Path, more: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = ("--epochs", "3", *more)
+    assert train(games, tmp_path / "whole", *more) == 0
+
+    def stop(losses: Losses, folder: Path) -> None:
+        if len(losses.positions) > 3:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Losses, "plot", stop)
+        assert train(games, tmp_path / "parts", *more) == 130
+    assert not (tmp_path / "parts" / "network.nnue").exists()
+    assert train(games, tmp_path / "parts", *more) == 0
+    for name in ("network.nnue", "checkpoint.npz"):
+        assert (tmp_path / "parts" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def test_the_loss_falls(games: Path, tmp_path: Path) -> None:
+    assert train(games, tmp_path / "run", "--epochs", "10", "--rate", "0.01", "--distill", "pesto") == 0
+    with np.load(tmp_path / "run" / "checkpoint.npz") as arrays:
+        about = json.loads(str(arrays["about"]))
+    assert about.keys() == {"steps", "positions", "curves"}
+    assert about["curves"].keys() == {"training", "validation", "distilled"}
+    assert about["positions"] == sorted(about["positions"])
+    assert about["steps"] * 100 == about["positions"][-1]
+    for curve in about["curves"].values():
+        assert len(curve) == len(about["positions"])
+    training = about["curves"]["training"]
+    assert training[-1] < 0.3 * training[0]
+
+
+def test_training_continues_other_weights(games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert train(games, tmp_path / "first", "--epochs", "1") == 0
+    arrays = tmp_path / "first.npz"
+    assert main(["train", "--state", str(tmp_path / "first"), "--export", str(arrays)]) == 0
+    again = tmp_path / "again"
+    assert train(games, again, "--start", str(arrays), "--rate", "1e-12", "--epochs", "1") == 0
+    first, second = (weights_of(tmp_path / name)[0] for name in ("first", "again"))
+    assert np.allclose(first, second, atol=1e-6)
+    assert "other start:" in refusal(capsys, games, again, "--rate", "1e-12", "--epochs", "1")
+    assert "another shape" in refusal(capsys, games, tmp_path / "new", "--start", str(arrays), "--buckets", "2")
+
+
+def test_networks_are_exchanged(games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    state, shape = str(tmp_path / "run"), ("--buckets", "8", "--no-mirror", "--scale", "300")
+    assert train(games, tmp_path / "run", "--epochs", "1", *shape) == 0
+    trained = read_network(tmp_path / "run" / "network.nnue")
+    for name, more in (("one.npz", ()), ("one.bin", shape)):
+        assert main(["train", "--state", state, "--export", str(tmp_path / name)]) == 0
+        arguments = ["--import", str(tmp_path / name), "--out", str(tmp_path / "one.nnue"), "--name", "imported", *more]
+        assert main(["train", *arguments]) == 0
+        network = read_network(tmp_path / "one.nnue")
+        assert [part.tolist() for part in network.parts()] == [part.tolist() for part in trained.parts()]
+        assert (network.mirrored, network.scale, network.description) == (False, 300, "imported")
+
+
+def refusal(capsys: pytest.CaptureFixture[str], games: Path, state: Path, *more: str) -> str:
+    """Train, which is to be refused, and give the line that says why."""
+    capsys.readouterr()
+    assert train(games, state, *more) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    return line
+
+
+def test_another_run_s_state_is_refused(games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "run"
+    assert train(games, folder, "--epochs", "1") == 0
+    before = (folder / "checkpoint.npz").read_bytes()
+    for option, value, name in (
+        ("--epochs", "2", "epochs"),
+        ("--width", "32", "shape"),
+        ("--result-share", "0.5", "result_share"),
+        ("--positions", "7", "positions"),
+    ):
+        said = refusal(capsys, games, folder, "--epochs", "1", option, value)
+        end = ": go on with the same, or give another --state"
+        assert said == f"knightadder: {folder} belongs to another run, with other {name}{end}"
+    with locked(folder):
+        assert refusal(capsys, games, folder, "--epochs", "1").endswith("is in use by another run")
+    assert (folder / "checkpoint.npz").read_bytes() == before
+    assert train(games, folder, "--epochs", "1", "--threads", "1") == 0  # it is done: the network is written again
+
+
+def test_a_damaged_state_is_refused(games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "run"
+    assert train(games, folder, "--epochs", "1") == 0
+    whole = (folder / "checkpoint.npz").read_bytes()
+    for content in (b"", b"no archive", whole[:1000], whole[:-100]):
+        (folder / "checkpoint.npz").write_bytes(content)
+        assert "checkpoint.npz is damaged: remove it" in refusal(capsys, games, folder, "--epochs", "1")
+    (folder / "settings.json").write_text("[")
+    assert "is not of such a run: give another --state" in refusal(capsys, games, folder, "--epochs", "1")
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "letter.txt").write_text("dear")
+    assert "is not empty" in refusal(capsys, games, other)
+    assert [file.name for file in other.iterdir()] == ["letter.txt"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "give folders of games and --state"),
+        (("games",), "give folders of games and --state"),
+        (("--export", "x.npz"), "--export goes with --state"),
+        (("--import", "x.npz"), "--import goes with --out"),
+        (("--import", "x.npz", "--out", "y", "--state", "z"), "--import goes with --out"),
+        (("--import", "missing.npz", "--out", "y"), "cannot read missing.npz"),
+        (("--state", "missing", "--export", "x.npz"), "cannot read missing"),
+        (("games", "--state", "run"), "there are no games in games"),
+    ],
+)
+def test_bad_arguments_get_one_line(
+    words: tuple[str, ...],
+    message: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["train", *words]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"knightadder: {message}")
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--width", "24"), ("--width", "0"), ("--buckets", "3"), ("--scale", "0"), ("--rate", "nan")]
+)
+def test_values_out_of_range_are_refused(
+    option: str, value: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        train(tmp_path, tmp_path / "run", option, value)
+    assert f"argument {option}" in capsys.readouterr().err
+
+
+def test_what_has_no_weights_is_not_exported(games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert train(games, tmp_path / "run", "--epochs", "1") == 0
+    for name, message in (("x.txt", "expected a name that ends in .npz or .bin"), ("x.npz", "has no weights yet")):
+        if name == "x.npz":
+            (tmp_path / "run" / "checkpoint.npz").unlink()
+        capsys.readouterr()
+        assert main(["train", "--state", str(tmp_path / "run"), "--export", str(tmp_path / name)]) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_numba_is_asked_for(
+    games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.startswith(("numba", "knightadder.workshop.train."))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "numba", None)
+    # The command imports its modules anew, into the package, too.
+    for name in ("kernels", "trainer", "run", "positions", "batches"):
+        monkeypatch.delattr(f"knightadder.workshop.train.{name}", raising=False)
+    assert "train needs Numba: pip install 'knightadder[train]'" in refusal(capsys, games, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_rate_rises_shortly_and_then_falls() -> None:
+    rates = [rate_factor(step, 10_000) for step in range(10_000)]
+    assert 0 < rates[0] < 0.02
+    top = rates.index(max(rates))
+    assert 90 < top < 110
+    assert all(first > second for first, second in zip(rates[top:], rates[top + 1 :], strict=False))
+    assert rates[5000] == pytest.approx(0.5, abs=0.01)
+    assert rates[-1] == pytest.approx(0.0024, abs=1e-4)
+
+
+def test_batches_grow_with_the_data() -> None:
+    settings = run.TrainSettings(
+        games=[],
+        first_ply=0,
+        score_below=1,
+        positions=None,
+        shape=Shape(16, 1, True),
+        scale=1,
+        epochs=3,
+        batch=None,
+        rate=1.0,
+        result_share=0.0,
+        distill=None,
+        distill_share=0.0,
+        start=None,
+        seed=1,
+    )
+    assert run.length(settings, 9_000_000) == (4096, 3 * 9_000_000 // 4096)
+    assert run.length(settings, 20_000_000) == (16_384, 3 * 20_000_000 // 16_384)
+    assert run.length(settings, 100) == (4096, 1)

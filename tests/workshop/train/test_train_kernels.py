@@ -1,0 +1,118 @@
+"""The compiled loops: features, gradients, steps, and that training learns something."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from train_data import packed, placements, plain_features, random_boards
+
+from knightadder.workshop.train.kernels import NO_RESULT, list_features
+from knightadder.workshop.train.trainer import Trainer
+from knightadder.workshop.train.weights import LIMIT, Shape, initial_weights
+
+BOARDS = random_boards(1, 600)
+RECORDS = packed(BOARDS)
+
+
+@pytest.fixture(params=[Shape(16, 1, True), Shape(16, 8, False)], ids=["mirrored", "buckets"])
+def trainer(request: pytest.FixtureRequest) -> Iterator[Trainer]:
+    with Trainer(request.param, initial_weights(request.param, 1), 2, 300, 0.3) as trainer:
+        yield trainer
+
+
+@pytest.mark.parametrize("mirrored", [True, False])
+def test_features_are_those_of_the_description(mirrored: bool) -> None:
+    for board, record in zip(BOARDS, RECORDS, strict=True):
+        codes, squares, own, other = np.zeros((4, 32), np.int64)
+        count = list_features(record, mirrored, codes, squares, own, other)
+        assert sorted(own[:count]) == sorted(plain_features(board, board.turn, mirrored))
+        assert sorted(other[:count]) == sorted(plain_features(board, not board.turn, mirrored))
+
+
+def plain_loss(trainer: Trainer, flat: np.ndarray, records: np.ndarray) -> float:
+    """Compute the mean loss in double precision, by a formula at a time."""
+    weights, biases, outputs, output_biases = trainer.shape.parts(flat)
+    total = 0.0
+    for board, record in zip(BOARDS, records, strict=False):
+        bucket = (len(board.piece_map()) - 2) // -(-32 // trainer.shape.buckets)
+        value = output_biases[bucket]
+        for half, side in enumerate((board.turn, not board.turn)):
+            sums = biases + weights[plain_features(board, side, trainer.shape.mirrored)].sum(axis=0)
+            value += (np.clip(sums, 0, 1) ** 2 * outputs[bucket, half]).sum()
+        sign = 1 if board.turn else -1
+        result = 0.5 + sign * (record["result"] / 2 - 0.5)
+        share = 0.0 if record["spare"] == NO_RESULT else 0.3
+        target = share * result + (1 - share) / (1 + math.exp(-sign * record["score"] / 300))
+        total += (1 / (1 + math.exp(-value)) - target) ** 2
+    return total / len(records)
+
+
+def test_loss_and_gradient_are_those_of_the_formula(trainer: Trainer) -> None:
+    records = RECORDS[:60].copy()
+    records["spare"][::3] = NO_RESULT
+    flat = trainer.weights.astype(float)
+    assert trainer.loss(records) == pytest.approx(plain_loss(trainer, flat, records), rel=1e-5)
+    gradient = trainer.gradient(records)
+    chance = np.random.default_rng(1)
+    steepest = np.argsort(-abs(gradient))[:5]
+    places = np.concatenate([steepest, chance.choice(np.flatnonzero(gradient), 10), [0, trainer.shape.size - 1]])
+    for place in places:
+        step = 1e-4
+        ends = []
+        for way in (-step, step):
+            moved = flat.copy()
+            moved[place] += way
+            ends.append(plain_loss(trainer, moved, records))
+        assert gradient[place] == pytest.approx((ends[1] - ends[0]) / (2 * step), rel=2e-2, abs=1e-7)
+
+
+def test_a_step_is_adamw(trainer: Trainer) -> None:
+    rate, mean, square = 0.01, np.zeros(trainer.shape.size), np.zeros(trainer.shape.size)
+    expected = trainer.weights.astype(float)
+    for step in range(1, 4):
+        slope = trainer.gradient(RECORDS)
+        trainer.step(RECORDS, rate)
+        mean = 0.9 * mean + 0.1 * slope
+        square = 0.999 * square + 0.001 * slope.astype(float) ** 2
+        change = mean / (1 - 0.9**step) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)
+        expected -= rate * (change + 0.01 * expected)
+        large = abs(slope) > 1e-7  # where rounding does not decide the direction
+        assert np.allclose(trainer.weights[large], expected[large], atol=1e-4)
+        expected = trainer.weights.astype(float)
+    assert trainer.steps == 3
+
+
+def test_weights_are_clipped(trainer: Trainer) -> None:
+    for _ in range(3):
+        trainer.step(RECORDS, 5.0)
+    assert abs(trainer.weights).max() == np.float32(LIMIT)
+
+
+def trained(threads: int, steps: int = 5) -> np.ndarray:
+    shape = Shape(32, 1, True)
+    with Trainer(shape, initial_weights(shape, 1), threads, 300, 0.0) as trainer:
+        for _ in range(steps):
+            trainer.step(RECORDS, 0.01)
+        return trainer.weights
+
+
+def test_the_same_threads_give_the_same_weights() -> None:
+    assert trained(3).tobytes() == trained(3).tobytes()
+    assert np.allclose(trained(3), trained(1), atol=1e-3)
+
+
+def test_it_learns_to_count_material() -> None:
+    """A hundred steps teach what material is worth, also in positions that were not trained on."""
+    training, others, shape = placements(1, 4000), placements(2, 500), Shape(16, 1, True)
+    with Trainer(shape, initial_weights(shape, 1), 1, 600, 0.0) as trainer:
+        chance = np.random.default_rng(1)
+        assert trainer.loss(others) > 0.05
+        for _ in range(100):
+            trainer.step(chance.choice(training, 1024), 0.01)
+        assert trainer.loss(others) < 0.005
+        values = trainer.values(others)
+    seen = others["score"] * np.where(others["stm_ep"] >> 7, -1, 1)
+    assert np.corrcoef(values, seen)[0, 1] > 0.9
