@@ -57,6 +57,7 @@ examples:
   knightadder bench                        search fixed positions: nodes, and nodes per second
   knightadder suite wac.epd --time 1       solve the positions of a test suite
   knightadder match --engine name=new --engine name=old dir=../old/src --each nodes=20000 --sprt elo0=0 elo1=5
+  knightadder train games --state run      train a network from games of datagen
   knightadder tablebases download syzygy   fetch the endgame tablebases with up to five men, about 1 GB
   knightadder lichess --token-file token   play on Lichess with a bot account
   knightadder warmup                       compile the core now if its sources have changed

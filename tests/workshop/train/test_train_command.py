@@ -173,6 +173,9 @@ def test_a_damaged_state_is_refused(games: Path, tmp_path: Path, capsys: pytest.
         (("--import", "missing.npz", "--out", "y"), "cannot read missing.npz"),
         (("--state", "missing", "--export", "x.npz"), "cannot read missing"),
         (("games", "--state", "run"), "there are no games in games"),
+        (("games", "--state", "run", "--out", "."), "cannot write .: it is a folder"),
+        (("games", "--state", "run", "--out", "no/x"), "cannot write no/x: there is no such folder"),
+        (("games", "--state", "run", "--out", "x", "--name", "a\nb"), "--name is one line of at most 1000 bytes"),
     ],
 )
 def test_bad_arguments_get_one_line(
@@ -186,6 +189,7 @@ def test_bad_arguments_get_one_line(
     assert main(["train", *words]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"knightadder: {message}")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ _START = len(_MAGIC) + hashlib.sha256().digest_size
 _ALIGNMENT = 64
 _WIDTHS, _BUCKETS = range(16, 2049, 16), range(1, 33)  # of the hidden layer, in whole vectors of 16; of the output
 _MEN = 32  # most men on a board, which are the active features of a side
-_LONGEST_DESCRIPTION = 1000
+LONGEST_DESCRIPTION = 1000  # bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,8 +117,8 @@ class Network:
 def network_bytes(network: Network) -> bytes:
     """Return the content of a network's file; ValueError if its description is not one line of limited length."""
     text = network.description.encode()
-    if len(text) > _LONGEST_DESCRIPTION or len(network.description.splitlines()) > 1:
-        raise ValueError(f"the description must be one line of at most {_LONGEST_DESCRIPTION} bytes")
+    if len(text) > LONGEST_DESCRIPTION or len(network.description.splitlines()) > 1:
+        raise ValueError(f"the description must be one line of at most {LONGEST_DESCRIPTION} bytes")
     header = _HEADER.pack(_VERSION, network.width, network.buckets, network.mirrored, network.scale, QA, QB, len(text))
     content = header + text
     content += bytes(-(_START + len(content)) % _ALIGNMENT)

@@ -17,6 +17,7 @@ from knightadder.runs import locked, write_whole
 if TYPE_CHECKING:
     from knightadder.core.evaluation.network_file import Network
     from knightadder.workshop.train.run import TrainSettings
+    from knightadder.workshop.train.weights import Flat, Shape
 
 _DESCRIPTION = """\
 Train a network (NNUE) from games that `knightadder datagen` has made. State and loss curve are kept in a folder; the
@@ -104,6 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
         If an argument is wrong, a file cannot be used, or the state belongs to another run.
     """
     folder: Path | None = arguments.state
+    _check_output(arguments.out, arguments.name)
     if arguments.imported:
         if arguments.games or arguments.export or folder or not arguments.out:
             raise OptionError("--import goes with --out, and without games, --state and --export")
@@ -124,14 +126,17 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
     with needed_by("train", "train"):
         from knightadder.workshop.train import positions
         from knightadder.workshop.train import run as runs
+        from knightadder.workshop.train.comparison import compare
         from knightadder.workshop.train.trainer import Trainer
-        from knightadder.workshop.train.weights import quantise
 
     from knightadder.core.native.processors import processors
 
     settings = _settings(arguments)
     weights = runs.first_weights(settings.shape, arguments.start, arguments.seed)
     out: Path = arguments.out or folder / "network.nnue"
+    moves = 0
+    if not positions.has_positions(folder):  # a wrong folder of games leaves no folder for the run
+        moves = sum(positions.open_games(games).moves for games in arguments.games)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -140,7 +145,7 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
     with locked(folder):
         runs.check_settings(folder, settings)
         if not positions.has_positions(folder):
-            _gather(folder, arguments)
+            _gather(folder, arguments, moves)
         data = positions.load_positions(folder)
         print(f"{len(data.training)} positions for training, {len(data.validation)} for validation", flush=True)
         with Trainer(settings.shape, weights, threads, settings.scale, settings.result_share) as trainer:
@@ -160,7 +165,9 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
                 raise
             last = "  ".join(f"{name} {curve[-1]:.6f}" for name, curve in losses.curves.items())
             print(f"{steps * size} positions trained on  {last}")
-            _write_network(quantise(trainer.weights, settings.shape, settings.scale, arguments.name), out)
+            network = _quantised(trainer.weights, settings.shape, settings.scale, arguments.name)
+            print(compare(network, data.validation))
+            _write_network(network, out)
 
 
 def _settings(arguments: argparse.Namespace) -> TrainSettings:
@@ -185,12 +192,11 @@ def _settings(arguments: argparse.Namespace) -> TrainSettings:
     )
 
 
-def _gather(folder: Path, arguments: argparse.Namespace) -> None:
-    """Read the positions from the games."""
+def _gather(folder: Path, arguments: argparse.Namespace, moves: int) -> None:
+    """Read the positions from the games, which have so many moves."""
     from knightadder.workshop.datagen.reader import Filter
-    from knightadder.workshop.train.positions import gather, open_games
+    from knightadder.workshop.train.positions import gather
 
-    moves = sum(open_games(games).moves for games in arguments.games)
     wanted = Filter(arguments.first_ply, arguments.score_below, quiet=True)
     with progress(moves, 0, "moves read") as update:
         gather(arguments.games, wanted, arguments.positions, folder, arguments.seed, lambda now: update(now, ""))
@@ -201,13 +207,12 @@ def _export(folder: Path, file: Path) -> None:
     with needed_by("train", "train"):
         from knightadder.workshop.train.run import weights_of
     from knightadder.workshop.train.exchange import write_arrays, write_bullet
-    from knightadder.workshop.train.weights import quantise
 
     weights, shape, scale = weights_of(folder)
     if file.suffix == ".npz":
         write_arrays(file, weights, shape, scale)
     elif file.suffix == ".bin":
-        write_bullet(file, quantise(weights, shape, scale, ""))
+        write_bullet(file, _quantised(weights, shape, scale, ""))
     else:
         raise OptionError(f"cannot write {file}: expected a name that ends in .npz or .bin")
     print(f"The weights are in {file}")
@@ -216,25 +221,36 @@ def _export(folder: Path, file: Path) -> None:
 def _import(arguments: argparse.Namespace) -> Network:
     """Return the network of a file of another program."""
     from knightadder.workshop.train.exchange import read_arrays, read_bullet
-    from knightadder.workshop.train.weights import quantise
 
     file: Path = arguments.imported
     if file.suffix != ".npz":
         return read_bullet(file, arguments.buckets, arguments.mirrored, arguments.scale, arguments.name)
-    weights, shape, scale = read_arrays(file)
+    return _quantised(*read_arrays(file), arguments.name)
+
+
+def _quantised(weights: Flat, shape: Shape, scale: int, name: str) -> Network:
+    """Return the network in integers; OptionError if no engine can use it."""
+    from knightadder.workshop.train.weights import quantise
+
     try:
-        return quantise(weights, shape, scale, arguments.name)
+        return quantise(weights, shape, scale, name)
     except ValueError as error:
-        raise OptionError(f"{file}: {error}") from None
+        raise OptionError(f"cannot make a network of these weights: {error}") from None
+
+
+def _check_output(file: Path | None, name: str) -> None:
+    """Raise an error, before hours of training, if the network could not be written."""
+    if file and (file.is_dir() or not file.parent.is_dir()):
+        raise OptionError(f"cannot write {file}: {'it is a folder' if file.is_dir() else 'there is no such folder'}")
+    from knightadder.core.evaluation.network_file import LONGEST_DESCRIPTION
+
+    if len(name.encode()) > LONGEST_DESCRIPTION or len(name.splitlines()) > 1:
+        raise OptionError(f"--name is one line of at most {LONGEST_DESCRIPTION} bytes")
 
 
 def _write_network(network: Network, file: Path) -> None:
     """Write a network's file, and say so."""
     from knightadder.core.evaluation.network_file import network_bytes
 
-    try:
-        data = network_bytes(network)
-    except ValueError as error:
-        raise OptionError(str(error)) from None
-    write_whole(file, data)
+    write_whole(file, network_bytes(network))
     print(f"The network is in {file}")

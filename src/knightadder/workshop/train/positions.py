@@ -41,7 +41,7 @@ class Positions:
 
 def has_positions(folder: Path) -> bool:
     """Return whether `gather` has finished in a run's folder."""
-    return (folder / _TRAINING).exists()
+    return (folder / _VALIDATION).exists()  # which is written last
 
 
 def load_positions(folder: Path) -> Positions:

@@ -149,10 +149,12 @@ class Losses:
     def plot(self, folder: Path) -> None:
         """Plot the curve to a PNG in a folder; OptionError if it cannot be written."""
         figure = Figure(figsize=(7, 4), layout="constrained")
-        axes = figure.add_subplot(xlabel="million positions", ylabel="mean squared error", title="Training")
+        axes = figure.add_subplot(
+            xlabel="million positions", ylabel="mean squared error", yscale="log", title="Training"
+        )
         for name, curve in self.curves.items():
             axes.plot([count / 1e6 for count in self.positions], curve, label=name)
-        axes.grid(alpha=0.3)
+        axes.grid(alpha=0.3, which="both")
         axes.legend()
         with replacing(folder / _PLOT) as beside:
             figure.savefig(beside, dpi=110, format="png")

@@ -1,0 +1,48 @@
+"""Comparison of a network with the classical evaluation, on positions with scores of search."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from knightadder.core.evaluation.network_file import Network
+from knightadder.library.arrays import evaluate_many
+from knightadder.workshop.train.integer_model import integer_values
+
+_MOST = 50_000  # positions
+_NEAR = 600  # centipawns: beyond, it hardly matters how much a position is won
+
+
+def compare(network: Network, records: NDArray[np.void]) -> str:
+    """Return a line with the mean absolute value of both evaluations, and their correlation with the scores.
+
+    Search margins are in centipawns of the classical evaluation, so the means should be about the same.
+
+    Parameters
+    ----------
+    network : Network
+    records : array of PACKED
+        Positions with scores; of those within 600 centipawns, at most 50,000 are used.
+    """
+    near = records[abs(records["score"].astype(np.int64)) < _NEAR][:_MOST]
+    if len(near) < 2:
+        return "there are too few positions to compare"
+    white = np.where(near["stm_ep"] >> 7, -1, 1)
+    scores = near["score"] * white
+    evaluations: dict[str, NDArray[Any]] = {
+        "network": integer_values(network, near),
+        "classical": evaluate_many(near, "classical", workers=1) * white,
+    }
+    return "  ".join(
+        f"{name}: mean |value| {abs(values).mean():.0f} centipawns, correlation {_correlation(values, scores):.4f}"
+        for name, values in evaluations.items()
+    )
+
+
+def _correlation(values: NDArray[Any], scores: NDArray[Any]) -> float:
+    """Return the correlation; 0 if either is constant."""
+    if values.std() == 0 or scores.std() == 0:
+        return 0.0
+    return float(np.corrcoef(values, scores)[0, 1])

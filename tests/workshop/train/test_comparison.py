@@ -1,0 +1,35 @@
+"""The comparison with the classical evaluation."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from train_data import packed, plain_value, random_boards
+
+from knightadder.core.board.packed import PACKED
+from knightadder.library.arrays import evaluate_many
+from knightadder.workshop.train.comparison import compare
+from knightadder.workshop.train.weights import Shape, initial_weights, quantise
+
+SHAPE = Shape(16, 1, True)
+NETWORK = quantise(initial_weights(SHAPE, 1), SHAPE, 400, "")
+
+
+def test_it_tells_both_sides_views() -> None:
+    boards = random_boards(1, 200)
+    records = packed(boards)
+    records["score"] = evaluate_many(records)
+    near = abs(records["score"]) < 600
+    found = re.findall(r"(\w+): mean \|value\| (\d+) centipawns, correlation (-?[\d.]+)", compare(NETWORK, records))
+    assert [name for name, _, _ in found] == ["network", "classical"]
+    values = [plain_value(NETWORK, board) for board, is_near in zip(boards, near, strict=True) if is_near]
+    assert int(found[0][1]) == round(np.mean(np.abs(values)))
+    assert int(found[1][1]) == round(np.mean(np.abs(records["score"][near].astype(float))))
+    assert float(found[1][2]) == 1.0  # it is compared with itself
+    assert abs(float(found[0][2])) < 0.9
+
+
+def test_too_few_positions() -> None:
+    assert compare(NETWORK, np.empty(0, PACKED)) == "there are too few positions to compare"
+    assert "correlation 0.0" in compare(NETWORK, packed(random_boards(1, 1)).repeat(2))
