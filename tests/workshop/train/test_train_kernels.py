@@ -26,7 +26,7 @@ def trainer(request: pytest.FixtureRequest) -> Iterator[Trainer]:
 @pytest.mark.parametrize("mirrored", [True, False])
 def test_features_are_those_of_the_description(mirrored: bool) -> None:
     for board, record in zip(BOARDS, RECORDS, strict=True):
-        codes, squares, own, other = np.zeros((4, 32), np.int64)
+        codes, squares, own, other = np.zeros((4, 64), np.int64)
         count = list_features(record, mirrored, codes, squares, own, other)
         assert sorted(own[:count]) == sorted(plain_features(board, board.turn, mirrored))
         assert sorted(other[:count]) == sorted(plain_features(board, not board.turn, mirrored))
@@ -90,6 +90,18 @@ def test_weights_are_clipped(trainer: Trainer) -> None:
     for _ in range(3):
         trainer.step(RECORDS, 5.0)
     assert abs(trainer.weights).max() == np.float32(LIMIT)
+
+
+def test_damaged_records_give_no_index_out_of_range(trainer: Trainer) -> None:
+    chance = np.random.default_rng(1)
+    records = np.frombuffer(chance.bytes(32 * 500) + bytes(32) + b"\xff" * 32, RECORDS.dtype).copy()
+    for record in records:
+        codes, squares, own, other = np.zeros((4, 64), np.int64)
+        count = list_features(record, True, codes, squares, own, other)
+        assert count == int(record["occupied"]).bit_count()
+        assert min(own.min(), other.min()) >= 0
+        assert max(own.max(), other.max()) < 768
+    assert np.isfinite(trainer.loss(records))
 
 
 def trained(threads: int, steps: int = 5) -> np.ndarray:

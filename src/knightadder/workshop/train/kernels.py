@@ -16,8 +16,8 @@ from knightadder.workshop.train.weights import LIMIT
 NO_RESULT = 1
 
 _FAST = {"nogil": True, "fastmath": True, "error_model": "numpy", "cache": True}
-_MEN = 32
-_KING, _UNMOVED_ROOK, _ROOK = 5, 6, 3  # codes of packed pieces
+_MEN, _SQUARES = 32, 64
+_KING, _ROOK = 5, 3  # codes of packed pieces; beyond the king, a rook that may castle
 _ZERO, _ONE = np.float32(0), np.float32(1)
 
 # AdamW's usual constants (Loshchilov and Hutter, 2019).
@@ -29,16 +29,17 @@ _LOWEST, _HIGHEST = np.float32(-LIMIT), np.float32(LIMIT)
 def list_features(record, mirrored, codes, squares, own, other):
     """List the features of a packed position, for the side to move and for the other side; return their number.
 
-    ``core/evaluation/network_file.py`` describes the features. `codes` and `squares` are working memory.
+    ``core/evaluation/network_file.py`` describes the features. `codes` and `squares` are working memory. All arrays
+    have room for 64 men: a record of a damaged file gives nonsense, but no index out of range.
     """
     rest, count = record.occupied, 0
     white_king = black_king = np.int64(0)
     while rest:
         square = lsb(rest)
         rest &= rest - np.uint64(1)
-        code = (np.int64(record.pieces[count >> 1]) >> ((count & 1) << 2)) & 15
-        if code & 7 == _UNMOVED_ROOK:
-            code += _ROOK - _UNMOVED_ROOK
+        code = (np.int64(record.pieces[(count >> 1) & 15]) >> ((count & 1) << 2)) & 15
+        if code & 7 > _KING:
+            code = (code & 8) | _ROOK
         if code == _KING:
             white_king = square
         elif code == _KING + 8:
@@ -139,15 +140,15 @@ def pass_over(records, weights, slopes, learn, mirrored, scale, result_share, ou
     """
     feature_weights, feature_biases, output_weights, output_biases = weights
     feature_slopes, bias_slopes, output_slopes, output_bias_slopes = slopes
-    own, other = np.zeros(_MEN, np.int64), np.zeros(_MEN, np.int64)
-    codes, squares = np.zeros(_MEN, np.int64), np.zeros(_MEN, np.int64)
+    own, other = np.zeros(_SQUARES, np.int64), np.zeros(_SQUARES, np.int64)
+    codes, squares = np.zeros(_SQUARES, np.int64), np.zeros(_SQUARES, np.int64)
     own_sums, other_sums = np.zeros_like(feature_biases), np.zeros_like(feature_biases)
     men_per_bucket = (_MEN + output_biases.size - 1) // output_biases.size
     loss = 0.0
     for place in range(records.size):
         record = records[place]
         count = list_features(record, mirrored, codes, squares, own, other)
-        bucket = (count - 2) // men_per_bucket
+        bucket = (min(max(count, 2), _MEN) - 2) // men_per_bucket
         _sum_features(own_sums, feature_biases, feature_weights, own, count)
         _sum_features(other_sums, feature_biases, feature_weights, other, count)
         output = (
