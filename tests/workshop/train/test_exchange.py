@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from knightadder.core.evaluation.network_file import Network
+from knightadder.core.evaluation.network_file import Network, network_bytes
 from knightadder.engine.errors import OptionError
-from knightadder.workshop.train.exchange import read_arrays, read_bullet, write_arrays, write_bullet
+from knightadder.workshop.train.exchange import read_arrays, read_bullet, read_weights, write_arrays, write_bullet
 from knightadder.workshop.train.weights import Shape, initial_weights, quantise
 
 SHAPES = [Shape(16, 1, True), Shape(32, 8, False)]
@@ -32,6 +32,22 @@ def test_arrays_come_back(tmp_path: Path, shape: Shape) -> None:
         assert arrays["feature_weights"].shape == (768, shape.width)
         assert arrays["output_weights"].shape == (shape.buckets, 2, shape.width)
         assert json.loads(str(arrays["about"])) == {"mirrored": shape.mirrored, "scale": 300}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_training_begins_with_arrays_or_a_network(tmp_path: Path, shape: Shape) -> None:
+    arrays, file, flat = tmp_path / "weights.npz", tmp_path / "one.nnue", initial_weights(shape, 1)
+    write_arrays(arrays, flat, shape, 300)
+    file.write_bytes(network_bytes(quantise(flat, shape, 300, "")))
+    assert read_weights(arrays)[0].tobytes() == flat.tobytes()
+    read, found, scale = read_weights(file)
+    assert np.allclose(read, flat, atol=0.5 / 64)
+    assert (found, scale) == (shape, 300)
+    file.write_bytes(file.read_bytes()[:-1])
+    with pytest.raises(OptionError, match=r"one.nnue: the network is truncated$"):
+        read_weights(file)
+    with pytest.raises(OptionError, match="cannot read"):
+        read_weights(tmp_path / "missing.nnue")
 
 
 @pytest.mark.parametrize("shape", SHAPES)

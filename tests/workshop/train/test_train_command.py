@@ -103,7 +103,8 @@ def test_training_continues_other_weights(games: Path, tmp_path: Path, capsys: p
     first, second = (weights_of(tmp_path / name)[0] for name in ("first", "again"))
     assert np.allclose(first, second, atol=1e-6)
     assert "other start:" in refusal(capsys, games, again, "--rate", "1e-12", "--epochs", "1")
-    assert "another shape" in refusal(capsys, games, tmp_path / "new", "--start", str(arrays), "--buckets", "2")
+    said = refusal(capsys, games, tmp_path / "new", "--start", str(arrays), "--buckets", "2")
+    assert said == f"knightadder: {arrays} has another shape: N = 16, 1 output buckets, mirrored"
 
 
 def test_networks_are_exchanged(games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

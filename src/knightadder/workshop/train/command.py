@@ -64,7 +64,9 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     training.add_argument(
         "--result-share", type=share, default=0.0, metavar="S", help="share of the game's result in the target; 0"
     )
-    training.add_argument("--start", type=Path, metavar="FILE", help="weights to begin with, as --export writes them")
+    training.add_argument(
+        "--start", type=Path, metavar="FILE", help="weights to begin with: as --export writes them, or a network"
+    )
     training.add_argument("--seed", type=not_negative, default=1, metavar="N", help="of all chance; 1")
 
     exchange = command.add_argument_group("exchange with other trainers")

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from knightadder.core.evaluation.network_file import INPUTS, Network
+from knightadder.core.evaluation.network_file import INPUTS, Network, parse_network
 from knightadder.engine.errors import OptionError
 from knightadder.runs import reading, replacing, write_whole
-from knightadder.workshop.train.weights import Flat, Shape
+from knightadder.workshop.train.weights import Flat, Shape, dequantise
 
 _NAMES = ("feature_weights", "feature_biases", "output_weights", "output_biases")
 
@@ -74,6 +74,31 @@ def read_arrays(file: Path) -> tuple[Flat, Shape, int]:
     if not np.isfinite(flat).all():
         raise OptionError(f"{file}: some weights are not numbers")
     return flat, shape, scale
+
+
+def read_weights(file: Path) -> tuple[Flat, Shape, int]:
+    """Read weights to begin with: a file as `read_arrays` reads it, by the suffix ``.npz``, or else a network's file.
+
+    Returns
+    -------
+    weights : array of float32
+    shape : Shape
+    scale : int
+
+    Raises
+    ------
+    OptionError
+        If it cannot be read or does not hold such a network.
+    """
+    if file.suffix == ".npz":
+        return read_arrays(file)
+    with reading(file):
+        data = file.read_bytes()
+    try:
+        network = parse_network(data)
+    except ValueError as error:
+        raise OptionError(f"{file}: {error}") from None
+    return dequantise(network), Shape(network.width, network.buckets, network.mirrored), network.scale
 
 
 def write_bullet(file: Path, network: Network) -> None:

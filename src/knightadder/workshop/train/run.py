@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from knightadder.engine.errors import OptionError
 from knightadder.runs import check_same_run, content_digest, reading, replacing, write_whole
 from knightadder.workshop.train.batches import Distiller, Mixture, Stream
-from knightadder.workshop.train.exchange import read_arrays
+from knightadder.workshop.train.exchange import read_weights
 from knightadder.workshop.train.positions import Positions
 from knightadder.workshop.train.trainer import Trainer
 from knightadder.workshop.train.weights import Flat, Shape, initial_weights
@@ -200,9 +200,10 @@ def first_weights(shape: Shape, start: Path | None, seed: int) -> Flat:
     """Return the weights to begin with: random ones, or those of a file; OptionError if it has another shape."""
     if start is None:
         return initial_weights(shape, seed)
-    flat, found, _ = read_arrays(start)
+    flat, found, _ = read_weights(start)
     if found != shape:
-        raise OptionError(f"{start} has a network of another shape: {found}")
+        mirrored = "mirrored" if found.mirrored else "not mirrored"
+        raise OptionError(f"{start} has another shape: N = {found.width}, {found.buckets} output buckets, {mirrored}")
     return flat
 
 
