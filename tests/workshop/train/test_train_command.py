@@ -174,6 +174,7 @@ def test_a_damaged_state_is_refused(games: Path, tmp_path: Path, capsys: pytest.
         (("--import", "missing.npz", "--out", "y"), "cannot read missing.npz"),
         (("--state", "missing", "--export", "x.npz"), "cannot read missing"),
         (("games", "--state", "run"), "there are no games in games"),
+        (("games", "--state", "run", "--distill-share", "0.3"), "--distill-share goes with --distill"),
         (("games", "--state", "run", "--out", "."), "cannot write .: it is a folder"),
         (("games", "--state", "run", "--out", "no/x"), "cannot write no/x: there is no such folder"),
         (("games", "--state", "run", "--out", "x", "--name", "a\nb"), "--name is one line of at most 1000 bytes"),

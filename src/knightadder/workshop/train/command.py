@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING
 from knightadder.arguments import not_negative, positive, positive_number, share
 from knightadder.engine.errors import OptionError
 from knightadder.extras import needed_by
-from knightadder.progress import progress
+from knightadder.progress import progress, steps
 from knightadder.runs import locked, write_whole
 
 if TYPE_CHECKING:
     from knightadder.core.evaluation.network_file import Network
     from knightadder.workshop.train.run import TrainSettings
     from knightadder.workshop.train.weights import Flat, Shape
+
+_DISTILL_SHARE = 0.5  # as in the best network of the first trials
 
 _DESCRIPTION = """\
 Train a network (NNUE) from games that `knightadder datagen` has made. State and loss curve are kept in a folder; the
@@ -51,7 +53,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     data.add_argument(
         "--distill", choices=("classical", "pesto"), help="add positions labelled by this evaluation, without end"
     )
-    data.add_argument("--distill-share", type=share, default=0.5, metavar="S", help="share of these; 0.5")
+    data.add_argument("--distill-share", type=share, metavar="S", help="share of these; 0.5")
 
     training = command.add_argument_group("training")
     training.add_argument("--epochs", type=positive, default=10, metavar="N", help="times the number of positions; 10")
@@ -132,10 +134,14 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
         from knightadder.workshop.train.trainer import Trainer
 
     from knightadder.core.native.processors import processors
+    from knightadder.engine.loader import load_and_report
+    from knightadder.engine.options import Options
 
     settings = _settings(arguments)
     weights = runs.first_weights(settings.shape, arguments.start, arguments.seed)
     out: Path = arguments.out or folder / "network.nnue"
+    with steps() as show:
+        load_and_report(Options(), show).close()  # compiles the core if its sources have changed
     moves = 0
     if not positions.has_positions(folder):  # a wrong folder of games leaves no folder for the run
         moves = sum(positions.open_games(games).moves for games in arguments.games)
@@ -152,21 +158,21 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
         print(f"{len(data.training)} positions for training, {len(data.validation)} for validation", flush=True)
         with Trainer(settings.shape, weights, threads, settings.scale, settings.result_share) as trainer:
             losses = runs.load_checkpoint(folder, trainer)
-            size, steps = runs.length(settings, len(data.training))
+            size, total = runs.length(settings, len(data.training))
             done, begun = trainer.steps * size, time.perf_counter()
             try:
-                with progress(steps * size, done, "positions") as update:
+                with progress(total * size, done, "positions") as update:
 
-                    def show(now: int, text: str) -> None:
+                    def tell(now: int, text: str) -> None:
                         speed = (now - done) / max(time.perf_counter() - begun, 1e-9)
                         update(now, f"{speed:.0f}/s  {text}")
 
-                    runs.train(folder, settings, data, trainer, losses, show)
+                    runs.train(folder, settings, data, trainer, losses, tell)
             except KeyboardInterrupt:
                 print(f"The state is in {folder}; the same command goes on from there", file=sys.stderr)
                 raise
             last = "  ".join(f"{name} {curve[-1]:.6f}" for name, curve in losses.curves.items())
-            print(f"{steps * size} positions trained on  {last}")
+            print(f"{total * size} positions trained on  {last}")
             network = _quantised(trainer.weights, settings.shape, settings.scale, arguments.name)
             print(compare(network, data.validation))
             _write_network(network, out)
@@ -176,6 +182,11 @@ def _settings(arguments: argparse.Namespace) -> TrainSettings:
     from knightadder.workshop.train.run import TrainSettings, start_digest
     from knightadder.workshop.train.weights import Shape
 
+    distill_share: float | None = arguments.distill_share
+    if arguments.distill is None and distill_share:
+        raise OptionError("--distill-share goes with --distill")
+    if distill_share is None:
+        distill_share = _DISTILL_SHARE if arguments.distill else 0.0
     return TrainSettings(
         games=[str(folder.resolve()) for folder in arguments.games],
         first_ply=arguments.first_ply,
@@ -188,7 +199,7 @@ def _settings(arguments: argparse.Namespace) -> TrainSettings:
         rate=arguments.rate,
         result_share=arguments.result_share,
         distill=arguments.distill,
-        distill_share=arguments.distill_share if arguments.distill else 0.0,
+        distill_share=distill_share,
         start=start_digest(arguments.start),
         seed=arguments.seed,
     )
