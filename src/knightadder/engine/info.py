@@ -28,6 +28,11 @@ class Score:
         if (self.cp is None) == (self.mate is None):
             raise ValueError("a score is either in centipawns or a mate")
 
+    @classmethod
+    def of_mate(cls, plies: int, winning: bool) -> "Score":
+        """Return the score of a mate that is so many plies away, by the side to move or against it."""
+        return cls(mate=(plies + 1) // 2 if winning else -(plies // 2))
+
 
 class Bound(Enum):
     """How a score relates to the true score: it is exact, at least this (lower) or at most this (upper)."""

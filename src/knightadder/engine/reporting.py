@@ -120,10 +120,8 @@ def no_moves(in_check: bool) -> Info:
 
 def to_score(value: int) -> Score:
     """Convert a search value to a score: centipawns or moves to mate; about 200 pawns is a tablebase win."""
-    if value >= MATE_FOUND:
-        return Score(mate=(MATE - value + 1) // 2)
-    if value <= -MATE_FOUND:
-        return Score(mate=-((MATE + value) // 2))
+    if abs(value) >= MATE_FOUND:
+        return Score.of_mate(MATE - abs(value), value > 0)
     if abs(value) >= DECISIVE:
         centipawns = _TABLEBASE_CENTIPAWNS - (TABLEBASE_WIN - abs(value))
         return Score(cp=centipawns if value > 0 else -centipawns)

@@ -254,8 +254,7 @@ def _write(moves: Sequence[chess.Move], board: chess.Board, chess960: bool) -> l
 
 def _report(line: Line, names: list[str], nodes: int, seconds: float) -> Info:
     plies = MATE - abs(line.score)
-    mate = (plies + 1) // 2 if line.score > 0 else -(plies // 2)
-    score = Score(mate=mate) if plies <= MATE // 2 else Score(cp=line.score)
+    score = Score.of_mate(plies, line.score > 0) if plies <= MATE // 2 else Score(cp=line.score)
     speed, milliseconds = round(nodes / max(seconds, 1e-3)), round(seconds * 1000)
     depth = max(line.depth, len(names))
     return Info(line.depth, depth, 1, score, Bound.EXACT, None, nodes, speed, 0, 0, milliseconds, tuple(names))

@@ -22,7 +22,7 @@ from knightadder.engine.hashtable import HashTable
 from knightadder.workshop.openings import Book
 
 GAMES = 100  # in a chunk
-LONGEST = 800  # moves of a game after its opening; then it is a draw
+LONGEST = 800  # plies of a game after its opening; then it is a draw
 
 # An opening is rejected if a search with VERIFY times the usual nodes finds one side MOST_AHEAD centipawns ahead. The
 # limit is wide, since a network has to learn unbalanced positions, too: the search meets them everywhere.
