@@ -1,12 +1,13 @@
 """The build hook: it compiles the core when a wheel is built, so that an installation has it and needs no Numba.
 
 hatchling runs it for ``pip install .`` and all that builds wheels. A wheel carries the images of one platform. An
-editable installation gets them beside the sources, for the processor at hand only, to save time.
+editable installation gets them beside the sources, for the processor at hand only, to save time. What is built for the
+platform at hand is tuned for its processor, but other processors can run it, too.
 
 Two environment variables change that, for releases (see ``tools/build_wheels.py``):
 
 ``KNIGHTADDER_TARGET``
-    the platform to build for, one of `PLATFORMS`; by default the one at hand
+    the platform to build for, one of `PLATFORMS`, tuned for no particular processor; by default the one at hand
 ``KNIGHTADDER_IMAGES``
     a folder with ready images, so that nothing is compiled
 """
@@ -39,14 +40,15 @@ class Platform:
     targets: tuple[str, ...]
 
 
-# The code calls no C library, so any Linux does; the tags name the oldest that Python 3.11 itself runs on.
+# By what `platform` calls system and machine. The code calls no C library, so any Linux does; the tags name the oldest
+# that Python 3.11 itself runs on.
 # On macOS, loading needs pthread_jit_write_protect_np, which 11.0 brought.
 PLATFORMS = {
-    "linux-x86-64": Platform("manylinux_2_17_x86_64.musllinux_1_1_x86_64", ("x86-64-v3", "x86-64-v2")),
+    "linux-x86_64": Platform("manylinux_2_17_x86_64.musllinux_1_1_x86_64", ("x86-64-v3", "x86-64-v2")),
     "linux-aarch64": Platform("manylinux_2_17_aarch64.musllinux_1_1_aarch64", ("aarch64",)),
-    "macos-arm64": Platform("macosx_11_0_arm64", ("aarch64",)),
-    "macos-x86-64": Platform("macosx_11_0_x86_64", ("x86-64-v3", "x86-64-v2")),
-    "windows-x86-64": Platform("win_amd64", ("windows-x86-64-v3", "windows-x86-64-v2")),
+    "darwin-arm64": Platform("macosx_11_0_arm64", ("aarch64",)),
+    "darwin-x86_64": Platform("macosx_11_0_x86_64", ("x86-64-v3", "x86-64-v2")),
+    "windows-amd64": Platform("win_amd64", ("windows-x86-64-v3", "windows-x86-64-v2")),
 }
 
 
@@ -74,9 +76,9 @@ class CustomBuildHook(BuildHookInterface):
 
         folder = images.CORE / "native"
         if version == "editable":
-            missing = [target for target in images.host_targets()[:1] if not _fits(folder, target)]
+            missing = [target for target in images.host_targets()[:1] if not _has(folder, target)]
             if missing:
-                build_images(sources, folder, missing)
+                build_images(sources, folder, missing, tune=True)
             return
         chosen = PLATFORMS[chosen_platform()]
         ready = os.environ.get("KNIGHTADDER_IMAGES")
@@ -85,10 +87,10 @@ class CustomBuildHook(BuildHookInterface):
         else:
             self._folder = tempfile.TemporaryDirectory()  # until `finalize`
             folder = Path(self._folder.name)
-            build_images(sources, folder, chosen.targets)
+            build_images(sources, folder, chosen.targets, tune=not os.environ.get("KNIGHTADDER_TARGET"))
         for target in chosen.targets:
             file = images.file_name(target)
-            if not _fits(folder, target):
+            if not _has(folder, target):
                 sys.exit(f"{folder / file} is missing, or was not made from these sources")
             build_data["force_include"][str(folder / file)] = f"knightadder/core/native/{file}"
         build_data["pure_python"] = False
@@ -100,7 +102,7 @@ class CustomBuildHook(BuildHookInterface):
             self._folder.cleanup()
 
 
-def build_images(sources: Path, folder: Path, targets: tuple[str, ...] | list[str]) -> None:
+def build_images(sources: Path, folder: Path, targets: tuple[str, ...] | list[str], tune: bool = False) -> None:
     """Compile the core, in a process of its own because that changes Numba.
 
     Parameters
@@ -111,6 +113,8 @@ def build_images(sources: Path, folder: Path, targets: tuple[str, ...] | list[st
         Where the images go.
     targets : sequence of str
         The names of the images to build.
+    tune : bool
+        Whether to tune them for the processor at hand; others can run them all the same.
     """
     # Not by PYTHONPATH: in pip's build environments, what an editable installation has on its path is taken off again.
     start = (
@@ -118,12 +122,13 @@ def build_images(sources: Path, folder: Path, targets: tuple[str, ...] | list[st
         "runpy.run_module('knightadder.core.native.builder', run_name='__main__', alter_sys=True)"
     )
     command = [sys.executable, "-P", "-c", start, str(sources), str(folder), *targets]
+    command += ["--tune"] * tune
     done = subprocess.run(command, stdout=subprocess.DEVNULL)
     if done.returncode:
         sys.exit("the core cannot be compiled")
 
 
-def _fits(folder: Path, target: str) -> bool:
+def _has(folder: Path, target: str) -> bool:
     """Say whether a folder has an image for a target that was made from these sources."""
     from knightadder.core.native import images
 
@@ -131,15 +136,14 @@ def _fits(folder: Path, target: str) -> bool:
         image, _ = images.read((folder / images.file_name(target)).read_bytes())
     except (OSError, ValueError):
         return False
-    return (image.target, image.digest, image.boundscheck) == (target, images.digest(), False)
+    return images.fits(image, target)
 
 
 def chosen_platform() -> str:
     """Name the platform to build for, or end with a line that says which there are."""
-    system = {"darwin": "macos", "win32": "windows"}.get(sys.platform, sys.platform)
-    machine = platform.machine().lower().replace("amd64", "x86-64").replace("x86_64", "x86-64")
     bits = "" if sys.maxsize > 2**32 else "-32-bit"
-    name = os.environ.get("KNIGHTADDER_TARGET") or f"{system}-{machine}{bits}"
+    here = f"{platform.system()}-{platform.machine()}{bits}".lower()
+    name = os.environ.get("KNIGHTADDER_TARGET") or here
     if name not in PLATFORMS:
         sys.exit(f"Knightadder runs on {', '.join(PLATFORMS)}, with a 64-bit Python; not on {name}.")
     return name

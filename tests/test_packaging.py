@@ -127,15 +127,34 @@ def test_each_platform_has_images_that_its_processors_run():
         system, _, machine = name.partition("-")
         for target in platform.targets:
             assert target.startswith("windows-") == (system == "windows")
-            assert ("x86-64" in target) == (machine == "x86-64")
+            assert ("x86-64" in target) == (machine in ("x86_64", "amd64"))
 
 
-@pytest.mark.parametrize("name", ["linux-riscv64", "windows-arm64", "linux-x86-64-32-bit"])
+@pytest.mark.parametrize("name", ["linux-riscv64", "windows-arm64", "linux-x86_64-32-bit"])
 def test_where_it_cannot_run_the_installation_says_so_first(monkeypatch, name):
     monkeypatch.setenv("KNIGHTADDER_TARGET", name)
     hook = hatch_build.CustomBuildHook(str(ROOT), {}, None, None, "", "wheel")
-    with pytest.raises(SystemExit, match=f"runs on linux-x86-64, .*; not on {name}"):
+    with pytest.raises(SystemExit, match=f"runs on linux-x86_64, .*; not on {name}"):
         hook.dependencies()
+
+
+@pytest.mark.parametrize(("named", "tuned"), [("", True), (HOST, False)])
+def test_what_is_built_for_a_platform_by_name_is_not_tuned_for_this_processor(monkeypatch, named, tuned):
+    seen = []
+
+    def build_images(sources, folder, targets, tune=False):
+        seen.append(tune)
+        for name in targets:
+            images.write(folder, images.Image(name, images.digest(), False, {}, b"code"))
+
+    monkeypatch.setattr(hatch_build, "build_images", build_images)
+    monkeypatch.setenv("KNIGHTADDER_TARGET", named)
+    hook = hatch_build.CustomBuildHook(str(ROOT), {}, None, None, "", "wheel")
+    build_data = {"force_include": {}}
+    hook.initialize("standard", build_data)
+    hook.finalize("standard", build_data, "")
+    assert seen == [tuned]
+    assert len(build_data["force_include"]) == len(hatch_build.PLATFORMS[HOST].targets)
 
 
 def test_a_wheel_gets_no_images_of_other_sources(monkeypatch, tmp_path):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -155,13 +157,34 @@ def test_an_index_out_of_range_ends_a_process_that_checks_bounds(tmp_path: Path)
     assert -done.returncode in (signal.SIGILL, signal.SIGTRAP)
 
 
+TUNE = """
+from dataclasses import replace
+for name, cpu, tune in (("level", "x86-64-v2", "znver4"), ("processor", "znver4", "znver4")):
+    code, _ = builder._emit(replace(images.TARGETS["x86-64-v2"], cpu=cpu, tune=tune), False)
+    (folder / name).write_bytes(code)
+"""
+
+
+@pytest.mark.skipif(shutil.which("objdump") is None, reason="no disassembler")
+def test_tuning_uses_no_instructions_beyond_the_level(tmp_path: Path) -> None:
+    done = small(tmp_path, TUNE)
+    assert done.stderr == ""
+    disassemble = ["objdump", "-D", "-b", "binary", "-m", "i386:x86-64"]
+    level, processor = (
+        subprocess.run([*disassemble, tmp_path / name], capture_output=True, text=True, check=True).stdout
+        for name in ("level", "processor")
+    )
+    assert re.search("[yz]mm", processor)  # registers that came with AVX and AVX-512
+    assert not re.search("[yz]mm", level)
+
+
 WHOLE = """
 import json, sys
 from inspect import signature
 from pathlib import Path
 from knightadder.core.native import builder, images, jit
 
-target = images.TARGETS[images.host_targets()[0]]
+target = builder.for_this_processor(images.TARGETS[images.host_targets()[0]])
 builder.build([target], Path(sys.argv[1]), False, lambda done, functions: None)
 kernels = [function for function, inlined in jit.KERNELS.items() if not inlined]
 several = [function for function in kernels if builder.bodies(function) != 1]

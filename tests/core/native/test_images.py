@@ -7,6 +7,7 @@ import random
 import re
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +31,7 @@ def test_what_is_written_is_read(tmp_path: Path, content: bytes) -> None:
     image, start = images.read(content)
     assert start == 4096
     assert content[start:] == IMAGE.code
-    assert image == images.Image(IMAGE.target, IMAGE.digest, IMAGE.boundscheck, IMAGE.functions, b"")
+    assert image == images.Image(IMAGE.target, IMAGE.digest, IMAGE.boundscheck, IMAGE.places, b"")
     assert [file.name for file in tmp_path.iterdir()] == ["core-x86-64-v2.image"]
 
 
@@ -49,6 +50,14 @@ def test_a_file_that_is_too_short_is_damaged(content: bytes, length: int) -> Non
         images.read(content[:length])
     with pytest.raises(ValueError, match="damaged"):
         images.read(bytes(length))
+
+
+def test_an_image_fits_its_target_its_sources_and_its_checks() -> None:
+    image = replace(IMAGE, digest=images.digest())
+    assert images.fits(image, "x86-64-v2")
+    assert not images.fits(image, "x86-64-v3")
+    assert not images.fits(image, "x86-64-v2", boundscheck=True)
+    assert not images.fits(IMAGE, "x86-64-v2")
 
 
 @pytest.fixture

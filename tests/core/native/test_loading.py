@@ -165,7 +165,7 @@ def test_sources_that_change_while_they_are_compiled_are_told(place: Place, tmp_
     other = tmp_path / place.ready.name
     image, start = images.read(place.ready.read_bytes())
     code = place.ready.read_bytes()[start:]
-    images.write(tmp_path, images.Image(image.target, "1" * 64, False, image.functions, code))
+    images.write(tmp_path, images.Image(image.target, "1" * 64, False, image.places, code))
     found = place.run(ready=other)
     assert found["source"] is None
     assert found["lines"] == ["compiling 1/1", "the compiled core does not fit its sources: they changed meanwhile"]
@@ -226,6 +226,13 @@ def test_arguments_of_other_types_do_not_reach_the_compiled_code() -> None:
     for call in calls:
         with pytest.raises((TypeError, ctypes.ArgumentError)):
             call()
+
+
+def test_an_entry_point_is_bound_once() -> None:
+    loading.load()
+    before = {entry.name: entry.run for entry in jit.ENTRIES}
+    loading.load()
+    assert {entry.name: entry.run for entry in jit.ENTRIES} == before
 
 
 def test_threads_may_load_it_together() -> None:

@@ -12,7 +12,9 @@ import argparse
 import gc
 import importlib
 import pkgutil
+import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -23,67 +25,45 @@ from numba.core import callconv, cgutils, codegen, types
 from numba.core.registry import cpu_target
 from numba.np import arrayobj
 
-from .. import entries
+from .. import entries, tables
+from ..layout import TABLES, new_record
 from . import images, intrinsics, jit
 from .linking import link
 
 _I64, _POINTER = ir.IntType(64), ir.IntType(8).as_pointer()
 
-# What LLVM would otherwise take from the C library, and what Numba calls for arrays, all of which belong to the caller.
-# "no-builtins" keeps LLVM from seeing in these loops what they stand for.
-_RUNTIME = """
-define void @NRT_incref(ptr %array) alwaysinline { ret void }
-define void @NRT_decref(ptr %array) alwaysinline { ret void }
-define hidden ptr @memcpy(ptr %target, ptr %source, i64 %size) "no-builtins" {
-  %some = icmp ne i64 %size, 0
-  br i1 %some, label %loop, label %end
-loop:
-  %i = phi i64 [ 0, %0 ], [ %next, %loop ]
-  %from = getelementptr i8, ptr %source, i64 %i
-  %to = getelementptr i8, ptr %target, i64 %i
-  %byte = load i8, ptr %from
-  store i8 %byte, ptr %to
-  %next = add i64 %i, 1
-  %more = icmp ult i64 %next, %size
-  br i1 %more, label %loop, label %end
-end:
-  ret ptr %target
-}
-define hidden ptr @memset(ptr %target, i32 %value, i64 %size) "no-builtins" {
-  %byte = trunc i32 %value to i8
-  %some = icmp ne i64 %size, 0
-  br i1 %some, label %loop, label %end
-loop:
-  %i = phi i64 [ 0, %0 ], [ %next, %loop ]
-  %to = getelementptr i8, ptr %target, i64 %i
-  store i8 %byte, ptr %to
-  %next = add i64 %i, 1
-  %more = icmp ult i64 %next, %size
-  br i1 %more, label %loop, label %end
-end:
-  ret ptr %target
-}
-define hidden ptr @memmove(ptr %target, ptr %source, i64 %size) "no-builtins" {
-  %forward = icmp ult ptr %target, %source
-  br i1 %forward, label %copy, label %test
-copy:
-  %copied = call ptr @memcpy(ptr %target, ptr %source, i64 %size)
-  ret ptr %target
+# What LLVM would otherwise take from the C library. "no-builtins" keeps it from seeing in these loops what they stand
+# for.
+_LOOP = """
+define hidden ptr @{name}(ptr %target, {kind} %source, i64 %size) "no-builtins" {{
+  br label %test
 test:
-  %i = phi i64 [ %size, %0 ], [ %before, %loop ]
-  %some = icmp ne i64 %i, 0
-  br i1 %some, label %loop, label %end
+  %i = phi i64 [ 0, %0 ], [ %next, %loop ]
+  %more = icmp ult i64 %i, %size
+  br i1 %more, label %loop, label %end
 loop:
-  %before = sub i64 %i, 1
-  %from = getelementptr i8, ptr %source, i64 %before
-  %to = getelementptr i8, ptr %target, i64 %before
-  %byte = load i8, ptr %from
+  %next = add i64 %i, 1
+  {byte}
+  %to = getelementptr i8, ptr %target, i64 {place}
   store i8 %byte, ptr %to
   br label %test
 end:
   ret ptr %target
-}
+}}
 """
+_READ = "%from = getelementptr i8, ptr %source, i64 {place}\n  %byte = load i8, ptr %from"
+_EITHER_WAY = """%backward = icmp ugt ptr %target, %source
+  %last = sub i64 %size, %next
+  %place = select i1 %backward, i64 %last, i64 %i
+  """
+_RUNTIME = (
+    # What Numba calls for arrays, all of which belong to the caller.
+    "define void @NRT_incref(ptr %array) alwaysinline { ret void }\n"
+    "define void @NRT_decref(ptr %array) alwaysinline { ret void }\n"
+    + _LOOP.format(name="memcpy", kind="ptr", place="%i", byte=_READ.format(place="%i"))
+    + _LOOP.format(name="memmove", kind="ptr", place="%place", byte=_EITHER_WAY + _READ.format(place="%place"))
+    + _LOOP.format(name="memset", kind="i32", place="%i", byte="%byte = trunc i32 %source to i8")
+)
 # With bounds checks, an index out of range ends the process.
 _TRAP = """
 declare void @llvm.trap()
@@ -275,8 +255,9 @@ def _array(context, builder, kind, address, shape):
 def _emit(target: images.Target, boundscheck: bool) -> tuple[bytes, dict[str, int]]:
     """Compile what the front end has collected, and link it."""
     whole = llvm.parse_assembly(_RUNTIME + (_TRAP if boundscheck else ""))
+    tuned = rf'\g<0> "tune-cpu"="{target.tune}"'
     for text in _Piece.texts:
-        whole.link_in(llvm.parse_assembly(text))
+        whole.link_in(llvm.parse_assembly(re.sub("^define .*", tuned, text, flags=re.MULTILINE)))
     machine = llvm.Target.from_triple(target.triple).create_target_machine(
         cpu=target.cpu, features=target.features, opt=3, reloc="pic", codemodel="default"
     )
@@ -317,9 +298,20 @@ def build(
     _front_end(boundscheck, report)
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
+    constants = new_record(TABLES)
+    tables.fill_constants(constants)
     for target in targets:
-        code, functions = _emit(target, boundscheck)
-        images.write(folder, images.Image(target.name, images.digest(), boundscheck, functions, code))
+        code, places = _emit(target, boundscheck)
+        code += bytes(-len(code) % TABLES.alignment)
+        places["tables"] = len(code)
+        whole = code + constants.tobytes()
+        images.write(folder, images.Image(target.name, images.digest(), boundscheck, places, whole))
+
+
+def for_this_processor(target: images.Target) -> images.Target:
+    """Tune a target for the processor at hand; what is built for it runs on all others as before."""
+    here = llvm.get_host_cpu_name()
+    return target if here == "generic" else replace(target, tune=here)  # "generic" are those that LLVM does not know
 
 
 def main() -> None:
@@ -327,9 +319,12 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("targets", nargs="+", choices=images.TARGETS)
-    parser.add_argument("--boundscheck", action="store_true")
+    parser.add_argument("--boundscheck", action="store_true", help="check each index")
+    parser.add_argument("--tune", action="store_true", help="for the processor at hand, see `for_this_processor`")
     chosen = parser.parse_args()
     targets = [images.TARGETS[name] for name in chosen.targets]
+    if chosen.tune:
+        targets = [for_this_processor(target) for target in targets]
     build(targets, chosen.folder, chosen.boundscheck, _show)
 
 

@@ -44,23 +44,26 @@ class Target:
         How its images are called.
     triple, cpu, features : str
         What LLVM calls it. The object is in ELF for each of them, since `linking` reads no other format.
+    tune : str
+        The processor whose latencies LLVM goes by. It decides how well the code runs, but not where: each processor
+        that has the instructions of `cpu` can run it.
     """
 
     name: str
     triple: str
     cpu: str
+    tune: str
     features: str = ""
 
 
-# Best first. A level of x86-64 goes by the name of the processor that brought it: for the bare level, "x86-64-v3", LLVM
-# knows no latencies, and its code took some 5 % longer in search and 14 % in perft. All systems but Windows agree on
-# how to call functions like ours; macOS and Windows reserve register x18.
+# Best first. The levels of x86-64 are tuned for the processors that brought them. All systems but Windows agree on how
+# to call functions like ours; macOS and Windows reserve register x18.
 _ALL = (
-    Target("x86-64-v3", "x86_64-unknown-linux-gnu", "haswell"),
-    Target("x86-64-v2", "x86_64-unknown-linux-gnu", "nehalem"),
-    Target("windows-x86-64-v3", "x86_64-pc-windows-msvc-elf", "haswell"),
-    Target("windows-x86-64-v2", "x86_64-pc-windows-msvc-elf", "nehalem"),
-    Target("aarch64", "aarch64-unknown-linux-gnu", "generic", "+reserve-x18"),
+    Target("x86-64-v3", "x86_64-unknown-linux-gnu", "x86-64-v3", "haswell"),
+    Target("x86-64-v2", "x86_64-unknown-linux-gnu", "x86-64-v2", "nehalem"),
+    Target("windows-x86-64-v3", "x86_64-pc-windows-msvc-elf", "x86-64-v3", "haswell"),
+    Target("windows-x86-64-v2", "x86_64-pc-windows-msvc-elf", "x86-64-v2", "nehalem"),
+    Target("aarch64", "aarch64-unknown-linux-gnu", "generic", "generic", "+reserve-x18"),
 )
 TARGETS = {target.name: target for target in _ALL}
 
@@ -77,8 +80,9 @@ class Image:
         See `digest`.
     boundscheck : bool
         Whether the code checks each index.
-    functions : dict
-        The place of each entry point in the code.
+    places : dict
+        Where in the code each entry point is, and ``tables``, a record of which `tables.fill_constants` has filled its
+        part.
     code : bytes
         Machine code and its constants.
     """
@@ -86,7 +90,7 @@ class Image:
     target: str
     digest: str
     boundscheck: bool
-    functions: dict[str, int]
+    places: dict[str, int]
     code: bytes
 
 
@@ -124,6 +128,11 @@ def digest() -> str:
 def file_name(target: str) -> str:
     """Name the file of the image that is installed for a target."""
     return f"core-{target}.image"
+
+
+def fits(image: Image, target: str, boundscheck: bool = False) -> bool:
+    """Say whether an image is for a target and was made from these sources, with or without checks of indices."""
+    return (image.target, image.digest, image.boundscheck) == (target, digest(), boundscheck)
 
 
 def write(folder: Path, image: Image) -> None:

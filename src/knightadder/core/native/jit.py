@@ -83,13 +83,14 @@ class Entry:
         functools.update_wrapper(self, function)
         self.function, self.signature = function, signature
         self.name = f"{function.__module__}.{function.__name__}".removeprefix("knightadder.core.")
-        self.run = function if INTERPRETED else self._load_and_run
+        self.run = function if INTERPRETED else self.load_and_run
 
     def __call__(self, *arguments):
         """Call the compiled function."""
         return self.run(*arguments)
 
-    def _load_and_run(self, *arguments):
+    def load_and_run(self, *arguments):
+        """Load the compiled core, and call the function in it."""
         load()
         return self.run(*arguments)
 

@@ -25,7 +25,7 @@ KEEP_UNUSED_DAYS = 14
 _PREFIX = "core-"
 
 _lock = threading.Lock()
-_places: dict[str, int] = {}  # addresses of the entry points, once they are loaded
+_places: dict[str, int] = {}  # addresses of the entry points and of the tables, once they are loaded
 _loaded: dict[Path, np.ndarray] = {}  # the memory that they lie in, by the file that it comes from
 
 
@@ -52,12 +52,18 @@ def load(report: Callable[[str], None] = lambda step: None) -> None:
         if not _places and not _load_one_of(INSTALLED, images.host_targets()):
             _load_from_cache(report)
         for entry in jit.ENTRIES:
-            entry.run = _bind(entry, _places[entry.name])
+            if entry.run == entry.load_and_run:
+                entry.run = _bind(entry, _places[entry.name])
 
 
 def loaded_from() -> Path | None:
     """Give the image that `load` has loaded; None if the core is interpreted, or nothing is loaded yet."""
     return next(iter(_loaded), None)
+
+
+def address_of(name: str) -> int | None:
+    """Give the address of one of the `Image.places`; None if the core is interpreted, or nothing is loaded yet."""
+    return _places.get(name)
 
 
 def cache_folder() -> Path:
@@ -126,9 +132,9 @@ def _load_one_of(folder: Path, targets: list[str]) -> bool:
             with (folder / images.file_name(target)).open("rb") as file:
                 block, address = _map(file)
             image, start = images.read(block.data)
-            if (image.target, image.digest, image.boundscheck) == (target, images.digest(), BOUNDSCHECK):
+            if images.fits(image, target, BOUNDSCHECK):
                 _loaded[folder / images.file_name(target)] = block
-                _places.update((name, address + start + place) for name, place in image.functions.items())
+                _places.update((name, address + start + place) for name, place in image.places.items())
                 return True
     return False
 
@@ -179,7 +185,7 @@ def _build(folder: Path, target: str, report: Callable[[str], None]) -> None:
     import subprocess
 
     report("compiling")
-    command = [sys.executable, "-P", "-m", f"{__package__}.builder", str(folder), target]
+    command = [sys.executable, "-P", "-m", f"{__package__}.builder", "--tune", str(folder), target]
     packages = filter(None, (str(images.CORE.parents[1]), os.environ.get("PYTHONPATH")))
     with subprocess.Popen(
         command + ["--boundscheck"] * BOUNDSCHECK,

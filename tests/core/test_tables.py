@@ -1,0 +1,31 @@
+"""The tables: those that an image has are those that Python fills."""
+
+import pytest
+
+from knightadder.core import tables
+from knightadder.core.layout import CLASSICAL, PESTO
+from knightadder.core.native import jit, loading
+
+
+@pytest.mark.skipif(jit.INTERPRETED, reason="no image is loaded")
+@pytest.mark.boundscheck
+@pytest.mark.parametrize("evaluation", [CLASSICAL, PESTO])
+def test_an_image_has_the_tables_that_python_fills(monkeypatch: pytest.MonkeyPatch, evaluation: int) -> None:
+    loading.load()
+    filled: list[object] = []
+    fill = tables.fill_constants
+    monkeypatch.setattr(tables, "fill_constants", lambda record: (filled.append(record), fill(record)))
+    loaded = tables.new_tables(evaluation)
+    assert not filled
+    monkeypatch.setattr(loading, "address_of", lambda name: None)
+    assert tables.new_tables(evaluation).tobytes() == loaded.tobytes()
+    assert len(filled) == 1
+
+
+@pytest.mark.nojit
+def test_each_record_is_of_its_own() -> None:
+    one, other = tables.new_tables(), tables.new_tables()
+    one.knight[0] = 1
+    one.parameters[tables.parameters.PARAMETERS[0].name] = -77
+    assert other.knight[0] == 1 << 10 | 1 << 17
+    assert other.parameters[0] != -77
