@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import filelock
@@ -165,10 +166,22 @@ def test_sources_that_change_while_they_are_compiled_are_told(place: Place, tmp_
     other = tmp_path / place.ready.name
     image, start = images.read(place.ready.read_bytes())
     code = place.ready.read_bytes()[start:]
-    images.write(tmp_path, images.Image(image.target, "1" * 64, False, image.places, code))
+    images.write(tmp_path, replace(image, digest="1" * 64, code=code))
     found = place.run(ready=other)
     assert found["source"] is None
     assert found["lines"] == ["compiling 1/1", "the compiled core does not fit its sources: they changed meanwhile"]
+
+
+def test_versions_that_share_a_cache_keep_their_images(place: Place, tmp_path: Path) -> None:
+    image, start = images.read(place.ready.read_bytes())
+    images.write(tmp_path, replace(image, digest="1" * 64, code=place.ready.read_bytes()[start:]))
+    version = {"change": "images.digest = lambda: '1' * 64", "ready": tmp_path / place.ready.name}
+    first, second = place.run(), place.run(**version)
+    assert first["lines"] == second["lines"] == ["compiling 1/1"]
+    assert first["source"] != second["source"]
+    for _ in range(2):
+        assert place.run() == first | {"lines": []}
+        assert place.run(**version) == second | {"lines": []}
 
 
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may write everywhere")
