@@ -21,7 +21,7 @@ POSITIONS = (
     ("startpos 6", START, 6, 119_060_324),
     ("kiwipete 5", KIWIPETE, 5, 193_690_690),
 )
-WANTED = 1.6
+WANTED = 1.9
 
 
 def our_speed(engine: Engine, fen: str, depth: int, expected: int) -> float:
