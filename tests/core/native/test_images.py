@@ -7,7 +7,7 @@ import random
 import re
 import shutil
 import sys
-from dataclasses import replace
+from dataclasses import make_dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +50,14 @@ def test_a_file_that_is_too_short_is_damaged(content: bytes, length: int) -> Non
         images.read(content[:length])
     with pytest.raises(ValueError, match="damaged"):
         images.read(bytes(length))
+
+
+def test_an_image_of_another_version_is_refused(tmp_path: Path) -> None:
+    fields = [(name, object) for name in ("target", "digest", "functions", "code")]
+    older = make_dataclass("Image", fields)("x86-64-v2", "0" * 64, {}, b"code")
+    images.write(tmp_path, older)
+    with pytest.raises(ValueError, match="of another version"):
+        images.read((tmp_path / "core-x86-64-v2.image").read_bytes())
 
 
 def test_an_image_fits_its_target_its_sources_and_its_checks() -> None:

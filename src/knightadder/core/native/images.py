@@ -154,11 +154,13 @@ def read(content: bytes | bytearray | memoryview) -> tuple[Image, int]:
     Raises
     ------
     ValueError
-        If the image is damaged.
+        If the image is damaged, or of another version of the format.
     """
     view = memoryview(content)
     if len(view) <= _START or hashlib.sha256(view[32:]).digest() != view[:32]:
         raise ValueError("damaged")
     [length] = struct.unpack_from("<I", view, 32)
     description = json.loads(bytes(view[_START : _START + length]))
+    if description.keys() | {"code"} != Image.__dataclass_fields__.keys():
+        raise ValueError("of another version")
     return Image(**description, code=b""), -(-(_START + length) // _PAGE) * _PAGE
