@@ -1,9 +1,9 @@
 """Try the installed engine as its users would: it needs no Numba, searches as many nodes as it should, speaks UCI.
 
-    python tools/try_installed.py 1834988
+    python tools/try_installed.py NODES
 
-The number is what ``knightadder bench`` prints elsewhere. Exit status 1, with a line that says why, if something is
-wrong.
+NODES is the number that ``knightadder bench`` prints elsewhere. Exit status 1, with a line that says why, if something
+is wrong.
 """
 
 import importlib.util
