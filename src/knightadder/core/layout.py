@@ -117,9 +117,9 @@ WORKER = _record(  # one search thread
     ("counters", np.uint16, PIECE_TO),  # counter moves by the piece and target of the move they answer
     ("captures", np.int16, PIECE_TO * 8),  # captures by piece, target square and type of victim
     ("continuation", np.int16, PIECE_TO * PIECE_TO),  # quiet moves by an earlier move's piece and target, and their own
-    ("pawn_correction", np.int16, (2, CORRECTIONS)),  # of the evaluation, by side to move and pawns
-    ("non_pawn_correction", np.int16, (2, 2, CORRECTIONS)),  # ... by side to move, side, and its other pieces
-    ("minor_correction", np.int16, (2, CORRECTIONS)),  # ... by side to move, all minor pieces and kings
+    ("pawn_correction", np.int16, 2 * CORRECTIONS),  # of the evaluation, by side to move and pawns
+    ("non_pawn_correction", np.int16, 4 * CORRECTIONS),  # ... by side to move, side, and its other pieces
+    ("minor_correction", np.int16, 2 * CORRECTIONS),  # ... by side to move, all minor pieces and kings
     ("continuation_correction", np.int16, PIECE_TO * PIECE_TO),  # ... by the last two moves' pieces and targets
     ("sides", SIDE, 2),
     ("pawns", PAWN_ENTRY, PAWN_ENTRIES),

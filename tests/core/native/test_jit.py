@@ -95,6 +95,12 @@ def exchange(address, value):
 
 
 @compiled
+def fetch(numbers, index):
+    jit.prefetch_item(numbers, index)
+    return numbers[index]
+
+
+@compiled
 def copy(target, source):
     jit.copy_record(target, source)
 
@@ -119,6 +125,12 @@ def test_memory_is_read_and_written_at_its_address() -> None:
     for i, number in enumerate(NUMBERS):
         assert int(exchange(np.uint64(words[i:].ctypes.data), np.uint64(number ^ 1))) == number
     assert [int(word) for word in words] == [number ^ 1 for number in NUMBERS]
+
+
+@pytest.mark.nojit
+def test_fetching_ahead_changes_nothing() -> None:
+    words = np.array(NUMBERS, np.uint64)
+    assert [int(fetch(words, np.uint64(index))) for index in range(len(NUMBERS))] == NUMBERS
 
 
 @pytest.mark.nojit

@@ -64,17 +64,30 @@ def store64(typing_context, address, value):
     return types.void(types.uint64, types.uint64), generate
 
 
+def _prefetch(builder, place):
+    kind = ir.FunctionType(ir.VoidType(), [_BYTES, _I32, _I32, _I32])
+    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    read, keep, data = ir.Constant(_I32, 0), ir.Constant(_I32, 3), ir.Constant(_I32, 1)
+    builder.call(function, [builder.bitcast(place, _BYTES), read, keep, data])
+
+
 @intrinsic
 def prefetch(typing_context, address):
     def generate(context, builder, signature, arguments):
-        kind = ir.FunctionType(ir.VoidType(), [_BYTES, _I32, _I32, _I32])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        place = _pointer(builder, arguments[0], ir.IntType(8))
-        read, keep, data = ir.Constant(_I32, 0), ir.Constant(_I32, 3), ir.Constant(_I32, 1)
-        builder.call(function, [place, read, keep, data])
+        _prefetch(builder, _pointer(builder, arguments[0], ir.IntType(8)))
         return context.get_dummy_value()
 
     return types.void(types.uint64), generate
+
+
+@intrinsic
+def prefetch_item(typing_context, array, index):
+    def generate(context, builder, signature, arguments):
+        items = context.make_array(array)(context, builder, arguments[0])
+        _prefetch(builder, builder.gep(items.data, [arguments[1]]))
+        return context.get_dummy_value()
+
+    return types.void(array, types.uint64), generate
 
 
 @intrinsic

@@ -155,6 +155,11 @@ def prefetch(address):
 
 
 @_intrinsic
+def prefetch_item(array, index):
+    """Fetch an array's item into the cache ahead of its use."""
+
+
+@_intrinsic
 def multiply_high(a, b):
     """Return the high 64 bits of the 128-bit product: scales a hash to a range without a division."""
     return np.uint64(int(a) * int(b) >> 64)

@@ -20,7 +20,7 @@ from ..layout import (
     ROOK,
     WHITE,
 )
-from ..native.jit import inlined, kernel
+from ..native.jit import inlined, kernel, prefetch_item
 from .history import apply_gravity, frame_before
 
 LIMIT = 1024
@@ -30,6 +30,7 @@ _A, _B, _C = np.uint64(0x243F6A8885A308D3), np.uint64(0x13198A2E03707345), np.ui
 _D, _E, _F = np.uint64(0xA4093822299F31D1), np.uint64(0x082EFA98EC4E6C89), np.uint64(0xBF7158809CF4F3C7)
 _HALF = np.uint64(32)
 _SHIFT = np.uint64(64 - CORRECTIONS.bit_length() + 1)
+_SIZE = np.uint64(CORRECTIONS)
 
 
 @inlined
@@ -41,25 +42,27 @@ def _mix(value):
 @inlined
 def _pawn_index(pos):
     pawns = pos.by_type[PAWN]
-    return _mix((pawns & pos.by_color[WHITE]) * _A ^ (pawns & pos.by_color[BLACK]) * _B)
+    index = _mix((pawns & pos.by_color[WHITE]) * _A ^ (pawns & pos.by_color[BLACK]) * _B)
+    return np.uint64(pos.stm) * _SIZE + index
 
 
 @inlined
 def _non_pawn_index(pos, color):
     own = pos.by_color[np.uint64(color)]
-    return _mix(
+    index = _mix(
         (own & pos.by_type[KNIGHT]) * _A
         ^ (own & pos.by_type[BISHOP]) * _B
         ^ (own & pos.by_type[ROOK]) * _D
         ^ (own & pos.by_type[QUEEN]) * _E
         ^ (own & pos.by_type[KING]) * _F
     )
+    return np.uint64(pos.stm * 2 + color) * _SIZE + index
 
 
 @inlined
 def _minor_index(pos):
     white, black = pos.by_color[WHITE], pos.by_color[BLACK]
-    return _mix(
+    index = _mix(
         (white & pos.by_type[KNIGHT]) * _A
         ^ (white & pos.by_type[BISHOP]) * _B
         ^ (white & pos.by_type[KING]) * _D
@@ -67,6 +70,7 @@ def _minor_index(pos):
         ^ (black & pos.by_type[BISHOP]) * _F
         ^ (black & pos.by_type[KING]) * _C
     )
+    return np.uint64(pos.stm) * _SIZE + index
 
 
 @inlined
@@ -81,17 +85,30 @@ def corrected_eval(tables, worker, pos, ply, alpha, beta):
     The moves that led here must be in the frames before `ply`. Outside the window from `alpha` to `beta` the value may
     be rough.
     """
+    pawns, minors = _pawn_index(pos), _minor_index(pos)
+    white, black = _non_pawn_index(pos, WHITE), _non_pawn_index(pos, BLACK)
+    moves = _continuation_index(worker, ply)
+    # The entries are seldom in the cache: they arrive while the position is evaluated.
+    prefetch_item(worker.pawn_correction, pawns)
+    prefetch_item(worker.minor_correction, minors)
+    prefetch_item(worker.non_pawn_correction, white)
+    prefetch_item(worker.non_pawn_correction, black)
+    prefetch_item(worker.continuation_correction, moves)
+    value = evaluate(tables, worker, pos, alpha, beta)
     tuned = tables.parameters
-    side = np.uint64(pos.stm)
-    correction = tuned.correction_pawn * np.int64(worker.pawn_correction[side, _pawn_index(pos)])
-    for color in range(2):
-        index = _non_pawn_index(pos, color)
-        correction += tuned.correction_non_pawn * np.int64(worker.non_pawn_correction[side, np.uint64(color), index])
-    correction += tuned.correction_minor * np.int64(worker.minor_correction[side, _minor_index(pos)])
-    correction += tuned.correction_continuation * np.int64(
-        worker.continuation_correction[_continuation_index(worker, ply)]
+    non_pawns = np.int64(worker.non_pawn_correction[white]) + np.int64(worker.non_pawn_correction[black])
+    correction = (
+        tuned.correction_pawn * np.int64(worker.pawn_correction[pawns])
+        + tuned.correction_minor * np.int64(worker.minor_correction[minors])
+        + tuned.correction_non_pawn * non_pawns
+        + tuned.correction_continuation * np.int64(worker.continuation_correction[moves])
     )
-    return max(-MAX_EVAL, min(MAX_EVAL, evaluate(tables, worker, pos, alpha, beta) + correction // 2048))
+    return max(-MAX_EVAL, min(MAX_EVAL, value + correction // 2048))
+
+
+@inlined
+def _learn(corrections, index, bonus):
+    corrections[index] = apply_gravity(corrections[index], bonus, LIMIT)
 
 
 @kernel
@@ -100,14 +117,9 @@ def update_corrections(worker, pos, ply, difference, depth):
 
     The difference is in the side to move's view. A deeper search counts for more.
     """
-    side = np.uint64(pos.stm)
     bonus = max(-LIMIT // 4, min(LIMIT // 4, difference * depth // 8))
-    index = _pawn_index(pos)
-    worker.pawn_correction[side, index] = apply_gravity(worker.pawn_correction[side, index], bonus, LIMIT)
-    for color in range(2):
-        place = (side, np.uint64(color), _non_pawn_index(pos, color))
-        worker.non_pawn_correction[place] = apply_gravity(worker.non_pawn_correction[place], bonus, LIMIT)
-    index = _minor_index(pos)
-    worker.minor_correction[side, index] = apply_gravity(worker.minor_correction[side, index], bonus, LIMIT)
-    index = _continuation_index(worker, ply)
-    worker.continuation_correction[index] = apply_gravity(worker.continuation_correction[index], bonus, LIMIT)
+    _learn(worker.pawn_correction, _pawn_index(pos), bonus)
+    _learn(worker.non_pawn_correction, _non_pawn_index(pos, WHITE), bonus)
+    _learn(worker.non_pawn_correction, _non_pawn_index(pos, BLACK), bonus)
+    _learn(worker.minor_correction, _minor_index(pos), bonus)
+    _learn(worker.continuation_correction, _continuation_index(worker, ply), bonus)
