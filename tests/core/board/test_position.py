@@ -19,9 +19,8 @@ from core_helpers import (
     start_boards,
 )
 
-from knightadder.core.board.position import key_after, make_null
+from knightadder.core.board.position import make_null
 from knightadder.core.entries import game as core_game
-from knightadder.core.layout import NO_SQUARE
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
@@ -31,11 +30,6 @@ GAMES = 3 if INTERPRETED else 40
 @compiled
 def null_move(tables, worker):
     make_null(tables, worker.stack[0], worker.stack[1])
-
-
-@compiled
-def guess_key(tables, pos, move):
-    return key_after(tables, pos, move)
 
 
 def facts(position: np.record) -> dict[str, object]:
@@ -86,21 +80,3 @@ def test_null_move() -> None:
         assert facts(record.stack[1]) == expected
         assert record.stack[1].plies_from_null == 0
     assert tried > 5
-
-
-def test_key_ahead_of_a_move() -> None:
-    game = new_game()
-    compared = 0
-    for board in random_positions(4, 10 if INTERPRETED else 60):
-        for move in board.legal_moves:
-            record = set_up(game, board)
-            before = record.stack[0].copy()
-            guess = guess_key(TABLES, record.stack[0], np.int64(encode(board, move)))
-            core_game.play(TABLES, record, encode(board, move))
-            after = record.stack[0]
-            special = board.is_castling(move) or board.is_en_passant(move) or move.promotion
-            if special or before.castling != after.castling or not before.ep == after.ep == NO_SQUARE:
-                continue
-            assert int(guess) == int(after.key)
-            compared += 1
-    assert compared > 100

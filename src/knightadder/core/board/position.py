@@ -187,15 +187,3 @@ def set_up(tables, pos):
         if piece:
             add_piece(tables, pos, piece, square)
     complete(tables, pos)
-
-
-@inlined
-def key_after(tables, pos, move):
-    """Return the key after a move: correct for most moves, wrong for castling, en passant and promotions.
-
-    It is good enough to prefetch a hash entry while the move is still being made.
-    """
-    source, target = np.uint64(move & 63), np.uint64((move >> 6) & 63)
-    piece, victim = np.uint64(pos.board[source]), np.uint64(pos.board[target])
-    change = tables.piece_square[piece, source].key ^ tables.piece_square[piece, target].key
-    return pos.key ^ tables.zobrist_stm ^ change ^ tables.piece_square[victim, target].key

@@ -17,12 +17,10 @@ from ..board.movegen import (
     is_legal,
 )
 from ..board.moves import NO_MOVE, is_noisy
-from ..board.position import key_after
 from ..layout import QUEEN
 from ..native.jit import inlined, kernel
 from .history import capture_history, quiet_history
 from .see import QUEEN_VALUE, piece_value, see_at_least
-from .transposition import prefetch_entry
 
 (
     HASH_MOVE,
@@ -101,33 +99,21 @@ def _score_evasions(worker, pos, frame, end):
 
 
 @kernel
-def _select_best(tables, worker, pos, frame):
-    """Bring the best remaining move to the front (a step of selection sort).
+def _pick_best(frame):
+    """Take the best remaining move off the list (a step of selection sort), and return it.
 
     Each word contains its own place, so that a plain maximum, which LLVM vectorises, finds both move and place.
     """
     moves = frame.moves
     start, end = frame.index, frame.end
-    if start < end:
-        best = moves[np.uint64(start)]
-        for i in range(start + 1, end):
-            best = max(best, moves[np.uint64(i)])
-        place = (best >> 16) & 255
-        moves[np.uint64(place)] = (moves[np.uint64(start)] & ~_PLACE) | place << 16
-        moves[np.uint64(start)] = best
-        prefetch_entry(worker, key_after(tables, pos, best))
-
-
-@inlined
-def _pick_best(tables, worker, pos, frame):
-    """Return the best remaining move, and already select the one after it.
-
-    So the next move's hash entry is fetched while the returned move is searched.
-    """
-    move = frame.moves[np.uint64(frame.index)] & 65_535
-    frame.index += 1
-    _select_best(tables, worker, pos, frame)
-    return move
+    best = moves[np.uint64(start)]
+    for i in range(start + 1, end):
+        best = max(best, moves[np.uint64(i)])
+    place = (best >> 16) & 255
+    moves[np.uint64(place)] = (moves[np.uint64(start)] & ~_PLACE) | place << 16
+    moves[np.uint64(start)] = best
+    frame.index = start + 1
+    return best & 65_535
 
 
 @inlined
@@ -151,18 +137,16 @@ def next_move(tables, worker, pos, frame):
     if frame.stage == HASH_MOVE:
         frame.stage = EVASION_INIT if pos.checkers != ZERO else NOISY_INIT
         if frame.hash_move:
-            prefetch_entry(worker, key_after(tables, pos, frame.hash_move))
             return frame.hash_move
     if frame.stage == NOISY_INIT:
         frame.index = 0
         frame.bad_end = 0
         frame.end = generate(tables, pos, frame, np.int64(0), NOISY)
         _score_noisy(worker, pos, frame, 0, frame.end)
-        _select_best(tables, worker, pos, frame)
         frame.stage = GOOD_NOISY
     if frame.stage == GOOD_NOISY:
         while frame.index < frame.end:
-            move = _pick_best(tables, worker, pos, frame)
+            move = _pick_best(frame)
             if move == frame.hash_move:
                 continue
             if not _may_lose_material(pos, move) or see_at_least(tables, pos, move, np.int64(0)):
@@ -189,11 +173,10 @@ def next_move(tables, worker, pos, frame):
         if frame.with_quiets:
             frame.end = generate(tables, pos, frame, frame.bad_end, QUIET)
             _score_quiets(worker, pos, frame, frame.bad_end, frame.end)
-            _select_best(tables, worker, pos, frame)
         frame.stage = QUIETS
     if frame.stage == QUIETS:
         while frame.with_quiets and frame.index < frame.end:
-            move = _pick_best(tables, worker, pos, frame)
+            move = _pick_best(frame)
             if move != frame.hash_move and move != frame.counter and not _is_killer(frame, move):
                 return move
         frame.index = 0
@@ -209,11 +192,10 @@ def next_move(tables, worker, pos, frame):
         frame.index = 0
         frame.end = generate(tables, pos, frame, np.int64(0), ALL)
         _score_evasions(worker, pos, frame, frame.end)
-        _select_best(tables, worker, pos, frame)
         frame.stage = EVASIONS
     if frame.stage == EVASIONS:
         while frame.index < frame.end:
-            move = _pick_best(tables, worker, pos, frame)
+            move = _pick_best(frame)
             if move != frame.hash_move:
                 return move
         frame.stage = DONE

@@ -30,6 +30,7 @@ from .transposition import (
     entry_cuts_off,
     entry_move,
     entry_score,
+    prefetch_entry,
     probe,
     refined_eval,
     store,
@@ -116,6 +117,7 @@ def quiesce(tables, worker, ply, alpha, beta):
                 break
             evasions_left -= 1
         make(tables, pos, child, move)
+        prefetch_entry(worker, child.key)
         frame.piece_to = piece_to(pos, move)
         score = -_quiesce(tables, worker, ply + 1, -beta, -alpha)
         if worker.stopped:

@@ -30,7 +30,7 @@ from .history import (
     update_histories,
     update_prior_move,
 )
-from .movepick import next_move, start_picking
+from .movepick import GOOD_NOISY, next_move, start_picking
 from .pv import update_pv
 from .quiescence import count_node, quiesce
 from .root import find_root_move, keep_line
@@ -240,6 +240,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             if not is_noisy(pos, move) or not see_at_least(tables, pos, move, probcut_beta - static_eval):
                 continue
             make(tables, pos, child, move)
+            prefetch_entry(worker, child.key)
             frame.move = move
             frame.piece_to = piece_to(pos, move)
             score = -quiesce(tables, worker, ply + 1, -probcut_beta, 1 - probcut_beta)
@@ -320,8 +321,9 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
                 continue
         history = quiet_history(worker, pos, frame, move) if is_quiet else np.int64(0)
         reduction = late_move_reduction(tables, depth, move_count, is_quiet, history)
-        if prunable and not is_quiet and depth <= 7:
-            # SEE pruning: an exchange that loses this much rarely wins it back in so few plies.
+        if prunable and not is_quiet and depth <= 7 and frame.stage != GOOD_NOISY:
+            # SEE pruning: an exchange that loses this much rarely wins it back in so few plies. A good capture was
+            # found to lose nothing when it was picked.
             if not see_at_least(tables, pos, move, -tuned.see_noisy_margin * depth):
                 continue
         if prunable_quiet:
@@ -337,6 +339,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             if lmr_depth <= 7 and not see_at_least(tables, pos, move, -tuned.see_quiet_margin * lmr_depth * lmr_depth):
                 continue
         make(tables, pos, child, move)
+        prefetch_entry(worker, child.key)
         frame.move = move
         frame.piece_to = piece_to(pos, move)
         new_depth = depth - 1
