@@ -47,6 +47,8 @@ from .terms import START
 # The centre, and the files around it.
 CENTRE = np.uint64(0x0000001818000000)
 _MIDDLE_FILES = np.uint64(0x3C3C3C3C3C3C3C3C)
+# The squares from which a bishop can see two of the centre.
+_LONG_DIAGONALS = np.uint64(0x8142240000244281)
 
 _PAIRS = (START["knight_pair"], START["bishop_pair"], START["rook_pair"])
 _PER_PAWN = START["piece_per_pawn"]
@@ -154,7 +156,8 @@ def pieces(tables, worker, pos, trace, us):
             score += worth(tables, trace, us, _BISHOP_OUTPOST + is_in(side.attacks[PAWN], square), ONCE)
         same_colour = DARK_SQUARES if is_in(DARK_SQUARES, square) else ~DARK_SQUARES
         score += worth(tables, trace, us, _BAD_BISHOP, popcount(pawns & same_colour) * (1 + blocked))
-        if popcount(bishop_attacks(tables, square, pos.by_type[PAWN]) & CENTRE) > 1:
+        on_diagonal = is_in(_LONG_DIAGONALS, square)
+        if on_diagonal and popcount(bishop_attacks(tables, square, pos.by_type[PAWN]) & CENTRE) > 1:
             score += worth(tables, trace, us, _LONG_DIAGONAL, ONCE)
         if rank_of(us, square) == 6 and bit(square) & NOT_FILE_A & NOT_FILE_H == ZERO:
             # On a7 behind a pawn on b6, or the like.

@@ -44,8 +44,8 @@ def piece_to(pos, move):
 
 
 @inlined
-def _attacked(frame, move):
-    """Return which squares of a move the opponent attacks: 1 = from, 2 = to, 3 = both."""
+def attacked_ends(frame, move):
+    """Return which squares of a move the opponent attacks: 1 = from, 2 = to, 3 = both, after `prepare_histories`."""
     source, target = np.uint64(move & 63), np.uint64((move >> 6) & 63)
     return ((frame.threats >> source) & ONE) | ((frame.threats >> target) & ONE) << ONE
 
@@ -55,7 +55,7 @@ def quiet_history(worker, pos, frame, move):
     """Return how well a quiet move of the side to move has done, between ±4 `LIMIT`, after `prepare_histories`."""
     index = piece_to(pos, move)
     return (
-        np.int64(worker.history[np.uint64(pos.stm), _attacked(frame, move), np.uint64(move & 4095)])
+        np.int64(worker.history[np.uint64(pos.stm), attacked_ends(frame, move), np.uint64(move & 4095)])
         + np.int64(worker.continuation[np.uint64(frame.continuations[0] + index)])
         + np.int64(worker.continuation[np.uint64(frame.continuations[1] + index)])
         + np.int64(worker.continuation[np.uint64(frame.continuations[2] + index)])
@@ -81,7 +81,7 @@ def apply_gravity(old, bonus, limit):
 
 @inlined
 def _update_butterfly(worker, pos, frame, move, bonus):
-    place = (np.uint64(pos.stm), _attacked(frame, move), np.uint64(move & 4095))
+    place = (np.uint64(pos.stm), attacked_ends(frame, move), np.uint64(move & 4095))
     worker.history[place] = apply_gravity(worker.history[place], bonus, LIMIT)
 
 

@@ -21,6 +21,7 @@ from ..native.jit import inlined, kernel, self_call
 from ..native.signatures import int64
 from .correction import corrected_eval, update_corrections
 from .history import (
+    attacked_ends,
     clear_killers,
     frame_before,
     piece_to,
@@ -336,8 +337,10 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             failing = lmr_depth <= 3 and history < -tuned.history_margin * depth
             if (futile or failing) and not gives_direct_check(tables, pos, move):
                 continue
-            if lmr_depth <= 7 and not see_at_least(tables, pos, move, -tuned.see_quiet_margin * lmr_depth * lmr_depth):
-                continue
+            # A move between squares that the opponent does not attack loses nothing.
+            if lmr_depth <= 7 and attacked_ends(frame, move):
+                if not see_at_least(tables, pos, move, -tuned.see_quiet_margin * lmr_depth * lmr_depth):
+                    continue
         make(tables, pos, child, move)
         prefetch_entry(worker, child.key)
         frame.move = move
