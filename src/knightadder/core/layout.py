@@ -26,7 +26,11 @@ PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING = 1, 2, 3, 4, 5, 6  # piece = colour * 8
 NO_SQUARE = 64
 NO_EVAL = -32_767  # below any evaluation
 
-PESTO, CLASSICAL = 0, 1  # the evaluations to choose from
+PESTO, CLASSICAL, NETWORK = 0, 1, 2  # the evaluations to choose from
+INPUTS = 768  # of a network: colour, type and square of a man
+HIDDEN = 256  # neurons of its hidden layer for each side
+MAX_BUCKETS = 8  # output layers, for different numbers of men
+MAX_MEN_ON_BOARD = 32
 PAWN_ENTRIES = 4096  # of the pawn hash table, a power of 2
 
 CUCKOO_PLACES = 8192
@@ -75,6 +79,13 @@ PAWN_ENTRY = _record(  # an entry of the pawn hash table
     ("spans", np.uint64, 2),  # `pawn_span` of both sides
 )
 
+ACCUMULATOR = _record(  # the first layer of a network; a multiple of a cache line
+    ("sums", np.int16, (2, HIDDEN)),  # by the side that sees the board
+    ("flips", np.int64, 2),  # by that side: 7 = the files are turned around, 0 = they are not
+    ("key", np.uint64),  # of the position and the network
+    ("padding", np.uint64, 5),
+)
+
 FRAME = _record(  # what search keeps for one ply
     ("moves", np.int64, MAX_MOVES),  # while being picked: score << 24 | place << 16 | move
     ("pv", np.uint16, MAX_PLY),
@@ -111,6 +122,7 @@ ROOT_MOVE = _record(
 )
 
 WORKER = _record(  # one search thread
+    ("accumulators", ACCUMULATOR, MAX_PLY + 2),  # by ply, of the position last evaluated there; first, to be aligned
     ("stack", POSITION, MAX_PLY + 2),
     ("frames", FRAME, NO_PLY + 1),
     ("history", np.int16, (2, 4, 4096)),  # quiet moves by side, attacked squares (see history.py), from and to
@@ -170,6 +182,14 @@ TRACE = _record(  # the counts that make up the classical value of a position
 SEARCH_PARAMETERS = _record(*((parameter.name, np.int64) for parameter in PARAMETERS))
 
 TABLES = _record(  # read-only, shared by all threads
+    ("feature_weights", np.int16, (INPUTS, HIDDEN)),  # of the network; first, to be aligned
+    ("feature_biases", np.int16, HIDDEN),
+    ("output_weights", np.int16, (MAX_BUCKETS, 2, HIDDEN)),
+    ("output_biases", np.int64, MAX_BUCKETS),
+    ("output_bucket", np.int64, MAX_MEN_ON_BOARD + 1),  # by the number of men
+    ("network_mirrored", np.int64),  # 1 = files are turned around where the own king is on files e to h
+    ("network_scale", np.int64),  # centipawns of an output of 1
+    ("network_key", np.uint64),  # tells networks apart
     ("knight", np.uint64, 64),
     ("king", np.uint64, 64),
     ("pawn", np.uint64, (2, 64)),  # squares a pawn of that colour attacks
@@ -188,7 +208,7 @@ TABLES = _record(  # read-only, shared by all threads
     ("cuckoo_squares", np.uint16, CUCKOO_PLACES),  # from | to << 6
     ("logs", np.int32, 64),  # natural logarithms, in 1024ths
     ("parameters", SEARCH_PARAMETERS),
-    ("evaluation", np.int64),  # `PESTO` or `CLASSICAL`
+    ("evaluation", np.int64),  # `PESTO`, `CLASSICAL` or `NETWORK`
     ("terms", np.int64, TERM_VALUES),  # of the classical evaluation, packed
 )
 

@@ -3,13 +3,17 @@
 import os
 import shlex
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from random import Random
 
 import numpy as np
 
+from knightadder.core.evaluation import network
 from knightadder.core.evaluation.evaluate import fill_tables
+from knightadder.core.evaluation.network_file import read_network
 from knightadder.core.layout import (
     CLASSICAL,
+    NETWORK,
     PESTO,
     WORKER,
     new_record,
@@ -29,7 +33,7 @@ from knightadder.engine.reporting import Report
 from knightadder.engine.search import Search
 from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
 
-EVALUATIONS = {"classical": CLASSICAL, "pesto": PESTO}  # by the option's name
+EVALUATIONS = {"classical": CLASSICAL, "pesto": PESTO, "nnue": NETWORK}  # by the option's name
 
 
 class Engine:
@@ -43,7 +47,7 @@ class Engine:
     Raises
     ------
     EngineError
-        If the machine has too little memory.
+        If the machine has too little memory, or the network of the options cannot be read.
 
     Attributes
     ----------
@@ -55,7 +59,9 @@ class Engine:
 
     def __init__(self, options: Options | None = None) -> None:
         self.options = options or Options()
+        _must_have_network(self.options.evaluation, self.options.eval_file)
         self._tables = new_tables(EVALUATIONS[self.options.evaluation])
+        self._load_network(self.options.eval_file)
         self._workers = _new_workers(self.options.threads)
         self._table = HashTable(self.options.hash_mb)
         self._game = Game(self._tables)
@@ -84,6 +90,11 @@ class Engine:
         option, value = self.options.read(name, text)
         if option.name == "BookFile":
             self._open_book(str(value))
+        elif option.name == "EvalFile":
+            _must_have_network(self.options.evaluation, str(value))
+            self._load_network(str(value))
+        elif option.name == "EvalType":
+            _must_have_network(str(value), self.options.eval_file)
         self.options.set(name, text)
         try:
             if option.name == "Hash" and self.options.hash_mb != self._table.megabytes:
@@ -96,6 +107,8 @@ class Engine:
             raise
         if option.name == "Clear Hash":
             self._clear_table()
+        elif option.name == "EvalFile" and self._tables.evaluation == NETWORK:
+            self.new_game()  # scores of the old network have another scale
         elif option.name == "EvalType" and EVALUATIONS[self.options.evaluation] != self._tables.evaluation:
             fill_tables(self._tables, EVALUATIONS[self.options.evaluation])
             self._game.renew_sums()
@@ -246,6 +259,15 @@ class Engine:
             self._book.close()
         self._book = book
 
+    def _load_network(self, file: str) -> None:
+        if file:
+            try:
+                network.fill_tables(self._tables, read_network(Path(file)))
+            except OSError as error:
+                raise OptionError(f"option EvalFile: {file}: {error.strerror}") from None
+            except ValueError as error:
+                raise OptionError(f"option EvalFile: {error}") from None
+
     def _open_tablebases(self) -> list[str]:
         folders = [folder for folder in self.options.syzygy_path.split(os.pathsep) if folder]
         found = self._tablebases = Tablebases(self._tables, [*folders, SHIPPED])
@@ -275,6 +297,11 @@ class Engine:
     def _must_be_idle(self) -> None:
         if self.searching:
             raise EngineError("not while searching")
+
+
+def _must_have_network(evaluation: str, file: str) -> None:
+    if evaluation == "nnue" and not file:
+        raise OptionError("option EvalType: nnue needs a network; set EvalFile first")
 
 
 def _new_workers(threads: int) -> list[np.record]:

@@ -146,7 +146,8 @@ OPTIONS: tuple[Option, ...] = (
     Check("UCI_LimitStrength", False),
     Spin("UCI_Elo", DEFAULT_ELO, MIN_ELO, MAX_ELO),
     Spin("Skill Level", FULL_SKILL, 0, FULL_SKILL),
-    Combo("EvalType", "classical", ("classical", "pesto")),
+    Combo("EvalType", "classical", ("classical", "pesto", "nnue")),
+    Text("EvalFile", ""),
     Check("OwnBook", False),
     Text("BookFile", ""),
     Spin("BookDepth", 255, 1, 255),
@@ -277,8 +278,13 @@ class Options:
 
     @property
     def evaluation(self) -> str:
-        """The static evaluation, ``classical`` or ``pesto``."""
+        """The static evaluation: ``classical``, ``pesto`` or ``nnue``."""
         return str(self["EvalType"])
+
+    @property
+    def eval_file(self) -> str:
+        """The network's file for the evaluation ``nnue``; empty for none."""
+        return str(self["EvalFile"])
 
     @property
     def own_book(self) -> bool:

@@ -80,7 +80,7 @@ def evaluate_records(tables, worker, records, values):
     illegal = np.int64(0)
     for number in range(len(records)):
         if unpack(tables, records[np.uint64(number)], pos):
-            value = evaluate(tables, worker, pos, -INFINITE, INFINITE)
+            value = evaluate(tables, worker, pos, np.int64(0), -INFINITE, INFINITE)
             values[np.uint64(number)] = value if pos.stm == WHITE else -value
         else:
             values[np.uint64(number)] = NO_VALUE

@@ -73,7 +73,7 @@ def distil_positions(tables, worker, source, seed, most_moves, value_below, reco
                 moves -= 1
         if suitable and here.checkers == ZERO:
             here.rule50 = 0
-            value = evaluate(tables, worker, here, -INFINITE, INFINITE)
+            value = evaluate(tables, worker, here, np.int64(0), -INFINITE, INFINITE)
             if abs(value) < value_below:
                 if here.stm != WHITE:
                     value = -value

@@ -32,7 +32,7 @@ def time_evaluate(tables, worker, count):
     total = np.int64(0)
     place = np.int64(0)
     for _ in range(count):
-        total += evaluate(tables, worker, worker.stack[np.uint64(place)], -INFINITE, INFINITE)
+        total += evaluate(tables, worker, worker.stack[np.uint64(place)], np.int64(0), -INFINITE, INFINITE)
         place = (place + (total | 1)) & (_COPIES - 1)
     return total
 

@@ -3,6 +3,8 @@
 Search has the evaluation compiled in; these entry points serve people and tools, and are compiled at first use.
 """
 
+import numpy as np
+
 from ..evaluation import classical
 from ..evaluation.evaluate import evaluate
 from ..layout import (
@@ -20,7 +22,7 @@ from ..search.transposition import INFINITE
 @entry(int64(Tables, Worker))
 def evaluate_position(tables, worker):
     """Return the static value of ``worker.stack[0]`` in centipawns, from the side to move's view."""
-    return evaluate(tables, worker, worker.stack[0], -INFINITE, INFINITE)
+    return evaluate(tables, worker, worker.stack[0], np.int64(0), -INFINITE, INFINITE)
 
 
 @entry(int64(Tables, Worker, Trace))

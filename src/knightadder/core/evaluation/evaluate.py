@@ -1,8 +1,8 @@
 """The static evaluation that search calls; the modules beside it are the evaluations to choose from, and endings."""
 
-from ..layout import CLASSICAL
+from ..layout import CLASSICAL, NETWORK, PESTO
 from ..native.jit import inlined
-from . import classical, endings, pesto
+from . import classical, endings, network, pesto
 from .score import game_phase
 from .terms import read_values
 
@@ -10,13 +10,16 @@ MAX_EVAL = 29_000  # keeps clear of mate scores
 
 
 @inlined
-def evaluate(tables, worker, pos, alpha, beta):
+def evaluate(tables, worker, pos, ply, alpha, beta):
     """Return the static value of a position in centipawns, from the side to move's view.
 
-    Outside the window from `alpha` to `beta` the value may be rough. It shrinks as the fifty-move rule comes nearer, so
+    At ply 0 any position can be evaluated, at others only that on the stack. Outside the window from `alpha` to `beta`
+    the value may be rough. It shrinks as the fifty-move rule comes nearer, so
     that the better side prefers progress.
     """
-    if tables.evaluation == CLASSICAL:
+    if tables.evaluation == NETWORK:
+        value = network.evaluate(tables, worker, pos, ply)
+    elif tables.evaluation == CLASSICAL:
         value = classical.evaluate(tables, worker, pos, alpha, beta, None)
     else:
         value = pesto.evaluate(pos)
@@ -27,12 +30,13 @@ def evaluate(tables, worker, pos, alpha, beta):
 
 
 def fill_tables(tables, evaluation):
-    """Choose an evaluation, `PESTO` or `CLASSICAL`, and fill its part of a TABLES record.
+    """Choose an evaluation, `PESTO`, `CLASSICAL` or `NETWORK`, and fill its part of a TABLES record.
 
-    Positions that were set up with the old tables must be set up again.
+    The network itself is put there by `network.fill_tables`. Positions that were set up with the old tables must be set
+    up again.
     """
     tables.evaluation = evaluation
-    if evaluation == CLASSICAL:
+    if evaluation != PESTO:
         classical.fill_tables(tables, read_values())
     else:
         pesto.fill_tables(tables)

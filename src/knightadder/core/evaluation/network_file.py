@@ -30,7 +30,7 @@ could overflow these types is not accepted.
 
 import hashlib
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +108,12 @@ class Network:
     def buckets(self) -> int:
         """Number of output buckets."""
         return len(self.output_biases)
+
+    @property
+    def key(self) -> int:
+        """A number of 64 bits that tells networks apart by their weights."""
+        digest = hashlib.sha256(network_bytes(replace(self, description=""))).digest()
+        return int.from_bytes(digest[:8], "little")
 
     def parts(self) -> tuple[NDArray[np.int16], ...]:
         """Return the weights in the order of the file."""

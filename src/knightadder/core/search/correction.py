@@ -94,7 +94,7 @@ def corrected_eval(tables, worker, pos, ply, alpha, beta):
     prefetch_item(worker.non_pawn_correction, white)
     prefetch_item(worker.non_pawn_correction, black)
     prefetch_item(worker.continuation_correction, moves)
-    value = evaluate(tables, worker, pos, alpha, beta)
+    value = evaluate(tables, worker, pos, ply, alpha, beta)
     tuned = tables.parameters
     non_pawns = np.int64(worker.non_pawn_correction[white]) + np.int64(worker.non_pawn_correction[black])
     correction = (

@@ -118,6 +118,7 @@ def quiesce(tables, worker, ply, alpha, beta):
             evasions_left -= 1
         make(tables, pos, child, move)
         prefetch_entry(worker, child.key)
+        frame.move = move
         frame.piece_to = piece_to(pos, move)
         score = -_quiesce(tables, worker, ply + 1, -beta, -alpha)
         if worker.stopped:

@@ -1,0 +1,163 @@
+"""The evaluation by a network: exactly the integer model's values, however a position was reached."""
+
+from __future__ import annotations
+
+import chess
+import numpy as np
+import pytest
+from core_helpers import INTERPRETED, compiled, new_game, random_positions, set_up, start_boards
+
+from knightadder.core.board.bitboard import ZERO
+from knightadder.core.board.movegen import ALL, generate
+from knightadder.core.board.moves import CASTLING, EN_PASSANT, is_promotion
+from knightadder.core.board.packed import unpack
+from knightadder.core.board.position import make, make_null
+from knightadder.core.entries.batch import evaluate_records
+from knightadder.core.evaluation import network
+from knightadder.core.evaluation.network_file import Network
+from knightadder.core.layout import HIDDEN, MAX_BUCKETS, NETWORK, WORKER, new_record
+from knightadder.core.tables import new_tables
+from knightadder.library.arrays import pack
+from knightadder.workshop.train.integer_model import integer_values
+
+pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
+
+DEEPEST = np.int64(24)  # plies; further down, few pieces are left
+CASTLED, PASSED, PROMOTED, TAKEN_EN_PASSANT, CROSSED = range(5)  # kinds of moves that are counted
+
+
+def a_network(width: int = HIDDEN, buckets: int = 1, mirrored: bool = True, seed: int = 1) -> Network:
+    """Make a network of chance whose activations are neither all zero nor all clipped."""
+    chance = np.random.default_rng(seed)
+
+    def weights(most: int, *shape: int) -> np.ndarray:
+        return chance.integers(-most, most + 1, shape).astype(np.int16)
+
+    parts = weights(60, 768, width), weights(90, width), weights(60, buckets, 2, width), weights(9000, buckets)
+    return Network(*parts, mirrored=mirrored, scale=300)
+
+
+def tables_with(chosen: Network) -> np.record:
+    tables = new_tables(NETWORK)
+    network.fill_tables(tables, chosen)
+    return tables
+
+
+@compiled
+def evaluate_all(tables, worker, records, values):
+    pos = worker.stack[0]
+    for number in range(len(records)):
+        unpack(tables, records[np.uint64(number)], pos)
+        values[number] = network.evaluate(tables, worker, pos, np.int64(0))
+
+
+@compiled
+def walk(tables, worker, fresh, numbers, counts):
+    """Walk up and down in the tree of moves; return how often the value differs from that computed from scratch."""
+    ply, differences = np.int64(0), np.int64(0)
+    for drawn in numbers:
+        pos, frame = worker.stack[np.uint64(ply)], worker.frames[np.uint64(ply)]
+        count = generate(tables, pos, frame, np.int64(0), ALL)
+        if count == 0 or ply == DEEPEST or (drawn & 7) == 0:
+            ply = max(ply - 1 - (drawn >> 3 & 3), np.int64(0))
+        elif (drawn & 15) == 1 and pos.checkers == ZERO:
+            make_null(tables, pos, worker.stack[np.uint64(ply + 1)])
+            frame.move = 0
+            counts[PASSED] += 1
+            ply += 1
+        else:
+            for k in range(8):  # rare moves are taken more often
+                move = frame.moves[np.uint64(((drawn >> 8) + k) % count)]
+                kind = (move >> 12) & 15
+                if kind in (CASTLING, EN_PASSANT) or is_promotion(move):
+                    break
+            make(tables, pos, worker.stack[np.uint64(ply + 1)], move)
+            frame.move = move
+            counts[CASTLED] += kind == CASTLING
+            counts[TAKEN_EN_PASSANT] += kind == EN_PASSANT
+            counts[PROMOTED] += is_promotion(move)
+            ply += 1
+        if (drawn >> 5 & 1) == 0:  # positions in between are left out
+            here = worker.stack[np.uint64(ply)]
+            value = network.evaluate(tables, worker, here, ply)
+            fresh.accumulators[0].key = 0
+            differences += value != network.evaluate(tables, fresh, here, np.int64(0))
+            if ply > 0:
+                flips, before = worker.accumulators[np.uint64(ply)].flips, worker.accumulators[np.uint64(ply - 1)].flips
+                counts[CROSSED] += (flips[0] != before[0]) | (flips[1] != before[1])
+    return differences
+
+
+SHAPES = [(HIDDEN, 1, True), (HIDDEN, MAX_BUCKETS, True), (HIDDEN, 3, False), (16, 2, True)]
+
+
+@pytest.mark.parametrize(("width", "buckets", "mirrored"), SHAPES)
+def test_it_equals_the_integer_model(width: int, buckets: int, mirrored: bool) -> None:
+    chosen = a_network(width, buckets, mirrored)
+    records = pack(random_positions(31, 5 if INTERPRETED else 2500))
+    values = np.zeros(len(records), np.int64)
+    evaluate_all(tables_with(chosen), new_record(WORKER), records, values)
+    assert values.tolist() == integer_values(chosen, records).tolist()
+    assert INTERPRETED or len(set(values.tolist())) > 500
+
+
+@pytest.mark.parametrize("chess960", [False, True])
+def test_the_way_to_a_position_makes_no_difference(chess960: bool) -> None:
+    tables = tables_with(a_network(buckets=MAX_BUCKETS))
+    game, fresh, counts = new_game(), new_record(WORKER), np.zeros(5, np.int64)
+    starts = 2 if INTERPRETED else 50
+    for number, board in zip(range(starts), start_boards(5, chess960), strict=False):
+        worker = set_up(game, board)
+        numbers = np.random.default_rng(number).integers(0, 1 << 40, 25 if INTERPRETED else 10_000)
+        assert walk(tables, worker, fresh, numbers, counts) == 0
+    assert INTERPRETED or counts.min() > 100, counts
+
+
+def test_it_sees_both_colours_alike() -> None:
+    tables, worker = tables_with(a_network(buckets=MAX_BUCKETS)), new_record(WORKER)
+    boards = random_positions(32, 5 if INTERPRETED else 300)
+    values = np.zeros((2, len(boards)), np.int64)
+    evaluate_all(tables, worker, pack(boards), values[0])
+    evaluate_all(tables, worker, pack([board.mirror() for board in boards]), values[1])
+    assert values[0].tolist() == values[1].tolist()
+
+
+def test_another_network_gives_other_values_at_once() -> None:
+    worker, record = new_record(WORKER), pack([chess.Board()])
+    found = []
+    for seed in (1, 2):
+        chosen = a_network(seed=seed)
+        values = np.zeros(1, np.int64)
+        evaluate_all(tables_with(chosen), worker, record, values)
+        assert values.tolist() == integer_values(chosen, record).tolist()
+        found.append(values[0])
+    assert found[0] != found[1]
+
+
+def test_values_shrink_towards_the_fifty_move_rule() -> None:
+    chosen = a_network()
+    boards = [chess.Board(), chess.Board()]
+    boards[1].halfmove_clock = 50
+    records = pack(boards)
+    values = np.zeros(2, np.int16)
+    assert evaluate_records(tables_with(chosen), new_record(WORKER), records, values) == 0
+    raw = int(integer_values(chosen, records)[0])
+    assert values.tolist() == [raw, raw * 150 // 200]
+
+
+@pytest.mark.parametrize(("width", "buckets"), [(2 * HIDDEN, 1), (HIDDEN, MAX_BUCKETS + 1)])
+def test_a_network_that_is_too_large_is_refused(width: int, buckets: int) -> None:
+    tables = new_tables(NETWORK)
+    small = a_network()
+    large = Network(
+        np.zeros((768, width), np.int16),
+        np.zeros(width, np.int16),
+        np.zeros((buckets, 2, width), np.int16),
+        np.zeros(buckets, np.int16),
+        mirrored=True,
+        scale=200,
+    )
+    network.fill_tables(tables, small)
+    with pytest.raises(ValueError, match=f"{width} neurons and {buckets} buckets"):
+        network.fill_tables(tables, large)
+    assert tables.feature_weights.tolist() == small.feature_weights.tolist()

@@ -1,0 +1,138 @@
+"""`EvalType` and `EvalFile`: a network is used when it is whole and fits; else one line says what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import chess
+import numpy as np
+import pytest
+
+from knightadder.core.evaluation.network_file import Network, network_bytes
+from knightadder.engine.engine import Engine
+from knightadder.engine.errors import OptionError
+from knightadder.engine.limits import Limits
+from knightadder.engine.options import Options
+from knightadder.library.arrays import pack
+from knightadder.workshop.train.integer_model import integer_values
+
+BOARD = chess.Board("r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 0 3")
+
+
+def a_network(width: int = 64, seed: int = 1) -> Network:
+    chance = np.random.default_rng(seed)
+
+    def weights(*shape: int) -> np.ndarray:
+        return chance.integers(-60, 61, shape).astype(np.int16)
+
+    return Network(weights(768, width), weights(width), weights(1, 2, width), weights(1), mirrored=True, scale=400)
+
+
+def value_of(engine: Engine) -> float:
+    """Give the static evaluation in pawns, which is White's here."""
+    return float(engine.evaluation().split()[1])
+
+
+def expected(network: Network) -> float:
+    return int(integer_values(network, pack([BOARD]))[0]) / 100
+
+
+@pytest.fixture
+def fresh() -> Iterator[Engine]:
+    engine = Engine()
+    engine.set_position(BOARD.fen())
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "a.nnue"
+    path.write_bytes(network_bytes(a_network()))
+    return path
+
+
+def test_a_network_evaluates_and_searches(fresh: Engine, file: Path) -> None:
+    classical = fresh.evaluation()
+    fresh.set_option("EvalFile", str(file))
+    assert fresh.evaluation() == classical  # until it is chosen
+    fresh.set_option("EvalType", "nnue")
+    assert value_of(fresh) == expected(a_network())
+    assert fresh.evaluation().endswith("(white side, nnue)")
+    results = []
+    fresh.go(Limits(depth=4), lambda news: None, results.append)
+    assert fresh.wait(60)
+    assert chess.Move.from_uci(results[0].best_move) in BOARD.legal_moves
+    fresh.set_option("EvalType", "classical")
+    assert fresh.evaluation() == classical
+
+
+def test_another_file_is_used_at_once(fresh: Engine, file: Path, tmp_path: Path) -> None:
+    other = tmp_path / "b.nnue"
+    other.write_bytes(network_bytes(a_network(256, seed=2)))
+    fresh.set_option("EvalFile", str(file))
+    fresh.set_option("EvalType", "nnue")
+    fresh.set_option("EvalFile", str(other))
+    assert value_of(fresh) == expected(a_network(256, seed=2)) != expected(a_network())
+
+
+def test_without_a_network_there_is_no_nnue(fresh: Engine, file: Path) -> None:
+    with pytest.raises(OptionError, match="set EvalFile first"):
+        fresh.set_option("EvalType", "nnue")
+    assert fresh.options.evaluation == "classical"
+    fresh.set_option("EvalFile", str(file))
+    fresh.set_option("EvalType", "nnue")
+    with pytest.raises(OptionError, match="set EvalFile first"):
+        fresh.set_option("EvalFile", "<empty>")
+    assert fresh.options.eval_file == str(file)
+
+
+def damaged(data: bytes) -> bytes:
+    return data[:5000] + bytes([data[5000] ^ 1]) + data[5001:]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (None, "No such file"),
+        (b"", "not a network"),
+        (b"PGN\n" * 100, "not a network"),
+        (network_bytes(a_network())[:9000], "truncated"),
+        (damaged(network_bytes(a_network())), "damaged"),
+        (network_bytes(a_network(512)), "512 neurons"),
+    ],
+)
+def test_a_file_that_is_no_good_changes_nothing(
+    fresh: Engine, file: Path, tmp_path: Path, content: bytes | None, reason: str
+) -> None:
+    fresh.set_option("EvalFile", str(file))
+    fresh.set_option("EvalType", "nnue")
+    bad = tmp_path / "bad.nnue"
+    if content is not None:
+        bad.write_bytes(content)
+    with pytest.raises(OptionError, match=reason) as caught:
+        fresh.set_option("EvalFile", str(bad))
+    assert str(caught.value).startswith("option EvalFile: ")
+    assert "\n" not in str(caught.value)
+    assert fresh.options.eval_file == str(file)
+    assert value_of(fresh) == expected(a_network())
+
+
+def test_an_engine_can_begin_with_a_network(file: Path) -> None:
+    options = Options()
+    options.set("EvalFile", str(file))
+    options.set("EvalType", "nnue")
+    engine = Engine(options)
+    engine.set_position(BOARD.fen())
+    assert value_of(engine) == expected(a_network())
+    engine.close()
+    options.set("EvalFile", "")
+    with pytest.raises(OptionError, match="set EvalFile first"):
+        Engine(options)
+
+
+def test_the_description_makes_no_difference(fresh: Engine, tmp_path: Path) -> None:
+    network = a_network()
+    assert replace(network, description="another").key == network.key != a_network(seed=2).key
