@@ -1,8 +1,10 @@
 """XBoard's protocol end to end: the real engine as a child process, python-chess as the judge and as an interface."""
 
+import asyncio
 import subprocess
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import chess
 import chess.engine
@@ -218,6 +220,18 @@ def test_the_engine_as_it_is_started_for_uci_understands_xboard() -> None:
 # --- python-chess as an interface -------------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def patient_python_chess(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let python-chess wait for the features of an engine; by itself it takes one for mute after two seconds."""
+    plain = asyncio.BaseEventLoop.call_later
+
+    def call_later(loop: Any, delay: float, *arguments: Any, **named: Any) -> asyncio.TimerHandle:
+        return plain(loop, TIMEOUT if delay == 2.0 else delay, *arguments, **named)
+
+    monkeypatch.setattr(asyncio.BaseEventLoop, "call_later", call_later)
+
+
+@pytest.mark.usefixtures("patient_python_chess")
 @pytest.mark.parametrize("chess960", [False, True])
 def test_python_chess_plays_and_analyses(chess960: bool) -> None:
     board = chess.Board.from_chess960_pos(42) if chess960 else chess.Board()
