@@ -13,6 +13,7 @@ from knightadder.core.board.movegen import (
     ALL,
     NOISY,
     QUIET,
+    count_moves,
     generate,
     is_legal,
     is_pseudo_legal,
@@ -49,6 +50,11 @@ def judge(tables, worker, moves, pseudo_legal, legal):
     for i in range(len(moves)):
         pseudo_legal[i] = is_pseudo_legal(tables, worker.stack[0], moves[i])
         legal[i] = is_legal(tables, worker.stack[0], moves[i])
+
+
+@compiled
+def count(tables, worker):
+    return count_moves(tables, worker.stack[0])
 
 
 @compiled
@@ -106,5 +112,6 @@ def test_stages_divide_the_moves(chess960: bool) -> None:
         assert sorted(staged(record, NOISY)) == sorted(noisy), board.fen()
         assert sorted(staged(record, QUIET)) == sorted(quiet), board.fen()
         assert sorted(staged(record, ALL)) == sorted(noisy + quiet), board.fen()
+        assert count(TABLES, record) == len(noisy + quiet), board.fen()
         checks += board.is_check()
     assert checks >= 3

@@ -16,7 +16,7 @@ from ..layout import (
     ROOK,
     WHITE,
 )
-from ..native.jit import inlined, kernel, lsb
+from ..native.jit import inlined, kernel, lsb, popcount
 from .attacks import (
     bishop_attacks,
     diagonal_sliders,
@@ -50,14 +50,20 @@ from .moves import (
 NOISY, QUIET, ALL = np.int64(1), np.int64(2), np.int64(3)
 
 
+# `moves` is an array in all that follows, or None: then moves are only counted.
+
+
 @inlined
 def _add(moves, n, move):
-    moves[np.uint64(n)] = move  # an unsigned index needs no test for negative wrap-around
+    if moves is not None:
+        moves[np.uint64(n)] = move  # an unsigned index needs no test for negative wrap-around
     return n + 1
 
 
 @inlined
 def _add_targets(moves, n, source, targets):
+    if moves is None:
+        return n + popcount(targets)
     while targets:
         n = _add(moves, n, source | lsb(targets) << 6)
         targets = without_lsb(targets)
@@ -66,6 +72,8 @@ def _add_targets(moves, n, source, targets):
 
 @inlined
 def _add_pawn_moves(moves, n, step, targets, kind):
+    if moves is None:
+        return n + popcount(targets)
     while targets:
         target = lsb(targets)
         n = _add(moves, n, (target - step) | target << 6 | kind << 12)
@@ -75,6 +83,8 @@ def _add_pawn_moves(moves, n, step, targets, kind):
 
 @inlined
 def _add_promotions(moves, n, step, targets):
+    if moves is None:
+        return n + 4 * popcount(targets)
     while targets:
         target = lsb(targets)
         move = (target - step) | target << 6
@@ -166,8 +176,17 @@ def castling_is_legal(tables, pos, king, rook, us):
 @kernel
 def generate(tables, pos, frame, start, stage):
     """Write the legal moves of a stage into ``frame.moves[start:]`` and return the new end."""
-    moves = frame.moves
-    n = start
+    return _generate(tables, pos, frame.moves, start, stage)
+
+
+@kernel
+def count_moves(tables, pos):
+    """Count the legal moves."""
+    return _generate(tables, pos, None, np.int64(0), ALL)
+
+
+@inlined
+def _generate(tables, pos, moves, n, stage):
     us = np.int64(pos.stm)
     occupied = pos.by_type[0]
     empty = ~occupied
@@ -346,6 +365,7 @@ __all__ = [
     "QUIET",
     "castling_king_target",
     "castling_rook_target",
+    "count_moves",
     "en_passant_is_safe",
     "generate",
     "is_legal",

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..board.bitboard import ZERO
-from ..board.movegen import ALL, generate
+from ..board.movegen import ALL, count_moves, generate
 from ..board.position import make
 from ..layout import Tables, Worker
 from ..native.jit import entry, load64
@@ -21,7 +21,7 @@ def perft(tables, worker, ply, depth, bulk):
     depth : int
         At least 0.
     bulk : int
-        1 counts the moves of the last ply without making them ("bulk counting"), 0 makes every one.
+        1 counts the moves of the last ply without listing or making them ("bulk counting"), 0 makes every one.
 
     Returns
     -------
@@ -31,10 +31,10 @@ def perft(tables, worker, ply, depth, bulk):
     if depth == 0:
         return 1
     pos = worker.stack[np.uint64(ply)]
+    if depth == 1 and bulk:
+        return count_moves(tables, pos)
     frame = worker.frames[np.uint64(ply)]
     count = generate(tables, pos, frame, np.int64(0), ALL)
-    if depth == 1 and bulk:
-        return count
     if depth > 3 and load64(worker.stop_address) != ZERO:
         return 0
     child = worker.stack[np.uint64(ply + 1)]
