@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from knightadder import cli, progress
+from knightadder.core.evaluation.network_file import Network, network_bytes
 from knightadder.engine.errors import EngineError
 from knightadder.workshop.datagen import command, workers
 from knightadder.workshop.datagen import parts as parts_module
@@ -86,6 +87,20 @@ def test_runs_that_go_on(data, tmp_path):
         r"White won \S+ %, drew \S+ %, lost \S+ %\n",
         out,
     )
+
+
+def test_a_network_evaluates_and_is_one_of_the_settings(data, tmp_path):
+    chance = np.random.default_rng(1)
+    shapes = (768, 16), (16,), (1, 2, 16), (1,)
+    network = Network(*(chance.integers(-60, 61, shape).astype(np.int16) for shape in shapes), True, 400)
+    (tmp_path / "a.nnue").write_bytes(network_bytes(network))
+    assert data("games", "--positions", 1, *QUICK, "--network", "a.nnue")[0] == 0
+    chunk = SelfPlayer(replace(SETTINGS, network=network)).play_chunk(0).tobytes()
+    assert _chunks(tmp_path) == {"chunk-000000.vf": chunk}
+    assert chunk != SelfPlayer(SETTINGS).play_chunk(0).tobytes()
+    status, out, err = data("games", "--positions", 1, *QUICK)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "network" in err
 
 
 def test_nothing_is_played_when_there_is_enough(data, tmp_path, no_games):
@@ -216,6 +231,7 @@ def test_too_large_a_hash_table(data):
         (["games", "--merge", "data.bin"], "there are no games in games"),
         (["nowhere/games", "--positions", 1], "cannot use nowhere/games: No such file or directory"),
         (["games", "--merge", "."], "cannot write .: it is a folder"),
+        (["games", "--positions", 1, "--network", "nowhere.nnue"], "cannot read nowhere.nnue: "),
         (["games", "--positions", 1, "--openings", "file=nowhere.epd"], "cannot read nowhere.epd: "),
         (["games", "--positions", 1, "--openings", "games=1"], "--openings games=1: there is no key games; "),
     ],

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 from knightadder.arguments import not_negative, positive, share
 from knightadder.engine.errors import OptionError
 from knightadder.progress import progress, steps
+from knightadder.runs import reading
 from knightadder.workshop.book_argument import add_openings, read_book
 
 if TYPE_CHECKING:
+    from knightadder.core.evaluation.network_file import Network
     from knightadder.workshop.datagen.games import GameSettings
     from knightadder.workshop.datagen.parts import Parts
 
@@ -62,6 +64,9 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         default=0.2,
         metavar="SHARE",
         help="of the games that begin with a start position of Chess960, 0 to 1; 0.2 by default",
+    )
+    games.add_argument(
+        "--network", type=Path, metavar="FILE", help="evaluate by a network, instead of the classical evaluation"
     )
     add_openings(games)
     games.add_argument(
@@ -114,6 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _gather(parts: Parts, arguments: argparse.Namespace) -> None:
     """Play until there are enough positions."""
     book = read_book(arguments.openings) if arguments.openings else None
+    network = _network(arguments.network) if arguments.network else None
     same: dict[str, Any] = {
         "nodes": arguments.nodes,
         "hash": arguments.hash,
@@ -121,6 +127,7 @@ def _gather(parts: Parts, arguments: argparse.Namespace) -> None:
         "random-plies": arguments.random_plies,
         "chess960": arguments.chess960,
         "openings": [book.name, book.digest] if book else None,
+        "network": f"{network.key:016x}" if network else None,
     }
     with parts.open(same):
         _note_damaged(parts)
@@ -132,7 +139,13 @@ def _gather(parts: Parts, arguments: argparse.Namespace) -> None:
             from knightadder.workshop.datagen.games import GameSettings
 
             settings = GameSettings(
-                arguments.nodes, arguments.hash, arguments.seed, arguments.random_plies, arguments.chess960, book
+                arguments.nodes,
+                arguments.hash,
+                arguments.seed,
+                arguments.random_plies,
+                arguments.chess960,
+                book,
+                network,
             )
             try:
                 _play(settings, parts, arguments.positions, arguments.concurrency or processors())
@@ -140,6 +153,17 @@ def _gather(parts: Parts, arguments: argparse.Namespace) -> None:
                 print(f"The games are in {parts.folder}; the same command goes on from there", file=sys.stderr)
                 raise
     print(f"{parts.folder}: {len(parts.chunks)} chunks, {parts.moves} positions")
+
+
+def _network(file: Path) -> Network:
+    """Read the network that is to evaluate."""
+    from knightadder.core.evaluation.network_file import read_network
+
+    try:
+        with reading(file):
+            return read_network(file)
+    except ValueError as error:
+        raise OptionError(str(error)) from None
 
 
 def _add_files(parts: Parts, files: Sequence[Path]) -> None:

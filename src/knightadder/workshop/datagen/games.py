@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from knightadder.core.board.packed import PACKED
 from knightadder.core.board.viriformat import HEADER
 from knightadder.core.entries.datagen import play_game
-from knightadder.core.layout import WORKER
+from knightadder.core.evaluation import network
+from knightadder.core.evaluation.network_file import Network
+from knightadder.core.layout import CLASSICAL, NETWORK, WORKER
 from knightadder.core.native.memory import zeroed_bytes
 from knightadder.core.tables import new_tables
 from knightadder.engine.errors import OptionError
@@ -49,6 +51,8 @@ class GameSettings:
         Share of the games, from 0 to 1, that begin with a start position of Chess960.
     book : Book or None
         Openings of the other games; the start position without a book.
+    network : Network or None
+        What evaluates positions; the classical evaluation without a network.
     games : int
         Number of games in a chunk.
     """
@@ -59,6 +63,7 @@ class GameSettings:
     random_plies: int = 8
     chess960: float = 0.2
     book: Book | None = None
+    network: Network | None = None
     games: int = GAMES
 
 
@@ -73,7 +78,9 @@ class SelfPlayer:
 
     def __init__(self, settings: GameSettings) -> None:
         self._settings = settings
-        self._tables = new_tables()
+        self._tables = new_tables(CLASSICAL if settings.network is None else NETWORK)
+        if settings.network is not None:
+            network.fill_tables(self._tables, settings.network)
         self._game = Game(self._tables)
         self._table = HashTable(settings.megabytes)
         self._memory = zeroed_bytes(WORKER.itemsize)
