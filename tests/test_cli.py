@@ -18,7 +18,7 @@ from engine_process import TIMEOUT
 
 from knightadder import __version__, cli
 from knightadder.core.native import loading
-from knightadder.engine.errors import EngineError, PositionError
+from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.engine.info import (
     Bound,
     CurrentMove,
@@ -219,6 +219,25 @@ def test_failing_to_load_ends_with_status_1_and_one_line(capsys, monkeypatch):
 
     monkeypatch.setattr(cli, "_load", fail)
     assert _run(capsys, "perft", "1") == (1, "", "knightadder: the engine cannot be loaded\n")
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "said"),
+    [
+        (EngineError("it fails"), 1, "program: it fails\n"),
+        (OptionError("no such value"), 2, "program: no such value\n"),
+        (PositionError("no king"), 2, "program: no king\n"),
+        (OSError("no room"), 1, "program: no room\n"),
+        (BrokenPipeError(), 1, ""),
+        (KeyboardInterrupt(), 130, ""),
+    ],
+)
+def test_programs_end_with_the_status_of_their_error(capsys, error, status, said):
+    def fail():
+        raise error
+
+    assert cli.exit_status("program", fail) == status
+    assert capsys.readouterr() == ("", said)
 
 
 def test_a_reader_that_leaves_early_is_no_error_message(engine, monkeypatch, capfd):

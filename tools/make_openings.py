@@ -18,8 +18,7 @@ import chess
 import chess.engine
 
 from knightadder.arguments import positive
-from knightadder.cli import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK
-from knightadder.engine.errors import EngineError, OptionError
+from knightadder.cli import EXIT_OK, exit_status
 from knightadder.library.engine import Engine
 from knightadder.progress import progress
 from knightadder.runs import write_whole
@@ -60,6 +59,23 @@ def openings(count: int, seed: int, score: Callable[[chess.Board], int]) -> Iter
             yield epd
 
 
+def write_book(file: Path, count: int, seed: int) -> int:
+    """Write a book, and return the exit status; EngineError if that fails."""
+    with Engine() as engine, progress(count, unit="openings") as update:
+
+        def score(board: chess.Board) -> int:
+            engine.new_game()
+            analysis = engine.analyse(board, chess.engine.Limit(nodes=NODES))
+            return analysis.score.relative.score(mate_score=100_000)
+
+        book = []
+        for epd in openings(count, seed, score):
+            book.append(epd)
+            update(len(book), "")
+        write_whole(file, "".join(f"{epd}\n" for epd in book).encode())
+    return EXIT_OK
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the book, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -67,25 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=positive, default=10_000, metavar="N", help="of openings; %(default)s")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="another book; %(default)s by default")
     options = parser.parse_args(arguments)
-    try:
-        with Engine() as engine, progress(options.count, unit="openings") as update:
-
-            def score(board: chess.Board) -> int:
-                engine.new_game()
-                analysis = engine.analyse(board, chess.engine.Limit(nodes=NODES))
-                return analysis.score.relative.score(mate_score=100_000)
-
-            book = []
-            for epd in openings(options.count, options.seed, score):
-                book.append(epd)
-                update(len(book), "")
-            write_whole(options.file, "".join(f"{epd}\n" for epd in book).encode())
-    except EngineError as error:
-        print(f"make_openings: {error}", file=sys.stderr)
-        return EXIT_BAD_INPUT if isinstance(error, OptionError) else EXIT_FAILED
-    except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
-    return EXIT_OK
+    return exit_status("make_openings", lambda: write_book(options.file, options.count, options.seed))
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ from typing import Any
 import platformdirs
 
 from knightadder.arguments import positive
-from knightadder.cli import EXIT_BAD_INPUT, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, build_parser
+from knightadder.cli import EXIT_FAILED, EXIT_OK, build_parser, exit_status
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.runs import check_same_run, locked, reading, write_whole
 from knightadder.workshop.match import command as match_command
@@ -53,8 +53,6 @@ DEEP_NODES = 60_000  # for what acts at greater depths: extensions, null move, a
 ADJUDICATION = ("--draw", "movenumber=40", "movecount=8", "score=10", "--resign", "movecount=5", "score=800")
 
 SPEED_DEPTH = 16  # of bench: at its usual depth, the start of Python would be a third of the time
-
-REMEDY = "give the change another name"
 
 
 # --- the versions --------------------------------------------------------------------------------------------------
@@ -479,14 +477,7 @@ def read_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command, and return its exit status."""
     options = read_arguments(arguments)
-    try:
-        status: int = options.run(options)
-    except EngineError as error:
-        print(f"try_change: {error}", file=sys.stderr)
-        return EXIT_BAD_INPUT if isinstance(error, OptionError) else EXIT_FAILED
-    except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
-    return status
+    return exit_status("try_change", lambda: options.run(options))
 
 
 if __name__ == "__main__":

@@ -83,11 +83,29 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments == ["xboard"]:
         return _xboard()
     parsed = build_parser().parse_args(arguments)
+    return exit_status("knightadder", lambda: parsed.run(parsed))
+
+
+def exit_status(name: str, run: Callable[[], int]) -> int:
+    """Run a program and return its exit status; an error that it expects becomes a line on standard error.
+
+    Parameters
+    ----------
+    name : str
+        The name of the program, for that line.
+    run : callable
+        The program; returns the exit status if nothing fails.
+
+    Returns
+    -------
+    int
+        See `main`.
+    """
     try:
-        status: int = parsed.run(parsed)
+        status = run()
         sys.stdout.flush()
     except EngineError as error:
-        print(f"knightadder: {error}", file=sys.stderr)
+        print(f"{name}: {error}", file=sys.stderr)
         return EXIT_BAD_INPUT if isinstance(error, PositionError | OptionError) else EXIT_FAILED
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
@@ -96,7 +114,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_FAILED
     except OSError as error:  # such as a full disk; commands tell themselves which of the user's files failed
         _drop_output()
-        print(f"knightadder: {error}", file=sys.stderr)
+        print(f"{name}: {error}", file=sys.stderr)
         return EXIT_FAILED
     return status
 
