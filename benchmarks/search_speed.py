@@ -1,8 +1,11 @@
-"""Search speed against the prototype: nodes per CPU second on eight middle-game positions, interleaved in one run.
+"""Search speed: nodes per second of user time on eight middle-game positions, in turns in one run.
+
+With ``--prototype``, Knightadder is compared with its prototype: a package of that name (``prototype.engine.Engine``);
+give the folder that holds it or its parent. With ``--network``, Knightadder with this network is compared with its
+classical evaluation.
 
 Each engine runs in a process of its own, so that neither's caches nor threads disturb the other's, and measures its own
-CPU time around each search. Both get 64 MB of hash, cleared before each search. The prototype is a package of that name
-(``prototype.engine.Engine``); give the folder that holds it or its parent.
+user time around each search. Both get 64 MB of hash, cleared before each search.
 """
 
 from __future__ import annotations
@@ -11,9 +14,10 @@ import argparse
 import importlib
 import multiprocessing
 import queue
+import resource
 import sys
-import time
 from collections.abc import Callable
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import median
@@ -33,7 +37,7 @@ POSITIONS = (
     "2rqr1k1/1b2bppp/p1n1pn2/1p6/3P4/1BN2N2/PP2QPPP/R1BR2K1 w - - 4 15",
 )
 
-# search(fen, nodes, depth) -> nodes searched, CPU seconds; None for no limit of that kind
+# search(fen, nodes, depth) -> nodes searched, user seconds; None for no limit of that kind
 Search = Callable[[str, int | None, int | None], tuple[int, float]]
 
 
@@ -57,15 +61,20 @@ def prototype_search(folder: Path) -> Search:
 
     def search(fen: str, nodes: int | None, depth: int | None) -> tuple[int, float]:
         engine.clear()
-        start = time.process_time()
+        start = user_seconds()
         _, searched, _ = engine.think(fen, depth=depth or 64, node_limit=nodes or 2**62)
-        return searched, time.process_time() - start
+        return searched, user_seconds() - start
 
     return search
 
 
-def our_search() -> Search:
+def our_search(network: Path | None) -> Search:
     """Load Knightadder and return a function that searches with it.
+
+    Parameters
+    ----------
+    network : Path or None
+        Network to evaluate with; None for the classical evaluation.
 
     Returns
     -------
@@ -73,16 +82,14 @@ def our_search() -> Search:
         See `Search`.
     """
     from knightadder.engine.engine import Engine
-    from knightadder.engine.info import (
-        CurrentMove,
-        Info,
-        Message,
-        Result,
-    )
+    from knightadder.engine.info import CurrentMove, Info, Message, Result
     from knightadder.engine.limits import Limits
 
     engine = Engine()
     engine.set_option("Hash", str(HASH_MB))
+    if network:
+        engine.set_option("EvalFile", str(network))
+    engine.set_option("EvalType", "nnue" if network else "classical")
 
     def search(fen: str, nodes: int | None, depth: int | None) -> tuple[int, float]:
         engine.new_game()
@@ -92,28 +99,33 @@ def our_search() -> Search:
         def on_info(_: Info | CurrentMove | Message) -> None:
             """Ignore progress: only the final nodes count."""
 
-        start = time.process_time()
+        start = user_seconds()
         engine.go(Limits(nodes=nodes, depth=depth), on_info, results.put)
         results.get()
-        seconds = time.process_time() - start
+        seconds = user_seconds() - start
         engine.wait()
-        # The result counts the nodes up to the last finished iteration, but the CPU time is that of the whole search.
+        # The result counts the nodes up to the last finished iteration, but the time is that of the whole search.
         return int(engine._workers[0].nodes), seconds
 
     return search
 
 
-def serve(connection: Connection, prototype: Path | None) -> None:
+def user_seconds() -> float:
+    """Return the user time of this process so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_utime
+
+
+def serve(connection: Connection, load: Callable[[], Search]) -> None:
     """Answer search requests from a pipe until it sends None; the body of a child process.
 
     Parameters
     ----------
     connection : Connection
-        Receives (fen, nodes, depth), sends (nodes, CPU seconds).
-    prototype : Path or None
-        Folder of the prototype; None to search with Knightadder.
+        Receives (fen, nodes, depth), sends (nodes, user seconds).
+    load : callable
+        Loads the engine.
     """
-    search = prototype_search(prototype) if prototype else our_search()
+    search = load()
     while task := connection.recv():
         connection.send(search(*task))
 
@@ -123,19 +135,19 @@ class Contestant:
 
     Parameters
     ----------
-    prototype : Path or None
-        Folder of the prototype; None for Knightadder.
+    load : callable
+        Loads the engine in that process.
     """
 
-    def __init__(self, prototype: Path | None) -> None:
+    def __init__(self, load: Callable[[], Search]) -> None:
         context = multiprocessing.get_context("spawn")
         self._connection, other_end = context.Pipe()
-        self._process = context.Process(target=serve, args=(other_end, prototype), daemon=True)
+        self._process = context.Process(target=serve, args=(other_end, load), daemon=True)
         self._process.start()
         other_end.close()
 
     def search(self, fen: str, nodes: int | None, depth: int | None) -> tuple[int, float]:
-        """Search one position in the child process; return nodes searched and CPU seconds."""
+        """Search one position in the child process; return nodes searched and user seconds."""
         self._connection.send((fen, nodes, depth))
         answer: tuple[int, float] = self._connection.recv()
         return answer
@@ -149,7 +161,9 @@ class Contestant:
 def main() -> int:
     """Print speeds and ratios, position by position and in total."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--prototype", type=Path, required=True, help="the prototype package")
+    against = parser.add_mutually_exclusive_group(required=True)
+    against.add_argument("--prototype", type=Path, metavar="FOLDER", help="compare with the prototype package")
+    against.add_argument("--network", type=Path, metavar="FILE", help="compare this network with classical evaluation")
     limit = parser.add_mutually_exclusive_group()
     limit.add_argument("--nodes", type=int, default=3_000_000, help="nodes a search (default: %(default)s)")
     limit.add_argument("--depth", type=int, help="search to this depth instead")
@@ -157,33 +171,42 @@ def main() -> int:
     arguments = parser.parse_args()
     nodes = None if arguments.depth else arguments.nodes
 
-    contestants = {"Knightadder": Contestant(None), "prototype": Contestant(arguments.prototype)}
-    for contestant in contestants.values():
+    if arguments.network:
+        names, wanted = ("nnue", "classical"), ""
+        loads = partial(our_search, arguments.network), partial(our_search, None)
+    else:
+        names, wanted = ("Knightadder", "prototype"), "   wanted: at least 1.00"
+        loads = partial(our_search, None), partial(prototype_search, arguments.prototype)
+    contestants = [Contestant(load) for load in loads]
+    for contestant in contestants:
         contestant.search(POSITIONS[0], 20_000, None)
 
     limit_text = f"depth {arguments.depth}" if arguments.depth else f"{nodes:,} nodes"
-    print(f"million nodes per CPU second, {limit_text} a search, median of {arguments.rounds}")
-    print(f"{'':10}{'Knightadder':>14}{'prototype':>14}{'ratio':>10}")
-    total_nodes = dict.fromkeys(contestants, 0)
-    total_seconds = dict.fromkeys(contestants, 0.0)
+    print(f"million nodes per second of user time, {limit_text} a search, median of {arguments.rounds}")
+    print(f"{'':12}{names[0]:>12}{names[1]:>14}{'ratio':>10}")
+    total_nodes, total_seconds = [0, 0], [0.0, 0.0]
     for number, fen in enumerate(POSITIONS, 1):
-        speeds: dict[str, list[float]] = {name: [] for name in contestants}
-        for _ in range(arguments.rounds):
-            for name, contestant in contestants.items():
-                searched, seconds = contestant.search(fen, nodes, arguments.depth)
-                speeds[name].append(searched / seconds / 1e6)
-                total_nodes[name] += searched
-                total_seconds[name] += seconds
-        ours, theirs = (median(values) for values in speeds.values())
-        print(f"{number:<10}{ours:>14.2f}{theirs:>14.2f}{ours / theirs:>10.2f}")
-    ours, theirs = (total_nodes[name] / total_seconds[name] / 1e6 for name in contestants)
-    print(f"{'all':10}{ours:>14.2f}{theirs:>14.2f}{ours / theirs:>10.2f}   wanted: at least 1.00")
+        speeds: tuple[list[float], list[float]] = [], []
+        for turn in range(arguments.rounds):
+            for side in (1, 0) if turn % 2 else (0, 1):
+                searched, seconds = contestants[side].search(fen, nodes, arguments.depth)
+                speeds[side].append(searched / seconds / 1e6)
+                total_nodes[side] += searched
+                total_seconds[side] += seconds
+        show(str(number), *map(median, speeds))
+    ours, theirs = (count / seconds / 1e6 for count, seconds in zip(total_nodes, total_seconds, strict=True))
+    show("all", ours, theirs, wanted)
     if arguments.depth:
-        ours, theirs = total_seconds.values()
-        print(f"CPU seconds {ours:>12.2f}{theirs:>14.2f}   to depth {arguments.depth}, where less is better")
-    for contestant in contestants.values():
+        ours, theirs = total_seconds
+        print(f"user seconds{ours:>12.2f}{theirs:>14.2f}   to depth {arguments.depth}, where less is better")
+    for contestant in contestants:
         contestant.close()
     return 0
+
+
+def show(name: str, ours: float, theirs: float, remark: str = "") -> None:
+    """Print a line of the table."""
+    print(f"{name:12}{ours:>12.2f}{theirs:>14.2f}{ours / theirs:>10.2f}{remark}", flush=True)
 
 
 if __name__ == "__main__":
