@@ -14,9 +14,10 @@ from knightadder.cli import main
 from knightadder.core.evaluation.network_file import read_network
 from knightadder.runs import locked
 from knightadder.workshop.train import positions, run
+from knightadder.workshop.train.exchange import write_arrays
 from knightadder.workshop.train.integer_model import integer_values
 from knightadder.workshop.train.run import Losses, rate_factor, weights_of
-from knightadder.workshop.train.weights import Shape, quantise
+from knightadder.workshop.train.weights import Shape, initial_weights, quantise
 
 PLOT = Losses.plot
 
@@ -120,6 +121,20 @@ def test_networks_are_exchanged(games: Path, tmp_path: Path, capsys: pytest.Capt
         assert (network.mirrored, network.scale, network.description) == (False, 300, "imported")
 
 
+def test_a_network_is_drawn(games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shape = Shape(16, 2, True)
+    write_arrays(tmp_path / "one.npz", initial_weights(shape, 1), shape, 200)
+    arguments = ["train", str(games), "--draw", str(tmp_path / "one.npz"), "--out", str(tmp_path)]
+    assert main(arguments) == 0
+    pictures = [tmp_path / name for name in ("network-worth.png", "network-neurons.png")]
+    assert capsys.readouterr().out == "".join(f"A picture is in {picture}\n" for picture in pictures)
+    assert all(picture.read_bytes().startswith(b"\x89PNG") for picture in pictures)
+    assert main([*arguments, "--first-ply", "300"]) == 2
+    assert capsys.readouterr().err == "knightadder: there are too few positions for pictures\n"
+    assert main([*arguments[:1], str(tmp_path), *arguments[2:]]) == 2
+    assert capsys.readouterr().err == f"knightadder: there are no games in {tmp_path}\n"
+
+
 def refusal(capsys: pytest.CaptureFixture[str], games: Path, state: Path, *more: str) -> str:
     """Train, which is to be refused, and give the line that says why."""
     capsys.readouterr()
@@ -173,6 +188,11 @@ def test_a_damaged_state_is_refused(games: Path, tmp_path: Path, capsys: pytest.
         (("--import", "x.npz", "--out", "y", "--state", "z"), "--import goes with --out"),
         (("--import", "missing.npz", "--out", "y"), "cannot read missing.npz"),
         (("--state", "missing", "--export", "x.npz"), "cannot read missing"),
+        (("--draw", "x.nnue", "--out", "."), "--draw goes with games and --out"),
+        (("games", "--draw", "x.nnue"), "--draw goes with games and --out"),
+        (("games", "--draw", "x.nnue", "--out", ".", "--state", "run"), "--draw goes with games and --out"),
+        (("games", "--draw", "x.nnue", "--out", "missing"), "cannot write to missing: there is no such folder"),
+        (("games", "--draw", "x.nnue", "--out", "."), "cannot read x.nnue"),
         (("games", "--state", "run"), "there are no games in games"),
         (("games", "--state", "run", "--distill-share", "0.3"), "--distill-share goes with --distill"),
         (("games", "--state", "run", "--out", "."), "cannot write .: it is a folder"),

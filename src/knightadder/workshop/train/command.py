@@ -1,4 +1,4 @@
-"""The subcommand `train`: trains a network from games, and exchanges networks with other trainers."""
+"""The subcommand `train`: trains a network from games, draws it, and exchanges networks with other trainers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command = commands.add_parser("train", help="train a network from games", description=_DESCRIPTION)
     command.add_argument("games", type=Path, nargs="*", metavar="FOLDER", help="games, as datagen keeps them")
     command.add_argument("--state", type=Path, metavar="FOLDER", help="for positions, state and loss curve of the run")
-    command.add_argument("--out", type=Path, metavar="FILE", help="where to write the network")
+    command.add_argument("--out", type=Path, metavar="FILE", help="where to write the network; with --draw, a folder")
     command.add_argument("--name", default="", metavar="TEXT", help="a line to describe the network, kept in its file")
     command.add_argument("--threads", type=positive, metavar="N", help="by default one for each processor core")
 
@@ -70,6 +70,14 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--start", type=Path, metavar="FILE", help="weights to begin with: as --export writes them, or a network"
     )
     training.add_argument("--seed", type=not_negative, default=1, metavar="N", help="of all chance; 1")
+
+    command.add_argument_group("pictures").add_argument(
+        "--draw",
+        dest="drawn",
+        type=Path,
+        metavar="FILE",
+        help="draw what this network has learnt, with positions of the games; also of weights as --export writes them",
+    )
 
     exchange = command.add_argument_group("exchange with other trainers")
     exchange.add_argument(
@@ -109,6 +117,13 @@ def run(arguments: argparse.Namespace) -> int:
         If an argument is wrong, a file cannot be used, or the state belongs to another run.
     """
     folder: Path | None = arguments.state
+    if arguments.drawn:
+        if folder or arguments.export or arguments.imported or not arguments.games or not arguments.out:
+            raise OptionError("--draw goes with games and --out, and without --state, --export and --import")
+        if not arguments.out.is_dir():
+            raise OptionError(f"cannot write to {arguments.out}: there is no such folder")
+        _draw(arguments)
+        return 0
     _check_output(arguments.out, arguments.name)
     if arguments.imported:
         if arguments.games or arguments.export or folder or not arguments.out:
@@ -134,14 +149,11 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
         from knightadder.workshop.train.trainer import Trainer
 
     from knightadder.core.native.processors import processors
-    from knightadder.engine.loader import load_and_report
-    from knightadder.engine.options import Options
 
     settings = _settings(arguments)
     weights = runs.first_weights(settings.shape, arguments.start, arguments.seed)
     out: Path = arguments.out or folder / "network.nnue"
-    with steps() as show:
-        load_and_report(Options(), show).close()  # compiles the core if its sources have changed
+    _load_core()
     moves = 0
     if not positions.has_positions(folder):  # a wrong folder of games leaves no folder for the run
         moves = sum(positions.open_games(games).moves for games in arguments.games)
@@ -213,6 +225,30 @@ def _gather(folder: Path, arguments: argparse.Namespace, moves: int) -> None:
     wanted = Filter(arguments.first_ply, arguments.score_below, quiet=True)
     with progress(moves, 0, "moves read") as update:
         gather(arguments.games, wanted, arguments.positions, folder, arguments.seed, lambda now: update(now, ""))
+
+
+def _draw(arguments: argparse.Namespace) -> None:
+    """Draw the pictures of a network."""
+    with needed_by("train", "train"):
+        from knightadder.workshop.train.pictures import draw
+
+    from knightadder.workshop.datagen.reader import Filter
+    from knightadder.workshop.train.exchange import read_weights
+
+    weights = read_weights(arguments.drawn)
+    _load_core()
+    wanted = Filter(arguments.first_ply, arguments.score_below, quiet=True)
+    for picture in draw(*weights, arguments.games, wanted, arguments.out):
+        print(f"A picture is in {picture}")
+
+
+def _load_core() -> None:
+    """Compile the core if its sources have changed, and show that."""
+    from knightadder.engine.loader import load_and_report
+    from knightadder.engine.options import Options
+
+    with steps() as show:
+        load_and_report(Options(), show).close()
 
 
 def _export(folder: Path, file: Path) -> None:

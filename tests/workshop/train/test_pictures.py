@@ -1,0 +1,111 @@
+"""Pictures of networks: what they say is true, by a network's value in plain Python, and it stands where it belongs."""
+
+from __future__ import annotations
+
+import chess
+import numpy as np
+import pytest
+from train_data import packed, plain_features, plain_value, random_boards
+
+from knightadder.workshop.train.pictures import Sample, choose, draw_neurons, draw_worth, look, worth_by_square
+from knightadder.workshop.train.weights import Flat, Shape, dequantise, quantise
+
+SHAPES = [Shape(16, 1, True), Shape(32, 8, True), Shape(16, 1, False)]
+
+
+def random_weights(shape: Shape) -> Flat:
+    """Give weights that saturate some sums, as integers have them."""
+    flat = np.random.default_rng(1).normal(0, 0.3, shape.size).astype(np.float32)
+    return dequantise(quantise(flat, shape, 200, ""))
+
+
+def sample_of(worth: list[tuple[float, int, int]], shares: np.ndarray, moves: list[float]) -> Sample:
+    """Give a sample with men, each with its worth, type and square, and what neurons do."""
+    numbers, kinds, squares = map(np.array, zip(*worth, strict=True))
+    outputs = np.array([np.linspace(-1, 1, len(moves)), np.linspace(0.25, -0.25, len(moves))])
+    return Sample(numbers, kinds, squares, shares, np.full(len(moves), 0.5), np.array(moves), outputs)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_worth_of_a_man_is_what_the_value_loses_without_it(shape: Shape) -> None:
+    boards, weights = random_boards(2, 300)[::30], random_weights(shape)
+    network = quantise(weights, shape, 200, "")
+    expected = []
+    for board in boards:
+        for square, man in sorted(board.piece_map().items()):
+            if man.piece_type != chess.KING:
+                without = board.copy()
+                without.remove_piece_at(square)
+                sign = 1 if man.color == board.turn else -1
+                seen = square if man.color == chess.WHITE else chess.square_mirror(square)
+                lost = sign * (plain_value(network, board) - plain_value(network, without))
+                expected.append((lost, man.piece_type - 1, seen))
+    sample = look(weights, shape, 200, packed(boards))
+    worth, kinds, squares = zip(*expected, strict=True)
+    assert sample.kinds.tolist() == list(kinds) and sample.squares.tolist() == list(squares)
+    assert sample.worth == pytest.approx(worth, abs=2.5)  # integers are rounded down, twice
+    assert np.std(worth) > 20
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_neurons_do(shape: Shape) -> None:
+    boards, weights, neuron = random_boards(3, 600), random_weights(shape), 5
+    feature_weights, feature_biases, output_weights, output_biases = shape.parts(weights)
+    output_weights[:, :, np.arange(shape.width) != neuron] = 0
+    output_biases[:] = 0
+    sample = look(weights, shape, 200, packed(boards))  # in several blocks
+    network = quantise(weights, shape, 200, "")
+    assert sample.moves[neuron] == pytest.approx(np.std([plain_value(network, board) for board in boards]), abs=1)
+    assert sample.moves[neuron] > 5 and np.delete(sample.moves, neuron).max() == 0
+    views = [plain_features(board, side, shape.mirrored) for board in boards for side in chess.COLORS]
+    counts = np.bincount(np.concatenate(views), minlength=768)
+    assert sample.shares == pytest.approx(counts / len(views))
+    on = np.mean([feature_biases + feature_weights[features].sum(axis=0) > 0 for features in views], axis=0)
+    assert sample.active == pytest.approx(on, abs=0.01)
+    used = [(len(board.piece_map()) - 2) // -(-32 // shape.buckets) for board in boards]
+    assert sample.outputs == pytest.approx(output_weights[used].mean(axis=0), abs=1e-5)
+
+
+def test_neurons_that_differ_are_chosen() -> None:
+    weights, shares = np.zeros((768, 4)), np.zeros(768)
+    shares[:3] = 0.25, 0.25, 0.01
+    weights[0, :2] = 1, 3  # both look for the same
+    weights[1, 2] = 0.1
+    weights[:3, 3] = 1, 0, 1  # where it differs is rare
+    sample = sample_of([(0, 0, 0)], shares, [20, 19, 3, 10])
+    assert choose(weights, sample, 3) == [0, 2, 3]
+    assert sorted(choose(weights, sample, 4)) == [0, 1, 2, 3]
+
+
+def test_worth_is_shown_on_the_squares_where_men_stood() -> None:
+    knights = [(300.0 + 10 * (number % 2), 1, chess.C3) for number in range(40)]
+    few = [(100.0, 1, chess.A1)]
+    pawns = [(90.0, 0, chess.E4)] * 30 + [(150.0, 0, chess.H7)] * 30
+    sample = sample_of(knights + few + pawns, np.zeros(768), [1.0])
+    boards, means = worth_by_square(sample)
+    assert boards[1, 2, 2] == 305 and boards[0, 3, 4] == 90 and boards[0, 6, 7] == 150
+    assert np.isfinite(boards).sum() == 3
+    assert means[0] == 120 and means[1] == (40 * 305 + 100) / 41 and np.isnan(means[2:]).all()
+    axes = draw_worth(sample).axes
+    assert [one.get_title() for one in axes[:3]] == ["pawn: 120 on average", "knight: 300 on average", "bishop"]
+    assert {(text.get_position(), text.get_text()) for text in axes[0].texts} == {((4, 3), "90"), ((7, 6), "150")}
+    assert axes[0].images[0].get_array()[6, 7] == 30
+
+
+def test_boards_of_a_neuron_show_its_weights() -> None:
+    weights, shares = np.arange(768 * 3).reshape(768, 3) / 1000, np.ones(768)
+    unseen = 384 + 64 * 4 + chess.G2  # the other's queen
+    shares[unseen] = 0
+    axes = draw_neurons(weights, sample_of([(0, 0, 0)], shares, [7, 8, 9]), [2, 0]).axes
+    for place, neuron in enumerate((2, 0)):
+        for board in range(12):
+            shown = axes[12 * place + board].images[0].get_array()
+            column = weights[64 * board : 64 * board + 64, neuron]
+            assert shown.compressed().tolist() == [w for i, w in enumerate(column) if 64 * board + i != unseen]
+    assert axes[10].images[0].get_array().mask.nonzero() == ([1], [6])
+    scales = {one.images[0].get_clim() for one in axes[:24]}
+    assert len(scales) == 1
+    (low, high) = scales.pop()
+    assert low == -high
+    titles = [block._suptitle.get_text() for block in axes[0].figure.figure.subfigs[0].subfigs[:2]]
+    assert titles[0] == "output +1.00, \u22120.25;  on in 50 %;  moves the value by 9 centipawns"
