@@ -21,22 +21,24 @@ from knightadder.workshop.train.integer_model import integer_values
 BOARD = chess.Board("r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 0 3")
 
 
-def a_network(width: int = 64, seed: int = 1) -> Network:
+def a_network(width: int = 64, seed: int = 1, buckets: int = 1) -> Network:
     chance = np.random.default_rng(seed)
 
     def weights(*shape: int) -> np.ndarray:
         return chance.integers(-60, 61, shape).astype(np.int16)
 
-    return Network(weights(768, width), weights(width), weights(1, 2, width), weights(1), mirrored=True, scale=400)
+    return Network(
+        weights(768, width), weights(width), weights(buckets, 2, width), weights(buckets), mirrored=True, scale=400
+    )
 
 
 def value_of(engine: Engine) -> float:
     """Give the static evaluation in pawns, which is White's here."""
-    return float(engine.evaluation().split()[1])
+    return float(engine.evaluation().splitlines()[-1].split()[1])
 
 
-def expected(network: Network) -> float:
-    return int(integer_values(network, pack([BOARD]))[0]) / 100
+def expected(network: Network, board: chess.Board = BOARD) -> float:
+    return int(integer_values(network, pack([board]))[0]) / 100
 
 
 @pytest.fixture
@@ -67,6 +69,24 @@ def test_a_network_evaluates_and_searches(fresh: Engine, file: Path) -> None:
     assert chess.Move.from_uci(results[0].best_move) in BOARD.legal_moves
     fresh.set_option("EvalType", "classical")
     assert fresh.evaluation() == classical
+
+
+def test_the_evaluation_shows_the_bucket_and_the_worth_of_each_piece(fresh: Engine, file: Path) -> None:
+    network = a_network(buckets=8)
+    file.write_bytes(network_bytes(network))
+    fresh.set_option("EvalFile", str(file))
+    fresh.set_option("EvalType", "nnue")
+    _, *rows, bucket, _ = fresh.evaluation().splitlines()
+    assert bucket == "Network: output bucket 8 of 8 (32 men)"
+    shown = [text.strip() for row in rows[2::3] for text in row.split("|")[1:-1]]
+    for row, square in enumerate(chess.SQUARES_180):
+        piece = BOARD.piece_type_at(square)
+        if piece is None or piece == chess.KING:
+            assert shown[row] == ""
+            continue
+        rest = BOARD.copy(stack=False)
+        rest.remove_piece_at(square)
+        assert float(shown[row]) == pytest.approx(expected(network) - expected(network, rest), abs=0.001)
 
 
 def test_another_file_is_used_at_once(fresh: Engine, file: Path, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from knightadder.core.tables import new_tables
 from knightadder.engine.book import Book
 from knightadder.engine.ending import Ending
 from knightadder.engine.errors import EngineError, OptionError
+from knightadder.engine.explain.pieces import bucket_line, piece_worths, worth_board
 from knightadder.engine.explain.table import evaluation_table
 from knightadder.engine.explain.terms import break_down
 from knightadder.engine.game import Game
@@ -148,14 +149,17 @@ class Engine:
         return self._game.diagram(self.options.chess960)
 
     def evaluation(self) -> str:
-        """Return the static evaluation as text, in pawns from White's view."""
-        if self._game.in_check:
+        """Return the static evaluation as text, in pawns from White's view: what it is made of, then its value."""
+        game = self._game
+        if game.in_check:
             return "Evaluation: none (in check)"
-        value = self._game.evaluate() * (1 - 2 * self._game.side_to_move)
-        total = f"Evaluation: {value / 100:+.2f} (white side, {self.options.evaluation})"
-        if self._tables.evaluation != CLASSICAL:
-            return total
-        return evaluation_table(break_down(self._game.trace(), self._tables.terms)) + "\n" + total
+        parts = [worth_board(game.board, piece_worths(game))]
+        if self._tables.evaluation == CLASSICAL:
+            parts.insert(0, evaluation_table(break_down(game.trace(), self._tables.terms)))
+        elif self._tables.evaluation == NETWORK:
+            parts.append(bucket_line(self._tables, game.men))
+        value = game.evaluate() * (1 - 2 * game.side_to_move)
+        return "\n".join([*parts, f"Evaluation: {value / 100:+.2f} (white side, {self.options.evaluation})"])
 
     def legal_moves(self) -> list[str]:
         """Return the legal moves in UCI notation."""

@@ -7,7 +7,7 @@ import numpy as np
 from knightadder.core.board import fen
 from knightadder.core.entries import game
 from knightadder.core.entries.perft import perft
-from knightadder.core.layout import WORKER, new_record
+from knightadder.core.layout import NO_SQUARE, WORKER, new_record
 from knightadder.engine.ending import Ending
 from knightadder.engine.errors import EngineError, PositionError
 from knightadder.engine.limits import MAX_PERFT_DEPTH
@@ -115,6 +115,12 @@ class Game:
         return 2 * (self._fullmove - 1) + self.side_to_move
 
     @property
+    def board(self) -> list[int]:
+        """The pieces by square, from a1 = 0 on: colour * 8 + type, 0 for an empty square."""
+        board: list[int] = self.record.stack[0].board.tolist()
+        return board
+
+    @property
     def in_check(self) -> bool:
         """Whether the side to move is in check."""
         return bool(self.record.stack[0].checkers)
@@ -196,6 +202,23 @@ class Game:
         from knightadder.core.entries import static_eval  # here, because not every start needs its entry points
 
         return int(static_eval.static_value(self._tables, self.record))
+
+    def evaluate_without(self, square: int) -> int:
+        """Return what `evaluate` would give without the piece on a square, which is not a king.
+
+        Then the side that is not to move may be in check; that matters to the rules, but not to the evaluation.
+        """
+        from knightadder.core.entries import static_eval
+
+        record = self._spare
+        record.stack[0] = self.record.stack[0]
+        position = record.stack[0]
+        position.board[square] = 0
+        position.castling = int(position.castling) & ~(1 << square)
+        if position.ep == square ^ 8:  # the square that this pawn has just passed over
+            position.ep = NO_SQUARE
+        game.set_up_position(self._tables, record)
+        return int(static_eval.static_value(self._tables, record))
 
     def trace(self) -> np.record:
         """Return the counts of the classical evaluation's terms, a TRACE record of ``core/layout.py``."""
