@@ -6,6 +6,7 @@ import random
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from xml.etree import ElementTree
 
 import chess
 import chess.variant
@@ -23,6 +24,7 @@ from knightadder.library.positions import (
     see,
 )
 
+SVG = "{http://www.w3.org/2000/svg}"
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
 ILLEGAL = chess.Board("4k3/8/8/8/8/8/4R3/4K3 w - - 0 1")
 SEE_SUITE = Path(__file__).parent.parent / "data" / "see.epd"
@@ -70,6 +72,45 @@ def test_evaluate_knows_drawn_endings_and_the_fifty_move_rule() -> None:
     fresh, stale = (evaluate(chess.Board(f"4k3/pp6/8/8/8/8/PPP5/3QK3 w - - {plies} 90")) for plies in (0, 90))
     assert fresh.centipawns > stale.centipawns > 0
     assert fresh.terms == stale.terms
+
+
+@pytest.mark.parametrize("evaluation", ["classical", "pesto"])
+def test_a_piece_is_worth_what_the_value_loses_without_it(evaluation: str) -> None:
+    compared = 0
+    for board in random_boards(3, 30) + random_boards(4, 10, chess960=True):
+        value = evaluate(board, evaluation)
+        assert set(value.pieces) == set(chess.SquareSet(board.occupied & ~board.kings))
+        for square, worth in value.pieces.items():
+            rest = board.copy(stack=False)
+            rest.remove_piece_at(square)
+            rest.castling_rights = rest.clean_castling_rights()
+            if board.ep_square is not None and square == board.ep_square ^ 8:
+                rest.ep_square = None
+            if rest.is_valid():
+                assert worth == value.centipawns - evaluate(rest, evaluation).centipawns, (board.fen(), square)
+                compared += 1
+    assert compared > 500
+
+
+def test_an_evaluation_draws_itself_with_the_worths() -> None:
+    value = evaluate(chess.Board(KIWIPETE))
+    for side, corner in ((chess.WHITE, "a8"), (chess.BLACK, "h1")):
+        svg = ElementTree.fromstring(value.svg(orientation=side, size=300))
+        assert svg.get("width") == "300"
+        squares = {rect.get("class", "").split()[2]: rect for rect in svg.iter(f"{SVG}rect") if rect.get("class")}
+        assert min(squares, key=lambda name: [float(squares[name].get(axis)) for axis in "yx"]) == corner
+        labels = list(svg.iter(f"{SVG}text"))
+        assert len(labels) == len(value.pieces)
+        for square, worth in value.pieces.items():
+            place = squares[chess.square_name(square)]
+            left, top, width = (float(place.get(key)) for key in ("x", "y", "width"))
+            [text] = [
+                label.text
+                for label in labels
+                if left < float(label.get("x")) < left + width and top < float(label.get("y")) < top + width
+            ]
+            assert text == f"{worth / 100:+.2f}"
+    assert value._repr_svg_() == value.svg()
 
 
 # --- moves -----------------------------------------------------------------------------------------------------------

@@ -6,14 +6,16 @@ All functions may be called from any thread; those that take long release the GI
 import threading
 from bisect import bisect_left
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import chess
 from chess.engine import Cp, PovScore
 
+from knightadder.engine.explain.pieces import piece_worths
 from knightadder.engine.explain.terms import Breakdown, Term, break_down
 from knightadder.engine.game import Game
 from knightadder.library.boards import checked_board, fen_of, name_of, whole
+from knightadder.library.drawing import board_with_numbers
 from knightadder.library.shared import Stock, tables_of
 
 # All values of exchanges lie between these: losing a queen for nothing, and winning a queen with a promotion.
@@ -24,9 +26,9 @@ _DEEPEST = 60  # plies of perft; the core has room for about three times as many
 _LOOK_UP = 0.1  # seconds; where the system does not interrupt a waiting thread, it checks for Ctrl-C this often
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Evaluation:
-    """The static value of a position.
+    """The static value of a position. Jupyter shows it as a board with the worth of each piece.
 
     Attributes
     ----------
@@ -39,12 +41,18 @@ class Evaluation:
         Whether that side is in check; then a static value means little, and search does not use one.
     breakdown : Breakdown or None
         The terms of the value; ``None`` for an evaluation other than the classical one.
+    fen : str
+        The position.
+    evaluation : str
+        The name of the evaluation.
     """
 
     centipawns: int
     turn: chess.Color
     in_check: bool
     breakdown: Breakdown | None
+    fen: str
+    evaluation: str
 
     @property
     def score(self) -> PovScore:
@@ -55,6 +63,38 @@ class Evaluation:
     def terms(self) -> tuple[Term, ...]:
         """The terms that count in the position; none for an evaluation other than the classical one."""
         return self.breakdown.terms if self.breakdown else ()
+
+    @cached_property
+    def pieces(self) -> dict[chess.Square, int]:
+        """The worth of each piece but the kings: the value less the value without it, in centipawns, White's view.
+
+        A piece of Black's has a worth below zero if it is of use to Black. The worths are computed when first asked
+        for. They do not add up to the value, since pieces work together.
+        """
+        with _games(self.evaluation).lend() as game:
+            game.set_up(self.fen)
+            return piece_worths(game)
+
+    def svg(self, *, orientation: chess.Color = chess.WHITE, size: int | None = 400) -> str:
+        """Draw the board with the worth of each piece, in pawns.
+
+        Parameters
+        ----------
+        orientation : chess.Color
+            The side at the bottom.
+        size : int or None
+            Width and height in pixels; ``None`` to fill the space that there is.
+
+        Returns
+        -------
+        str
+            An SVG image.
+        """
+        numbers = {square: f"{worth / 100:+.2f}" for square, worth in self.pieces.items()}
+        return board_with_numbers(chess.BaseBoard(self.fen.split()[0]), numbers, orientation, size)
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
 
 
 def evaluate(board: chess.Board, evaluation: str = "classical") -> Evaluation:
@@ -75,11 +115,12 @@ def evaluate(board: chess.Board, evaluation: str = "classical") -> Evaluation:
         If there is no such evaluation.
     """
     tables = tables_of(evaluation)
+    fen = fen_of(checked_board(board))
     with _games(evaluation).lend() as game:
-        _set_up(game, board)
+        game.set_up(fen)
         value = game.evaluate()
         breakdown = break_down(game.trace(), tables.terms) if evaluation == "classical" else None
-        return Evaluation(value if board.turn else -value, board.turn, game.in_check, breakdown)
+        return Evaluation(value if board.turn else -value, board.turn, game.in_check, breakdown, fen, evaluation)
 
 
 def legal_moves(board: chess.Board) -> list[chess.Move]:

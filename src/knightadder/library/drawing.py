@@ -1,0 +1,47 @@
+"""Boards as SVG images, drawn by python-chess, with a number on each piece."""
+
+from collections.abc import Mapping
+from xml.etree import ElementTree
+from xml.sax.saxutils import escape
+
+import chess
+import chess.svg
+
+_RECT = "{http://www.w3.org/2000/svg}rect"
+
+
+def board_with_numbers(
+    board: chess.BaseBoard, numbers: Mapping[chess.Square, str], orientation: chess.Color, size: int | None
+) -> str:
+    """Draw a board with short texts at the lower edge of squares.
+
+    Parameters
+    ----------
+    board : chess.BaseBoard
+        The pieces.
+    numbers : mapping
+        The texts by square.
+    orientation : chess.Color
+        The side at the bottom.
+    size : int or None
+        Width and height in pixels; ``None`` to fill the space that there is.
+    """
+    svg = chess.svg.board(board, orientation=orientation, size=size)
+    names = {chess.square_name(square): text for square, text in numbers.items()}
+    texts = []
+    for rect in ElementTree.fromstring(svg).iter(_RECT):
+        for name in set(rect.get("class", "").split()) & names.keys():
+            left, top, side = (float(rect.get(key, 0)) for key in ("x", "y", "width"))
+            texts.append(_label(names[name], left + side / 2, top + side, side / 4))
+    return svg.replace("</svg>", "".join(texts) + "</svg>")
+
+
+def _label(text: str, middle: float, bottom: float, height: float) -> str:
+    """Draw dark text on a light label, readable on pieces and squares of any colour."""
+    width = 0.62 * height * len(text)
+    return (
+        f'<rect x="{middle - width / 2:g}" y="{bottom - height:g}" width="{width:g}" height="{height:g}" '
+        f'rx="{height / 4:g}" fill="#fff" fill-opacity="0.85" />'
+        f'<text x="{middle:g}" y="{bottom - 0.15 * height:g}" text-anchor="middle" font-family="sans-serif" '
+        f'font-size="{height:g}" fill="#111">{escape(text)}</text>'
+    )
