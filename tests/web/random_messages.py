@@ -35,6 +35,7 @@ def random_message(chance, moves, node):
             ("promote", {"node": node}),
             ("analyse", {"on": chance.random() < 0.7, "lines": chance.randint(1, 5)}),
             ("evaluate", {}),
+            ("worths", {"node": node}),
             ("load_fen", {"fen": chance.choice(_FENS)}),
             ("load_pgn", {"pgn": chance.choice(_PGNS)}),
             ("new_game", {"color": "random", "initial": 3600, "start": chance.choice(["chess960", "here"])}),

@@ -16,9 +16,12 @@ from on_page import (
     load_pgn,
     set_up,
     square,
+    start_game,
     take_up,
 )
 from playwright.sync_api import expect
+
+from knightadder.library.positions import evaluate
 
 PGN = "1. e4 e5 {open} 2. Nf3 (2. f4 exf4 (2... d5) 3. Nf3) 2... Nc6! 3. Bb5 a6 *"
 
@@ -286,6 +289,63 @@ def test_all_controls_have_names(page):
     assert page.evaluate(nameless) == []
     labels = page.locator("#board [role=gridcell]").evaluate_all("(all) => all.map((e) => e.ariaLabel)")
     assert len(labels) == 64 and "e1, white king" in labels and "e4, empty" in labels
+
+
+def _worths_of(page):
+    """Give the numbers that the page draws on pieces, by what it calls the squares."""
+    labels = page.locator("#board [role=gridcell]").evaluate_all("(all) => all.map((e) => e.ariaLabel)")
+    drawn = page.locator("#board .piece").evaluate_all(
+        "(all) => all.map((e) => getComputedStyle(e, '::after').content).filter((text) => text !== 'none')"
+    )
+    named = {label.split(", ")[0]: label.split("worth ")[1] for label in labels if "worth" in label}
+    assert sorted(text.strip('"') for text in drawn) == sorted(named.values())
+    return named
+
+
+def _expected_worths(fen):
+    return {chess.square_name(at): f"{cp / 100:+.2f}" for at, cp in evaluate(chess.Board(fen)).pieces.items()}
+
+
+def test_the_board_shows_what_each_piece_is_worth(page):
+    worths, value = page.get_by_role("switch", name="Worth of each piece"), page.locator("#static-value")
+    set_up(page, "r3k3/1pp5/8/8/8/8/4PPPP/4K2R w Kq - 0 1")
+    assert _worths_of(page) == {}
+    worths.click()
+    expect(value).to_have_text(re.compile(r"^Static value [+-]\d"))
+    assert _worths_of(page) == _expected_worths("r3k3/1pp5/8/8/8/8/4PPPP/4K2R w Kq - 0 1")
+    click_move(page, "e2", "e4")  # the numbers follow
+    expect(square(page, "e4")).to_have_attribute("aria-label", re.compile("worth"))
+    assert _worths_of(page) == _expected_worths("r3k3/1pp5/8/8/4P3/8/5PPP/4K2R b Kq - 0 1")
+    page.get_by_role("switch", name="Engine").click()
+    expect(page.locator("#lines li")).to_have_count(3)
+    page.keyboard.press("f")
+    assert len(_worths_of(page)) == 8
+    click_move(page, "a8", "a1")
+    expect(value).to_have_text("No static value in check")
+    assert _worths_of(page) == {}
+    page.keyboard.press("ArrowLeft")
+    expect(value).to_have_text(re.compile("^Static value"))
+    worths.click()
+    expect(value).to_have_text("")
+    assert _worths_of(page) == {}
+
+
+def test_the_worths_are_not_in_the_way_of_the_editor_and_of_a_game(page):
+    analyse_tab(page)
+    worths, value = page.get_by_role("switch", name="Worth of each piece"), page.locator("#static-value")
+    worths.click()
+    expect(value).to_have_text(re.compile("^Static value"))
+    page.get_by_role("button", name="Edit board").click()
+    assert _worths_of(page) == {}
+    page.get_by_label("Board editor").get_by_role("button", name="Cancel").click()
+    expect(value).to_have_text(re.compile("^Static value"))
+    assert len(_worths_of(page)) == 30
+    page.get_by_role("tab", name="Play").click()
+    assert _worths_of(page) == {}
+    start_game(page)
+    analyse_tab(page)
+    expect(worths).to_be_disabled()
+    assert _worths_of(page) == {}
 
 
 def test_the_real_engine_analyses(server, open_page):

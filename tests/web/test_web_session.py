@@ -12,6 +12,7 @@ from random_messages import random_message
 from stand_in_engine import StandInEngine
 
 from knightadder.engine.errors import EngineError
+from knightadder.library.positions import evaluate
 
 # --- the position --------------------------------------------------------------------------------------------------
 
@@ -380,6 +381,44 @@ def test_positions_that_are_none_are_refused(tab, fen, complaint):
 def test_a_legal_position_has_no_problem(tab):
     tab.send("check_fen", fen=chess.STARTING_FEN)
     assert tab.until("fen_checked")["problem"] is None
+
+
+# --- the worth of each piece ---------------------------------------------------------------------------------------
+
+
+def test_the_worth_of_each_piece_is_told(tab):
+    fen = "r3k3/ppp5/8/8/8/8/4PPPP/4K2R w Kq - 0 1"
+    value = evaluate(chess.Board(fen))
+    tab.ask("load_fen", fen=fen).ask("worths", node=0)
+    assert tab.worths == {
+        "type": "worths",
+        "fen": fen,
+        "value": f"{value.centipawns / 100:+.2f}",
+        "pieces": {chess.square_name(square): f"{worth / 100:+.2f}" for square, worth in value.pieces.items()},
+    }
+    tab.ask("load_fen", fen="4k3/8/8/8/8/8/4r3/4K3 w - - 0 1").ask("worths", node=0)
+    assert (tab.worths["value"], tab.worths["pieces"]) == (None, {})
+
+
+def test_the_worths_help_nobody_in_a_game(tab):
+    tab.ask("new_game", color="white").ask("worths", node=0)
+    assert tab.error["text"].startswith("no evaluation while the game is running") and "worths" not in tab.newest
+
+
+def test_the_worths_wait_for_nothing(server, engine):
+    arrives = threading.Event()
+
+    def make():
+        arrives.wait(PATIENCE)
+        return engine
+
+    server.make_engine = make
+    with open_tab(server, wait=False) as tab:
+        tab.ask("worths", node=0)
+        assert tab.error["text"] == "the engine is not loaded"
+        arrives.set()
+        tab.until("engine", lambda message: message["state"] == "ready")
+        assert tab.ask("worths", node=0).worths["fen"] == chess.STARTING_FEN
 
 
 # --- tabs and engines ----------------------------------------------------------------------------------------------

@@ -127,6 +127,12 @@ class Evaluate(_Message):
     """Evaluate each position of the line on the board, for the graph."""
 
 
+class Worths(_Message):
+    """Ask for the static value of this node's position and the worth of each piece."""
+
+    node: _Node
+
+
 class LoadFen(_Message):
     """Set up a position."""
 
@@ -159,6 +165,7 @@ Message: TypeAlias = (
     | Promote
     | Analyse
     | Evaluate
+    | Worths
     | LoadFen
     | CheckFen
     | LoadPgn

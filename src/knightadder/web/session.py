@@ -27,7 +27,7 @@ from knightadder.web.gametree import GameTree, board_from_fen, parse_line, parse
 from knightadder.web.loading import load_in_thread
 from knightadder.web.messages import Message, MessageError
 from knightadder.web.pgn import load_pgn
-from knightadder.web.views import View, board_view, game_view, nodes_view, position_view, tree_view
+from knightadder.web.views import View, board_view, game_view, nodes_view, position_view, tree_view, worths_view
 
 if TYPE_CHECKING:
     from knightadder.library.engine import Engine
@@ -331,6 +331,13 @@ class Session:
         finally:
             self._send({"type": "progress", "done": len(nodes), "all": len(nodes)})
 
+    async def _show_worths(self, message: messages.Worths) -> None:
+        self._refuse_in_game("no evaluation")
+        board = self._tree.board(self._tree.node(message.node))
+        if self._engine is None or not self._engine.done() or self._engine.exception() is not None:
+            raise MessageError("the engine is not loaded")
+        self._send(await asyncio.to_thread(worths_view, board))
+
     # --- the engine's work -----------------------------------------------------------------------------------------
 
     def _go_on(self) -> None:
@@ -419,6 +426,7 @@ _HANDLERS: dict[type[Message], Callable[[Session, Any], Awaitable[None]]] = {
     messages.Promote: Session._promote,
     messages.Analyse: Session._analyse,
     messages.Evaluate: Session._evaluate,
+    messages.Worths: Session._show_worths,
     messages.LoadFen: Session._load_fen,
     messages.CheckFen: Session._check_fen,
     messages.LoadPgn: Session._load_pgn,

@@ -149,6 +149,26 @@ def lines_view(node: int, board: chess.Board, lines: Mapping[int, Line]) -> View
     }
 
 
+def worths_view(board: chess.Board) -> View:
+    """Describe the static value of a position and the worth of each piece; neither is known in check.
+
+    The first call in a process takes a while, because it sets up the tables of the evaluation.
+    """
+    from knightadder.library.positions import evaluate  # here, because it loads the core
+
+    known = None if board.is_check() else evaluate(board)
+    return {
+        "type": "worths",
+        "fen": board.fen(),
+        "value": None if known is None else _pawns(known.centipawns),
+        "pieces": {} if known is None else {chess.square_name(at): _pawns(cp) for at, cp in known.pieces.items()},
+    }
+
+
+def _pawns(centipawns: int) -> str:
+    return f"{centipawns / 100:+.2f}"
+
+
 def _moves_view(board: chess.Board, moves: Sequence[chess.Move]) -> View:
     """Describe a line of moves: in both notations, and the squares of its first move as an arrow."""
     arrow = _squares(board, moves[0]) if moves else None

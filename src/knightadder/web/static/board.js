@@ -24,6 +24,7 @@ export class Board {
     this.flipped = false;
     this.position = { pieces: {}, legal: {}, promotions: [], last: null, check: null };
     this.arrows = [];
+    this.worths = {};
     this.shown = new Map(); // square -> {code, element} of the pieces as drawn
     this.selected = null;
     this.focused = "e2";
@@ -48,6 +49,7 @@ export class Board {
   /** Show a position as the server describes it; the pieces glide to where they go. */
   set(position) {
     const sameMoves = position.fen === this.position.fen && Object.keys(position.legal ?? {}).length > 0;
+    if (position.fen !== this.position.fen) this.worths = {};
     this.position = { legal: {}, promotions: [], last: null, check: null, ...position };
     if (!sameMoves) {
       // Else a move is only begun, and what changed is around the board: the analysis was switched, say.
@@ -65,6 +67,12 @@ export class Board {
   setArrows(arrows) {
     this.arrows = arrows;
     drawArrows(this.svg, arrows, (square) => this.place(square));
+  }
+
+  /** Show a text on each of these pieces, by square. */
+  setWorths(worths) {
+    this.worths = worths;
+    this.refresh();
   }
 
   flip(flipped = !this.flipped) {
@@ -127,6 +135,7 @@ export class Board {
       this.shown.set(square, { code, element });
     }
     for (const piece of free) piece.element.remove();
+    for (const [square, { element }] of this.shown) element.dataset.worth = this.worths[square] ?? "";
   }
 
   move(element, square) {
@@ -151,6 +160,7 @@ export class Board {
       cell.className = classes.join(" ");
       if (!this.onMove) continue;
       const parts = [square, piece ? pieceName(piece) : "empty"];
+      if (this.worths[square]) parts.push(`worth ${this.worths[square]}`);
       if (check === square) parts.push("in check");
       if (square === this.selected) parts.push("selected");
       if (square in targets) parts.push("can be moved to");

@@ -14,6 +14,7 @@ import { Sound } from "./sound.js";
 import { startTheme } from "./theme.js";
 import { Transfer } from "./transfer.js";
 import { Tree } from "./tree.js";
+import { Worths } from "./worths.js";
 
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 const byId = (id) => document.getElementById(id);
@@ -32,6 +33,9 @@ startTheme(byId("theme"));
 const sound = new Sound(byId("sound"));
 const players = new Players(byId("player-top"), byId("player-bottom"));
 const board = new Board(byId("board"), { onMove: playMove });
+const worths = new Worths({ button: byId("worths"), value: byId("static-value") }, board, (node) =>
+  socket.send("worths", { node }),
+);
 const moves = new MoveList(byId("moves"), goTo);
 const graph = new Graph(byId("graph"), goTo);
 const lines = new Lines(
@@ -142,6 +146,7 @@ socket.on("position", (message) => {
   showLine();
   showEvaluation(message.score);
   showStatus();
+  showWorths();
 });
 
 socket.on("game", (message) => {
@@ -168,6 +173,7 @@ socket.on("lines", (message) => {
   showLine();
 });
 
+socket.on("worths", (message) => worths.show(message));
 socket.on("preview", (message) => lines.showPreview(message, board.flipped));
 socket.on("fen_checked", (message) => editor.checked(message));
 socket.on("games", (message) => {
@@ -317,6 +323,13 @@ function showPanels() {
   byId("tree-tools").hidden = mode === "play" || running;
   byId("moves-card").hidden = editor.isOpen;
   showLine();
+  showWorths();
+}
+
+/** Show what the pieces are worth where the user may analyse: not while a game is running. */
+function showWorths() {
+  const possible = mode === "analyse" && !game?.running && !editor.isOpen && document.body.dataset.engine === "ready";
+  worths.update(possible ? position : null);
 }
 
 function showMoves() {
@@ -378,6 +391,7 @@ function setEngineState(state, text = "") {
   byId("engine-state").textContent = texts[state];
   byId("engine-state").classList.toggle("bad", state === "failed");
   document.body.dataset.engine = state;
+  showWorths();
 }
 
 /** Tell by ear, and by sound, the move that led to a position that is new. */

@@ -1,0 +1,44 @@
+// The worth of each piece, on the board while its switch is on: the static value less the value without the piece.
+
+export class Worths {
+  /**
+   * @param {{button: HTMLElement, value: HTMLElement}} elements the switch, and the place for the position's value
+   * @param {import("./board.js").Board} board
+   * @param {(node: number) => void} ask asks the server for the worths in a node's position
+   */
+  constructor({ button, value }, board, ask) {
+    Object.assign(this, { button, value, board, ask });
+    this.possible = null; // the position whose worths may be shown
+    this.asked = null; // the one whose worths are shown, or have been asked for
+    button.addEventListener("click", () => {
+      button.setAttribute("aria-checked", String(!this.isOn));
+      this.update(this.possible);
+    });
+  }
+
+  get isOn() {
+    return this.button.getAttribute("aria-checked") === "true";
+  }
+
+  /** Show the worths of this position if the switch is on; without a position, show none. */
+  update(position) {
+    this.possible = position;
+    this.button.disabled = !position;
+    const wanted = this.isOn ? position : null;
+    if (wanted === this.asked) return;
+    this.asked = wanted;
+    if (wanted) {
+      this.ask(wanted.node);
+    } else {
+      this.value.textContent = "";
+      this.board.setWorths({});
+    }
+  }
+
+  /** Take the server's answer, unless the position has changed meanwhile. */
+  show({ fen, value, pieces }) {
+    if (fen !== this.asked?.fen) return;
+    this.value.textContent = value ? `Static value ${value}` : "No static value in check";
+    this.board.setWorths(pieces);
+  }
+}
