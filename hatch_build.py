@@ -14,7 +14,6 @@ Two environment variables change that, for releases (see ``tools/build_wheels.py
 
 import os
 import platform
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -76,7 +75,7 @@ class CustomBuildHook(BuildHookInterface):
 
         folder = images.CORE / "native"
         if version == "editable":
-            missing = [target for target in images.host_targets()[:1] if not _has(folder, target)]
+            missing = [target for target in images.host_targets()[:1] if images.find(folder, target) is None]
             if missing:
                 build_images(sources, folder, missing, tune=True)
             return
@@ -90,7 +89,7 @@ class CustomBuildHook(BuildHookInterface):
             build_images(sources, folder, chosen.targets, tune=not os.environ.get("KNIGHTADDER_TARGET"))
         for target in chosen.targets:
             file = images.file_name(target)
-            if not _has(folder, target):
+            if images.find(folder, target) is None:
                 sys.exit(f"{folder / file} is missing, or was not made from these sources")
             build_data["force_include"][str(folder / file)] = f"knightadder/core/native/{file}"
         build_data["pure_python"] = False
@@ -103,7 +102,7 @@ class CustomBuildHook(BuildHookInterface):
 
 
 def build_images(sources: Path, folder: Path, targets: tuple[str, ...] | list[str], tune: bool = False) -> None:
-    """Compile the core, in a process of its own because that changes Numba.
+    """Compile the core of some sources.
 
     Parameters
     ----------
@@ -116,27 +115,10 @@ def build_images(sources: Path, folder: Path, targets: tuple[str, ...] | list[st
     tune : bool
         Whether to tune them for the processor at hand; others can run them all the same.
     """
-    # Not by PYTHONPATH: in pip's build environments, what an editable installation has on its path is taken off again.
-    start = (
-        "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); "
-        "runpy.run_module('knightadder.core.native.builder', run_name='__main__', alter_sys=True)"
-    )
-    command = [sys.executable, "-P", "-c", start, str(sources), str(folder), *targets]
-    command += ["--tune"] * tune
-    done = subprocess.run(command, stdout=subprocess.DEVNULL)
-    if done.returncode:
-        sys.exit("the core cannot be compiled")
+    sys.path.insert(0, str(sources))
+    from knightadder.core.native.building import build
 
-
-def _has(folder: Path, target: str) -> bool:
-    """Say whether a folder has an image for a target that was made from these sources."""
-    from knightadder.core.native import images
-
-    try:
-        image, _ = images.read((folder / images.file_name(target)).read_bytes())
-    except (OSError, ValueError):
-        return False
-    return images.fits(image, target)
+    build(sources, folder, targets, print, *["--tune"] * tune)
 
 
 def chosen_platform() -> str:

@@ -17,6 +17,7 @@ from packaging.utils import parse_wheel_filename
 
 from knightadder import __version__
 from knightadder.core.native import images
+from knightadder.core.native.builder import TARGETS
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -80,7 +81,7 @@ def test_the_wheel_is_for_this_platform_and_any_python(release):
 def test_the_wheel_carries_the_images_and_nothing_that_tools_left(release):
     with zipfile.ZipFile(release[0]) as archive:
         names = archive.namelist()
-        found = [images.read(archive.read(name))[0] for name in names if name.endswith(".image")]
+        found = [images.read(archive.read(name)) for name in names if name.endswith(".image")]
     assert {image.target for image in found} == set(hatch_build.PLATFORMS[HOST].targets)
     assert {(image.digest, image.boundscheck) for image in found} == {(images.digest(), False)}
     assert [name for name in names if "__pycache__" in name or not name.startswith("knightadder")] == []
@@ -122,7 +123,7 @@ def test_the_installed_engine_gets_ready_without_a_word_of_compiling(installed):
 
 def test_each_platform_has_images_that_its_processors_run():
     used = {target for platform in hatch_build.PLATFORMS.values() for target in platform.targets}
-    assert used == set(images.TARGETS)
+    assert used == set(TARGETS)
     for name, platform in hatch_build.PLATFORMS.items():
         system, _, machine = name.partition("-")
         for target in platform.targets:

@@ -25,14 +25,15 @@ def load_engine(options: Options, report: Report) -> "Engine":
     options : Options
         The options that the engine starts with and keeps.
     report : callable
-        Called for each step of compiling, such as ``compiling 31/224``; not called if nothing has to be compiled.
+        Called for each step of compiling, such as ``compiling 31/334``; not called if nothing has to be compiled.
 
     Raises
     ------
     EngineError
         If there is no compiled core, and none can be built.
     """
-    from knightadder.core.native.loading import CoreError, load
+    from knightadder.core.native.building import CoreError
+    from knightadder.core.native.loading import load
     from knightadder.engine.engine import Engine
 
     try:
@@ -73,7 +74,7 @@ class Loader:
     ready : threading.Event
         Set when loading has ended, with or without success.
     progress : str or None
-        The current step of compiling, such as ``compiling 31/224``; ``None`` if nothing had to be compiled so far.
+        The current step of compiling, such as ``compiling 31/334``; ``None`` if nothing had to be compiled so far.
     """
 
     def __init__(self, options: Options, load: Callable[[Options, Report], "Engine"] = load_engine) -> None:

@@ -83,7 +83,7 @@ def at(record, i):
 EXTRA
 folder, target = Path(sys.argv[1]), images.host_targets()[0]
 steps = []
-builder.build([images.TARGETS[target]], folder, loading.BOUNDSCHECK, lambda done, all: steps.append((done, all)))
+builder.build([builder.TARGETS[target]], folder, loading.BOUNDSCHECK, lambda done, all: steps.append((done, all)))
 loading.INSTALLED = folder
 loading.load()
 record = np.zeros(1, LARGE)[0]
@@ -171,7 +171,7 @@ def test_an_index_out_of_range_ends_a_process_that_checks_bounds(tmp_path: Path)
 TUNE = """
 from dataclasses import replace
 for name, cpu, tune in (("level", "x86-64-v2", "znver4"), ("processor", "znver4", "znver4")):
-    code, _ = builder._emit(replace(images.TARGETS["x86-64-v2"], cpu=cpu, tune=tune), False)
+    code, _ = builder._emit(replace(builder.TARGETS["x86-64-v2"], cpu=cpu, tune=tune), False)
     (folder / name).write_bytes(code)
 """
 
@@ -195,7 +195,7 @@ from inspect import signature
 from pathlib import Path
 from knightadder.core.native import builder, images, jit
 
-target = builder.for_this_processor(images.TARGETS[images.host_targets()[0]])
+target = builder.for_this_processor(builder.TARGETS[images.host_targets()[0]])
 builder.build([target], Path(sys.argv[1]), False, lambda done, functions: None)
 kernels = [function for function, inlined in jit.KERNELS.items() if not inlined]
 several = [function for function in kernels if builder.bodies(function) != 1]

@@ -1,8 +1,7 @@
-"""Loading: which image is used, what happens when none fits, and how Python's values reach the compiled code."""
+"""Loading: which image is used, and what happens when none fits."""
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import shutil
@@ -14,16 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import filelock
-import numpy as np
 import pytest
 
 import knightadder
 from knightadder.cli import main
-from knightadder.core.board.packed import PACKED
-from knightadder.core.entries.game import list_moves
-from knightadder.core.entries.packing import pack_position
-from knightadder.core.layout import TABLES, WORKER, new_record
 from knightadder.core.native import images, jit, loading
+from knightadder.core.native.building import CoreError
 
 pytestmark = pytest.mark.skipif(jit.INTERPRETED or loading.BOUNDSCHECK, reason="the installed image is not used")
 
@@ -32,22 +27,23 @@ PROCESS = """
 import json, shutil, sys
 from pathlib import Path
 from knightadder.core.native import images, loading
+from knightadder.core.native.building import CoreError
 
 installed, ready = map(Path, sys.argv[1:3])
 loading.INSTALLED = installed
 lines = []
 
-def build(folder, target, report):
+def build(sources, folder, targets, report, *options):
     report("compiling 1/1")
     shutil.copy(ready, folder)
 
-loading._build = build
+loading.build = build
 CHANGE
 try:
     loading.load(lines.append)
     from knightadder.cli import main
     main(["perft", "3"])
-except loading.CoreError as error:
+except CoreError as error:
     lines.append(str(error))
 source = loading.loaded_from()
 print(json.dumps({"lines": lines, "source": source and str(source.parent), "numba": "numba" in sys.modules}))
@@ -138,7 +134,7 @@ def test_a_damaged_image_is_not_used(place: Place) -> None:
     ],
 )
 def test_an_image_that_does_not_fit_is_not_used(place: Place, change: str) -> None:
-    for target in images.TARGETS:
+    for target in ("aarch64", "x86-64-v2", "x86-64-v3"):
         shutil.copy(place.ready, place.installed / images.file_name(target))
     found = place.run(f"{change}\n{NO_NUMBA}")
     assert found["source"] is None
@@ -154,7 +150,7 @@ def test_without_numba_one_line_says_what_to_do(place: Place) -> None:
 
 def test_a_command_shows_that_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def load(report: Callable[[str], None]) -> None:
-        raise loading.CoreError("reinstall knightadder")
+        raise CoreError("reinstall knightadder")
 
     monkeypatch.setattr(loading, "load", load)
     assert main(["bench", "1"]) == 1
@@ -164,17 +160,14 @@ def test_a_command_shows_that_line(monkeypatch: pytest.MonkeyPatch, capsys: pyte
 
 def test_sources_that_change_while_they_are_compiled_are_told(place: Place, tmp_path: Path) -> None:
     other = tmp_path / place.ready.name
-    image, start = images.read(place.ready.read_bytes())
-    code = place.ready.read_bytes()[start:]
-    images.write(tmp_path, replace(image, digest="1" * 64, code=code))
+    images.write(tmp_path, replace(images.read(place.ready.read_bytes()), digest="1" * 64))
     found = place.run(ready=other)
     assert found["source"] is None
     assert found["lines"] == ["compiling 1/1", "the compiled core does not fit its sources: they changed meanwhile"]
 
 
 def test_versions_that_share_a_cache_keep_their_images(place: Place, tmp_path: Path) -> None:
-    image, start = images.read(place.ready.read_bytes())
-    images.write(tmp_path, replace(image, digest="1" * 64, code=place.ready.read_bytes()[start:]))
+    images.write(tmp_path, replace(images.read(place.ready.read_bytes()), digest="1" * 64))
     version = {"change": "images.digest = lambda: '1' * 64", "ready": tmp_path / place.ready.name}
     first, second = place.run(), place.run(**version)
     assert first["lines"] == second["lines"] == ["compiling 1/1"]
@@ -219,26 +212,6 @@ def test_what_nobody_uses_is_removed(place: Place) -> None:
         os.utime(folder / "file", (0, 0))
     used = Path(place.run()["source"])
     assert sorted(place.cache.iterdir()) == sorted([used, new, other])
-
-
-# --- calls ---------------------------------------------------------------------------------------------------------
-
-
-def test_arguments_of_other_types_do_not_reach_the_compiled_code() -> None:
-    tables, worker = new_record(TABLES), new_record(WORKER)
-    records = np.zeros(4, PACKED)
-    calls: list[Callable[[], object]] = [
-        lambda: list_moves(worker, worker),
-        lambda: list_moves(tables, None),
-        lambda: list_moves(tables),
-        lambda: pack_position(worker, records[::2], 0, 0, 0, 0),
-        lambda: pack_position(worker, np.zeros(2), 0, 0, 0, 0),
-        lambda: pack_position(worker, records[:, None], 0, 0, 0, 0),
-        lambda: pack_position(worker, records, 0.5, 0, 0, 0),
-    ]
-    for call in calls:
-        with pytest.raises((TypeError, ctypes.ArgumentError)):
-            call()
 
 
 def test_an_entry_point_is_bound_once() -> None:

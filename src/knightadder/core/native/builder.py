@@ -16,7 +16,7 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -33,6 +33,40 @@ from . import images, intrinsics, jit
 from .linking import link
 
 _I64, _POINTER = ir.IntType(64), ir.IntType(8).as_pointer()
+
+
+@dataclass(frozen=True)
+class Target:
+    """A kind of processor, with an operating system's convention of calls.
+
+    Attributes
+    ----------
+    name : str
+        How its images are called.
+    triple, cpu, features : str
+        What LLVM calls it. The object is in ELF for each of them, since `linking` reads no other format.
+    tune : str
+        The processor whose latencies LLVM goes by. It decides how well the code runs, but not where: each processor
+        that has the instructions of `cpu` can run it.
+    """
+
+    name: str
+    triple: str
+    cpu: str
+    tune: str
+    features: str = ""
+
+
+# Best first. The levels of x86-64 are tuned for the processors that brought them. All systems but Windows agree on how
+# to call functions like ours; macOS and Windows reserve register x18.
+_ALL = (
+    Target("x86-64-v3", "x86_64-unknown-linux-gnu", "x86-64-v3", "haswell"),
+    Target("x86-64-v2", "x86_64-unknown-linux-gnu", "x86-64-v2", "nehalem"),
+    Target("windows-x86-64-v3", "x86_64-pc-windows-msvc-elf", "x86-64-v3", "haswell"),
+    Target("windows-x86-64-v2", "x86_64-pc-windows-msvc-elf", "x86-64-v2", "nehalem"),
+    Target("aarch64", "aarch64-unknown-linux-gnu", "generic", "generic", "+reserve-x18"),
+)
+TARGETS = {target.name: target for target in _ALL}
 
 # What LLVM would otherwise take from the C library. "no-builtins" keeps it from seeing in these loops what they stand
 # for.
@@ -258,28 +292,22 @@ def _front_end(boundscheck: bool, report: Callable[[int, int], None]) -> None:
 
 
 def _shim(context, description, entry) -> str:
-    """Write the C function by which Python calls an entry point.
-
-    A number is 64 bits wide, a record is its address, an array is its address and its lengths. A tuple is written to
-    the address in a last argument.
-    """
+    """Write the C function by which Python calls an entry point, see `calls`."""
     module = context.create_module(f"shim.{entry.name}")
-    kinds = []
-    for kind in entry.signature.arguments:
-        kinds += [_POINTER] + [_I64] * kind.dimensions if kind.dimensions or kind.is_record else [_I64]
+    kinds = [_I64.as_pointer() if kind.dimensions or kind.is_record else _I64 for kind in entry.signature.arguments]
     returns = description.restype
     if entry.signature.returns.count:
         kinds.append(_POINTER)
     is_number = returns != types.none and not entry.signature.returns.count
     function = ir.Function(module, ir.FunctionType(_I64 if is_number else ir.VoidType(), kinds), entry.name)
     builder = ir.IRBuilder(function.append_basic_block())
-    given, arguments = iter(function.args), []
-    for kind, wanted in zip(entry.signature.arguments, description.argtypes, strict=True):
-        value = next(given)
-        if kind.dimensions:
-            value = _array(context, builder, wanted, value, [next(given) for _ in range(kind.dimensions)])
-        elif kind.is_record:
-            value = builder.bitcast(value, context.get_value_type(wanted))
+    arguments = []
+    for kind, wanted, value in zip(entry.signature.arguments, description.argtypes, function.args, strict=False):
+        if kind.dimensions or kind.is_record:
+            places = [builder.gep(value, [ir.Constant(_I64, number)]) for number in range(1 + kind.dimensions)]
+            address, *shape = map(builder.load, places)
+            value = builder.inttoptr(address, _POINTER if shape else context.get_value_type(wanted))
+            value = _array(context, builder, wanted, value, shape) if shape else value
         arguments.append(value)
     callee = context.declare_function(module, description)
     _, result = context.call_conv.call_function(builder, callee, returns, description.argtypes, arguments)
@@ -304,7 +332,7 @@ def _array(context, builder, kind, address, shape):
     return array._getvalue()
 
 
-def _emit(target: images.Target, boundscheck: bool) -> tuple[bytes, dict[str, int]]:
+def _emit(target: Target, boundscheck: bool) -> tuple[bytes, dict[str, int]]:
     """Compile what the front end has collected, and link it."""
     whole = llvm.parse_assembly(_RUNTIME + (_TRAP if boundscheck else ""))
     tuned = rf'\g<0> "tune-cpu"="{target.tune}"'
@@ -326,9 +354,7 @@ def _emit(target: images.Target, boundscheck: bool) -> tuple[bytes, dict[str, in
     return link(machine.emit_object(whole))
 
 
-def build(
-    targets: Iterable[images.Target], folder: Path, boundscheck: bool, report: Callable[[int, int], None]
-) -> None:
+def build(targets: Iterable[Target], folder: Path, boundscheck: bool, report: Callable[[int, int], None]) -> None:
     """Build an image of the core for each target.
 
     It changes Numba for the rest of the process, which should end after it.
@@ -360,7 +386,7 @@ def build(
         images.write(folder, images.Image(target.name, images.digest(), boundscheck, places, whole))
 
 
-def for_this_processor(target: images.Target) -> images.Target:
+def for_this_processor(target: Target) -> Target:
     """Tune a target for the processor at hand; what is built for it runs on all others as before."""
     here = llvm.get_host_cpu_name()
     return target if here == "generic" else replace(target, tune=here)  # "generic" are those that LLVM does not know
@@ -370,11 +396,11 @@ def main() -> None:
     """Build the images that the command line names, and print the progress."""
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
-    parser.add_argument("targets", nargs="+", choices=images.TARGETS)
+    parser.add_argument("targets", nargs="+", choices=TARGETS)
     parser.add_argument("--boundscheck", action="store_true", help="check each index")
     parser.add_argument("--tune", action="store_true", help="for the processor at hand, see `for_this_processor`")
     chosen = parser.parse_args()
-    targets = [images.TARGETS[name] for name in chosen.targets]
+    targets = [TARGETS[name] for name in chosen.targets]
     if chosen.tune:
         targets = [for_this_processor(target) for target in targets]
     build(targets, chosen.folder, chosen.boundscheck, _show)
@@ -383,7 +409,7 @@ def main() -> None:
 def _show(done: int, functions: int) -> None:
     """Print the progress in some twenty steps."""
     if done % (functions // 20 + 1) == 0:
-        print(f"{done}/{functions}", flush=True)
+        print(f"compiling {done}/{functions}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,26 +1,23 @@
 """Images: files with the compiled core, one for each kind of processor.
 
-==========  ===============================================================
-bytes       content
-==========  ===============================================================
-0 - 31      SHA-256 of all that follows
-32 - 35     length of the description
-36 - ...    the description, in JSON: the fields of `Image` except the code
-4096 n      the code, from the next multiple of 4096 on
-==========  ===============================================================
+An image has three parts:
+
+1. a line with the SHA-256 of all that follows, in hexadecimal;
+2. a line in JSON with the fields of `Image` except the code;
+3. the code.
 
 An image is used only if it is whole, was made from these sources in the same way, and suits the processor.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib
 import json
 import os
 import platform
 import re
-import struct
 import sys
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -29,43 +26,6 @@ from pathlib import Path
 import numpy as np
 
 CORE = Path(__file__).parents[1]
-_PAGE = 4096
-_START = 36
-_VERSION = "1"  # of the convention between Python and the code, and of this format
-
-
-@dataclass(frozen=True)
-class Target:
-    """A kind of processor, with an operating system's convention of calls.
-
-    Attributes
-    ----------
-    name : str
-        How its images are called.
-    triple, cpu, features : str
-        What LLVM calls it. The object is in ELF for each of them, since `linking` reads no other format.
-    tune : str
-        The processor whose latencies LLVM goes by. It decides how well the code runs, but not where: each processor
-        that has the instructions of `cpu` can run it.
-    """
-
-    name: str
-    triple: str
-    cpu: str
-    tune: str
-    features: str = ""
-
-
-# Best first. The levels of x86-64 are tuned for the processors that brought them. All systems but Windows agree on how
-# to call functions like ours; macOS and Windows reserve register x18.
-_ALL = (
-    Target("x86-64-v3", "x86_64-unknown-linux-gnu", "x86-64-v3", "haswell"),
-    Target("x86-64-v2", "x86_64-unknown-linux-gnu", "x86-64-v2", "nehalem"),
-    Target("windows-x86-64-v3", "x86_64-pc-windows-msvc-elf", "x86-64-v3", "haswell"),
-    Target("windows-x86-64-v2", "x86_64-pc-windows-msvc-elf", "x86-64-v2", "nehalem"),
-    Target("aarch64", "aarch64-unknown-linux-gnu", "generic", "generic", "+reserve-x18"),
-)
-TARGETS = {target.name: target for target in _ALL}
 
 
 @dataclass(frozen=True)
@@ -75,7 +35,7 @@ class Image:
     Attributes
     ----------
     target : str
-        The name of the `Target`.
+        The kind of processor, one of `builder.TARGETS`.
     digest : str
         See `digest`.
     boundscheck : bool
@@ -84,7 +44,7 @@ class Image:
         Where in the code each entry point is, and ``tables``, a record of which `tables.fill_constants` has filled its
         part.
     code : bytes
-        Machine code and its constants.
+        Machine code and its constants, to be loaded at the beginning of a page.
     """
 
     target: str
@@ -115,7 +75,7 @@ def digest() -> str:
 
     The values of the parameters are data, which the code reads from a table: their numbers are left out.
     """
-    whole = hashlib.sha256(_VERSION.encode())
+    whole = hashlib.sha256()
     for source in sorted(CORE.rglob("*.py")):
         content = source.read_bytes()
         if source.name == "parameters.py":
@@ -130,37 +90,39 @@ def file_name(target: str) -> str:
     return f"core-{target}.image"
 
 
-def fits(image: Image, target: str, boundscheck: bool = False) -> bool:
-    """Say whether an image is for a target and was made from these sources, with or without checks of indices."""
-    return (image.target, image.digest, image.boundscheck) == (target, digest(), boundscheck)
-
-
 def write(folder: Path, image: Image) -> None:
     """Write an image, in one step."""
     description = asdict(image)
     code = description.pop("code")
-    text = json.dumps(description).encode()
-    content = struct.pack("<I", len(text)) + text
-    content += bytes(-(len(content) + _START - 4) % _PAGE) + code
+    content = json.dumps(description).encode() + b"\n" + code
     file = folder / file_name(image.target)
     new = file.with_suffix(f".{os.getpid()}")
-    new.write_bytes(hashlib.sha256(content).digest() + content)
+    new.write_bytes(hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
     new.replace(file)
 
 
-def read(content: bytes | bytearray | memoryview) -> tuple[Image, int]:
-    """Read an image, and give it, its code left out, with the place at which its code begins.
+def read(content: bytes) -> Image:
+    """Read an image.
 
     Raises
     ------
     ValueError
         If the image is damaged, or of another version of the format.
     """
-    view = memoryview(content)
-    if len(view) <= _START or hashlib.sha256(view[32:]).digest() != view[:32]:
+    checksum, _, content = content.partition(b"\n")
+    if hashlib.sha256(content).hexdigest().encode() != checksum:
         raise ValueError("damaged")
-    [length] = struct.unpack_from("<I", view, 32)
-    description = json.loads(bytes(view[_START : _START + length]))
-    if description.keys() | {"code"} != Image.__dataclass_fields__.keys():
-        raise ValueError("of another version")
-    return Image(**description, code=b""), -(-(_START + length) // _PAGE) * _PAGE
+    description, _, code = content.partition(b"\n")
+    try:
+        return Image(**json.loads(description), code=code)
+    except TypeError:
+        raise ValueError("of another version") from None
+
+
+def find(folder: Path, target: str, boundscheck: bool = False) -> Image | None:
+    """Read the image in a folder that is for a target, and was made from these sources; None if there is none."""
+    with contextlib.suppress(OSError, ValueError):
+        image = read((folder / file_name(target)).read_bytes())
+        if (image.target, image.digest, image.boundscheck) == (target, digest(), boundscheck):
+            return image
+    return None

@@ -1,0 +1,58 @@
+"""Building: what the process of the builder prints reaches whoever waits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from knightadder.core.native.building import CoreError, build
+
+BUILDER_FILE = "knightadder/core/native/builder.py"
+BUILDER = """
+import sys
+print("a warning", file=sys.stderr, flush=True)
+print("compiling 1/2", flush=True)
+print("compiling 2/2", flush=True)
+print("x" * 1_000_000, file=sys.stderr, flush=True)  # more than a pipe holds
+with open(sys.argv[1] + "/made", "w") as file:
+    file.write(" ".join(sys.argv[2:]))
+"""
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    """Make a package that has nothing but a stand-in for the builder."""
+    file = tmp_path / BUILDER_FILE
+    file.parent.mkdir(parents=True)
+    for folder in list(file.parents)[:3]:
+        (folder / "__init__.py").touch()
+    file.write_text(BUILDER)
+    return tmp_path
+
+
+def test_progress_is_reported_and_nothing_else(sources: Path) -> None:
+    lines: list[str] = []
+    build(sources, sources, ["one", "two"], lines.append, "--tune")
+    assert lines == ["compiling", "compiling 1/2", "compiling 2/2"]
+    assert (sources / "made").read_text() == "one two --tune"
+
+
+def test_a_failure_is_told_in_one_line_with_all_that_was_printed_behind_it(sources: Path) -> None:
+    (sources / BUILDER_FILE).write_text("print('before')\nraise ValueError('why')\n")
+    with pytest.raises(CoreError) as caught:
+        build(sources, sources, ["one"], lambda line: None)
+    assert str(caught.value) == "the core cannot be compiled: ValueError: why"
+    assert "before" in str(caught.value.__cause__)
+    assert "Traceback" in str(caught.value.__cause__)
+
+
+def test_what_interrupts_the_report_ends_the_builder(sources: Path) -> None:
+    (sources / BUILDER_FILE).write_text("import time\nprint('compiling 1/2', flush=True)\ntime.sleep(3600)\n")
+
+    def report(line: str) -> None:
+        if line == "compiling 1/2":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        build(sources, sources, ["one"], report)
