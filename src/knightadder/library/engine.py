@@ -42,8 +42,9 @@ class _Pondering:
 class Engine:
     """An engine that does one search at a time.
 
-    The first in a process loads the core, and on a fresh machine compiles it, which takes half a minute; the logger
-    ``knightadder`` reports the progress. Several engines search in parallel, because a search releases the GIL.
+    The first in a process loads the core. If the core's sources have changed, it compiles them, which takes some 15
+    seconds; the logger ``knightadder`` reports the progress. Several engines search in parallel, because a search
+    releases the GIL.
 
     Parameters
     ----------

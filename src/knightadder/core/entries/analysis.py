@@ -1,7 +1,4 @@
-"""The analysis of one position in two calls: one sets it up, the other searches it by `deepening`.
-
-Nothing of the engine imports this module: its entry points are compiled only for the analysis of many positions.
-"""
+"""The analysis of one position in two calls: one sets it up, the other searches it by `deepening`."""
 
 import numpy as np
 

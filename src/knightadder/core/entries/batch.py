@@ -1,7 +1,4 @@
-"""Many positions in one call: packing FENs, evaluating packed positions.
-
-Nothing of the engine imports this module: its entry points are compiled only for programs that use it.
-"""
+"""Many positions in one call: packing FENs, evaluating packed positions."""
 
 import numpy as np
 

@@ -1,7 +1,4 @@
-"""The checksum of Syzygy files, see `city_hash`.
-
-Nothing of the engine imports this module, so that its entry points are compiled only when files are checked.
-"""
+"""The checksum of Syzygy files, see `city_hash`."""
 
 import numpy as np
 

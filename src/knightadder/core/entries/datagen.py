@@ -1,7 +1,6 @@
 """Games of the engine against itself, each played in one call, for ``knightadder datagen``.
 
-At a hundred nodes a move, what Python does between the moves would take longer than the search. Nothing of the engine
-imports this module, so that its entry point is compiled for that command only.
+At a hundred nodes a move, what Python does between the moves would take longer than the search.
 """
 
 import numpy as np

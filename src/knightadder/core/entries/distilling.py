@@ -1,7 +1,4 @@
-"""Positions labelled by a static evaluation, from which a network learns that evaluation.
-
-Nothing of the engine imports this module: its entry point is compiled only for programs that use it.
-"""
+"""Positions labelled by a static evaluation, from which a network learns that evaluation."""
 
 import numpy as np
 

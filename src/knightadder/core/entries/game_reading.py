@@ -1,7 +1,4 @@
-"""Whole games read back: counted, or replayed as positions. ``core/board/viriformat.py`` describes the format.
-
-Nothing of the engine imports this module: its entry points are compiled only for programs that use it.
-"""
+"""Whole games read back: counted, or replayed as positions. ``core/board/viriformat.py`` describes the format."""
 
 import numpy as np
 

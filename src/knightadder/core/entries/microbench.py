@@ -1,7 +1,4 @@
-"""Compiled loops around the evaluation and the move generator, for ``benchmarks/microbench.py``.
-
-Nothing of the engine imports this module, so that its entry points are compiled for the benchmark only.
-"""
+"""Compiled loops around the evaluation and the move generator, for ``benchmarks/microbench.py``."""
 
 import numpy as np
 

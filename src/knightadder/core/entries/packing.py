@@ -1,7 +1,4 @@
-"""The entry points for packed positions: pack a game's position or a FEN, and set up a position from a record.
-
-Nothing of the engine imports this module: its entry points are compiled only for programs that use it.
-"""
+"""The entry points for packed positions: pack a game's position or a FEN, and set up a position from a record."""
 
 import numpy as np
 

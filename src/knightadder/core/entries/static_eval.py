@@ -1,6 +1,6 @@
 """The entry points for the static evaluation: a position's value, and the counts of the classical one.
 
-Search has the evaluation compiled in; these entry points serve people and tools, and are compiled at first use.
+Search has the evaluation compiled in; these entry points serve people and tools.
 """
 
 import numpy as np

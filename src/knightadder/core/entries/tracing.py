@@ -1,7 +1,4 @@
-"""Traces of many packed positions, as the rows of a sparse matrix, for the tuner of the evaluation.
-
-Nothing of the engine imports this module, so that its entry point is compiled for the tuner only.
-"""
+"""Traces of many packed positions, as the rows of a sparse matrix, for the tuner of the evaluation."""
 
 import numpy as np
 
