@@ -276,8 +276,8 @@ def _front_end(boundscheck: bool, report: Callable[[int, int], None]) -> None:
     codegen.JITCPUCodegen._library_class = _Piece
     codegen.JITCPUCodegen.set_env = lambda *arguments: None
     type(context).call_conv = property(_ByValue)
-    _remember_calls()
     type(context).create_cpython_wrapper = type(context).create_cfunc_wrapper = lambda *arguments, **named: None
+    _remember_calls()
     teach_numba(boundscheck)
     functions = len(jit.KERNELS) + len(jit.ENTRIES)
     _Piece.on_text = staticmethod(lambda done: report(done, max(done, functions)))

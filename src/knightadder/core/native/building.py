@@ -1,6 +1,5 @@
 """Building: the builder runs in a process of its own, which leaves neither Numba nor its memory behind."""
 
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -39,6 +38,8 @@ def build(sources: Path, folder: Path, targets: Sequence[str], report: Callable[
     CoreError
         If the core cannot be compiled. The error's cause has all that the builder printed.
     """
+    import subprocess  # which most starts do not need
+
     report(_STEP.strip())
     command = [sys.executable, "-P", "-c", _START, str(sources), str(folder), *targets, *options]
     printed = [""]
