@@ -65,9 +65,7 @@ def failed_starts(image: Path, count: int, generator: random.Random) -> int:
         kept.parent.mkdir(parents=True)
         shutil.copy(image, kept)
         for number in range(1, count + 1):
-            (copy / image.relative_to(Path(knightadder.__file__).parent)).write_bytes(
-                flip(image.read_bytes(), generator)
-            )
+            (copy / "core" / "native" / image.name).write_bytes(flip(image.read_bytes(), generator))
             told, played = play(package, empty), play(package, cache)
             lines = [line for line in told.stdout.splitlines() if "cannot be loaded" in line]
             right = len(lines) == 1 and not told.stderr and "bestmove" in played.stdout

@@ -65,6 +65,7 @@ def test_arguments_of_other_types_do_not_reach_the_compiled_code() -> None:
         lambda: list_moves(worker, worker),
         lambda: list_moves(tables, None),
         lambda: list_moves(tables),
+        lambda: list_moves(tables, worker, 1),
         lambda: pack_position(worker, records[::2], 0, 0, 0, 0),
         lambda: pack_position(worker, np.zeros(2), 0, 0, 0, 0),
         lambda: pack_position(worker, records[:, None], 0, 0, 0, 0),

@@ -45,14 +45,20 @@ def bind(signature: Signature, address: int) -> Callable[..., Any]:
         for kind in signature.arguments
     ]
     returns = signature.returns
+    results = ctypes.c_int64 * returns.count
+    result = None
     if returns.count:
-        results = ctypes.c_int64 * returns.count
-        write = ctypes.CFUNCTYPE(None, *parameters, results)(address)
+        parameters.append(results)
+    elif returns.dtype is not None:
+        result = ctypes.c_uint64 if returns.dtype == np.uint64 else ctypes.c_int64
+    function = ctypes.CFUNCTYPE(result, *parameters)(address)
 
-        def call(*arguments: Any) -> tuple[int, ...]:
-            write(*arguments, written := results())
-            return tuple(written)
+    def call(*arguments: Any) -> Any:
+        if len(arguments) != len(signature.arguments):  # ctypes itself lets more arguments pass
+            raise TypeError(f"{len(arguments)} arguments where {len(signature.arguments)} are wanted")
+        if not returns.count:
+            return function(*arguments)
+        function(*arguments, written := results())
+        return tuple(written)
 
-        return call
-    result = None if returns.dtype is None else ctypes.c_uint64 if returns.dtype == np.uint64 else ctypes.c_int64
-    return ctypes.CFUNCTYPE(result, *parameters)(address)
+    return call
