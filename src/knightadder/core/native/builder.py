@@ -57,7 +57,7 @@ class Target:
     features: str = ""
 
 
-# Best first. The levels of x86-64 are tuned for the processors that brought them. All systems but Windows agree on how
+# The levels of x86-64 are tuned for the processors that brought them. All systems but Windows agree on how
 # to call functions like ours; macOS and Windows reserve register x18.
 _ALL = (
     Target("x86-64-v3", "x86_64-unknown-linux-gnu", "x86-64-v3", "haswell"),
