@@ -22,7 +22,7 @@ LAYERS = (
     ("core.search",),
     ("core.evaluation", "core.syzygy"),
     ("core.board",),
-    ("core.layout",),
+    ("core.layout", "core.split_mix"),
     ("core.search.parameters", "core.evaluation.terms"),  # lists of names, without which the layout cannot be
     ("core.native",),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import chess
@@ -151,8 +150,3 @@ def test_an_engine_can_begin_with_a_network(file: Path) -> None:
     options.set("EvalFile", "")
     with pytest.raises(OptionError, match="set EvalFile first"):
         Engine(options)
-
-
-def test_the_description_makes_no_difference(fresh: Engine, tmp_path: Path) -> None:
-    network = a_network()
-    assert replace(network, description="another").key == network.key != a_network(seed=2).key

@@ -181,15 +181,18 @@ TRACE = _record(  # the counts that make up the classical value of a position
 
 SEARCH_PARAMETERS = _record(*((parameter.name, np.int64) for parameter in PARAMETERS))
 
-TABLES = _record(  # read-only, shared by all threads
-    ("feature_weights", np.int16, (INPUTS, HIDDEN)),  # of the network; first, to be aligned
+NETWORK_WEIGHTS = _record(  # read-only, shared by all threads
+    ("feature_weights", np.int16, (INPUTS, HIDDEN)),  # first, to be aligned
     ("feature_biases", np.int16, HIDDEN),
     ("output_weights", np.int16, (MAX_BUCKETS, 2, HIDDEN)),
     ("output_biases", np.int64, MAX_BUCKETS),
     ("output_bucket", np.int64, MAX_MEN_ON_BOARD + 1),  # by the number of men
-    ("network_mirrored", np.int64),  # 1 = files are turned around where the own king is on files e to h
-    ("network_scale", np.int64),  # centipawns of an output of 1
-    ("network_key", np.uint64),  # tells networks apart
+    ("mirrored", np.int64),  # 1 = files are turned around where the own king is on files e to h
+    ("scale", np.int64),  # centipawns of an output of 1
+    ("key", np.uint64),  # tells the networks of a process apart
+)
+
+TABLES = _record(  # read-only, shared by all threads
     ("knight", np.uint64, 64),
     ("king", np.uint64, 64),
     ("pawn", np.uint64, (2, 64)),  # squares a pawn of that colour attacks
@@ -209,6 +212,7 @@ TABLES = _record(  # read-only, shared by all threads
     ("logs", np.int32, 64),  # natural logarithms, in 1024ths
     ("parameters", SEARCH_PARAMETERS),
     ("evaluation", np.int64),  # `PESTO`, `CLASSICAL` or `NETWORK`
+    ("network_address", np.uint64),  # of the NETWORK_WEIGHTS; see `new_tables`
     ("terms", np.int64, TERM_VALUES),  # of the classical evaluation, packed
 )
 

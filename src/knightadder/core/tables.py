@@ -2,19 +2,31 @@
 
 from .board import attacks, repetition, zobrist
 from .evaluation import evaluate
-from .layout import CLASSICAL, TABLES, new_record
+from .layout import CLASSICAL, NETWORK_WEIGHTS, TABLES
 from .native import jit, loading
+from .native.memory import zeroed_bytes
 from .search import parameters, search
+
+_CACHE_LINE = 64  # bytes
+_NETWORK_AT = -(-TABLES.itemsize // _CACHE_LINE) * _CACHE_LINE
 
 
 def new_tables(chosen=CLASSICAL):
-    """Return a filled TABLES record, with the evaluation chosen, `CLASSICAL` or `PESTO`."""
-    tables = new_record(TABLES)
+    """Return a filled TABLES record, with the evaluation chosen: `CLASSICAL`, `PESTO` or `NETWORK`.
+
+    It refers to room for a network, which has no weights yet: then all values are 0. `network.fill_tables` puts a
+    network there.
+    """
+    # Both in one block: the network lives as long as the tables, and shares their huge page. Until it is filled, its
+    # room takes no memory.
+    block = zeroed_bytes(_NETWORK_AT + NETWORK_WEIGHTS.itemsize)
+    tables = block[: TABLES.itemsize].view(TABLES)[0]
     ready = loading.address_of("tables")
     if ready is None:
         fill_constants(tables)
     else:  # the image has them: filling them takes as long as a third of `import numpy`
         jit.copy_record(tables, jit.record_at(ready, TABLES))
+    tables.network_address = block.ctypes.data + _NETWORK_AT
     evaluate.fill_tables(tables, chosen)
     parameters.fill_tables(tables)
     search.fill_tables(tables)

@@ -15,7 +15,8 @@ from knightadder.core.board.position import make, make_null
 from knightadder.core.entries.batch import evaluate_records
 from knightadder.core.evaluation import network
 from knightadder.core.evaluation.network_file import Network
-from knightadder.core.layout import HIDDEN, MAX_BUCKETS, NETWORK, WORKER, new_record
+from knightadder.core.layout import HIDDEN, MAX_BUCKETS, NETWORK, NETWORK_WEIGHTS, WORKER, new_record
+from knightadder.core.native.jit import record_at
 from knightadder.core.tables import new_tables
 from knightadder.library.arrays import pack
 from knightadder.workshop.train.integer_model import integer_values
@@ -160,4 +161,30 @@ def test_a_network_that_is_too_large_is_refused(width: int, buckets: int) -> Non
     network.fill_tables(tables, small)
     with pytest.raises(ValueError, match=f"{width} neurons and {buckets} buckets"):
         network.fill_tables(tables, large)
-    assert tables.feature_weights.tolist() == small.feature_weights.tolist()
+    weights = record_at(tables.network_address, NETWORK_WEIGHTS)
+    assert weights.feature_weights.tolist() == small.feature_weights.tolist()
+
+
+def test_a_network_takes_the_place_of_one_that_was_larger() -> None:
+    records = pack(random_positions(33, 5 if INTERPRETED else 100))
+    tables, values = tables_with(a_network(buckets=MAX_BUCKETS)), np.zeros(len(records), np.int64)
+    small = a_network(16, 2, mirrored=False, seed=2)
+    network.fill_tables(tables, small)
+    evaluate_all(tables, new_record(WORKER), records, values)
+    assert values.tolist() == integer_values(small, records).tolist()
+
+
+def test_without_weights_all_values_are_zero() -> None:
+    values = np.ones(1, np.int64)
+    evaluate_all(new_tables(NETWORK), new_record(WORKER), pack([chess.Board()]), values)
+    assert values.tolist() == [0]
+
+
+def test_a_network_lives_as_long_as_the_tables() -> None:
+    tables, record = tables_with(a_network()), pack([chess.Board()])
+    values = np.zeros(2, np.int64)
+    evaluate_all(tables, new_record(WORKER), record, values[:1])
+    others = [tables_with(a_network(seed=seed)) for seed in range(2, 6)]  # memory that was free would be used for these
+    evaluate_all(tables, new_record(WORKER), record, values[1:])
+    assert values[0] == values[1] != 0
+    assert len({int(each.network_address) for each in [tables, *others]}) == 5

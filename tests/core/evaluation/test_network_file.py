@@ -103,6 +103,9 @@ def test_weights_that_could_overflow_are_refused() -> None:
         replace(network, feature_weights=features, feature_biases=biases + 768)
     with pytest.raises(ValueError, match="an accumulator may overflow"):
         replace(network, feature_weights=-features, feature_biases=biases - 768)
+    replace(network, feature_weights=np.full_like(features, 1000), feature_biases=biases + 767)  # all alike
+    with pytest.raises(ValueError, match="accumulator may overflow"):
+        replace(network, feature_weights=np.full_like(features, -1000), feature_biases=biases + 768)
     outputs = np.zeros((1, 2, 256), np.int16)
     outputs[0, 0, 0] = -128
     replace(network, output_weights=outputs)

@@ -11,17 +11,15 @@ from ..layout import WHITE, Tables, Worker
 from ..native.jit import copy_record, entry, inlined, multiply_high
 from ..native.signatures import int64, uint64
 from ..search.transposition import INFINITE
+from ..split_mix import split_mix
 
 MOST_TRIES = 64  # candidates for each wanted position; a few percent are in check or out of bounds
 
 
 @inlined
 def _random(seed, draws, end):
-    """Return a random number from 0 to `end` - 1, by hashing a counter (SplitMix64, Steele and others 2014)."""
-    mixed = seed ^ np.uint64(draws) * np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.int64(multiply_high(mixed ^ (mixed >> np.uint64(31)), np.uint64(end)))
+    """Return a random number from 0 to `end` - 1, by hashing a counter."""
+    return np.int64(multiply_high(split_mix(seed, np.uint64(draws)), np.uint64(end)))
 
 
 @entry(int64(Tables, Worker, Packed[::1], uint64, int64, int64, Packed[::1]))

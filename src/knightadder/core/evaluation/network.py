@@ -6,47 +6,51 @@ those of the position before, and a few rows of weights. They are brought up to 
 from the last position of the line that has them. `network_file` describes the numbers and what is computed with them.
 """
 
+import itertools
+
 import numpy as np
 
 from ..board.bitboard import without_lsb
 from ..board.movegen import castling_king_target, castling_rook_target
 from ..board.moves import CASTLING, EN_PASSANT, NO_MOVE, is_promotion
-from ..layout import HIDDEN, KING, MAX_BUCKETS, MAX_MEN_ON_BOARD, PAWN, ROOK
-from ..native.jit import inlined, kernel, lsb, popcount
-from .network_file import QA, QB
+from ..layout import HIDDEN, KING, MAX_BUCKETS, MAX_MEN_ON_BOARD, NETWORK_WEIGHTS, PAWN, ROOK
+from ..native.jit import inlined, kernel, lsb, popcount, record_at
+from .network_file import QA, QB, bucket_of
+
+_keys = itertools.count(1)  # one for each network that a process has used
 
 
 @inlined
-def _weights(tables, piece, square, side, flip):
+def _row(weights, piece, square, side, flip):
     """Return the row of weights of a piece on a square, as a side sees it."""
     theirs = (piece >> 3) ^ side
     feature = theirs * 384 + ((piece & 7) - 1) * 64 + (square ^ (56 * side) ^ flip)
-    return tables.feature_weights[np.uint64(feature)]
+    return weights.feature_weights[np.uint64(feature)]
 
 
 @inlined
-def _flip(tables, pos, side):
+def _flip(weights, pos, side):
     """Return 7 where the files are turned around because a side's king is on files e to h, else 0."""
     king = lsb(pos.by_type[KING] & pos.by_color[np.uint64(side)])
-    return 7 * ((king >> 2) & tables.network_mirrored)
+    return 7 * ((king >> 2) & weights.mirrored)
 
 
 @kernel
-def _refresh(tables, pos, sums, side, flip):
+def _refresh(weights, pos, sums, side, flip):
     """Compute an accumulator from all pieces."""
     for i in range(HIDDEN):
-        sums[i] = tables.feature_biases[i]
+        sums[i] = weights.feature_biases[i]
     pieces = pos.by_type[0]
     while pieces:
         square = lsb(pieces)
-        row = _weights(tables, np.int64(pos.board[np.uint64(square)]), square, side, flip)
+        row = _row(weights, np.int64(pos.board[np.uint64(square)]), square, side, flip)
         for i in range(HIDDEN):
             sums[i] += row[i]
         pieces = without_lsb(pieces)
 
 
 @kernel
-def _advance(tables, before, move, old, new, side, flip):
+def _advance(weights, before, move, old, new, side, flip):
     """Compute an accumulator after a move, from that of the position before."""
     if move == NO_MOVE:
         for i in range(HIDDEN):
@@ -59,18 +63,18 @@ def _advance(tables, before, move, old, new, side, flip):
         rook = ROOK | us << 3
         king_target, rook_target = castling_king_target(us, source, target), castling_rook_target(us, source, target)
         king_from, king_to = (
-            _weights(tables, piece, source, side, flip),
-            _weights(tables, piece, king_target, side, flip),
+            _row(weights, piece, source, side, flip),
+            _row(weights, piece, king_target, side, flip),
         )
         rook_from, rook_to = (
-            _weights(tables, rook, target, side, flip),
-            _weights(tables, rook, rook_target, side, flip),
+            _row(weights, rook, target, side, flip),
+            _row(weights, rook, rook_target, side, flip),
         )
         for i in range(HIDDEN):
             new[i] = old[i] - king_from[i] + king_to[i] - rook_from[i] + rook_to[i]
         return
     placed = kind | us << 3 if is_promotion(move) else piece
-    left, reached = _weights(tables, piece, source, side, flip), _weights(tables, placed, target, side, flip)
+    left, reached = _row(weights, piece, source, side, flip), _row(weights, placed, target, side, flip)
     victim = np.int64(before.board[np.uint64(target)])
     if kind == EN_PASSANT:
         victim, target = PAWN | (us ^ 1) << 3, target ^ 8
@@ -78,38 +82,39 @@ def _advance(tables, before, move, old, new, side, flip):
         for i in range(HIDDEN):
             new[i] = old[i] - left[i] + reached[i]
         return
-    taken = _weights(tables, victim, target, side, flip)
+    taken = _row(weights, victim, target, side, flip)
     for i in range(HIDDEN):
         new[i] = old[i] - left[i] + reached[i] - taken[i]
 
 
 @inlined
-def _is_current(tables, worker, pos, ply):
-    return worker.accumulators[np.uint64(ply)].key == pos.key ^ tables.network_key
+def _is_current(weights, worker, pos, ply):
+    return worker.accumulators[np.uint64(ply)].key == pos.key ^ weights.key
 
 
 @kernel
-def accumulate(tables, worker, pos, ply):
+def accumulate(weights, worker, pos, ply):
     """Bring the accumulators of a ply up to date.
 
     Parameters
     ----------
-    tables, worker : records
+    weights : NETWORK_WEIGHTS record
+    worker : WORKER record
     pos : POSITION record
         At ply 0 any position; at others the one on the worker's stack, whose frames have the moves that led to it.
     ply : int
     """
     known = ply
-    if not _is_current(tables, worker, pos, ply):
+    if not _is_current(weights, worker, pos, ply):
         known -= 1
-        while known >= 0 and not _is_current(tables, worker, worker.stack[np.uint64(known)], known):
+        while known >= 0 and not _is_current(weights, worker, worker.stack[np.uint64(known)], known):
             known -= 1
     if known < 0:
         current = worker.accumulators[np.uint64(ply)]
         for side in range(2):
-            current.flips[side] = _flip(tables, pos, side)
-            _refresh(tables, pos, current.sums[side], side, current.flips[side])
-        current.key = pos.key ^ tables.network_key
+            current.flips[side] = _flip(weights, pos, side)
+            _refresh(weights, pos, current.sums[side], side, current.flips[side])
+        current.key = pos.key ^ weights.key
         return
     while known < ply:
         before, old = worker.stack[np.uint64(known)], worker.accumulators[np.uint64(known)]
@@ -117,13 +122,13 @@ def accumulate(tables, worker, pos, ply):
         known += 1
         after, new = worker.stack[np.uint64(known)], worker.accumulators[np.uint64(known)]
         for side in range(2):
-            flip = _flip(tables, after, side)
+            flip = _flip(weights, after, side)
             if flip == old.flips[side]:
-                _advance(tables, before, move, old.sums[side], new.sums[side], side, flip)
+                _advance(weights, before, move, old.sums[side], new.sums[side], side, flip)
             else:
-                _refresh(tables, after, new.sums[side], side, flip)
+                _refresh(weights, after, new.sums[side], side, flip)
             new.flips[side] = flip
-        new.key = after.key ^ tables.network_key
+        new.key = after.key ^ weights.key
 
 
 @inlined
@@ -139,22 +144,24 @@ def _output(sums, weights):
 
 @kernel
 def evaluate(tables, worker, pos, ply):
-    """Return the value of a position in centipawns, from the side to move's view; parameters as of `accumulate`."""
-    accumulate(tables, worker, pos, ply)
+    """Return the value of a position in centipawns, from the side to move's view; see `accumulate`."""
+    weights = record_at(tables.network_address, NETWORK_WEIGHTS)
+    accumulate(weights, worker, pos, ply)
     sums = worker.accumulators[np.uint64(ply)].sums
     us = np.uint64(pos.stm)
-    bucket = np.uint64(tables.output_bucket[np.uint64(popcount(pos.by_type[0]))])
-    weights = tables.output_weights[bucket]
-    total = _output(sums[us], weights[0]) + _output(sums[us ^ np.uint64(1)], weights[1])
-    return (total // QA + tables.output_biases[bucket]) * tables.network_scale // (QA * QB)
+    bucket = np.uint64(weights.output_bucket[np.uint64(popcount(pos.by_type[0]))])
+    output_weights = weights.output_weights[bucket]
+    total = _output(sums[us], output_weights[0]) + _output(sums[us ^ np.uint64(1)], output_weights[1])
+    return (total // QA + weights.output_biases[bucket]) * weights.scale // (QA * QB)
 
 
 def fill_tables(tables, network):
-    """Put a network into a TABLES record; one with fewer hidden neurons is filled up with neurons that do nothing.
+    """Put a network where a TABLES record refers to; with fewer hidden neurons, the others do nothing.
 
     Parameters
     ----------
     tables : record
+        From `new_tables`.
     network : Network
 
     Raises
@@ -167,14 +174,14 @@ def fill_tables(tables, network):
         raise ValueError(
             f"the network has {width} neurons and {buckets} buckets; at most {HIDDEN} and {MAX_BUCKETS} fit"
         )
-    for part in (tables.feature_weights, tables.feature_biases, tables.output_weights, tables.output_biases):
+    weights = record_at(tables.network_address, NETWORK_WEIGHTS)
+    for part in (weights.feature_weights, weights.feature_biases, weights.output_weights, weights.output_biases):
         part[...] = 0
-    tables.feature_weights[:, :width] = network.feature_weights
-    tables.feature_biases[:width] = network.feature_biases
-    tables.output_weights[:buckets, :, :width] = network.output_weights
-    tables.output_biases[:buckets] = network.output_biases
-    men_per_bucket = -(-MAX_MEN_ON_BOARD // buckets)
+    weights.feature_weights[:, :width] = network.feature_weights
+    weights.feature_biases[:width] = network.feature_biases
+    weights.output_weights[:buckets, :, :width] = network.output_weights
+    weights.output_biases[:buckets] = network.output_biases
     for men in range(2, MAX_MEN_ON_BOARD + 1):
-        tables.output_bucket[men] = (men - 2) // men_per_bucket
-    tables.network_mirrored, tables.network_scale = network.mirrored, network.scale
-    tables.network_key = network.key
+        weights.output_bucket[men] = bucket_of(men, buckets)
+    weights.mirrored, weights.scale = network.mirrored, network.scale
+    weights.key = next(_keys)

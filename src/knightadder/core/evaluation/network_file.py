@@ -20,7 +20,7 @@ then    i16 feature weights [768][N], feature biases [N], output weights [bucket
 For each side, a man on a square is the feature ``384 * theirs + 64 * type + square``: type 0 to 5 is pawn to king, and
 the square is seen from that side (for Black, the ranks are turned around). In a mirrored network, the files are turned
 around as well while that side's king is on files e to h. The side to move comes first in the output weights. With
-several output buckets, the one for a position with m men is ``(m - 2) // ceil(32 / buckets)``.
+several output buckets, the one for a position with m men is ``(m - 2) // ceil(32 / buckets)`` (`bucket_of`).
 
 An engine computes in integers. An accumulator is an int16 sum of a bias and feature weights. It is clipped to 0 to QA
 (v), and multiplied by its output weight (in int16), and again by v (in int32). The value in centipawns, from the side
@@ -29,16 +29,20 @@ could overflow these types is not accepted.
 """
 
 import hashlib
+import math
 import struct
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-INPUTS = 768
+from ..layout import INPUTS, MAX_MEN_ON_BOARD
+
 QA, QB = 255, 64
+
+Parts: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 
 _MAGIC = b"Knightadder NNUE"
 _VERSION = 1
@@ -46,7 +50,6 @@ _HEADER = struct.Struct("<HHBBHHHI")  # after magic and digest
 _START = len(_MAGIC) + hashlib.sha256().digest_size
 _ALIGNMENT = 64
 _WIDTHS, _BUCKETS = range(16, 2049, 16), range(1, 33)  # of the hidden layer, in whole vectors of 16; of the output
-_MEN = 32  # most men on a board, which are the active features of a side
 LONGEST_DESCRIPTION = 1000  # bytes
 
 
@@ -84,16 +87,14 @@ class Network:
     def __post_init__(self) -> None:
         """Check shapes and weights."""
         width, buckets = self.feature_weights.shape[-1], len(self.output_biases)
-        shapes = _shapes(width, buckets)
+        shapes = part_shapes(width, buckets)
         if [part.shape for part in self.parts()] != shapes or any(part.dtype != np.int16 for part in self.parts()):
             raise ValueError("the parts of the network do not fit together")
         if width not in _WIDTHS or buckets not in _BUCKETS:
             raise ValueError(f"a hidden layer of {width} with {buckets} output buckets is not supported")
         if not 1 <= self.scale < 1 << 16:
             raise ValueError(f"a scale of {self.scale} centipawns is not supported")
-        weights = abs(self.feature_weights.astype(np.int32))
-        largest = np.partition(weights, INPUTS - _MEN, axis=0)[INPUTS - _MEN :].sum(axis=0)
-        if (largest + abs(self.feature_biases.astype(np.int32)) > np.iinfo(np.int16).max).any():
+        if self._may_overflow():
             raise ValueError("the feature weights are so large that an accumulator may overflow")
         outputs = abs(self.output_weights.astype(np.int64))
         if outputs.max() * QA > np.iinfo(np.int16).max or outputs.sum(axis=(1, 2)).max() * QA**2 >= 1 << 31:
@@ -109,15 +110,36 @@ class Network:
         """Number of output buckets."""
         return len(self.output_biases)
 
-    @property
-    def key(self) -> int:
-        """A number of 64 bits that tells networks apart by their weights."""
-        digest = hashlib.sha256(network_bytes(replace(self, description=""))).digest()
-        return int.from_bytes(digest[:8], "little")
-
-    def parts(self) -> tuple[NDArray[np.int16], ...]:
+    def parts(self) -> Parts:
         """Return the weights in the order of the file."""
         return self.feature_weights, self.feature_biases, self.output_weights, self.output_biases
+
+    def _may_overflow(self) -> bool:
+        """Say whether the weights of as many features as there can be men exceed what an accumulator holds."""
+        room = np.iinfo(np.int16).max - abs(self.feature_biases.astype(np.int32))
+        largest = max(int(self.feature_weights.max()), -int(self.feature_weights.min()))
+        if largest * MAX_MEN_ON_BOARD <= room.min():  # as in all networks that trainers clip; the rest takes longer
+            return False
+        weights, kept = abs(self.feature_weights.astype(np.int32)), INPUTS - MAX_MEN_ON_BOARD
+        return bool((np.partition(weights, kept, axis=0)[kept:].sum(axis=0) > room).any())
+
+
+def part_shapes(width: int, buckets: int) -> list[tuple[int, ...]]:
+    """Return the shapes of a network's parts, in the order of the file."""
+    return [(INPUTS, width), (width,), (buckets, 2, width), (buckets,)]
+
+
+def split_parts(numbers: NDArray[Any], width: int, buckets: int) -> Parts:
+    """Return a network's parts, as views of an array with all its weights in the order of the file."""
+    shapes = part_shapes(width, buckets)
+    cuts = np.cumsum([math.prod(shape) for shape in shapes])[:-1]
+    first, second, third, fourth = map(np.reshape, np.split(numbers, cuts), shapes)
+    return first, second, third, fourth
+
+
+def bucket_of(men: Any, buckets: int) -> Any:
+    """Return the output bucket for a number of men, or for an array of such numbers."""
+    return (men - 2) // -(-MAX_MEN_ON_BOARD // buckets)
 
 
 def network_bytes(network: Network) -> bytes:
@@ -161,20 +183,13 @@ def parse_network(data: bytes) -> Network:
     version, width, buckets, mirrored, scale, qa, qb, length = _HEADER.unpack_from(data, _START)
     begin = _START + _HEADER.size + length
     begin += -begin % _ALIGNMENT
-    shapes = _shapes(width, buckets)
-    sizes = [int(np.prod(shape)) for shape in shapes]
+    end = begin + 2 * sum(map(math.prod, part_shapes(width, buckets)))
     whole = hashlib.sha256(memoryview(data)[_START:]).digest() == data[len(_MAGIC) : _START]
     if not whole:
-        truncated = version == _VERSION and len(data) < begin + 2 * sum(sizes)
+        truncated = version == _VERSION and len(data) < end
         raise ValueError(f"the network is {'truncated' if truncated else 'damaged'}")
-    if version != _VERSION or (qa, qb) != (QA, QB) or len(data) != begin + 2 * sum(sizes):
+    if version != _VERSION or (qa, qb) != (QA, QB) or len(data) != end:
         raise ValueError("the network is of another format, for another version of Knightadder")
-    numbers: NDArray[Any] = np.frombuffer(data, "<i2", offset=begin).astype(np.int16)
-    cuts = np.cumsum(sizes)[:-1]
-    first, second, third, fourth = map(np.reshape, np.split(numbers, cuts), shapes)
+    numbers = np.frombuffer(data, "<i2", offset=begin).astype(np.int16)
     text = data[_START + _HEADER.size : _START + _HEADER.size + length].decode(errors="replace")
-    return Network(first, second, third, fourth, bool(mirrored), scale, text)
-
-
-def _shapes(width: int, buckets: int) -> list[tuple[int, ...]]:
-    return [(INPUTS, width), (width,), (buckets, 2, width), (buckets,)]
+    return Network(*split_parts(numbers, width, buckets), bool(mirrored), scale, text)

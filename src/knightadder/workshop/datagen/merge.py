@@ -12,12 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knightadder.core.board.packed import PACKED
+from knightadder.core.split_mix import split_mix
 from knightadder.engine.errors import OptionError
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.datagen.reader import Filter, Reader
-
-# Odd factors for hashing, from the digits of pi, as in xxHash and others.
-_FACTORS = np.array([0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63], np.uint64)
 
 _SHARE = 4_000_000  # approximate number of positions shuffled at a time: 128 MB
 
@@ -128,10 +126,6 @@ def hashes(records: NDArray[np.void]) -> NDArray[np.uint64]:
     """Return hashes of the first 25 bytes of each record."""
     words = np.ascontiguousarray(records).view(np.uint64).reshape(-1, PACKED.itemsize // 8)
     mixed = np.zeros(len(words), np.uint64)
-    columns = (words[:, 0], words[:, 1], words[:, 2], records["stm_ep"].astype(np.uint64))
-    for column, factor in zip(columns, _FACTORS, strict=True):
-        mixed = (mixed ^ column) * factor
-        mixed ^= mixed >> np.uint64(29)
-        mixed *= _FACTORS[0]
-        mixed ^= mixed >> np.uint64(32)
+    for column in (words[:, 0], words[:, 1], words[:, 2], records["stm_ep"].astype(np.uint64)):
+        mixed = split_mix(mixed, column)
     return mixed

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from knightadder.core.evaluation.network_file import INPUTS, Network, parse_network
+from knightadder.core.evaluation.network_file import Network, read_network
+from knightadder.core.layout import INPUTS
 from knightadder.engine.errors import OptionError
 from knightadder.runs import reading, replacing, write_whole
 from knightadder.workshop.train.weights import Flat, Shape, dequantise
@@ -92,12 +93,11 @@ def read_weights(file: Path) -> tuple[Flat, Shape, int]:
     """
     if file.suffix == ".npz":
         return read_arrays(file)
-    with reading(file):
-        data = file.read_bytes()
     try:
-        network = parse_network(data)
+        with reading(file):
+            network = read_network(file)
     except ValueError as error:
-        raise OptionError(f"{file}: {error}") from None
+        raise OptionError(str(error)) from None
     return dequantise(network), Shape(network.width, network.buckets, network.mirrored), network.scale
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.core.evaluation.network_file import INPUTS, QA, QB, Network
+from knightadder.core.evaluation.network_file import QA, QB, Network, bucket_of
+from knightadder.core.layout import INPUTS, MAX_MEN_ON_BOARD
 
-_MEN, _SQUARES = 32, 64
+_SQUARES = 64
 _KING, _UNMOVED_ROOK, _ROOK = 5, 6, 3  # codes of packed pieces
 _BLOCK = 1024  # positions at once: their rows of weights take 16 MB for each side at N = 256
 
@@ -25,8 +26,7 @@ def integer_values(network: Network, records: NDArray[np.void]) -> NDArray[np.in
 
 def _values(network: Network, records: NDArray[np.void]) -> NDArray[np.int64]:
     own, other = features_of(records, network.mirrored)
-    men_per_bucket = -(-_MEN // network.buckets)
-    buckets = ((own < INPUTS).sum(axis=1) - 2) // men_per_bucket
+    buckets = bucket_of((own < INPUTS).sum(axis=1), network.buckets)
     rows = np.vstack([network.feature_weights, np.zeros((1, network.width), np.int16)])
     total = np.zeros(len(records), np.int32)
     for side, features in enumerate((own, other)):
@@ -66,7 +66,7 @@ def features_of(records: NDArray[np.void], mirrored: bool) -> tuple[NDArray[np.i
         turned = 56 * side
         if mirrored:
             turned = turned ^ 7 * (kings[np.arange(count), side] >> 2 & 1)
-        features = np.full((count, _MEN), INPUTS, np.int64)
+        features = np.full((count, MAX_MEN_ON_BOARD), INPUTS, np.int64)
         theirs = black ^ side[position]
         features[position, man] = INPUTS // 2 * theirs + _SQUARES * kind + (square ^ turned[position])
         found.append(features)

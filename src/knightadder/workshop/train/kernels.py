@@ -9,6 +9,7 @@ import math
 import numpy as np
 from numba import njit
 
+from knightadder.core.layout import MAX_MEN_ON_BOARD
 from knightadder.core.native.intrinsics import lsb
 from knightadder.workshop.train.weights import LIMIT
 
@@ -16,7 +17,7 @@ from knightadder.workshop.train.weights import LIMIT
 NO_RESULT = 1
 
 _FAST = {"nogil": True, "fastmath": True, "error_model": "numpy", "cache": True}
-_MEN, _SQUARES = 32, 64
+_SQUARES = 64
 _KING, _ROOK = 5, 3  # codes of packed pieces; beyond the king, a rook that may castle
 _ZERO, _ONE = np.float32(0), np.float32(1)
 
@@ -143,12 +144,12 @@ def pass_over(records, weights, slopes, learn, mirrored, scale, result_share, ou
     own, other = np.zeros(_SQUARES, np.int64), np.zeros(_SQUARES, np.int64)
     codes, squares = np.zeros(_SQUARES, np.int64), np.zeros(_SQUARES, np.int64)
     own_sums, other_sums = np.zeros_like(feature_biases), np.zeros_like(feature_biases)
-    men_per_bucket = (_MEN + output_biases.size - 1) // output_biases.size
+    men_per_bucket = (MAX_MEN_ON_BOARD + output_biases.size - 1) // output_biases.size
     loss = 0.0
     for place in range(records.size):
         record = records[place]
         count = list_features(record, mirrored, codes, squares, own, other)
-        bucket = (min(max(count, 2), _MEN) - 2) // men_per_bucket
+        bucket = (min(max(count, 2), MAX_MEN_ON_BOARD) - 2) // men_per_bucket
         _sum_features(own_sums, feature_biases, feature_weights, own, count)
         _sum_features(other_sums, feature_biases, feature_weights, other, count)
         output = (

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from knightadder.core.board.packed import PACKED
 from knightadder.core.board.viriformat import HEADER
+from knightadder.core.split_mix import split_mix
 from knightadder.engine.errors import OptionError
 from knightadder.runs import reading, write_whole
 from knightadder.workshop.datagen.merge import write_shuffled
@@ -151,9 +152,6 @@ def split(words: NDArray[np.uint32], chunk: int) -> tuple[NDArray[np.uint32], ND
 
 
 def _is_held_out(numbers: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Choose one of `_ONE_IN` games, by a hash of their numbers (SplitMix64)."""
-    numbers = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    mixed = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    chosen: NDArray[np.bool_] = (mixed ^ (mixed >> np.uint64(31))) % np.uint64(_ONE_IN) == 0
+    """Choose one of `_ONE_IN` games, by a hash of their numbers."""
+    chosen: NDArray[np.bool_] = split_mix(np.uint64(0), numbers + np.uint64(1)) % np.uint64(_ONE_IN) == 0
     return chosen

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.core.evaluation.network_file import INPUTS, QA, QB, Network
+from knightadder.core.evaluation.network_file import QA, QB, Network, Parts, part_shapes, split_parts
 
 Flat: TypeAlias = NDArray[np.float32]
-Parts: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 
 #: No weight gets larger. So QB times an output weight fits into 8 bits, and its product with a clipped sum into 16.
 #: bullet and others use the same limit.
@@ -42,15 +42,11 @@ class Shape:
     @property
     def size(self) -> int:
         """Number of all weights and biases."""
-        return (INPUTS + 1) * self.width + self.buckets * (2 * self.width + 1)
+        return sum(map(prod, part_shapes(self.width, self.buckets)))
 
     def parts(self, flat: NDArray[Any]) -> Parts:
         """Return views of a flat array: feature weights and biases, output weights and biases, shaped as in Network."""
-        width, buckets = self.width, self.buckets
-        shapes = (INPUTS, width), (width,), (buckets, 2, width), (buckets,)
-        cuts = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
-        first, second, third, fourth = map(np.reshape, np.split(flat, cuts), shapes)
-        return first, second, third, fourth
+        return split_parts(flat, self.width, self.buckets)
 
 
 def initial_weights(shape: Shape, seed: int) -> Flat:
