@@ -21,6 +21,7 @@ from knightadder.core.native.builder import TARGETS
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+NETWORK = ROOT / "src" / "knightadder" / "data" / "default.nnue"
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 TIMEOUT = 600  # seconds, which only a defect takes
 
@@ -85,6 +86,7 @@ def test_the_wheel_carries_the_images_and_nothing_that_tools_left(release):
     assert {image.target for image in found} == set(hatch_build.PLATFORMS[HOST].targets)
     assert {(image.digest, image.boundscheck) for image in found} == {(images.digest(), False)}
     assert [name for name in names if "__pycache__" in name or not name.startswith("knightadder")] == []
+    assert NETWORK.relative_to(ROOT / "src").as_posix() in names
 
 
 def test_the_wheel_requires_no_numba(release):
@@ -100,6 +102,7 @@ def test_the_source_distribution_has_what_builds_and_tests_it(release):
     with tarfile.open(release[1]) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     sources = {file.relative_to(ROOT).as_posix() for file in (ROOT / "src").rglob("*.py")}
+    sources.add(NETWORK.relative_to(ROOT).as_posix())
     needed = {"pyproject.toml", "hatch_build.py", "Makefile", "README.md", "LICENSE", "tests/test_packaging.py"}
     assert (sources | needed) - names == set()
     assert [name for name in names if name.endswith((".image", ".pyc"))] == []

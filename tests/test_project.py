@@ -84,7 +84,7 @@ def _default_and_range(option):
         case Combo():
             return option.default, ", ".join(option.choices)
         case Text():
-            return option.default or "empty", ""
+            return f"`{option.default}`" if option.default else "empty", ""
         case Button():
             return "", ""
 

@@ -321,7 +321,10 @@ def _load(options: "Options") -> "Engine":
     from knightadder.engine.loader import load_and_report
 
     with steps() as show:
-        return load_and_report(options, show)
+        engine = load_and_report(options, show)
+    if engine.problem:
+        print(f"knightadder: {engine.problem}", file=sys.stderr)
+    return engine
 
 
 def _set_position(engine: "Engine", fen: Sequence[str]) -> None:

@@ -30,6 +30,8 @@ def engine(shared_engine: Engine) -> Iterator[Engine]:
         "UCI_LimitStrength",
         "UCI_Elo",
         "Skill Level",
+        "EvalType",
+        "EvalFile",
         "OwnBook",
         "BookFile",
         "BookDepth",

@@ -182,27 +182,22 @@ def test_the_evaluation_can_be_chosen(engine: Engine) -> None:
     engine.set_position(board.fen())
     plain = engine.evaluation()
     engine.set_option("EvalType", "classical")
-    try:
-        assert plain.startswith("Worth of each piece") and "Material" not in plain
-        table = engine.evaluation()
-        *_, total = table.splitlines()
-        assert plain.splitlines()[0] in table.splitlines()
-        assert {"Material", "Pawns", "Mobility", "King", "Threats"} <= {
-            line.split("  ")[0] for line in table.splitlines()
-        }
-        assert total.endswith("(white side, classical)")
-        # The position is symmetric but for the move, and the game's sums were made anew with the tables.
-        again = Engine(engine.options)
-        again.set_position(board.fen())
-        assert again.evaluation() == table
-        again.close()
-        engine.set_position(board.mirror().fen())
-        assert engine.evaluation().splitlines()[-1] == total.replace("+", "-")
-        engine.set_option("EvalType", "pesto")
-        engine.set_position(board.fen())
-        assert engine.evaluation() == plain
-    finally:
-        engine.set_option("EvalType", "classical")
+    assert plain.startswith("Worth of each piece") and "Material" not in plain
+    table = engine.evaluation()
+    *_, total = table.splitlines()
+    assert plain.splitlines()[0] in table.splitlines()
+    assert {"Material", "Pawns", "Mobility", "King", "Threats"} <= {line.split("  ")[0] for line in table.splitlines()}
+    assert total.endswith("(white side, classical)")
+    # The position is symmetric but for the move, and the game's sums were made anew with the tables.
+    again = Engine(engine.options)
+    again.set_position(board.fen())
+    assert again.evaluation() == table
+    again.close()
+    engine.set_position(board.mirror().fen())
+    assert engine.evaluation().splitlines()[-1] == total.replace("+", "-")
+    engine.set_option("EvalType", "pesto")
+    engine.set_position(board.fen())
+    assert engine.evaluation() == plain
 
 
 def test_warming_up_leaves_no_trace(engine: Engine) -> None:

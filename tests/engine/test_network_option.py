@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,9 +10,11 @@ import chess
 import numpy as np
 import pytest
 
-from knightadder.core.evaluation.network_file import Network, network_bytes
+from knightadder.core.evaluation.network_file import Network, network_bytes, read_network
+from knightadder.engine import evaluator
 from knightadder.engine.engine import Engine
 from knightadder.engine.errors import OptionError
+from knightadder.engine.evaluator import Evaluator
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import Options
 from knightadder.library.arrays import pack
@@ -42,10 +45,25 @@ def expected(network: Network, board: chess.Board = BOARD) -> float:
 
 @pytest.fixture
 def fresh() -> Iterator[Engine]:
-    engine = Engine()
+    """Give an engine with the classical evaluation."""
+    options = Options()
+    options.set("EvalType", "classical")
+    engine = Engine(options)
     engine.set_position(BOARD.fen())
     yield engine
     engine.close()
+
+
+BUILT_IN_NETWORK = a_network(32, seed=9)
+
+
+@pytest.fixture
+def built_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Put a file with another network in the place of the built-in one."""
+    path = tmp_path / "built-in.nnue"
+    path.write_bytes(network_bytes(BUILT_IN_NETWORK))
+    monkeypatch.setattr(evaluator, "BUILT_IN_FILE", path)
+    return path
 
 
 @pytest.fixture
@@ -95,17 +113,75 @@ def test_another_file_is_used_at_once(fresh: Engine, file: Path, tmp_path: Path)
     fresh.set_option("EvalType", "nnue")
     fresh.set_option("EvalFile", str(other))
     assert value_of(fresh) == expected(a_network(256, seed=2)) != expected(a_network())
+    other.write_bytes(network_bytes(a_network(seed=3)))
+    fresh.set_option("EvalFile", str(other))  # of the same name, but changed meanwhile
+    assert value_of(fresh) == expected(a_network(seed=3)) != expected(a_network(256, seed=2))
 
 
-def test_without_a_network_there_is_no_nnue(fresh: Engine, file: Path) -> None:
-    with pytest.raises(OptionError, match="set EvalFile first"):
-        fresh.set_option("EvalType", "nnue")
-    assert fresh.options.evaluation == "classical"
-    fresh.set_option("EvalFile", str(file))
+def test_the_built_in_network_is_the_default(fresh: Engine, file: Path, built_in: Path) -> None:
     fresh.set_option("EvalType", "nnue")
-    with pytest.raises(OptionError, match="set EvalFile first"):
-        fresh.set_option("EvalFile", "<empty>")
-    assert fresh.options.eval_file == str(file)
+    assert value_of(fresh) == expected(BUILT_IN_NETWORK)
+    fresh.set_option("EvalFile", str(file))
+    assert value_of(fresh) == expected(a_network()) != expected(BUILT_IN_NETWORK)
+    fresh.set_option("EvalFile", "<built-in>")
+    assert value_of(fresh) == expected(BUILT_IN_NETWORK)
+    fresh.set_option("EvalType", "classical")
+    fresh.set_option("EvalFile", str(file))
+    fresh.set_option("EvalFile", "<empty>")
+    fresh.set_option("EvalType", "nnue")
+    assert value_of(fresh) == expected(BUILT_IN_NETWORK)
+
+
+def test_the_built_in_network_is_read_only_if_it_is_needed(
+    fresh: Engine, file: Path, built_in: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[Path] = []
+    monkeypatch.setattr(evaluator, "read_network", lambda path: read.append(path) or read_network(path))
+    fresh.set_option("EvalFile", "<built-in>")
+    fresh.set_option("EvalType", "pesto")
+    fresh.set_option("EvalType", "classical")
+    assert read == []
+    for _ in range(2):
+        fresh.set_option("EvalType", "nnue")
+        fresh.set_option("EvalType", "classical")
+    assert read == [built_in]
+    Evaluator("nnue", str(file))
+    assert read == [built_in, file]
+
+
+@pytest.mark.parametrize("content", [None, b"", b"damaged" * 100])
+def test_without_the_built_in_network_the_evaluation_is_classical(
+    fresh: Engine, file: Path, built_in: Path, content: bytes | None
+) -> None:
+    if content is None:
+        built_in.unlink()
+    else:
+        built_in.write_bytes(content)
+    classical = fresh.evaluation()
+    with pytest.raises(OptionError, match=r"^option EvalType: the built-in network cannot be used: .*") as caught:
+        fresh.set_option("EvalType", "nnue")
+    assert "\n" not in str(caught.value)
+    assert (fresh.options.evaluation, fresh.evaluation(), fresh.problem) == ("classical", classical, None)
+
+    options = Options()
+    options.set("EvalType", "nnue")  # as if it were the default
+    engine = Engine(options)
+    engine.set_position(BOARD.fen())
+    assert engine.evaluation() == classical
+    assert engine.problem is not None
+    assert re.fullmatch(r"the built-in network cannot be used: .*; the evaluation is classical instead", engine.problem)
+    with pytest.raises(OptionError, match="option EvalFile: the built-in network cannot be used"):
+        engine.set_option("EvalFile", "<built-in>")
+    engine.set_option("EvalFile", str(file))  # which is used at once, since the option EvalType has not changed
+    assert (value_of(engine), engine.problem) == (expected(a_network()), None)
+    with pytest.raises(OptionError, match="option EvalFile: the built-in network cannot be used"):
+        engine.set_option("EvalFile", "<built-in>")
+    assert value_of(engine) == expected(a_network())
+    engine.close()
+
+
+def test_the_network_that_comes_with_the_engine_can_be_used() -> None:
+    assert Evaluator("nnue").problem is None
 
 
 def damaged(data: bytes) -> bytes:
@@ -147,6 +223,6 @@ def test_an_engine_can_begin_with_a_network(file: Path) -> None:
     engine.set_position(BOARD.fen())
     assert value_of(engine) == expected(a_network())
     engine.close()
-    options.set("EvalFile", "")
-    with pytest.raises(OptionError, match="set EvalFile first"):
+    options.set("EvalFile", f"{file}.lost")
+    with pytest.raises(OptionError, match=r"^option EvalFile: .*\.lost: No such file or directory$"):
         Engine(options)

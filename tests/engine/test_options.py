@@ -4,6 +4,8 @@ import pytest
 
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.options import (
+    BUILT_IN,
+    DEFAULT_EVALUATION,
     OPTIONS,
     Button,
     Check,
@@ -29,8 +31,8 @@ def test_the_declarations_are_those_that_interfaces_expect() -> None:
         "option name UCI_LimitStrength type check default false",
         f"option name UCI_Elo type spin default {DEFAULT_ELO} min {MIN_ELO} max {MAX_ELO}",
         "option name Skill Level type spin default 20 min 0 max 20",
-        "option name EvalType type combo default classical var classical var pesto var nnue",
-        "option name EvalFile type string default <empty>",
+        f"option name EvalType type combo default {DEFAULT_EVALUATION} var classical var pesto var nnue",
+        "option name EvalFile type string default <built-in>",
         "option name OwnBook type check default false",
         "option name BookFile type string default <empty>",
         "option name BookDepth type spin default 255 min 1 max 255",
@@ -109,6 +111,15 @@ def test_a_combo_gives_its_choice_as_declared() -> None:
 )
 def test_a_text_is_kept_as_it_is(text: str | None, value: str) -> None:
     assert Text("SyzygyPath", "").parse(text) == value
+
+
+@pytest.mark.parametrize("text", ["<built-in>", "<empty>", "", None])
+def test_the_network_goes_back_to_the_built_in_one(text: str | None) -> None:
+    options = Options()
+    options.set("EvalFile", "mine.nnue")
+    assert options.eval_file == "mine.nnue"
+    options.set("EvalFile", text)
+    assert options.eval_file == BUILT_IN
 
 
 def test_a_button_takes_anything_and_stores_nothing() -> None:

@@ -68,8 +68,8 @@ def test_no_positions_are_no_error() -> None:
     assert pack([]).dtype == PACKED and unpack(pack([])) == []
 
 
-@pytest.mark.parametrize("evaluation", ["classical", "pesto"])
-def test_values_are_those_of_evaluate(evaluation: str) -> None:
+@pytest.mark.parametrize("evaluation", ["classical", "pesto", "nnue", None])
+def test_values_are_those_of_evaluate(evaluation: str | None) -> None:
     expected = [evaluate(board, evaluation).centipawns for board in BOARDS]
     for positions in (BOARDS, FENS, np.array(FENS), np.array(FENS, "S"), pack(BOARDS)):
         values = evaluate_many(positions, evaluation)
@@ -238,5 +238,5 @@ def test_settings_that_cannot_be() -> None:
             evaluate_many(FENS, workers=wrong)
     with pytest.raises(ValueError, match="workers is at least 1, not 0"):
         evaluate_many(FENS, workers=0)
-    with pytest.raises(OptionError, match="not nnue"):
-        evaluate_many(FENS, "nnue")
+    with pytest.raises(OptionError, match="not guess"):
+        evaluate_many(FENS, "guess")

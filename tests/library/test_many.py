@@ -15,6 +15,7 @@ from chess.engine import Cp, Limit, Mate
 from random_boards import random_boards
 
 from knightadder.engine.errors import OptionError, PositionError
+from knightadder.engine.options import EVALUATION_NAMES
 from knightadder.library import many
 from knightadder.library.engine import Engine
 from knightadder.library.many import analyse_many
@@ -58,6 +59,13 @@ def test_analyses_are_those_of_an_engine(limit: Limit, multipv: int, engine: Eng
         engine.new_game()
         board = chess.Board(position) if isinstance(position, str) else position
         assert essence(analysis) == essence(engine.analyse(board, limit, multipv=multipv)), position
+
+
+@pytest.mark.parametrize("evaluation", EVALUATION_NAMES)
+def test_they_use_the_evaluation_that_is_chosen(evaluation: str) -> None:
+    [analysis] = analyse_many([BOARDS[0]], Limit(nodes=3000), hash_mb=2, evaluation=evaluation)
+    with Engine(hash_mb=2, evaluation=evaluation) as engine:
+        assert essence(analysis) == essence(engine.analyse(BOARDS[0], Limit(nodes=3000)))
 
 
 def test_the_history_of_a_board_counts(engine: Engine) -> None:
@@ -189,7 +197,7 @@ def test_an_illegal_move_on_a_board_is_named() -> None:
         (Limit(depth=1), {"hash_mb": 1 << 40}, "hash_mb is at most 33554432, not 1099511627776"),
         (Limit(depth=1), {"multipv": 257}, "multipv is at most 256, not 257"),
         (Limit(depth=1), {"multipv": 10**400}, "multipv is at most 256, not a number of many digits"),
-        (Limit(depth=1), {"evaluation": "nnue"}, "evaluation is classical or pesto"),
+        (Limit(depth=1), {"evaluation": "guess"}, "evaluation is classical or pesto or nnue, not guess"),
     ],
 )
 def test_settings_that_cannot_be(limit: Limit, options: dict[str, object], message: str) -> None:

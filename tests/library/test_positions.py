@@ -14,8 +14,13 @@ import pytest
 from chess.engine import Cp
 from random_boards import random_boards
 
+from knightadder.core.evaluation.endings import FEW_PIECES
+from knightadder.core.evaluation.network_file import read_network
 from knightadder.engine.engine import Engine
 from knightadder.engine.errors import OptionError, PositionError
+from knightadder.engine.evaluator import BUILT_IN_FILE
+from knightadder.engine.options import DEFAULT_EVALUATION, EVALUATION_NAMES
+from knightadder.library.arrays import pack
 from knightadder.library.positions import (
     divide,
     evaluate,
@@ -23,6 +28,7 @@ from knightadder.library.positions import (
     perft,
     see,
 )
+from knightadder.workshop.train.integer_model import integer_values
 
 SVG = "{http://www.w3.org/2000/svg}"
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
@@ -33,7 +39,7 @@ SEE_SUITE = Path(__file__).parent.parent / "data" / "see.epd"
 # --- the static value ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("evaluation", ["classical", "pesto"])
+@pytest.mark.parametrize("evaluation", ["classical", "pesto", "nnue"])
 def test_evaluate_agrees_with_what_the_engine_prints(evaluation: str, shared_engine: Engine) -> None:
     shared_engine.set_option("EvalType", evaluation)
     try:
@@ -45,7 +51,30 @@ def test_evaluate_agrees_with_what_the_engine_prints(evaluation: str, shared_eng
             if not board.is_check():
                 assert printed == f"Evaluation: {value.centipawns / 100:+.2f} (white side, {evaluation})"
     finally:
-        shared_engine.set_option("EvalType", "classical")
+        shared_engine.set_option("EvalType", DEFAULT_EVALUATION)
+
+
+def test_the_default_is_that_of_the_engine() -> None:
+    board = chess.Board(KIWIPETE)
+    assert evaluate(board) == evaluate(board, None) == evaluate(board, DEFAULT_EVALUATION)
+    values = [evaluate(board, name).centipawns for name in EVALUATION_NAMES]
+    assert len(set(values)) == len(values)
+
+
+def test_values_of_the_network_are_those_of_the_integer_model() -> None:
+    boards = [board for board in random_boards(3, 200) if phase(board) > FEW_PIECES]
+    for board in boards:
+        board.halfmove_clock = 0
+    assert len(boards) > 50
+    expected = integer_values(read_network(BUILT_IN_FILE), pack(boards))
+    assert [evaluate(board, "nnue").score.relative for board in boards] == [Cp(int(value)) for value in expected]
+    assert evaluate(boards[0], "nnue").terms == ()
+
+
+def phase(board: chess.Board) -> int:
+    """Give the game phase: 24 with all pieces, 0 with none."""
+    weights = {chess.KNIGHT: 1, chess.BISHOP: 1, chess.ROOK: 2, chess.QUEEN: 4}
+    return sum(weights.get(piece.piece_type, 0) for piece in board.piece_map().values())
 
 
 def test_evaluate_has_no_side() -> None:
@@ -57,7 +86,7 @@ def test_evaluate_has_no_side() -> None:
 
 
 def test_evaluate_names_its_terms() -> None:
-    value = evaluate(chess.Board(KIWIPETE))
+    value = evaluate(chess.Board(KIWIPETE), "classical")
     assert value.breakdown is not None
     assert abs(value.breakdown.value - value.centipawns) <= 1
     assert {"piece value", "knight square"} <= {term.name for term in value.terms}
@@ -289,8 +318,8 @@ def test_illegal_positions_moves_and_evaluations_are_refused() -> None:
     for other in ("e2e4", None, 5):
         with pytest.raises(TypeError, match=r"move is a chess\.Move, not"):
             see(chess.Board(), other)
-    for name in ("nnue", ["classical"], None, 3):
-        with pytest.raises(OptionError, match="evaluation is classical or pesto, not "):
+    for name in ("stockfish", "", ["classical"], 3):
+        with pytest.raises(OptionError, match="evaluation is classical or pesto or nnue, not "):
             evaluate(chess.Board(), name)
 
 

@@ -38,6 +38,7 @@ class FakeEngine:
 
     def __init__(self, options: Options) -> None:
         self.options = options
+        self.problem: str | None = None
         self.calls: list[str] = []
         self.position = "startpos"
         self.limits: Limits | None = None
@@ -447,6 +448,13 @@ def loading() -> Iterator[SlowConversation]:
     conversation.leave()
 
 
+def test_why_there_is_no_network_is_told_when_the_engine_is_loaded(loading: SlowConversation) -> None:
+    loading.engine.problem = "the network is lost"
+    loading.started.wait(TIMEOUT)
+    loading.may_finish.set()
+    assert loading.read() == "info string the network is lost"
+
+
 def test_uci_and_help_are_answered_while_loading(loading: SlowConversation) -> None:
     loading.send("position startpos", "isready", "uci", "help", "castle")
     assert loading.read_until("uciok")[0] == f"id name Knightadder {__version__}"
@@ -582,6 +590,13 @@ def test_errors_are_told_by_the_stand_in_too(standby: StandbyConversation) -> No
     ]
     [answer] = standby.ask("position fen broken")
     assert answer.startswith("info string illegal position: ")
+
+
+def test_why_there_is_no_network_is_told_when_the_engine_takes_over(standby: StandbyConversation) -> None:
+    standby.engine.problem = "the network is lost"
+    standby.ask("setoption name SyzygyPath value a")
+    standby.may_finish.set()
+    assert [standby.read(), standby.read()] == ["info string the network is lost", "info string tables of a"]
 
 
 def test_the_engine_takes_over_options_and_position(standby: StandbyConversation) -> None:

@@ -47,6 +47,7 @@ def test_features_are_framed_and_can_be_read(talk: Talk) -> None:
     assert features["egt"] == "syzygy"
     options = [value for name, _, value in pairs if name == "option"]
     assert {"Move Overhead -spin 20 0 5000", "Resign Moves -spin 4 0 100", "Clear Hash -button"} <= set(options)
+    assert {"EvalFile -string <built-in>", "BookFile -string "} <= set(options)
 
 
 @pytest.mark.parametrize("text", ["edit", "castle long", "depth 3", "sETBOARD x", "e2", "pong 3"])
@@ -606,6 +607,13 @@ def loading() -> Iterator[SlowTalk]:
     yield talk
     talk.may_finish.set()
     talk.leave()
+
+
+def test_why_there_is_no_network_is_told_when_the_engine_is_loaded(loading: SlowTalk) -> None:
+    loading.engine.problem = "the network is lost"
+    loading.ask("xboard", "protover 2", "accepted debug")
+    loading.may_finish.set()
+    assert loading.read_until("# ")[-1] == "# the network is lost"
 
 
 def test_features_are_told_while_the_engine_is_loaded_and_done_when_it_is(loading: SlowTalk) -> None:

@@ -36,6 +36,7 @@ class FakeEngine:
 
     def __init__(self, options: Options) -> None:
         self.options = options
+        self.problem: str | None = None
         self.calls: list[str] = []
         self.board = chess.Board()
         self.limits = Limits()

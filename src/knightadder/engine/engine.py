@@ -3,25 +3,15 @@
 import os
 import shlex
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from random import Random
 
 import numpy as np
 
-from knightadder.core.evaluation import network
-from knightadder.core.evaluation.evaluate import fill_tables
-from knightadder.core.evaluation.network_file import read_network
-from knightadder.core.layout import (
-    CLASSICAL,
-    NETWORK,
-    PESTO,
-    WORKER,
-    new_record,
-)
-from knightadder.core.tables import new_tables
+from knightadder.core.layout import CLASSICAL, NETWORK, WORKER, new_record
 from knightadder.engine.book import Book
 from knightadder.engine.ending import Ending
 from knightadder.engine.errors import EngineError, OptionError
+from knightadder.engine.evaluator import Evaluator
 from knightadder.engine.explain.pieces import bucket_line, piece_worths, worth_board
 from knightadder.engine.explain.table import evaluation_table
 from knightadder.engine.explain.terms import break_down
@@ -33,8 +23,6 @@ from knightadder.engine.options import Options
 from knightadder.engine.reporting import Report
 from knightadder.engine.search import Search
 from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
-
-EVALUATIONS = {"classical": CLASSICAL, "pesto": PESTO, "nnue": NETWORK}  # by the option's name
 
 
 class Engine:
@@ -48,7 +36,7 @@ class Engine:
     Raises
     ------
     EngineError
-        If the machine has too little memory, or the network of the options cannot be read.
+        If the machine has too little memory, or the user's network cannot be used.
 
     Attributes
     ----------
@@ -60,9 +48,11 @@ class Engine:
 
     def __init__(self, options: Options | None = None) -> None:
         self.options = options or Options()
-        _must_have_network(self.options.evaluation, self.options.eval_file)
-        self._tables = new_tables(EVALUATIONS[self.options.evaluation])
-        self._load_network(self.options.eval_file)
+        try:
+            self._evaluator = Evaluator(self.options.evaluation, self.options.eval_file)
+        except OptionError as error:
+            raise OptionError(f"option EvalFile: {error}") from None
+        self._tables = self._evaluator.tables
         self._workers = _new_workers(self.options.threads)
         self._table = HashTable(self.options.hash_mb)
         self._game = Game(self._tables)
@@ -91,11 +81,8 @@ class Engine:
         option, value = self.options.read(name, text)
         if option.name == "BookFile":
             self._open_book(str(value))
-        elif option.name == "EvalFile":
-            _must_have_network(self.options.evaluation, str(value))
-            self._load_network(str(value))
-        elif option.name == "EvalType":
-            _must_have_network(str(value), self.options.eval_file)
+        elif option.name in ("EvalType", "EvalFile"):
+            self._change_evaluation(option.name, str(value))
         self.options.set(name, text)
         try:
             if option.name == "Hash" and self.options.hash_mb != self._table.megabytes:
@@ -108,13 +95,12 @@ class Engine:
             raise
         if option.name == "Clear Hash":
             self._clear_table()
-        elif option.name == "EvalFile" and self._tables.evaluation == NETWORK:
-            self.new_game()  # scores of the old network have another scale
-        elif option.name == "EvalType" and EVALUATIONS[self.options.evaluation] != self._tables.evaluation:
-            fill_tables(self._tables, EVALUATIONS[self.options.evaluation])
-            self._game.renew_sums()
-            self.new_game()  # scores of the old evaluation have another scale
         return self._open_tablebases() if option.name == "SyzygyPath" else []
+
+    @property
+    def problem(self) -> str | None:
+        """A line that says why the built-in network was wanted, but cannot be used; the engine goes on without it."""
+        return self._evaluator.problem
 
     def new_game(self) -> None:
         """Clear what earlier searches have learnt."""
@@ -159,7 +145,7 @@ class Engine:
         elif self._tables.evaluation == NETWORK:
             parts.append(bucket_line(self._tables, game.men))
         value = game.evaluate() * (1 - 2 * game.side_to_move)
-        return "\n".join([*parts, f"Evaluation: {value / 100:+.2f} (white side, {self.options.evaluation})"])
+        return "\n".join([*parts, f"Evaluation: {value / 100:+.2f} (white side, {self._evaluator.name})"])
 
     def legal_moves(self) -> list[str]:
         """Return the legal moves in UCI notation."""
@@ -263,14 +249,15 @@ class Engine:
             self._book.close()
         self._book = book
 
-    def _load_network(self, file: str) -> None:
-        if file:
-            try:
-                network.fill_tables(self._tables, read_network(Path(file)))
-            except OSError as error:
-                raise OptionError(f"option EvalFile: {file}: {error.strerror}") from None
-            except ValueError as error:
-                raise OptionError(f"option EvalFile: {error}") from None
+    def _change_evaluation(self, option: str, value: str) -> None:
+        change = self._evaluator.choose if option == "EvalType" else self._evaluator.use_network
+        try:
+            changed = change(value)
+        except OptionError as error:
+            raise OptionError(f"option {option}: {error}") from None
+        if changed:
+            self._game.renew_sums()
+            self.new_game()  # scores of the old evaluation have another scale
 
     def _open_tablebases(self) -> list[str]:
         folders = [folder for folder in self.options.syzygy_path.split(os.pathsep) if folder]
@@ -301,11 +288,6 @@ class Engine:
     def _must_be_idle(self) -> None:
         if self.searching:
             raise EngineError("not while searching")
-
-
-def _must_have_network(evaluation: str, file: str) -> None:
-    if evaluation == "nnue" and not file:
-        raise OptionError("option EvalType: nnue needs a network; set EvalFile first")
 
 
 def _new_workers(threads: int) -> list[np.record]:

@@ -15,6 +15,10 @@ from knightadder.engine.strength import (
 
 Value: TypeAlias = int | bool | str
 
+EVALUATION_NAMES = ("classical", "pesto", "nnue")
+DEFAULT_EVALUATION = "classical"  # of the engine and of the library
+BUILT_IN = "<built-in>"  # in place of the file of a network: the one that comes with the engine
+
 
 @dataclass(frozen=True, slots=True)
 class Spin:
@@ -98,8 +102,8 @@ class Text:
         return f"option name {self.name} type string default {self.default or '<empty>'}"
 
     def parse(self, text: str | None) -> str:
-        """Read a text; a missing value and ``<empty>`` give the empty text."""
-        return "" if text is None or text == "<empty>" else text
+        """Read a text; a missing or empty value and ``<empty>`` give the default."""
+        return self.default if text in (None, "", "<empty>") else str(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +150,8 @@ OPTIONS: tuple[Option, ...] = (
     Check("UCI_LimitStrength", False),
     Spin("UCI_Elo", DEFAULT_ELO, MIN_ELO, MAX_ELO),
     Spin("Skill Level", FULL_SKILL, 0, FULL_SKILL),
-    Combo("EvalType", "classical", ("classical", "pesto", "nnue")),
-    Text("EvalFile", ""),
+    Combo("EvalType", DEFAULT_EVALUATION, EVALUATION_NAMES),
+    Text("EvalFile", BUILT_IN),
     Check("OwnBook", False),
     Text("BookFile", ""),
     Spin("BookDepth", 255, 1, 255),
@@ -278,12 +282,12 @@ class Options:
 
     @property
     def evaluation(self) -> str:
-        """The static evaluation: ``classical``, ``pesto`` or ``nnue``."""
+        """The static evaluation, one of `EVALUATION_NAMES`."""
         return str(self["EvalType"])
 
     @property
     def eval_file(self) -> str:
-        """The network's file for the evaluation ``nnue``; empty for none."""
+        """The network's file for the evaluation ``nnue``, or `BUILT_IN`."""
         return str(self["EvalFile"])
 
     @property

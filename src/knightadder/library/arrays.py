@@ -114,7 +114,7 @@ def unpack_fens(records: NDArray[np.void], chess960: bool = False) -> list[str]:
 
 
 def evaluate_many(
-    positions: Positions, evaluation: str = "classical", *, illegal: int | None = None, workers: int | None = None
+    positions: Positions, evaluation: str | None = None, *, illegal: int | None = None, workers: int | None = None
 ) -> NDArray[np.int16]:
     """Give the static values of many positions, as `evaluate` does for one; the GIL is released meanwhile.
 
@@ -123,8 +123,8 @@ def evaluate_many(
     positions : iterable of chess.Board or str, or array
         Boards or FENs; an array of FENs (of ``str`` or ``bytes``); or an array of packed positions from `pack`, such as
         a memory-mapped file of them, which is read block by block.
-    evaluation : str
-        ``"classical"`` or ``"pesto"``.
+    evaluation : str, optional
+        ``"classical"``, ``"pesto"`` or ``"nnue"``; the default of the option ``EvalType`` if missing.
     illegal : int, optional
         The value for illegal positions, such as -32768, which no position has; by default they are an error.
     workers : int, optional
@@ -140,7 +140,7 @@ def evaluate_many(
     PositionError
         If a position is illegal and ``illegal`` is not given; the text gives its index, counted from 0.
     OptionError
-        If there is no such evaluation.
+        If there is no such evaluation, or its network cannot be used.
     ValueError, TypeError
         If ``workers`` is less than 1, or ``illegal`` does not fit in 16 bits.
     """

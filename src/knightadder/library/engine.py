@@ -52,8 +52,8 @@ class Engine:
         Size of the transposition table in MiB.
     threads : int
         Search threads.
-    evaluation : str
-        ``"classical"`` or ``"pesto"``.
+    evaluation : str, optional
+        ``"classical"``, ``"pesto"`` or ``"nnue"``; the default of the option ``EvalType`` if missing.
     syzygy_path : path or several, optional
         Folders of Syzygy tablebases.
     options : mapping, optional
@@ -72,14 +72,15 @@ class Engine:
         *,
         hash_mb: int = 16,
         threads: int = 1,
-        evaluation: str = "classical",
+        evaluation: str | None = None,
         syzygy_path: Folders | None = None,
         options: Mapping[str, Setting] | None = None,
     ) -> None:
         chosen = Options()
         chosen.set("Hash", str(hash_mb))
         chosen.set("Threads", str(threads))
-        chosen.set("EvalType", str(evaluation))
+        if evaluation is not None:
+            chosen.set("EvalType", str(evaluation))
         chosen.set("UCI_ShowWDL", "true")
         self._core = _load(chosen)
         self._starting = threading.Lock()
@@ -91,6 +92,10 @@ class Engine:
             settings["SyzygyPath"] = _joined(syzygy_path)
         for line in self.configure(settings):
             logger.info("%s", line)
+        if self._core.problem and evaluation is not None:
+            self.configure({"EvalType": evaluation})  # raises: only the default falls back on another evaluation
+        elif self._core.problem:
+            logger.warning("%s", self._core.problem)
 
     def configure(self, options: Mapping[str, Setting]) -> list[str]:
         """Set UCI options by name.

@@ -43,7 +43,7 @@ def analyse_many(
     workers: int | None = None,
     multipv: int = 1,
     hash_mb: int | None = None,
-    evaluation: str = "classical",
+    evaluation: str | None = None,
     syzygy_path: Folders | None = None,
     on_result: Callable[[int, Analysis], object] | None = None,
 ) -> list[Analysis]:
@@ -65,8 +65,8 @@ def analyse_many(
         Number of best lines to find.
     hash_mb : int, optional
         Size of each thread's hash table in MiB. By default it depends on the limit of nodes, and is 16 at most.
-    evaluation : str
-        ``"classical"`` or ``"pesto"``.
+    evaluation : str, optional
+        ``"classical"``, ``"pesto"`` or ``"nnue"``; the default of the option ``EvalType`` if missing.
     syzygy_path : path or several, optional
         Folders of Syzygy tablebases.
     on_result : callable, optional
@@ -82,7 +82,7 @@ def analyse_many(
     PositionError
         If a position or a move on its board is illegal; the text gives its index, counted from 0.
     OptionError
-        If there is no such evaluation, or too little memory.
+        If there is no such evaluation, its network cannot be used, or there is too little memory.
     ValueError, TypeError
         If the limit sets none of these, or a number is not possible.
     """

@@ -11,6 +11,8 @@ from functools import cache, cached_property
 import chess
 from chess.engine import Cp, PovScore
 
+from knightadder.core.layout import CLASSICAL
+from knightadder.engine.evaluator import evaluation_of
 from knightadder.engine.explain.pieces import piece_worths
 from knightadder.engine.explain.terms import Breakdown, Term, break_down
 from knightadder.engine.game import Game
@@ -97,30 +99,32 @@ class Evaluation:
         return self.svg()
 
 
-def evaluate(board: chess.Board, evaluation: str = "classical") -> Evaluation:
+def evaluate(board: chess.Board, evaluation: str | None = None) -> Evaluation:
     """Give the static value of a position: the engine's evaluation without search.
 
     Parameters
     ----------
     board : chess.Board
         The position.
-    evaluation : str
-        ``"classical"``, which also gives its terms, or ``"pesto"``.
+    evaluation : str, optional
+        ``"classical"``, which also gives its terms, ``"pesto"`` or ``"nnue"``; the default of the option ``EvalType``
+        if missing.
 
     Raises
     ------
     PositionError
         If the position is illegal.
     OptionError
-        If there is no such evaluation.
+        If there is no such evaluation, or its network cannot be used.
     """
     tables = tables_of(evaluation)
     fen = fen_of(checked_board(board))
     with _games(evaluation).lend() as game:
         game.set_up(fen)
         value = game.evaluate()
-        breakdown = break_down(game.trace(), tables.terms) if evaluation == "classical" else None
-        return Evaluation(value if board.turn else -value, board.turn, game.in_check, breakdown, fen, evaluation)
+        breakdown = break_down(game.trace(), tables.terms) if tables.evaluation == CLASSICAL else None
+        name = evaluation_of(tables)
+        return Evaluation(value if board.turn else -value, board.turn, game.in_check, breakdown, fen, name)
 
 
 def legal_moves(board: chess.Board) -> list[chess.Move]:
@@ -238,7 +242,7 @@ def divide(board: chess.Board, depth: int) -> dict[chess.Move, int]:
 
 
 @cache
-def _games(evaluation: str = "classical") -> Stock[Game]:
+def _games(evaluation: str | None = None) -> Stock[Game]:
     tables = tables_of(evaluation)
     return Stock(lambda: Game(tables))
 

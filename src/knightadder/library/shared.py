@@ -7,37 +7,49 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from knightadder.core.layout import CLASSICAL, PESTO
-from knightadder.core.tables import new_tables
 from knightadder.engine.errors import OptionError
+from knightadder.engine.evaluator import EVALUATIONS, Evaluator
+from knightadder.engine.options import DEFAULT_EVALUATION
+from knightadder.library.stream import logger
 
 Item = TypeVar("Item")
 
-_EVALUATIONS = {"classical": CLASSICAL, "pesto": PESTO}
 
-
-def tables_of(evaluation: str) -> np.record:
+def tables_of(evaluation: str | None = None) -> np.record:
     """Give the core's read-only tables.
 
     Parameters
     ----------
-    evaluation : str
-        ``"classical"`` or ``"pesto"``.
+    evaluation : str, optional
+        ``"classical"``, ``"pesto"`` or ``"nnue"``. By default it is the engine's default; if its network is damaged or
+        missing, a warning says so, and it is ``"classical"``.
 
     Raises
     ------
     OptionError
-        If there is no such evaluation.
+        If there is no such evaluation, or its network is damaged or missing.
     """
-    if not isinstance(evaluation, str) or evaluation not in _EVALUATIONS:
-        raise OptionError(f"evaluation is {' or '.join(_EVALUATIONS)}, not {evaluation}")
-    return _tables(_EVALUATIONS[evaluation])
+    if evaluation is not None and (not isinstance(evaluation, str) or evaluation not in EVALUATIONS):
+        raise OptionError(f"evaluation is {' or '.join(EVALUATIONS)}, not {evaluation}")
+    if evaluation is None:
+        return _default_tables()
+    evaluator = _evaluator(evaluation)
+    if evaluator.problem:
+        evaluator.choose(evaluation)  # raises, unless the network is there now
+    return evaluator.tables
 
 
 @cache
-def _tables(evaluation: int) -> np.record:
-    tables: np.record = new_tables(evaluation)
-    return tables
+def _default_tables() -> np.record:
+    evaluator = _evaluator(DEFAULT_EVALUATION)
+    if evaluator.problem:
+        logger.warning("%s", evaluator.problem)
+    return evaluator.tables
+
+
+@cache
+def _evaluator(evaluation: str) -> Evaluator:
+    return Evaluator(evaluation)
 
 
 class Stock(Generic[Item]):

@@ -162,6 +162,8 @@ class Session:
         engine = self.loader.engine()
         messages = self.standby.hand_over(engine) if self.standby is not None else []
         if messages is not None:
+            if engine.problem:
+                messages.insert(0, engine.problem)
             self.engine, self.standby = engine, None
             # The core's objects stay in memory. A full garbage collection would traverse all of them, which takes a
             # tenth of a second on the player's clock.

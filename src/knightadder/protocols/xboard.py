@@ -170,6 +170,8 @@ class XBoard(Conversation):
         self._loaded_player = XBoardPlayer(self._engine, self._output, self._events, self._carry_out_waiting)
         self._loaded_player.comments = self._comments
         self._end_features()
+        for message in messages:
+            self._loaded_player.comment(message)
         self._receive_waiting()
 
     def _loading_failed(self, error: EngineError) -> None:

@@ -1,0 +1,111 @@
+"""The evaluation that is in use: the core's tables, and the network in them."""
+
+from pathlib import Path
+
+import numpy as np
+
+from knightadder.core.evaluation import network
+from knightadder.core.evaluation.evaluate import fill_tables
+from knightadder.core.evaluation.network_file import read_network
+from knightadder.core.layout import CLASSICAL, NETWORK, PESTO
+from knightadder.core.tables import new_tables
+from knightadder.engine.errors import OptionError
+from knightadder.engine.options import BUILT_IN, DEFAULT_EVALUATION, EVALUATION_NAMES
+
+EVALUATIONS = dict(zip(EVALUATION_NAMES, (CLASSICAL, PESTO, NETWORK), strict=True))  # by the option's name
+
+BUILT_IN_FILE = Path(__file__).parents[1] / "data" / "default.nnue"
+
+
+def evaluation_of(tables: np.record) -> str:
+    """Return the name of the evaluation that tables were filled for."""
+    return next(name for name, number in EVALUATIONS.items() if number == tables.evaluation)
+
+
+class Evaluator:
+    """The core's tables with an evaluation, which can be changed.
+
+    A network is only read when it is needed. If the built-in one cannot be used, the classical evaluation takes its
+    place.
+
+    Parameters
+    ----------
+    evaluation : str
+        One of `EVALUATIONS`.
+    file : str
+        The file of the network, or `BUILT_IN`.
+
+    Raises
+    ------
+    OptionError
+        If the user's file cannot be used.
+
+    Attributes
+    ----------
+    tables : TABLES record
+        The tables; they stay the same record.
+    problem : str or None
+        A line that says why the built-in network was wanted, but cannot be used.
+    """
+
+    def __init__(self, evaluation: str = DEFAULT_EVALUATION, file: str = BUILT_IN) -> None:
+        self._wanted, self._file = evaluation, file
+        self._loaded: str | None = None  # the file of the network in the tables
+        self.tables: np.record = new_tables(EVALUATIONS[evaluation])
+        self.problem: str | None = None
+        if file != BUILT_IN:
+            self._load(file)
+        elif evaluation == "nnue":
+            try:
+                self._load(file)
+            except OptionError as error:
+                fill_tables(self.tables, CLASSICAL)
+                self.problem = f"{error}; the evaluation is classical instead"
+
+    @property
+    def name(self) -> str:
+        """The name of the evaluation that is in use."""
+        return evaluation_of(self.tables)
+
+    def choose(self, evaluation: str) -> bool:
+        """Change the evaluation, and say whether the values of positions are others now.
+
+        Raises
+        ------
+        OptionError
+            If its network cannot be used; nothing changes then.
+        """
+        if evaluation == "nnue" and self._loaded != self._file:
+            self._load(self._file)
+        self._wanted, self.problem = evaluation, None
+        return self._apply()
+
+    def use_network(self, file: str) -> bool:
+        """Change the network, and say whether the values of positions are others now.
+
+        Raises
+        ------
+        OptionError
+            If it cannot be used; nothing changes then.
+        """
+        if file != BUILT_IN or self._wanted == "nnue":
+            self._load(file)
+        self._file = file
+        return self._apply() or self.tables.evaluation == NETWORK
+
+    def _apply(self) -> bool:
+        """Fill the tables for the evaluation that is wanted, and say whether it was another."""
+        if self.tables.evaluation == EVALUATIONS[self._wanted]:
+            return False
+        fill_tables(self.tables, EVALUATIONS[self._wanted])
+        return True
+
+    def _load(self, file: str) -> None:
+        path = BUILT_IN_FILE if file == BUILT_IN else Path(file)
+        try:
+            network.fill_tables(self.tables, read_network(path))
+        except (OSError, ValueError) as error:
+            reason = f"{path}: {error.strerror}" if isinstance(error, OSError) else str(error)
+            prefix = "the built-in network cannot be used: " if file == BUILT_IN else ""
+            raise OptionError(prefix + reason) from None
+        self._loaded, self.problem = file, None
