@@ -55,10 +55,11 @@ def test_evaluate_agrees_with_what_the_engine_prints(evaluation: str, shared_eng
 
 
 def test_the_default_is_that_of_the_engine() -> None:
-    board = chess.Board(KIWIPETE)
-    assert evaluate(board) == evaluate(board, None) == evaluate(board, DEFAULT_EVALUATION)
-    values = [evaluate(board, name).centipawns for name in EVALUATION_NAMES]
-    assert len(set(values)) == len(values)
+    boards = random_boards(4, 20)
+    by_name = {name: [evaluate(board, name) for board in boards] for name in EVALUATION_NAMES}
+    assert [evaluate(board) for board in boards] == by_name[DEFAULT_EVALUATION]
+    values = {tuple(value.centipawns for value in found) for found in by_name.values()}
+    assert len(values) == len(by_name)
 
 
 def test_values_of_the_network_are_those_of_the_integer_model() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+from collections.abc import Iterator
 
 import chess
 import pytest
@@ -17,6 +18,7 @@ from knightadder.engine.info import (
     Score,
 )
 from knightadder.engine.limits import Limits
+from knightadder.engine.options import DEFAULT_EVALUATION
 
 
 def search(engine: Engine, fen: str | None, limits: Limits) -> tuple[Result, Info]:
@@ -33,6 +35,14 @@ def search(engine: Engine, fen: str | None, limits: Limits) -> tuple[Result, Inf
     engine.wait()
     assert result.info is not None
     return result, result.info
+
+
+@pytest.fixture
+def classical(engine: Engine) -> Iterator[Engine]:
+    """Give the engine with the classical evaluation: on the evaluation depends how many nodes a mate takes."""
+    engine.set_option("EvalType", "classical")
+    yield engine
+    engine.set_option("EvalType", DEFAULT_EVALUATION)
 
 
 def play_line(fen: str, line: tuple[str, ...]) -> chess.Board:
@@ -56,8 +66,8 @@ def read_mates(moves: int, count: int) -> list[str]:
     [(fen, 1) for fen in read_mates(1, 2 if INTERPRETED else 30)]
     + [(fen, moves) for moves in (2, 3) for fen in read_mates(moves, 0 if INTERPRETED else 30)],
 )
-def test_mates(engine: Engine, fen: str, moves: int) -> None:
-    result, info = search(engine, fen, Limits(mate=moves, nodes=20_000_000))
+def test_mates(classical: Engine, fen: str, moves: int) -> None:
+    result, info = search(classical, fen, Limits(mate=moves, nodes=20_000_000))
     assert info.score == Score(mate=moves)
     board = play_line(fen, info.pv)
     # The last moves are left out where quiescence search found them.
@@ -85,10 +95,10 @@ def test_mates_and_the_fifty_move_rule(engine: Engine, fen: str, score: Score) -
     assert info.score == score
 
 
-def test_the_fifty_move_rule_in_a_long_fight(engine: Engine) -> None:
+def test_the_fifty_move_rule_in_a_long_fight(classical: Engine) -> None:
     # A queen against pawns and knights that only a pawn move, which costs the win, would keep from the draw: no mate
     # can come in the twenty-four plies that are left.
-    _, info = search(engine, "8/1p2KP2/1p4q1/1Pp5/2P5/N1Pp1k2/3P4/1N6 b - - 76 40", Limits(depth=16))
+    _, info = search(classical, "8/1p2KP2/1p4q1/1Pp5/2P5/N1Pp1k2/3P4/1N6 b - - 76 40", Limits(depth=16))
     assert info.score.mate is None
 
 
