@@ -15,8 +15,7 @@ from knightadder.core.board.position import make, make_null
 from knightadder.core.entries.batch import evaluate_records
 from knightadder.core.evaluation import network
 from knightadder.core.evaluation.network_file import Network
-from knightadder.core.layout import HIDDEN, MAX_BUCKETS, NETWORK, NETWORK_WEIGHTS, WORKER, new_record
-from knightadder.core.native.jit import record_at
+from knightadder.core.layout import HIDDEN, MAX_BUCKETS, NETWORK, WORKER, new_record
 from knightadder.core.tables import new_tables
 from knightadder.library.arrays import pack
 from knightadder.workshop.train.integer_model import integer_values
@@ -161,8 +160,7 @@ def test_a_network_that_is_too_large_is_refused(width: int, buckets: int) -> Non
     network.fill_tables(tables, small)
     with pytest.raises(ValueError, match=f"{width} neurons and {buckets} buckets"):
         network.fill_tables(tables, large)
-    weights = record_at(tables.network_address, NETWORK_WEIGHTS)
-    assert weights.feature_weights.tolist() == small.feature_weights.tolist()
+    assert network.weights_of(tables).feature_weights.tolist() == small.feature_weights.tolist()
 
 
 def test_a_network_takes_the_place_of_one_that_was_larger() -> None:

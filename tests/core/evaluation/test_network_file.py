@@ -129,3 +129,9 @@ def test_what_no_engine_can_use_is_refused() -> None:
     for text in ("two\nlines", "x" * 1001):
         with pytest.raises(ValueError, match="one line of at most"):
             network_bytes(replace(network, description=text))
+
+
+def test_the_description_makes_no_difference_to_the_key() -> None:
+    network = a_network()
+    assert replace(network, description="another").key == network.key != a_network(seed=2).key
+    assert replace(network, scale=network.scale + 1).key != network.key

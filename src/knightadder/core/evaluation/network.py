@@ -155,6 +155,11 @@ def evaluate(tables, worker, pos, ply):
     return (total // QA + weights.output_biases[bucket]) * weights.scale // (QA * QB)
 
 
+def weights_of(tables):
+    """Return the NETWORK_WEIGHTS record that a TABLES record refers to, for Python."""
+    return record_at(tables.network_address, NETWORK_WEIGHTS)
+
+
 def fill_tables(tables, network):
     """Put a network where a TABLES record refers to; with fewer hidden neurons, the others do nothing.
 
@@ -174,7 +179,7 @@ def fill_tables(tables, network):
         raise ValueError(
             f"the network has {width} neurons and {buckets} buckets; at most {HIDDEN} and {MAX_BUCKETS} fit"
         )
-    weights = record_at(tables.network_address, NETWORK_WEIGHTS)
+    weights = weights_of(tables)
     for part in (weights.feature_weights, weights.feature_biases, weights.output_weights, weights.output_biases):
         part[...] = 0
     weights.feature_weights[:, :width] = network.feature_weights

@@ -31,7 +31,8 @@ could overflow these types is not accepted.
 import hashlib
 import math
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -109,6 +110,12 @@ class Network:
     def buckets(self) -> int:
         """Number of output buckets."""
         return len(self.output_biases)
+
+    @cached_property
+    def key(self) -> int:
+        """A number of 64 bits that tells networks apart by their weights."""
+        digest = hashlib.sha256(network_bytes(replace(self, description=""))).digest()
+        return int.from_bytes(digest[:8], "little")
 
     def parts(self) -> Parts:
         """Return the weights in the order of the file."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from knightadder.core.evaluation.network import weights_of
 from knightadder.core.layout import KING
 from knightadder.engine.game import Game
 
@@ -55,5 +56,6 @@ def worth_board(board: Sequence[int], worths: dict[int, int]) -> str:
 
 def bucket_line(tables: np.record, men: int) -> str:
     """Say which of a network's sets of output weights counts for a number of men, kings included."""
-    number, count = int(tables.output_bucket[men]) + 1, int(tables.output_bucket.max()) + 1
+    buckets = weights_of(tables).output_bucket
+    number, count = int(buckets[men]) + 1, int(buckets.max()) + 1
     return f"Network: output bucket {number} of {count} ({men} men)"

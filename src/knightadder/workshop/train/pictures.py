@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from knightadder.core.evaluation.network_file import INPUTS
+from knightadder.core.layout import INPUTS
 from knightadder.engine.errors import OptionError
 from knightadder.runs import replacing
 from knightadder.workshop.datagen.reader import Filter, Reader
