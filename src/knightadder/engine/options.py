@@ -16,7 +16,7 @@ from knightadder.engine.strength import (
 Value: TypeAlias = int | bool | str
 
 EVALUATION_NAMES = ("classical", "pesto", "nnue")
-DEFAULT_EVALUATION = "classical"  # of the engine and of the library
+DEFAULT_EVALUATION = "nnue"  # of the engine and of the library
 BUILT_IN = "<built-in>"  # in place of the file of a network: the one that comes with the engine
 
 

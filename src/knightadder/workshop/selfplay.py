@@ -10,9 +10,9 @@ import numpy as np
 
 from knightadder.core.layout import MAX_DEPTH, WORKER
 from knightadder.core.native.memory import zeroed_bytes
-from knightadder.core.tables import new_tables
 from knightadder.engine.deepening import Deepening, Line, Root
 from knightadder.engine.ending import Ending
+from knightadder.engine.evaluator import Evaluator
 from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.settlement import stayed_within
@@ -112,7 +112,7 @@ class _Side:
     """The state of a player: parameters, a hash table, and what its search learns in a game."""
 
     def __init__(self, megabytes: int) -> None:
-        self.tables = new_tables()
+        self.tables = Evaluator().tables
         self._table = HashTable(megabytes)
         self._memory = zeroed_bytes(WORKER.itemsize)
 
