@@ -68,7 +68,7 @@ class Evaluation:
 
     @cached_property
     def pieces(self) -> dict[chess.Square, int]:
-        """The worth of each piece but the kings: the value less the value without it, in centipawns, White's view.
+        """The value less the value without a piece, for each but the kings, in centipawns from White's view.
 
         A piece of Black's has a worth below zero if it is of use to Black. The worths are computed when first asked
         for. They do not add up to the value, since pieces work together.
