@@ -6,7 +6,8 @@ from random import Random
 import pytest
 
 from knightadder.core.search.parameters import PARAMETERS
-from knightadder.workshop.tune.spsa import AHEAD, Spsa, Tunable
+from knightadder.workshop.tune.spsa import Spsa, Tunable
+from knightadder.workshop.tune.trials import AHEAD
 
 WIDE = Tunable("wide", 100, -100_000, 100_000, 10.0)
 

@@ -1,8 +1,6 @@
 """`knightadder tune spsa`: whole runs, going on from the state, and bad arguments."""
 
 import re
-import threading
-from random import Random
 
 import pytest
 
@@ -10,14 +8,11 @@ from knightadder import cli
 from knightadder.core.search.parameters import PARAMETERS, Parameter
 from knightadder.engine.errors import OptionError
 from knightadder.runs import locked, source_digest
-from knightadder.workshop import selfplay
 from knightadder.workshop.openings import load_book
-from knightadder.workshop.tune import spsa_run
+from knightadder.workshop.tune import trials
 from knightadder.workshop.tune.spsa import Spsa, Tunable
-from knightadder.workshop.tune.spsa_run import Results, run_trials
+from knightadder.workshop.tune.trials import Results, run_trials
 
-TUNABLES = [Tunable("a", 5, 0, 10, 0.5), Tunable("b", 500, 0, 1000, 50.0)]
-SETUP = {"nodes": 100}
 QUICK = ("--nodes", "60", "--hash", "1")
 
 
@@ -28,162 +23,6 @@ def _run(capsys, *arguments):
         status = end.code
     captured = capsys.readouterr()
     return status, captured.out, captured.err
-
-
-def _play(trial):
-    """Some results that depend on nothing but the trial."""
-    chance = Random(f"{trial.number} {trial.plus}")
-    return [chance.choice((-1, 0, 1)) for _ in range(2)]
-
-
-def _nothing(*_):
-    pass
-
-
-# --- playing -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("concurrency", [1, 3])
-def test_the_outcome_does_not_depend_on_the_number_of_threads(concurrency):
-    expected, found = Spsa(TUNABLES, 200, 0.1), Spsa(TUNABLES, 200, 0.1)
-    while expected.trials:
-        expected.answer(sum(_play(expected.trials[0])))
-    run_trials(found, [_play] * concurrency, _nothing, _nothing)
-    assert found.theta == expected.theta != [5.0, 500.0]
-
-
-def test_results_count_in_the_order_of_the_trials():
-    spsa, later = Spsa(TUNABLES, 8), threading.Event()
-    numbers = []
-
-    def play(trial):
-        numbers.append(trial.number)
-        if trial.number == 1:
-            assert later.wait(60)
-        if trial.number == 5:
-            later.set()
-        return [trial.number]
-
-    heard = []
-    run_trials(spsa, [play] * 2, lambda results: heard.append((spsa.done, *results)), _nothing)
-    assert heard == [(number, number) for number in range(1, 9)]
-    assert sorted(numbers) == list(range(1, 9))
-
-
-def test_no_player_plays_two_trials_at_once():
-    spsa = Spsa(TUNABLES, 60)
-    busy = [threading.Lock() for _ in range(3)]
-
-    def player(lock):
-        def play(trial):
-            assert lock.acquire(blocking=False)
-            try:
-                return _play(trial)
-            finally:
-                lock.release()
-
-        return play
-
-    run_trials(spsa, [player(lock) for lock in busy], _nothing, _nothing)
-    assert spsa.done == 60
-
-
-def test_what_goes_wrong_in_a_game_is_heard_of():
-    stopped = []
-
-    def play(trial):
-        raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        run_trials(Spsa(TUNABLES, 60), [play] * 2, _nothing, lambda: stopped.append(True))
-    assert stopped == [True]
-
-
-# --- the results ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("broken_off", [1, 9, 10, 57, 119])
-def test_going_on_after_ctrl_c_is_the_same_as_an_unbroken_run(tmp_path, broken_off):
-    unbroken = Spsa(TUNABLES, 120, 0.1)
-    all_games = Results(None, unbroken, SETUP)
-    run_trials(unbroken, [_play], all_games.add, _nothing)
-
-    file = tmp_path / "results.jsonl"
-    spsa = Spsa(TUNABLES, 120, 0.1)
-    with Results(file, spsa, SETUP) as results:
-
-        def on_results(pair):
-            results.add(pair)
-            if spsa.done == broken_off:
-                raise KeyboardInterrupt
-
-        with pytest.raises(KeyboardInterrupt):
-            run_trials(spsa, [_play] * 2, on_results, _nothing)
-
-    again = Spsa(TUNABLES, 120, 0.1)
-    with Results(file, again, SETUP) as results:
-        assert again.done == broken_off
-        run_trials(again, [_play] * 2, results.add, _nothing)
-    assert again.theta == unbroken.theta != [5.0, 500.0]
-    assert results.counts == all_games.counts
-    assert sum(results.counts) == 240
-
-
-@pytest.fixture
-def played(tmp_path):
-    """Give the file of a run of four pairs."""
-    file = tmp_path / "results.jsonl"
-    spsa = Spsa(TUNABLES, 4)
-    with Results(file, spsa, SETUP) as results:
-        run_trials(spsa, [_play], results.add, _nothing)
-    return file
-
-
-def test_a_duplicated_line_counts_once(played):
-    lines = played.read_text().splitlines(keepends=True)
-    played.write_text("".join([*lines, lines[2], lines[-1]]))
-    spsa = Spsa(TUNABLES, 4)
-    with Results(played, spsa, SETUP) as results:
-        assert (spsa.done, sum(results.counts)) == (4, 8)
-
-
-def test_a_missing_line_is_named(played):
-    lines = played.read_text().splitlines(keepends=True)
-    played.write_text("".join([*lines[:2], *lines[3:]]))
-    for _ in range(2):  # the lock is not kept
-        with pytest.raises(OptionError, match=r"results\.jsonl lacks pair 2: give another --state$"):
-            Results(played, Spsa(TUNABLES, 4), SETUP)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        '{"number": 5, "results": [0, 0]}',
-        '{"number": 0, "results": [0, 0]}',
-        '{"number": 1}',
-        '{"number": 1, "results": 5}',
-        '{"number": 1, "results": [0]}',
-        '{"number": 1, "results": [0, 2]}',
-        '{"number": 1, "results": [0, "a"]}',
-        '{"number": 1, "results": [0, [1]]}',
-        '{"number": 1, "results": null}',
-    ],
-)
-def test_what_are_no_results_is_named(played, line):
-    header, _, *lines = played.read_text().splitlines()
-    played.write_text("\n".join([header, line, *lines, ""]))
-    with pytest.raises(OptionError, match=r"results\.jsonl, line 2 is damaged"):
-        Results(played, Spsa(TUNABLES, 4), SETUP)
-
-
-# --- the command ---------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def short_games(monkeypatch):
-    """Let games be decided early."""
-    monkeypatch.setattr(selfplay, "RESIGN_SCORE", 50)
-    monkeypatch.setattr(selfplay, "RESIGN_PLIES", 2)
 
 
 def _values(out):
@@ -249,16 +88,6 @@ def test_ctrl_c_keeps_what_was_played(capsys, tmp_path, monkeypatch, short_games
 
 
 @pytest.fixture
-def no_games(monkeypatch):
-    """See to it that no game is begun."""
-
-    def play_pair(*_):
-        raise AssertionError
-
-    monkeypatch.setattr(selfplay.SelfPlay, "play_pair", play_pair)
-
-
-@pytest.fixture
 def finished(tmp_path):
     """Give a run of two pairs that is finished: its file, and its arguments."""
     file = tmp_path / "results.jsonl"
@@ -275,7 +104,7 @@ def finished(tmp_path):
     }
     spsa = Spsa([parameter], 2)
     with Results(file, spsa, setup) as results:
-        run_trials(spsa, [_play], results.add, _nothing)
+        run_trials(spsa, [lambda trial: (1, 0)], results.add, lambda: None)
     return file, ["--iterations", 2, *QUICK, "--parameters", PARAMETERS[0].name, "--state", file]
 
 
@@ -305,7 +134,7 @@ def test_the_results_of_another_run_are_refused(capsys, finished, no_games, othe
 
 def test_a_run_does_not_go_on_with_changed_sources(capsys, finished, no_games, monkeypatch):
     file, arguments = finished
-    monkeypatch.setattr(spsa_run, "source_digest", lambda: "another")
+    monkeypatch.setattr(trials, "source_digest", lambda: "another")
     status, out, err = _run(capsys, *arguments)
     assert (status, out) == (2, "")
     assert err.startswith(f"knightadder: {file} belongs to another run, with other sources of the engine: go on with")

@@ -10,18 +10,15 @@ https://www.chessprogramming.org/SPSA.
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING
 
+from knightadder.workshop.tune.trials import Method, Trial
+
 if TYPE_CHECKING:
     from knightadder.core.search.parameters import Parameter
-
-# Each trial is drawn this many iterations ahead, from the values known at that time. So the outcome does not depend on
-# the machine's speed or number of threads, and no thread waits for a long game. Such a small delay does no harm.
-AHEAD = 32
 
 R_END = 0.002  # as in fishtest
 _ALPHA, _GAMMA = 0.602, 0.101  # Spall's exponents for the decrease of steps and perturbations
@@ -56,27 +53,7 @@ class Tunable:
         return cls(name, value, low, high, max((high - low) / _STEPS, 0.5))
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """Two sets of values to be played against each other.
-
-    Attributes
-    ----------
-    number : int
-        Number of the iteration, from 1.
-    signs : tuple of int
-        For each parameter, +1 if the first set has the greater value, else -1.
-    plus, minus : tuple of int
-        The first and the second set.
-    """
-
-    number: int
-    signs: tuple[int, ...]
-    plus: tuple[int, ...]
-    minus: tuple[int, ...]
-
-
-class Spsa:
+class Spsa(Method):
     """The state of the method between two results.
 
     Parameters
@@ -92,60 +69,38 @@ class Spsa:
 
     Attributes
     ----------
+    tunables : tuple of Tunable
+        As above.
     theta : list of float
         The current values.
-    done : int
-        Iterations completed.
-    trials : deque of Trial
-        The next trials, to be answered in this order.
     """
 
     def __init__(self, tunables: Sequence[Tunable], iterations: int, r_end: float = R_END, seed: int = 1) -> None:
-        self.tunables, self.iterations = tuple(tunables), iterations
+        self.tunables = tuple(tunables)
         self.theta = [float(tunable.start) for tunable in tunables]
-        self.done = 0
-        self.trials: deque[Trial] = deque()
         self._r_end, self._seed = r_end, seed
-        for number in range(1, min(AHEAD, iterations) + 1):
-            self.trials.append(self._draw(number))
+        super().__init__((tunable.name for tunable in tunables), iterations)
 
-    def answer(self, result: int) -> Trial | None:
-        """Process the result of the first of `trials`, and draw another trial.
-
-        Parameters
-        ----------
-        result : int
-            Games that its first set won minus games that it lost.
-
-        Returns
-        -------
-        Trial or None
-            The trial added to `trials`; None if the last trial has been drawn already.
-        """
-        trial = self.trials.popleft()
-        self.done = trial.number
+    def _learn(self, trial: Trial, result: int) -> None:
+        """Move a step towards the better set."""
         rate = self._step(trial.number) * result
         self.theta = [
             min(max(theta + rate * tunable.c_end * sign, tunable.low), tunable.high)
             for theta, tunable, sign in zip(self.theta, self.tunables, trial.signs, strict=True)
         ]
-        if trial.number + AHEAD > self.iterations:
-            return None
-        self.trials.append(self._draw(trial.number + AHEAD))
-        return self.trials[-1]
 
     def _step(self, number: int) -> float:
         """Return a_k / c_k, with c_end as the unit of each parameter."""
-        total, stability = self.iterations, _STABILITY * self.iterations
+        total, stability = self.total, _STABILITY * self.total
         a: float = self._r_end * ((stability + total) / (stability + number)) ** _ALPHA
         return a / self._perturbation(number)
 
     def _perturbation(self, number: int) -> float:
         """Return c_k, in the same unit."""
-        return math.pow(self.iterations / number, _GAMMA)
+        return math.pow(self.total / number, _GAMMA)
 
     def _draw(self, number: int) -> Trial:
-        """Return a trial around the current values; its random numbers depend only on its number."""
+        """Return a trial around the current values."""
         chance = Random(f"{self._seed} {number}")
         signs, plus, minus = [], [], []
         for theta, tunable in zip(self.theta, self.tunables, strict=True):

@@ -1,0 +1,409 @@
+"""Trials of search parameters: pairs of games between two sets of values, from which a method learns.
+
+The games are played within this process, several at once. The results are kept in a journal, from which the same
+command goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+import time
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
+
+from knightadder.arguments import positive
+from knightadder.engine.errors import EngineError, OptionError
+from knightadder.progress import progress, steps
+from knightadder.runs import Journal, source_digest
+from knightadder.workshop.book_argument import add_openings, read_book
+
+if TYPE_CHECKING:
+    from knightadder.core.search.parameters import Parameter
+    from knightadder.workshop.openings import Book
+
+# Plays a trial, and returns the results for its first set: 1, 0 or -1 per game.
+Play: TypeAlias = Callable[["Trial"], Sequence[int]]
+
+# Each trial is drawn this many trials ahead, from what was known at that time. So the outcome does not depend on the
+# machine's speed or number of threads, and no thread waits for a long game. Such a small delay does no harm.
+AHEAD = 32
+
+FORMAT = 2
+REMEDY = "give another --state"
+
+_POLL_SECONDS = 0.1
+
+
+# --- the method ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Two sets of values to be played against each other.
+
+    Attributes
+    ----------
+    number : int
+        Its number, from 1.
+    signs : tuple of int
+        For each number or factor, +1 if the first set has the greater value or the change, else -1.
+    plus, minus : tuple of int
+        The first and the second set.
+    """
+
+    number: int
+    signs: tuple[int, ...]
+    plus: tuple[int, ...]
+    minus: tuple[int, ...]
+
+
+class Method(ABC):
+    """A method that learns from trials, and the trials that it draws.
+
+    The constructor of a method calls this one last, since it draws the first trials.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Names of the parameters whose values the trials have.
+    total : int
+        Number of trials.
+
+    Attributes
+    ----------
+    names : tuple of str
+        As above.
+    total : int
+        As above.
+    done : int
+        Number of trials that are answered.
+    trials : deque of Trial
+        The next trials, to be answered in this order.
+    """
+
+    def __init__(self, names: Iterable[str], total: int) -> None:
+        self.names, self.total, self.done = tuple(names), total, 0
+        self.trials = deque(self._draw(number) for number in range(1, min(AHEAD, total) + 1))
+
+    def answer(self, result: int) -> Trial | None:
+        """Process the result of the first of `trials`, and draw another trial.
+
+        Parameters
+        ----------
+        result : int
+            Games that its first set won minus games that it lost.
+
+        Returns
+        -------
+        Trial or None
+            The trial added to `trials`; None if the last trial has been drawn already.
+        """
+        trial = self.trials.popleft()
+        self.done = trial.number
+        self._learn(trial, result)
+        if trial.number + AHEAD > self.total:
+            return None
+        self.trials.append(self._draw(trial.number + AHEAD))
+        return self.trials[-1]
+
+    @abstractmethod
+    def _draw(self, number: int) -> Trial:
+        """Return the trial of a number; its random numbers depend on nothing but this number and a seed."""
+
+    @abstractmethod
+    def _learn(self, trial: Trial, result: int) -> None:
+        """Process the result of a trial, see `answer`."""
+
+
+# --- the command ---------------------------------------------------------------------------------------------------
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `run_method`."""
+    command.add_argument("--nodes", type=positive, default=20_000, metavar="N", help="nodes a move; 20000 by default")
+    command.add_argument("--concurrency", type=positive, default=1, metavar="N", help="games at once; 1 by default")
+    add_openings(command)
+    command.add_argument("--seed", type=int, default=1, metavar="N", help="of all chance; 1 by default")
+    command.add_argument("--state", type=Path, metavar="FILE", help="JSON lines; the same command goes on from there")
+    command.add_argument("--hash", type=positive, default=8, metavar="MB", help="hash table of each side; 8 by default")
+    command.add_argument(
+        "--interval", type=positive, default=20, metavar="N", help="pairs between lines, off a terminal; 20"
+    )
+
+
+def parameter_named(parameters: Sequence[Parameter], name: str) -> Parameter:
+    """Return the parameter of a name; OptionError if there is none."""
+    for parameter in parameters:
+        if parameter.name == name:
+            return parameter
+    raise OptionError(f"there is no parameter {name}; there are {', '.join(each.name for each in parameters)}")
+
+
+def run_method(
+    method: Method,
+    about: dict[str, Any],
+    arguments: argparse.Namespace,
+    summary: Callable[[], str],
+    show: Callable[[Results], None],
+) -> int:
+    """Play all trials of a method that are missing, show what it has learned, and return the exit status.
+
+    Parameters
+    ----------
+    method : Method
+        The method.
+    about : dict
+        Identifies the run, besides what `arguments` have; must be serialisable as JSON.
+    arguments : Namespace
+        Those of `add_arguments`.
+    summary : callable
+        Returns what the method has learned, in a line.
+    show : callable
+        Prints it; also called after Ctrl-C, but not before there is a result.
+
+    Raises
+    ------
+    OptionError
+        If an argument is wrong, a file cannot be used, or the results belong to another run.
+    PositionError
+        If an opening is not legal.
+    """
+    if arguments.concurrency > AHEAD:
+        raise OptionError(f"--concurrency {arguments.concurrency}: expected {AHEAD} or less")
+    book = read_book(arguments.openings)
+    setup = {
+        **about,
+        "nodes": arguments.nodes,
+        "hash": arguments.hash,
+        "openings": [book.name, book.digest],
+        "seed": arguments.seed,
+        "sources of the engine": source_digest(),
+    }
+    stopped: KeyboardInterrupt | EngineError | None = None
+    with Results(arguments.state, method, setup) as results:
+        try:
+            if method.trials:
+                _play(method, results, book, arguments, summary)
+        except (KeyboardInterrupt, EngineError) as error:
+            stopped = error
+        if method.done:
+            show(results)
+    if stopped is not None:
+        if arguments.state and method.done:
+            print(f"The results are in {arguments.state}; the same command goes on from there", file=sys.stderr)
+        raise stopped
+    return 0
+
+
+# --- the games -----------------------------------------------------------------------------------------------------
+
+
+def _play(
+    method: Method, results: Results, book: Book, arguments: argparse.Namespace, summary: Callable[[], str]
+) -> None:
+    """Play all games that are missing."""
+    book.check(method.total)
+
+    from knightadder.engine.loader import load_and_report
+    from knightadder.engine.options import Options
+
+    # Compiles the core, if necessary, before the threads start.
+    with steps() as show_step:
+        load_and_report(Options(), show_step).close()
+    from knightadder.workshop.selfplay import SelfPlay
+
+    players = [SelfPlay(arguments.nodes, arguments.hash) for _ in range(arguments.concurrency)]
+
+    def play_with(player: SelfPlay) -> Play:
+        def play(trial: Trial) -> Sequence[int]:
+            first, second = (dict(zip(method.names, values, strict=True)) for values in (trial.plus, trial.minus))
+            return player.play_pair(book.opening(trial.number - 1), first, second)
+
+        return play
+
+    def stop() -> None:
+        for player in players:
+            player.stop()
+
+    with _display(method, results, arguments.interval, summary) as show:
+
+        def on_results(pair: Sequence[int]) -> None:
+            results.add(pair)
+            show()
+
+        run_trials(method, [play_with(player) for player in players], on_results, stop)
+
+
+def run_trials(
+    method: Method, plays: Sequence[Play], on_results: Callable[[Sequence[int]], None], stop: Callable[[], None]
+) -> None:
+    """Play all trials, several at once.
+
+    Parameters
+    ----------
+    method : Method
+        The method; receives the results in the order of the trials, even if they finish in another order.
+    plays : sequence of callable
+        Called in threads, each for one trial at a time.
+    on_results : callable
+        Called in the calling thread with the results of each trial, in their order, after `method` has received them.
+    stop : callable
+        Aborts the running games; always called before this function returns or raises.
+    """
+    idle: SimpleQueue[Play] = SimpleQueue()
+    for play in plays:
+        idle.put(play)
+
+    def play_next(trial: Trial) -> Sequence[int]:
+        play = idle.get()
+        try:
+            return play(trial)
+        finally:
+            idle.put(play)
+
+    pool = ThreadPoolExecutor(len(plays))
+    try:
+        running = deque(pool.submit(play_next, trial) for trial in method.trials)
+        while running:
+            while not running[0].done():  # polls, since Ctrl-C does not end a wait on every system
+                wait([running[0]], _POLL_SECONDS)
+            results = running.popleft().result()
+            trial = method.answer(sum(results))
+            if trial is not None:
+                running.append(pool.submit(play_next, trial))
+            on_results(results)
+    finally:
+        stop()
+        pool.shutdown(cancel_futures=True)
+
+
+# --- the results ---------------------------------------------------------------------------------------------------
+
+
+class Results:
+    """The results of all trials, in a journal from which a run can be continued.
+
+    Parameters
+    ----------
+    file : Path, optional
+        The journal; without a file nothing is kept.
+    method : Method
+        The method; receives the results that are in the journal.
+    setup : dict
+        Identifies the run; must be serialisable as JSON.
+
+    Attributes
+    ----------
+    counts : list of int
+        Games won, drawn and lost by the first sets.
+
+    Raises
+    ------
+    OptionError
+        If the file belongs to another run, is damaged, in use, or cannot be used.
+    """
+
+    def __init__(self, file: Path | None, method: Method, setup: dict[str, Any]) -> None:
+        self.counts = [0, 0, 0]
+        self._method = method
+        with contextlib.ExitStack() as stack:
+            self._journal = stack.enter_context(Journal(file, {"format": FORMAT, **setup}, REMEDY))
+            for number, results in self._journal.entries(_read):
+                if not method.trials:
+                    raise OptionError(f"{file} has more than {method.total} pairs: {REMEDY}")
+                if number != method.done + 1:
+                    raise OptionError(f"{file} lacks pair {method.done + 1}: {REMEDY}")
+                method.answer(sum(results))
+                self._count(results)
+            stack.pop_all()
+
+    def _count(self, results: Sequence[int]) -> None:
+        for result in results:
+            self.counts[1 - result] += 1
+
+    def add(self, results: Sequence[int]) -> None:
+        """Append the results that the method received last; OptionError if they cannot be written."""
+        self._journal.add(self._method.done, {"results": list(results)})
+        self._count(results)
+
+    def __str__(self) -> str:
+        """Return the counts as ``+5 =7 -4``."""
+        wins, draws, losses = self.counts
+        return f"+{wins} ={draws} -{losses}"
+
+    def title(self) -> str:
+        """Return a line with the number of pairs and the counts."""
+        return f"{self._method.done} of {self._method.total} pairs: {self} for the first of the two sets"
+
+    def __enter__(self) -> Self:
+        """Return the results for a ``with`` block."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the file at the end of a ``with`` block."""
+        self._journal.close()
+
+
+def _read(entry: dict[str, Any]) -> tuple[int, list[int]]:
+    """Return the number and the results of a pair of games."""
+    number, results = entry["number"], entry["results"]
+    if number < 1 or len(results) != 2 or not set(results) <= {-1, 0, 1}:
+        raise ValueError("not the results of a trial")
+    return number, [int(result) for result in results]
+
+
+# --- showing -------------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _display(
+    method: Method, results: Results, interval: int, summary: Callable[[], str]
+) -> Iterator[Callable[[], None]]:
+    """Show the progress: a bar on a terminal, else a line for each `interval` pairs of games and for the last."""
+    first, begun = method.done, time.perf_counter()
+
+    def speed() -> str:
+        return f"{2 * (method.done - first) / max(time.perf_counter() - begun, 1e-9):.2f} games/s"
+
+    def due(done: float) -> bool:
+        return done % interval == 0 or not method.trials
+
+    with progress(method.total, first, "pairs", due=due) as update:
+        yield lambda: update(method.done, f"{speed()}  {results}  {summary()}".rstrip())
+
+
+def print_table(results: Results, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table of what a method has learned.
+
+    Parameters
+    ----------
+    results : Results
+        The results, for the title.
+    headings : sequence of str
+        Headings of the columns; numbers stand in all but the first.
+    rows : iterable of sequences of str
+        The cells.
+    """
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=results.title(), title_justify="left", box=box.SIMPLE)
+    for number, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if number else "left", no_wrap=True)
+    for cells in rows:
+        table.add_row(*map(Text, cells))
+    console = Console() if sys.stdout.isatty() else Console(width=120)
+    console.print(table)

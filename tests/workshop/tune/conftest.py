@@ -1,0 +1,20 @@
+"""What the tests of commands that play games share; it names modules by text, since other tests need no core."""
+
+import pytest
+
+
+@pytest.fixture
+def short_games(monkeypatch):
+    """Let games be decided early."""
+    monkeypatch.setattr("knightadder.workshop.selfplay.RESIGN_SCORE", 50)
+    monkeypatch.setattr("knightadder.workshop.selfplay.RESIGN_PLIES", 2)
+
+
+@pytest.fixture
+def no_games(monkeypatch):
+    """See to it that no game is begun."""
+
+    def play_pair(*_):
+        raise AssertionError
+
+    monkeypatch.setattr("knightadder.workshop.selfplay.SelfPlay.play_pair", play_pair)
