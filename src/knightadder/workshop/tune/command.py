@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from knightadder.workshop.tune import spsa_run, texel_run, wdl_fit
+from knightadder.workshop.tune import screening_run, spsa_run, texel_run, wdl_fit
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -13,4 +13,5 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     kinds = command.add_subparsers(title="what to tune", metavar="WHAT", required=True)
     wdl_fit.add_command(kinds)
     spsa_run.add_command(kinds)
+    screening_run.add_command(kinds)
     texel_run.add_command(kinds)

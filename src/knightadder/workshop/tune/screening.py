@@ -1,0 +1,125 @@
+"""Screening: estimates the effects of many changes at once, by a factorial experiment.
+
+In each pair of games, one side has a random half of the changes, and the other side has the other half. So each pair
+says something about every change, and least squares separate the effects: the expected score of a side is a half, plus
+the effect of each change that it has, minus the effect of each that it lacks. This is a random two-level factorial
+design; see Box, Hunter and Hunter, "Statistics for Experimenters" (2005).
+
+If the effect of a change depends on the others, the estimate is its average over their combinations. What two changes
+gain only together is the same for the side that has both as for one that has neither, so it cancels out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+from scipy.special import stdtrit
+
+from knightadder.workshop.match.statistics.elo import CONFIDENCE, Interval
+from knightadder.workshop.tune.trials import Method, Trial
+
+# Elo for a score, from 0 to 1, near a half: the slope of the logistic curve there.
+ELO_OF_SCORE = 4 * 400 / math.log(10)
+
+_SPARE = 2  # pairs besides those that the effects take, so that there is an error to estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """A change to screen: some parameters that have one of two values each, all together.
+
+    Attributes
+    ----------
+    label : str
+        Its name.
+    names : tuple of str
+        Names of the parameters.
+    off, on : tuple of int
+        Their values without and with the change.
+    """
+
+    label: str
+    names: tuple[str, ...]
+    off: tuple[int, ...]
+    on: tuple[int, ...]
+
+
+class Screening(Method):
+    """The results so far, as sums.
+
+    Parameters
+    ----------
+    factors : sequence of Factor
+        The changes; no parameter is in two of them.
+    pairs : int
+        Number of pairs of games.
+    seed : int
+        Seed of all random numbers.
+
+    Attributes
+    ----------
+    factors : tuple of Factor
+        As above.
+    needed : int
+        Pairs that estimates take at least.
+    """
+
+    def __init__(self, factors: Sequence[Factor], pairs: int, seed: int = 1) -> None:
+        self.factors = tuple(factors)
+        self.needed = len(factors) + _SPARE
+        self._seed = seed
+        # The normal equations: products of the signs with each other and with the scores, and the scores' squares.
+        self._products = np.zeros((len(factors), len(factors)))
+        self._with_scores = np.zeros(len(factors))
+        self._squares = 0.0
+        super().__init__((name for factor in factors for name in factor.names), pairs)
+
+    def _draw(self, number: int) -> Trial:
+        """Return a trial in which the first side has each change by the toss of a coin, otherwise the second."""
+        chance = Random(f"{self._seed} {number}")
+        signs = tuple(1 if chance.random() < 0.5 else -1 for _ in self.factors)
+        first, second = (
+            tuple(
+                value
+                for factor, sign in zip(self.factors, signs, strict=True)
+                for value in (factor.on if sign == side else factor.off)
+            )
+            for side in (1, -1)
+        )
+        return Trial(number, signs, first, second)
+
+    def _learn(self, trial: Trial, result: int) -> None:
+        """Add the score of a pair, which is one observation, since its games have the same opening."""
+        signs = np.array(trial.signs, float)
+        score = result / 4  # of the first side, in points per game above a half
+        self._products += np.outer(signs, signs)
+        self._with_scores += signs * score
+        self._squares += score * score
+
+    def estimates(self) -> list[Interval] | None:
+        """Return the effect of each factor: the Elo that it gains, with its 95 % confidence interval.
+
+        Returns
+        -------
+        list of Interval or None
+            In the order of the factors. None if the results do not suffice: too few pairs, factors that have been on
+            the same side in all pairs, or no variance, as after draws only.
+        """
+        count = len(self.factors)
+        if self.done < self.needed or np.linalg.matrix_rank(self._products) < count:
+            return None
+        effects = np.linalg.solve(self._products, self._with_scores)
+        freedom = self.done - count
+        variance = (self._squares - effects @ self._with_scores) / freedom
+        if variance < 1e-12:  # zero, but for rounding
+            return None
+        errors = np.sqrt(variance * np.diag(np.linalg.inv(self._products)))
+        errors *= float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
+        return [
+            Interval(*(ELO_OF_SCORE * float(score) for score in (effect, effect - error, effect + error)))
+            for effect, error in zip(effects, errors, strict=True)
+        ]

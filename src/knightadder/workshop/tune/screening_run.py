@@ -1,0 +1,151 @@
+"""Screens changes of search parameters by games in which each side has a random half of the changes."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import astuple
+from typing import TYPE_CHECKING
+
+from knightadder.arguments import positive
+from knightadder.engine.errors import OptionError
+from knightadder.extras import needed_by
+from knightadder.workshop.tune.trials import Results, add_arguments, parameter_named, print_table, run_method
+
+if TYPE_CHECKING:
+    from knightadder.core.search.parameters import Parameter
+    from knightadder.workshop.match.statistics.elo import Interval
+    from knightadder.workshop.tune.screening import Factor, Screening
+
+_SYNTAX = "[LABEL:]NAME=OFF:ON[,NAME=OFF:ON...]"
+_MOST_SHOWN = 3  # factors shown in a progress line
+
+
+def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the subcommand ``screen``."""
+    command = commands.add_parser(
+        "screen",
+        help="estimate the effects of many changes of search parameters at once",
+        description="Estimate what many changes of search parameters gain, by games in which each side has a random "
+        "half of the changes and its opponent the other half. Only a match decides about those that look good.",
+    )
+    command.add_argument(
+        "factors",
+        nargs="+",
+        metavar="FACTOR",
+        help=f"a change: {_SYNTAX}; all parameters of a factor change together",
+    )
+    command.add_argument("--pairs", type=positive, required=True, metavar="N", help="pairs of games in all")
+    add_arguments(command)
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the subcommand and return the exit status; raises the errors of `run_method`."""
+    from knightadder.core.search.parameters import PARAMETERS
+
+    with needed_by("tune screen"):
+        from knightadder.workshop.tune.screening import Screening
+
+    screening = Screening(read_factors(arguments.factors, PARAMETERS), arguments.pairs, arguments.seed)
+    # Without the number of pairs: a run may go on with more of them.
+    about = {"factors": [list(astuple(factor)) for factor in screening.factors]}
+    return run_method(
+        screening, about, arguments, lambda: _summary(screening), lambda results: _print_results(screening, results)
+    )
+
+
+# --- the factors ---------------------------------------------------------------------------------------------------
+
+
+def read_factors(texts: Sequence[str], parameters: Sequence[Parameter]) -> list[Factor]:
+    """Return the factors of a command line.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        One for each factor: ``[LABEL:]NAME=OFF:ON[,NAME=OFF:ON...]``. Without a label, the names of its parameters
+        name the factor.
+    parameters : sequence of Parameter
+        The parameters that there are.
+
+    Returns
+    -------
+    list of Factor
+        The factors.
+
+    Raises
+    ------
+    OptionError
+        If a text is wrong: its form, a name, or a value; also if two factors have the same label or parameter.
+    """
+    factors = [_read_factor(text, parameters) for text in texts]
+    for what, names in (
+        ("the parameter", [name for factor in factors for name in factor.names]),
+        ("the label", [factor.label for factor in factors]),
+    ):
+        for name in names:
+            if names.count(name) > 1:
+                raise OptionError(f"{what} {name} is there more than once")
+    return factors
+
+
+def _read_factor(text: str, parameters: Sequence[Parameter]) -> Factor:
+    from knightadder.workshop.tune.screening import Factor
+
+    label, colon, rest = text.partition(":")
+    if not colon or "=" in label:  # this colon is between values
+        label, rest = "", text
+    elif not label:
+        raise OptionError(f"{text}: expected {_SYNTAX}")
+    names, off, on = zip(*(_read_change(change, text, parameters) for change in rest.split(",")), strict=True)
+    return Factor(label or ",".join(names), names, off, on)
+
+
+def _read_change(change: str, text: str, parameters: Sequence[Parameter]) -> tuple[str, int, int]:
+    """Return the name and the two values of one parameter of the factor `text`."""
+    name, _, values = change.partition("=")
+    try:
+        off, on = map(int, values.split(":"))
+    except ValueError:
+        raise OptionError(f"{text}: expected {_SYNTAX}, with two whole numbers") from None
+    parameter = parameter_named(parameters, name)
+    for value in (off, on):
+        if not parameter.low <= value <= parameter.high:
+            raise OptionError(f"{change}: expected values from {parameter.low} to {parameter.high}")
+    if off == on:
+        raise OptionError(f"{change}: expected two different values")
+    return name, off, on
+
+
+# --- showing -------------------------------------------------------------------------------------------------------
+
+
+def _ranked(screening: Screening) -> list[tuple[Factor, Interval]]:
+    """Return the factors and their effects, best first; nothing if there are too few results."""
+    estimates = screening.estimates() or []
+    return sorted(zip(screening.factors, estimates, strict=False), key=lambda pair: -pair[1].value)
+
+
+def _summary(screening: Screening) -> str:
+    """Return a line with the best factors so far."""
+    from knightadder.workshop.match.report import elo_text
+
+    return ", ".join(f"{factor.label} {elo_text(effect)}" for factor, effect in _ranked(screening)[:_MOST_SHOWN])
+
+
+def _print_results(screening: Screening, results: Results) -> None:
+    """Print the effects of all factors, or that the results do not suffice."""
+    from knightadder.workshop.match.report import elo_text
+
+    ranked = _ranked(screening)
+    if not ranked:
+        print(results.title())
+        count, needed = len(screening.factors), screening.needed
+        print(f"Too few results to estimate the effects of {count} factors: at least {needed} pairs that differ")
+        return
+    rows = [
+        [factor.label, ", ".join(map(str, factor.off)), ", ".join(map(str, factor.on)), elo_text(effect)]
+        for factor, effect in ranked
+    ]
+    print_table(results, ("Factor", "Off", "On", "Elo, on against off"), rows)
