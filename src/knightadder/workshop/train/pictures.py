@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from knightadder.core.evaluation.network_file import bucket_of
 from knightadder.core.layout import INPUTS
 from knightadder.engine.errors import OptionError
 from knightadder.runs import replacing
@@ -150,8 +151,8 @@ def _look(weights: Flat, shape: Shape, scale: int, records: NDArray[np.void]) ->
     removable = kinds < _KING  # nor is there a man behind the last one
 
     men = (views[0] < INPUTS).sum(axis=1)
-    per_bucket = -(-32 // shape.buckets)
-    before, after = (men - 2) // per_bucket, np.maximum(men - 3, 0) // per_bucket  # with a man less
+    before = bucket_of(men, shape.buckets)
+    after = bucket_of(np.maximum(men - 1, 2), shape.buckets)  # with a man less
     whole, without = output_biases[before], output_biases[after][:, None]
     shares, active, added = np.zeros(INPUTS + 1), np.zeros(shape.width), np.zeros((len(records), shape.width))
     for side, features in enumerate(views):
