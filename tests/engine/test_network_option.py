@@ -224,5 +224,5 @@ def test_an_engine_can_begin_with_a_network(file: Path) -> None:
     assert value_of(engine) == expected(a_network())
     engine.close()
     options.set("EvalFile", f"{file}.lost")
-    with pytest.raises(OptionError, match=r"^option EvalFile: .*\.lost: No such file or directory$"):
+    with pytest.raises(OptionError, match=r"^option EvalFile: cannot read .*\.lost: No such file or directory$"):
         Engine(options)

@@ -6,7 +6,7 @@ import numpy as np
 
 from knightadder.core.evaluation import network
 from knightadder.core.evaluation.evaluate import fill_tables
-from knightadder.core.evaluation.network_file import read_network
+from knightadder.core.evaluation.network_file import Network, read_network
 from knightadder.core.layout import CLASSICAL, NETWORK, PESTO
 from knightadder.core.tables import new_tables
 from knightadder.engine.errors import OptionError
@@ -20,6 +20,16 @@ BUILT_IN_FILE = Path(__file__).parents[1] / "data" / "default.nnue"
 def evaluation_of(tables: np.record) -> str:
     """Return the name of the evaluation that tables were filled for."""
     return next(name for name, number in EVALUATIONS.items() if number == tables.evaluation)
+
+
+def load_network(file: Path) -> Network:
+    """Read a network; OptionError if it cannot be read or is not a network's file."""
+    try:
+        return read_network(file)
+    except OSError as error:
+        raise OptionError(f"cannot read {file}: {error.strerror}") from None
+    except ValueError as error:
+        raise OptionError(str(error)) from None
 
 
 class Evaluator:
@@ -103,9 +113,8 @@ class Evaluator:
     def _load(self, file: str) -> None:
         path = BUILT_IN_FILE if file == BUILT_IN else Path(file)
         try:
-            network.fill_tables(self.tables, read_network(path))
-        except (OSError, ValueError) as error:
-            reason = f"{path}: {error.strerror}" if isinstance(error, OSError) else str(error)
+            network.fill_tables(self.tables, load_network(path))
+        except ValueError as error:
             prefix = "the built-in network cannot be used: " if file == BUILT_IN else ""
-            raise OptionError(prefix + reason) from None
+            raise OptionError(f"{prefix}{error}") from None
         self._loaded, self.problem = file, None

@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Any
 from knightadder.arguments import not_negative, positive, share
 from knightadder.engine.errors import OptionError
 from knightadder.progress import progress, steps
-from knightadder.runs import reading
 from knightadder.workshop.book_argument import add_openings, read_book
 
 if TYPE_CHECKING:
-    from knightadder.core.evaluation.network_file import Network
     from knightadder.workshop.datagen.games import GameSettings
     from knightadder.workshop.datagen.parts import Parts
 
@@ -118,8 +116,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _gather(parts: Parts, arguments: argparse.Namespace) -> None:
     """Play until there are enough positions."""
+    from knightadder.engine.evaluator import load_network
+
     book = read_book(arguments.openings) if arguments.openings else None
-    network = _network(arguments.network) if arguments.network else None
+    network = load_network(arguments.network) if arguments.network else None
     same: dict[str, Any] = {
         "nodes": arguments.nodes,
         "hash": arguments.hash,
@@ -153,17 +153,6 @@ def _gather(parts: Parts, arguments: argparse.Namespace) -> None:
                 print(f"The games are in {parts.folder}; the same command goes on from there", file=sys.stderr)
                 raise
     print(f"{parts.folder}: {len(parts.chunks)} chunks, {parts.moves} positions")
-
-
-def _network(file: Path) -> Network:
-    """Read the network that is to evaluate."""
-    from knightadder.core.evaluation.network_file import read_network
-
-    try:
-        with reading(file):
-            return read_network(file)
-    except ValueError as error:
-        raise OptionError(str(error)) from None
 
 
 def _add_files(parts: Parts, files: Sequence[Path]) -> None:

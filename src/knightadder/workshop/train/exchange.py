@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from knightadder.core.evaluation.network_file import Network, read_network
+from knightadder.core.evaluation.network_file import Network
 from knightadder.core.layout import INPUTS
 from knightadder.engine.errors import OptionError
+from knightadder.engine.evaluator import load_network
 from knightadder.runs import reading, replacing, write_whole
 from knightadder.workshop.train.weights import Flat, Shape, dequantise
 
@@ -93,11 +94,7 @@ def read_weights(file: Path) -> tuple[Flat, Shape, int]:
     """
     if file.suffix == ".npz":
         return read_arrays(file)
-    try:
-        with reading(file):
-            network = read_network(file)
-    except ValueError as error:
-        raise OptionError(str(error)) from None
+    network = load_network(file)
     return dequantise(network), Shape(network.width, network.buckets, network.mirrored), network.scale
 
 
