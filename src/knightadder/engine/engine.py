@@ -139,12 +139,12 @@ class Engine:
         game = self._game
         if game.in_check:
             return "Evaluation: none (in check)"
-        parts = [worth_board(game.board, piece_worths(game))]
+        value = game.evaluate() * (1 - 2 * game.side_to_move)
+        parts = [worth_board(game.board, piece_worths(game, value))]
         if self._tables.evaluation == CLASSICAL:
             parts.insert(0, evaluation_table(break_down(game.trace(), self._tables.terms)))
         elif self._tables.evaluation == NETWORK:
             parts.append(bucket_line(self._tables, game.men))
-        value = game.evaluate() * (1 - 2 * game.side_to_move)
         return "\n".join([*parts, f"Evaluation: {value / 100:+.2f} (white side, {self._evaluator.name})"])
 
     def legal_moves(self) -> list[str]:

@@ -75,7 +75,7 @@ class Evaluation:
         """
         with _games(self.evaluation).lend() as game:
             game.set_up(self.fen)
-            return piece_worths(game)
+            return piece_worths(game, self.centipawns)
 
     def svg(self, *, orientation: chess.Color = chess.WHITE, size: int | None = 400) -> str:
         """Draw the board with the worth of each piece, in pawns.

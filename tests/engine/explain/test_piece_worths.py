@@ -21,7 +21,7 @@ SHIELD = "r2qk2r/ppp1p1pp/2n2n2/3p1b2/3P1B2/2N2N2/PPPQ2PP/R3RK2 w kq - 0 12"
 def worths(fen: str, evaluation: int) -> dict[int, int]:
     game = Game(new_tables(evaluation))
     game.set_up(fen)
-    found = piece_worths(game)
+    found = piece_worths(game, game.evaluate() * (1 - 2 * game.side_to_move))
     assert game.fen() == fen  # the game has lost nothing
     return found
 

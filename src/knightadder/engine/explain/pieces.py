@@ -12,12 +12,18 @@ _LETTERS = " PNBRQK  pnbrqk"  # by piece
 _RULE = "+-------" * 8 + "+"
 
 
-def piece_worths(game: Game) -> dict[int, int]:
+def piece_worths(game: Game, value: int) -> dict[int, int]:
     """Compute the worth of each piece on the board, pawns included and kings excluded.
 
     The worth counts all that changes with the piece: its value, its square, and what it does for or against other
     pieces. So a piece that only stands in the way of its own side can be worth less than nothing to it. The last piece
     that could mate a bare king is worth as much as the known win.
+
+    Parameters
+    ----------
+    game : Game
+    value : int
+        The static value of its position, in centipawns from White's view.
 
     Returns
     -------
@@ -25,9 +31,8 @@ def piece_worths(game: Game) -> dict[int, int]:
         Centipawns from White's view, by square, from a1 = 0 on.
     """
     sign = 1 - 2 * game.side_to_move
-    value = game.evaluate()
     squares = [square for square, piece in enumerate(game.board) if piece and piece & 7 != KING]
-    return {square: sign * (value - game.evaluate_without(square)) for square in squares}
+    return {square: value - sign * game.evaluate_without(square) for square in squares}
 
 
 def worth_board(board: Sequence[int], worths: dict[int, int]) -> str:
