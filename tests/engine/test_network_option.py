@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import chess
-import numpy as np
 import pytest
+from random_network import random_network
 
 from knightadder.core.evaluation.network_file import Network, network_bytes, read_network
 from knightadder.engine import evaluator
@@ -21,17 +21,6 @@ from knightadder.library.arrays import pack
 from knightadder.workshop.train.integer_model import integer_values
 
 BOARD = chess.Board("r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 0 3")
-
-
-def a_network(width: int = 64, seed: int = 1, buckets: int = 1) -> Network:
-    chance = np.random.default_rng(seed)
-
-    def weights(*shape: int) -> np.ndarray:
-        return chance.integers(-60, 61, shape).astype(np.int16)
-
-    return Network(
-        weights(768, width), weights(width), weights(buckets, 2, width), weights(buckets), mirrored=True, scale=400
-    )
 
 
 def value_of(engine: Engine) -> float:
@@ -54,7 +43,7 @@ def fresh() -> Iterator[Engine]:
     engine.close()
 
 
-BUILT_IN_NETWORK = a_network(32, seed=9)
+BUILT_IN_NETWORK = random_network(32, seed=9)
 
 
 @pytest.fixture
@@ -69,7 +58,7 @@ def built_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "a.nnue"
-    path.write_bytes(network_bytes(a_network()))
+    path.write_bytes(network_bytes(random_network()))
     return path
 
 
@@ -78,7 +67,7 @@ def test_a_network_evaluates_and_searches(fresh: Engine, file: Path) -> None:
     fresh.set_option("EvalFile", str(file))
     assert fresh.evaluation() == classical  # until it is chosen
     fresh.set_option("EvalType", "nnue")
-    assert value_of(fresh) == expected(a_network())
+    assert value_of(fresh) == expected(random_network())
     assert fresh.evaluation().endswith("(white side, nnue)")
     results = []
     fresh.go(Limits(depth=4), lambda news: None, results.append)
@@ -89,7 +78,7 @@ def test_a_network_evaluates_and_searches(fresh: Engine, file: Path) -> None:
 
 
 def test_the_evaluation_shows_the_bucket_and_the_worth_of_each_piece(fresh: Engine, file: Path) -> None:
-    network = a_network(buckets=8)
+    network = random_network(buckets=8)
     file.write_bytes(network_bytes(network))
     fresh.set_option("EvalFile", str(file))
     fresh.set_option("EvalType", "nnue")
@@ -108,21 +97,21 @@ def test_the_evaluation_shows_the_bucket_and_the_worth_of_each_piece(fresh: Engi
 
 def test_another_file_is_used_at_once(fresh: Engine, file: Path, tmp_path: Path) -> None:
     other = tmp_path / "b.nnue"
-    other.write_bytes(network_bytes(a_network(256, seed=2)))
+    other.write_bytes(network_bytes(random_network(256, seed=2)))
     fresh.set_option("EvalFile", str(file))
     fresh.set_option("EvalType", "nnue")
     fresh.set_option("EvalFile", str(other))
-    assert value_of(fresh) == expected(a_network(256, seed=2)) != expected(a_network())
-    other.write_bytes(network_bytes(a_network(seed=3)))
+    assert value_of(fresh) == expected(random_network(256, seed=2)) != expected(random_network())
+    other.write_bytes(network_bytes(random_network(seed=3)))
     fresh.set_option("EvalFile", str(other))  # of the same name, but changed meanwhile
-    assert value_of(fresh) == expected(a_network(seed=3)) != expected(a_network(256, seed=2))
+    assert value_of(fresh) == expected(random_network(seed=3)) != expected(random_network(256, seed=2))
 
 
 def test_the_built_in_network_is_the_default(fresh: Engine, file: Path, built_in: Path) -> None:
     fresh.set_option("EvalType", "nnue")
     assert value_of(fresh) == expected(BUILT_IN_NETWORK)
     fresh.set_option("EvalFile", str(file))
-    assert value_of(fresh) == expected(a_network()) != expected(BUILT_IN_NETWORK)
+    assert value_of(fresh) == expected(random_network()) != expected(BUILT_IN_NETWORK)
     fresh.set_option("EvalFile", "<built-in>")
     assert value_of(fresh) == expected(BUILT_IN_NETWORK)
     fresh.set_option("EvalType", "classical")
@@ -173,10 +162,10 @@ def test_without_the_built_in_network_the_evaluation_is_classical(
     with pytest.raises(OptionError, match="option EvalFile: the built-in network cannot be used"):
         engine.set_option("EvalFile", "<built-in>")
     engine.set_option("EvalFile", str(file))  # which is used at once, since the option EvalType has not changed
-    assert (value_of(engine), engine.problem) == (expected(a_network()), None)
+    assert (value_of(engine), engine.problem) == (expected(random_network()), None)
     with pytest.raises(OptionError, match="option EvalFile: the built-in network cannot be used"):
         engine.set_option("EvalFile", "<built-in>")
-    assert value_of(engine) == expected(a_network())
+    assert value_of(engine) == expected(random_network())
     engine.close()
 
 
@@ -194,9 +183,9 @@ def damaged(data: bytes) -> bytes:
         (None, "No such file"),
         (b"", "not a network"),
         (b"PGN\n" * 100, "not a network"),
-        (network_bytes(a_network())[:9000], "truncated"),
-        (damaged(network_bytes(a_network())), "damaged"),
-        (network_bytes(a_network(512)), "512 neurons"),
+        (network_bytes(random_network())[:9000], "truncated"),
+        (damaged(network_bytes(random_network())), "damaged"),
+        (network_bytes(random_network(512)), "512 neurons"),
     ],
 )
 def test_a_file_that_is_no_good_changes_nothing(
@@ -212,7 +201,7 @@ def test_a_file_that_is_no_good_changes_nothing(
     assert str(caught.value).startswith("option EvalFile: ")
     assert "\n" not in str(caught.value)
     assert fresh.options.eval_file == str(file)
-    assert value_of(fresh) == expected(a_network())
+    assert value_of(fresh) == expected(random_network())
 
 
 def test_an_engine_can_begin_with_a_network(file: Path) -> None:
@@ -221,7 +210,7 @@ def test_an_engine_can_begin_with_a_network(file: Path) -> None:
     options.set("EvalType", "nnue")
     engine = Engine(options)
     engine.set_position(BOARD.fen())
-    assert value_of(engine) == expected(a_network())
+    assert value_of(engine) == expected(random_network())
     engine.close()
     options.set("EvalFile", f"{file}.lost")
     with pytest.raises(OptionError, match=r"^option EvalFile: cannot read .*\.lost: No such file or directory$"):

@@ -6,6 +6,7 @@ import chess
 import numpy as np
 import pytest
 from core_helpers import INTERPRETED, compiled, new_game, random_positions, set_up, start_boards
+from random_network import random_network
 
 from knightadder.core.board.bitboard import ZERO
 from knightadder.core.board.movegen import ALL, generate
@@ -24,17 +25,6 @@ pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
 DEEPEST = np.int64(24)  # plies; further down, few pieces are left
 CASTLED, PASSED, PROMOTED, TAKEN_EN_PASSANT, CROSSED = range(5)  # kinds of moves that are counted
-
-
-def a_network(width: int = HIDDEN, buckets: int = 1, mirrored: bool = True, seed: int = 1) -> Network:
-    """Make a network of chance whose activations are neither all zero nor all clipped."""
-    chance = np.random.default_rng(seed)
-
-    def weights(most: int, *shape: int) -> np.ndarray:
-        return chance.integers(-most, most + 1, shape).astype(np.int16)
-
-    parts = weights(60, 768, width), weights(90, width), weights(60, buckets, 2, width), weights(9000, buckets)
-    return Network(*parts, mirrored=mirrored, scale=300)
 
 
 def tables_with(chosen: Network) -> np.record:
@@ -93,7 +83,7 @@ SHAPES = [(HIDDEN, 1, True), (HIDDEN, MAX_BUCKETS, True), (HIDDEN, 3, False), (1
 
 @pytest.mark.parametrize(("width", "buckets", "mirrored"), SHAPES)
 def test_it_equals_the_integer_model(width: int, buckets: int, mirrored: bool) -> None:
-    chosen = a_network(width, buckets, mirrored)
+    chosen = random_network(width, buckets, mirrored)
     records = pack(random_positions(31, 5 if INTERPRETED else 2500))
     values = np.zeros(len(records), np.int64)
     evaluate_all(tables_with(chosen), new_record(WORKER), records, values)
@@ -103,7 +93,7 @@ def test_it_equals_the_integer_model(width: int, buckets: int, mirrored: bool) -
 
 @pytest.mark.parametrize("chess960", [False, True])
 def test_the_way_to_a_position_makes_no_difference(chess960: bool) -> None:
-    tables = tables_with(a_network(buckets=MAX_BUCKETS))
+    tables = tables_with(random_network(HIDDEN, MAX_BUCKETS))
     game, fresh, counts = new_game(), new_record(WORKER), np.zeros(5, np.int64)
     starts = 2 if INTERPRETED else 50
     for number, board in zip(range(starts), start_boards(5, chess960), strict=False):
@@ -114,7 +104,7 @@ def test_the_way_to_a_position_makes_no_difference(chess960: bool) -> None:
 
 
 def test_it_sees_both_colours_alike() -> None:
-    tables, worker = tables_with(a_network(buckets=MAX_BUCKETS)), new_record(WORKER)
+    tables, worker = tables_with(random_network(HIDDEN, MAX_BUCKETS)), new_record(WORKER)
     boards = random_positions(32, 5 if INTERPRETED else 300)
     values = np.zeros((2, len(boards)), np.int64)
     evaluate_all(tables, worker, pack(boards), values[0])
@@ -126,7 +116,7 @@ def test_another_network_gives_other_values_at_once() -> None:
     worker, record = new_record(WORKER), pack([chess.Board()])
     found = []
     for seed in (1, 2):
-        chosen = a_network(seed=seed)
+        chosen = random_network(HIDDEN, seed=seed)
         values = np.zeros(1, np.int64)
         evaluate_all(tables_with(chosen), worker, record, values)
         assert values.tolist() == integer_values(chosen, record).tolist()
@@ -135,7 +125,7 @@ def test_another_network_gives_other_values_at_once() -> None:
 
 
 def test_values_shrink_towards_the_fifty_move_rule() -> None:
-    chosen = a_network()
+    chosen = random_network(HIDDEN)
     boards = [chess.Board(), chess.Board()]
     boards[1].halfmove_clock = 50
     records = pack(boards)
@@ -148,7 +138,7 @@ def test_values_shrink_towards_the_fifty_move_rule() -> None:
 @pytest.mark.parametrize(("width", "buckets"), [(2 * HIDDEN, 1), (HIDDEN, MAX_BUCKETS + 1)])
 def test_a_network_that_is_too_large_is_refused(width: int, buckets: int) -> None:
     tables = new_tables(NETWORK)
-    small = a_network()
+    small = random_network(HIDDEN)
     large = Network(
         np.zeros((768, width), np.int16),
         np.zeros(width, np.int16),
@@ -165,8 +155,8 @@ def test_a_network_that_is_too_large_is_refused(width: int, buckets: int) -> Non
 
 def test_a_network_takes_the_place_of_one_that_was_larger() -> None:
     records = pack(random_positions(33, 5 if INTERPRETED else 100))
-    tables, values = tables_with(a_network(buckets=MAX_BUCKETS)), np.zeros(len(records), np.int64)
-    small = a_network(16, 2, mirrored=False, seed=2)
+    tables, values = tables_with(random_network(HIDDEN, MAX_BUCKETS)), np.zeros(len(records), np.int64)
+    small = random_network(16, 2, mirrored=False, seed=2)
     network.fill_tables(tables, small)
     evaluate_all(tables, new_record(WORKER), records, values)
     assert values.tolist() == integer_values(small, records).tolist()
@@ -179,10 +169,11 @@ def test_without_weights_all_values_are_zero() -> None:
 
 
 def test_a_network_lives_as_long_as_the_tables() -> None:
-    tables, record = tables_with(a_network()), pack([chess.Board()])
+    tables, record = tables_with(random_network(HIDDEN)), pack([chess.Board()])
     values = np.zeros(2, np.int64)
     evaluate_all(tables, new_record(WORKER), record, values[:1])
-    others = [tables_with(a_network(seed=seed)) for seed in range(2, 6)]  # memory that was free would be used for these
+    # Memory that was free would be used for these.
+    others = [tables_with(random_network(HIDDEN, seed=seed)) for seed in range(2, 6)]
     evaluate_all(tables, new_record(WORKER), record, values[1:])
     assert values[0] == values[1] != 0
     assert len({int(each.network_address) for each in [tables, *others]}) == 5

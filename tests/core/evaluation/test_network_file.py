@@ -9,18 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from random_network import random_network
 
 from knightadder.core.evaluation.network_file import Network, network_bytes, parse_network, read_network
-
-
-def a_network(width: int = 16, buckets: int = 1, seed: int = 1) -> Network:
-    chance = np.random.default_rng(seed)
-
-    def weights(*shape: int) -> np.ndarray:
-        return chance.integers(-100, 101, shape).astype(np.int16)
-
-    parts = weights(768, width), weights(width), weights(buckets, 2, width), weights(buckets)
-    return Network(*parts, mirrored=True, scale=200, description="of chance, für Tests")
 
 
 def parts_of(network: Network) -> list[list]:
@@ -29,24 +20,24 @@ def parts_of(network: Network) -> list[list]:
 
 @pytest.mark.parametrize(("width", "buckets"), [(16, 1), (48, 8), (256, 8)])
 def test_what_is_written_is_read(tmp_path: Path, width: int, buckets: int) -> None:
-    network = a_network(width, buckets)
+    network = random_network(width, buckets)
     file = tmp_path / "one.nnue"
     file.write_bytes(network_bytes(network))
     assert file.stat().st_size < 1_000_000
     read = read_network(file)
     assert parts_of(read) == parts_of(network)
     assert (read.width, read.buckets) == (width, buckets)
-    assert (read.mirrored, read.scale, read.description) == (True, 200, "of chance, für Tests")
+    assert (read.mirrored, read.scale, read.description) == (True, 300, "of chance, für Tests")
     assert all(part.dtype == np.int16 for part in read.parts())
 
 
 def test_the_layout_is_that_of_the_description() -> None:
-    network = a_network(16, 2)
+    network = random_network(16, 2)
     data = network_bytes(network)
     assert data[:16] == b"Knightadder NNUE"
     assert data[16:48] == hashlib.sha256(data[48:]).digest()
     length = len(network.description.encode())
-    assert struct.unpack_from("<HHBBHHHI", data, 48) == (1, 16, 2, 1, 200, 255, 64, length)
+    assert struct.unpack_from("<HHBBHHHI", data, 48) == (1, 16, 2, 1, 300, 255, 64, length)
     assert data[64 : 64 + length].decode() == network.description
     assert data[64 + length : 128] == bytes(64 - length)
     numbers = struct.unpack(f"<{769 * 16 + 2 * 33}h", data[128:])
@@ -58,7 +49,7 @@ def test_the_layout_is_that_of_the_description() -> None:
 
 @pytest.mark.parametrize("place", [16, 40, 48, 50, 52, 53, 54, 60, 64, 100, 200, -1])
 def test_a_flipped_bit_is_noticed(place: int) -> None:
-    data = bytearray(network_bytes(a_network()))
+    data = bytearray(network_bytes(random_network()))
     data[place] ^= 4
     with pytest.raises(ValueError, match=r"^the network is (damaged|truncated)$"):
         parse_network(data)
@@ -66,7 +57,7 @@ def test_a_flipped_bit_is_noticed(place: int) -> None:
 
 @pytest.mark.parametrize("length", [1, 15, 16, 40, 63, 64, 100, 1000, -1])
 def test_a_truncated_file_is_noticed(tmp_path: Path, length: int) -> None:
-    data = network_bytes(a_network())
+    data = network_bytes(random_network())
     with pytest.raises(ValueError, match=r"^the network is truncated$"):
         parse_network(data[:length])
     with pytest.raises(ValueError, match=r"^the network is damaged$"):
@@ -85,7 +76,7 @@ def test_another_file_is_refused(tmp_path: Path, content: bytes) -> None:
 
 @pytest.mark.parametrize(("place", "value"), [(48, 2), (56, 127), (58, 32)])
 def test_another_format_is_refused(place: int, value: int) -> None:
-    data = bytearray(network_bytes(a_network()))
+    data = bytearray(network_bytes(random_network()))
     struct.pack_into("<H", data, place, value)
     data[16:48] = hashlib.sha256(data[48:]).digest()
     with pytest.raises(ValueError, match="another format"):
@@ -93,7 +84,7 @@ def test_another_format_is_refused(place: int, value: int) -> None:
 
 
 def test_weights_that_could_overflow_are_refused() -> None:
-    network = a_network(256)
+    network = random_network(256)
     features = np.full((768, 256), 1000, np.int16)
     features[31:, 0] = 0
     features[32:, 1:] = 0
@@ -120,8 +111,8 @@ def test_weights_that_could_overflow_are_refused() -> None:
 def test_what_no_engine_can_use_is_refused() -> None:
     for width in (8, 24, 4096):
         with pytest.raises(ValueError, match=f"a hidden layer of {width} "):
-            a_network(width)
-    network = a_network()
+            random_network(width)
+    network = random_network()
     with pytest.raises(ValueError, match="a scale of 0"):
         replace(network, scale=0)
     with pytest.raises(ValueError, match="do not fit together"):
@@ -132,6 +123,6 @@ def test_what_no_engine_can_use_is_refused() -> None:
 
 
 def test_the_description_makes_no_difference_to_the_key() -> None:
-    network = a_network()
-    assert replace(network, description="another").key == network.key != a_network(seed=2).key
+    network = random_network()
+    assert replace(network, description="another").key == network.key != random_network(seed=2).key
     assert replace(network, scale=network.scale + 1).key != network.key

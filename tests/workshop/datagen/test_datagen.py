@@ -8,9 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from random_network import random_network
 
 from knightadder import cli, progress
-from knightadder.core.evaluation.network_file import Network, network_bytes
+from knightadder.core.evaluation.network_file import network_bytes
 from knightadder.engine.errors import EngineError
 from knightadder.workshop.datagen import command, workers
 from knightadder.workshop.datagen import parts as parts_module
@@ -90,9 +91,7 @@ def test_runs_that_go_on(data, tmp_path):
 
 
 def test_a_network_evaluates_and_is_one_of_the_settings(data, tmp_path):
-    chance = np.random.default_rng(1)
-    shapes = (768, 16), (16,), (1, 2, 16), (1,)
-    network = Network(*(chance.integers(-60, 61, shape).astype(np.int16) for shape in shapes), True, 400)
+    network = random_network()
     (tmp_path / "a.nnue").write_bytes(network_bytes(network))
     assert data("games", "--positions", 1, *QUICK, "--network", "a.nnue")[0] == 0
     chunk = SelfPlayer(replace(SETTINGS, network=network)).play_chunk(0).tobytes()
