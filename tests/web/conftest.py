@@ -1,5 +1,7 @@
 """Fixtures of the tests of the web board."""
 
+import threading
+
 import pytest
 from board_server import BoardServer
 from board_tab import PATIENCE, open_tab
@@ -26,6 +28,22 @@ def engine(server):
     engine = StandInEngine()
     server.make_engine = lambda: engine
     return engine
+
+
+@pytest.fixture
+def late_engine(server):
+    """Give the engine of this test's tab, which is `wanted` at once, but is there only when `arrives` is set."""
+    engine = StandInEngine()
+    engine.wanted, engine.arrives = threading.Event(), threading.Event()
+
+    def make():
+        engine.wanted.set()
+        engine.arrives.wait(PATIENCE)
+        return engine
+
+    server.make_engine = make
+    yield engine
+    engine.arrives.set()  # where the test has failed
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import io
 import random
-import threading
 
 import chess
 import chess.pgn
@@ -405,18 +404,11 @@ def test_the_worths_help_nobody_in_a_game(tab):
     assert tab.error["text"].startswith("no evaluation while the game is running") and "worths" not in tab.newest
 
 
-def test_the_worths_wait_for_nothing(server, engine):
-    arrives = threading.Event()
-
-    def make():
-        arrives.wait(PATIENCE)
-        return engine
-
-    server.make_engine = make
+def test_the_worths_wait_for_nothing(server, late_engine):
     with open_tab(server, wait=False) as tab:
         tab.ask("worths", node=0)
         assert tab.error["text"] == "the engine is not loaded"
-        arrives.set()
+        late_engine.arrives.set()
         tab.until("engine", lambda message: message["state"] == "ready")
         assert tab.ask("worths", node=0).worths["fen"] == chess.STARTING_FEN
 
@@ -446,34 +438,19 @@ def test_a_closed_tab_stops_its_search(server, engine):
     assert engine.closed.wait(PATIENCE) and not engine.running
 
 
-def test_an_engine_that_comes_too_late_is_closed(server, engine):
-    wanted, arrives = threading.Event(), threading.Event()
-
-    def make():
-        wanted.set()
-        arrives.wait(PATIENCE)
-        return engine
-
-    server.make_engine = make
+def test_an_engine_that_comes_too_late_is_closed(server, late_engine):
     with open_tab(server, wait=False):
-        assert wanted.wait(PATIENCE)
-    arrives.set()
-    assert engine.closed.wait(PATIENCE)
+        assert late_engine.wanted.wait(PATIENCE)
+    late_engine.arrives.set()
+    assert late_engine.closed.wait(PATIENCE)
 
 
-def test_a_game_can_begin_before_the_engine_is_there(server, engine):
-    engine.script = ["e5"]
-    arrives = threading.Event()
-
-    def make():
-        arrives.wait(PATIENCE)
-        return engine
-
-    server.make_engine = make
+def test_a_game_can_begin_before_the_engine_is_there(server, late_engine):
+    late_engine.script = ["e5"]
     with open_tab(server, wait=False) as tab:
         tab.ask("new_game", color="white", initial=3600).play("e4")
         assert tab.sans == ["e4"] and tab.game["game"]["clock"]["running"] is None
-        arrives.set()
+        late_engine.arrives.set()
         tab.until("position", lambda message: message["san"] == "e5")
         assert tab.until("game")["game"]["clock"]["running"] == "white"
 
