@@ -281,6 +281,45 @@ def test_nothing_overlaps_whatever_the_size(page):
         assert abs(board["width"] - board["height"]) < 1
 
 
+LONG_PGN = """\
+1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O 9. h3 Nb8 10. d4 Nbd7 11. Nbd2 Bb7
+12. Bc2 Re8 13. Nf1 Bf8 14. Ng3 g6 15. a4 c5 16. d5 c4 17. Bg5 h6 18. Be3 Nc5 19. Qd2 h5 20. Ra3 Bg7 *
+"""
+
+
+def test_enough_moves_are_in_sight_below_the_analysis(page):
+    load_pgn(page, LONG_PGN)
+    expect(page.locator("#moves [data-node]")).to_have_count(40)
+    page.get_by_role("switch", name="Engine").click()
+    expect(page.locator("#lines li")).to_have_count(3)
+    page.get_by_role("switch", name="Worth of each piece").click()
+    expect(page.locator("#static-value")).to_have_text(re.compile("^Static value"))
+    for width, height in ((1280, 800), (1200, 830), (1366, 768)):
+        page.set_viewport_size({"width": width, "height": height})
+        while page.evaluate("[innerWidth, innerHeight]") != [width, height]:
+            pass
+        assert _rows_in_sight(page, height) >= 8, (width, height)
+        graph = page.locator("#graph").bounding_box()
+        page.mouse.click(graph["x"] + graph["width"] / 2, graph["y"] + graph["height"] / 2)
+        expect_shown(page, "Nbd7")  # ply 20 of 40
+        assert _rows_in_sight(page, height) >= 8, (width, height)
+        page.get_by_role("button", name="Last position").click()
+        expect_shown(page, "Bg7")
+        assert _rows_in_sight(page, height) >= 8, (width, height)
+        page.get_by_role("button", name="First position").click()
+        expect(page.locator("#moves [aria-current]")).to_have_count(0)
+
+
+def _rows_in_sight(page, height):
+    """Count the rows of moves of which nothing, or less than a pixel, is hidden in a window of this height."""
+    places = [page.locator(name).bounding_box() for name in (".side", "#moves")]
+    top, bottom = max(box["y"] for box in places) - 1, min(box["y"] + box["height"] for box in places) + 1
+    moves = page.locator("#moves [data-node]").evaluate_all(
+        "(all) => all.map((e) => e.getBoundingClientRect()).map(({ top, bottom }) => [top, bottom])"
+    )
+    return len({place for place in map(tuple, moves) if top <= place[0] and place[1] <= min(bottom, height)})
+
+
 def test_all_controls_have_names(page):
     analyse_tab(page)
     nameless = """() => [...document.querySelectorAll('button, input, select, textarea, [role=slider], [role=grid]')]

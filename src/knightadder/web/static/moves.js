@@ -55,7 +55,10 @@ export class MoveList {
     // Not scrollIntoView: that would also scroll the page, away from the board of a phone.
     const [top, box] = [button.offsetTop, this.element];
     if (top < box.scrollTop || top + button.offsetHeight > box.scrollTop + box.clientHeight) {
-      box.scrollTop = top - box.clientHeight / 2;
+      // Begin with a whole row, unless a long variation leaves none.
+      const wanted = top - box.clientHeight / 2;
+      const row = [...box.children].find(({ offsetTop }) => offsetTop >= wanted && offsetTop <= top);
+      box.scrollTop = row?.offsetTop ?? wanted;
     }
   }
 }
