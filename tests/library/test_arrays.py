@@ -60,6 +60,7 @@ def test_fens_and_boards_give_the_same_records() -> None:
         np.repeat(np.array(FENS), 2)[::2],
     ):
         assert pack(positions).tobytes() == one_by_one.tobytes()
+    assert pack(["startpos"]).tobytes() == pack([chess.Board()]).tobytes()
 
 
 def test_no_positions_are_no_error() -> None:

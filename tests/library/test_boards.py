@@ -12,7 +12,7 @@ from chess.engine import Limit
 
 from knightadder.engine.errors import PositionError
 from knightadder.engine.limits import Limits
-from knightadder.library.boards import limits_of, position_of
+from knightadder.library.boards import board_of, limits_of, position_of
 
 
 def random_game(seed: int, chess960: bool) -> chess.Board:
@@ -68,9 +68,34 @@ def test_position_of_begins_after_a_null_move() -> None:
     assert position_of(board)[1] == ("f3g1",)
 
 
-def test_position_of_refuses_variants() -> None:
-    with pytest.raises(PositionError, match="atomic is not played here"):
-        position_of(chess.variant.AtomicBoard())
+def test_board_of_gives_a_board_back_as_it_is() -> None:
+    board = chess.Board()
+    board.push_san("e4")
+    assert board_of(board) is board
+
+
+@pytest.mark.parametrize("chess960", [False, True])
+def test_board_of_reads_fens(chess960: bool) -> None:
+    for seed in range(100):
+        board = random_game(seed, chess960)
+        for text in (board.fen(), board.shredder_fen(), f" {board.fen(en_passant='fen')} "):
+            read = board_of(text)
+            assert read.fen() == board.fen()
+            assert read.chess960 == board.has_chess960_castling_rights()
+            moves = set(board.legal_moves) if read.chess960 == chess960 else set(chess.Board(board.fen()).legal_moves)
+            assert set(read.legal_moves) == moves
+
+
+def test_board_of_refuses_what_is_no_position() -> None:
+    with pytest.raises(PositionError, match=r"^illegal position 3: atomic is not played here$"):
+        board_of(chess.variant.AtomicBoard(), "position 3")
+    for text in ("", "start", "8/8/8/8/8/8/8/8 w - - 0 1", "9" * 10_000):
+        with pytest.raises(PositionError, match=r"^illegal position: ") as caught:
+            board_of(text)
+        assert len(str(caught.value)) < 200 and str(caught.value).isprintable()
+    for other in (None, 5, b"startpos", chess.BaseBoard(), [chess.STARTING_FEN]):
+        with pytest.raises(TypeError, match=r"^position is a chess\.Board, a FEN or 'startpos', not "):
+            board_of(other)
 
 
 def test_limits_of_translates_seconds_into_milliseconds() -> None:

@@ -392,6 +392,27 @@ def test_options_that_no_line_holds_are_refused_in_one_line(engine: Engine, opti
     assert engine.play(chess.Board(), Limit(depth=1)).move
 
 
+def test_a_fen_or_startpos_stands_for_a_board(engine: Engine) -> None:
+    for text, best in (("startpos", None), ("6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1", "d1d8")):
+        board, limit = chess.Board() if text == "startpos" else chess.Board(text), Limit(depth=3)
+        moves = [
+            engine.play(text, limit, ponder=True).move,
+            asyncio.run(engine.play_async(text, limit)).move,
+            engine.analyse(text, limit).best_move,
+            asyncio.run(engine.analyse_async(text, limit)).best_move,
+            engine.stream(text, limit).result().best_move,
+            engine.play(text, limit, root_moves=board.legal_moves).move,
+        ]
+        assert all(move in board.legal_moves for move in moves)
+        assert best is None or {move.uci() for move in moves} == {best}
+    with pytest.raises(PositionError, match="a FEN has 4 to 6 fields"):
+        engine.analyse("nonsense", Limit(depth=1))
+    for other in (None, 5, chess.BaseBoard()):
+        for call in (engine.play, engine.analyse, engine.stream):
+            with pytest.raises(TypeError, match=r"^position is a chess\.Board, a FEN or 'startpos', not "):
+                call(other, Limit(depth=1))
+
+
 def test_illegal_positions_are_refused_and_the_engine_lives_on(engine: Engine) -> None:
     no_king = chess.Board("8/8/8/8/8/8/8/K7 w - - 0 1")
     with pytest.raises(PositionError, match="illegal position"):

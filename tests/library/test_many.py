@@ -118,6 +118,8 @@ def test_moves_are_written_as_the_board_writes_them() -> None:
     standard, chess960 = analyse_many([chess.Board(fen), chess.Board(fen, chess960=True)], Limit(depth=4), multipv=99)
     assert chess.Move.from_uci("e1g1") in [line.move for line in standard.lines]
     assert chess.Move.from_uci("e1h1") in [line.move for line in chess960.lines]
+    [own] = analyse_many(["5k2/8/8/8/8/8/8/5K1R w K - 0 1"], Limit(depth=4), multipv=99)  # possible only in Chess960
+    assert chess.Move.from_uci("f1h1") in [line.move for line in own.lines]
 
 
 def test_results_are_told_as_they_come() -> None:
@@ -169,7 +171,7 @@ def test_an_illegal_position_is_named() -> None:
         (chess.variant.AtomicBoard(), "illegal position 1: atomic is not played here"),
     ):
         with pytest.raises(PositionError, match=message):
-            analyse_many([chess.STARTING_FEN, bad, "more nonsense"], Limit(depth=1))
+            analyse_many(["startpos", bad, "more nonsense"], Limit(depth=1))
 
 
 def test_an_illegal_move_on_a_board_is_named() -> None:
@@ -231,7 +233,7 @@ def test_a_search_that_is_stopped_before_it_begins_has_a_line_all_the_same(monke
 
 def test_other_types_are_refused() -> None:
     for wrong in (chess.STARTING_FEN, [3]):
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match=r"^(several positions are wanted|position 0 is a chess\.Board, a FEN or )"):
             analyse_many(wrong, Limit(depth=1))
 
 

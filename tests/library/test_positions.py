@@ -299,6 +299,18 @@ def test_an_interrupt_ends_perft(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- all of them -----------------------------------------------------------------------------------------------------
 
 
+def test_a_fen_or_startpos_stands_for_a_board() -> None:
+    start, castling = chess.Board(), chess.Board("rk5r/8/8/8/8/8/8/RK5R w HAha - 0 1", chess960=True)
+    for text, board in [("startpos", start), (chess.STARTING_FEN, start), (castling.shredder_fen(), castling)]:
+        assert evaluate(text) == evaluate(board)
+        assert legal_moves(text) == legal_moves(board)
+        assert divide(text, 2) == divide(board, 2)
+        assert perft(text, 2) == perft(board, 2)
+        for move in board.legal_moves:
+            assert see(text, move) == see(board, move)
+    assert chess.Move.from_uci("b1h1") in legal_moves(castling.fen())
+
+
 def test_illegal_positions_moves_and_evaluations_are_refused() -> None:
     for question in (evaluate, legal_moves, lambda board: perft(board, 1), lambda board: perft(board, 0)):
         with pytest.raises(PositionError, match="not to move is in check"):
@@ -307,8 +319,10 @@ def test_illegal_positions_moves_and_evaluations_are_refused() -> None:
             question(chess.Board(None))
         with pytest.raises(PositionError, match="atomic is not played here"):
             question(chess.variant.AtomicBoard())
-        for other in (None, 5, chess.STARTING_FEN, chess.BaseBoard()):
-            with pytest.raises(TypeError, match=r"board is a chess\.Board, not"):
+        with pytest.raises(PositionError, match=r"^illegal position: a FEN has 4 to 6 fields, not 2$"):
+            question("start position")
+        for other in (None, 5, chess.BaseBoard(), b"startpos"):
+            with pytest.raises(TypeError, match=r"^position is a chess\.Board, a FEN or 'startpos', not"):
                 question(other)
     for name in ("e2e5", "0000", "e7e5"):
         with pytest.raises(PositionError, match=f"illegal move: {name}"):

@@ -16,12 +16,12 @@ from knightadder.core.entries.batch import NO_VALUE, evaluate_records, pack_fens
 from knightadder.core.layout import WORKER, new_record
 from knightadder.core.native.processors import processors
 from knightadder.engine.errors import PositionError
-from knightadder.library.boards import checked_board, fen_of, whole
+from knightadder.library.boards import Position, board_of, fen_of, whole
 from knightadder.library.shared import Stock, tables_of
 
-Positions: TypeAlias = Iterable[chess.Board | str] | NDArray[Any]
+Positions: TypeAlias = Iterable[Position] | NDArray[Any]
 
-_Block: TypeAlias = Sequence[chess.Board | str] | NDArray[Any]
+_Block: TypeAlias = Sequence[Position] | NDArray[Any]
 
 _BLOCK = 1 << 15  # positions in a call of the core; Ctrl-C does not interrupt a call
 _LONGEST_FIELD = 80  # of a FEN; the 64 squares and seven slashes are 71 characters
@@ -35,8 +35,9 @@ def pack(positions: Positions) -> NDArray[np.void]:
     Parameters
     ----------
     positions : iterable of chess.Board or str, or array
-        Boards or FENs, or an array of FENs (of ``str`` or ``bytes``). The moves that led to a board are not kept, and
-        counters are limited: at most 255 plies since the last capture or pawn move, and 16 bits of move number.
+        Boards, FENs or ``"startpos"``, or an array of FENs (of ``str`` or ``bytes``). The moves that led to a board
+        are not kept, and counters are limited: at most 255 plies since the last capture or pawn move, and 16 bits of
+        move number.
 
     Returns
     -------
@@ -121,8 +122,8 @@ def evaluate_many(
     Parameters
     ----------
     positions : iterable of chess.Board or str, or array
-        Boards or FENs; an array of FENs (of ``str`` or ``bytes``); or an array of packed positions from `pack`, such as
-        a memory-mapped file of them, which is read block by block.
+        Boards, FENs or ``"startpos"``; an array of FENs (of ``str`` or ``bytes``); or an array of packed positions from
+        `pack`, such as a memory-mapped file of them, which is read block by block.
     evaluation : str, optional
         ``"classical"``, ``"pesto"`` or ``"nnue"``; the default of the option ``EvalType`` if missing.
     illegal : int, optional
@@ -230,15 +231,13 @@ def _characters(block: _Block, start: int) -> tuple[NDArray[np.uint8], NDArray[n
     return np.frombuffer(bytearray("".join(texts).encode("ascii", "replace")), np.uint8), ends
 
 
-def _fen(position: chess.Board | str, number: int) -> str:
+def _fen(position: Position, number: int) -> str:
+    if position == "startpos":
+        return fen.START
     if isinstance(position, str):
         return position if position.isascii() else " ".join(position.split())
-    if not isinstance(position, chess.Board):
-        raise TypeError(f"position {number} is neither a board nor a FEN: {position!r:.60}")
-    try:
-        return fen_of(checked_board(position))
-    except PositionError as error:
-        raise PositionError(str(error).replace("position", f"position {number}", 1)) from None
+    what = f"position {number}"
+    return fen_of(board_of(position, what), what)
 
 
 def _illegal(block: _Block, place: int, start: int) -> PositionError:

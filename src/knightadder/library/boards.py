@@ -7,12 +7,16 @@ import contextlib
 import math
 from collections.abc import Iterable, Iterator
 from numbers import Integral, Real
+from typing import TypeAlias
 
 import chess
 import chess.engine
 
+from knightadder.core.board import fen
 from knightadder.engine.errors import PositionError
 from knightadder.engine.limits import Limits
+
+Position: TypeAlias = chess.Board | str
 
 # More than any search reaches, and less than 64 bits hold; larger limits have the same effect.
 _MOST_NODES = 1 << 62
@@ -24,37 +28,63 @@ _MOST_SECONDS = 4_000_000.0  # 46 days; where threads wait by 32-bit millisecond
 _MOST_HISTORY = 100
 
 
-def checked_board(board: chess.Board) -> chess.Board:
-    """Give a board back; TypeError if it is not a board, PositionError if its variant is not supported."""
-    if not isinstance(board, chess.Board):
-        raise TypeError(f"board is a chess.Board, not {board!r:.60}")
-    if board.uci_variant != "chess":
-        raise PositionError(f"illegal position: {board.uci_variant} is not played here")
-    return board
+def board_of(position: Position, what: str = "position") -> chess.Board:
+    """Give the board of a position.
+
+    Parameters
+    ----------
+    position : chess.Board or str
+        A board, which is given back; a FEN, which is of Chess960 if its castling rights are possible only there; or
+        ``"startpos"``.
+    what : str
+        The name that the caller knows it by.
+
+    Raises
+    ------
+    TypeError
+        If it is none of these.
+    PositionError
+        If it is not a FEN, or the board's variant is not supported.
+    """
+    if isinstance(position, str):
+        try:
+            setup = fen.parse_fen(fen.START if position == "startpos" else position)
+        except fen.FenError as error:
+            raise PositionError(f"illegal {what}: {error}") from None
+        board = chess.Board(fen.write_fen(setup, True), chess960=True)
+        board.chess960 = board.has_chess960_castling_rights()
+        return board
+    if not isinstance(position, chess.Board):
+        raise TypeError(f"{what} is a chess.Board, a FEN or 'startpos', not {position!r:.60}")
+    if position.uci_variant != "chess":
+        raise PositionError(f"illegal {what}: {position.uci_variant} is not played here")
+    return position
 
 
-def fen_of(board: chess.Board) -> str:
+def fen_of(board: chess.Board, what: str = "position") -> str:
     """Write the FEN of a board; PositionError if its attributes have impossible values."""
-    with _intact():
+    with _intact(what):
         return board.fen()
 
 
 @contextlib.contextmanager
-def _intact() -> Iterator[None]:
+def _intact(what: str) -> Iterator[None]:
     """Convert any error of a board to a PositionError: its attributes may have been set to anything."""
     try:
         yield
     except Exception as error:
-        raise PositionError(f"illegal position: {type(error).__name__}: {error!s:.80}") from None
+        raise PositionError(f"illegal {what}: {type(error).__name__}: {error!s:.80}") from None
 
 
-def position_of(board: chess.Board) -> tuple[str, tuple[str, ...]]:
+def position_of(board: chess.Board, what: str = "position") -> tuple[str, tuple[str, ...]]:
     """Give a position and the moves from it to the board, as far as they matter for the rest of the game.
 
     Parameters
     ----------
     board : chess.Board
         With the moves that led to it; those since the last capture or pawn move count for repetitions.
+    what : str
+        The name that the caller knows it by.
 
     Returns
     -------
@@ -64,10 +94,9 @@ def position_of(board: chess.Board) -> tuple[str, tuple[str, ...]]:
     Raises
     ------
     PositionError
-        If the variant is not chess or Chess960, or the board cannot occur in a game.
+        If the board cannot occur in a game.
     """
-    checked_board(board)
-    with _intact():
+    with _intact(what):
         board.fen()  # raises if the board is invalid, which earlier positions may not show
         history = min(board.halfmove_clock, _MOST_HISTORY)
         root = board.copy(stack=history)  # copying a long game takes long
@@ -180,7 +209,7 @@ def _milliseconds(name: str, seconds: float | None) -> int | None:
 def _names(board: chess.Board, moves: Iterable[chess.Move] | None) -> tuple[str, ...]:
     if moves is None:
         return ()
-    names = tuple(name_of(checked_board(board), move, "a root move") for move in moves)
+    names = tuple(name_of(board, move, "a root move") for move in moves)
     if not names:
         raise PositionError("there is no root move to choose from")
     return names

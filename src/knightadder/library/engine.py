@@ -15,7 +15,7 @@ from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.limits import Limits
 from knightadder.engine.loader import load_engine
 from knightadder.engine.options import Options
-from knightadder.library.boards import limits_of, position_of, whole
+from knightadder.library.boards import Position, board_of, limits_of, position_of, whole
 from knightadder.library.results import Analysis, PlayResult
 from knightadder.library.stream import Stream, logger
 
@@ -127,7 +127,7 @@ class Engine:
 
     def play(
         self,
-        board: chess.Board,
+        board: Position,
         limit: chess.engine.Limit,
         *,
         ponder: bool = False,
@@ -137,8 +137,8 @@ class Engine:
 
         Parameters
         ----------
-        board : chess.Board
-            The position, with the moves that led to it.
+        board : chess.Board or str
+            The position: a board, with the moves that led to it; a FEN; or ``"startpos"``.
         limit : chess.engine.Limit
             A time, a depth, a number of nodes, or the clocks of a game.
         ponder : bool
@@ -157,12 +157,13 @@ class Engine:
             If the limit, or one of its values, is not possible.
         """
         began = monotonic()
+        board = board_of(board)
         stream = self._search_for_move(board, limit, root_moves)
         return self._answer(stream.result(), board, limit, ponder, monotonic() - began)
 
     async def play_async(
         self,
-        board: chess.Board,
+        board: Position,
         limit: chess.engine.Limit,
         *,
         ponder: bool = False,
@@ -170,12 +171,13 @@ class Engine:
     ) -> PlayResult:
         """Choose a move; see `play`. Cancelling the task ends the search."""
         began = monotonic()
+        board = board_of(board)
         stream = self._search_for_move(board, limit, root_moves)
         return self._answer(await stream.result_async(), board, limit, ponder, monotonic() - began)
 
     def analyse(
         self,
-        board: chess.Board,
+        board: Position,
         limit: chess.engine.Limit,
         *,
         multipv: int = 1,
@@ -185,8 +187,8 @@ class Engine:
 
         Parameters
         ----------
-        board : chess.Board
-            The position, with the moves that led to it.
+        board : chess.Board or str
+            The position: a board, with the moves that led to it; a FEN; or ``"startpos"``.
         limit : chess.engine.Limit
             A time, a depth, a number of nodes.
         multipv : int
@@ -207,7 +209,7 @@ class Engine:
 
     async def analyse_async(
         self,
-        board: chess.Board,
+        board: Position,
         limit: chess.engine.Limit,
         *,
         multipv: int = 1,
@@ -218,7 +220,7 @@ class Engine:
 
     def stream(
         self,
-        board: chess.Board,
+        board: Position,
         limit: chess.engine.Limit | None = None,
         *,
         multipv: int = 1,
@@ -228,8 +230,8 @@ class Engine:
 
         Parameters
         ----------
-        board : chess.Board
-            The position, with the moves that led to it.
+        board : chess.Board or str
+            The position: a board, with the moves that led to it; a FEN; or ``"startpos"``.
         limit : chess.engine.Limit, optional
             When to end; by default the analysis runs until `Stream.stop` or the end of a ``with`` block.
         multipv : int
@@ -246,6 +248,7 @@ class Engine:
         ValueError, TypeError
             If the limit, one of its values, or the number of lines (1 to 256) is not possible.
         """
+        board = board_of(board)
         return self._begin(board, limits_of(board, limit, root_moves), multipv)
 
     def stop(self) -> None:

@@ -22,7 +22,7 @@ from knightadder.engine.notation import parse_uci
 from knightadder.engine.short_search import ShortSearch
 from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
 from knightadder.library.arrays import pack
-from knightadder.library.boards import limits_of, position_of, whole
+from knightadder.library.boards import Position, board_of, limits_of, position_of, whole
 from knightadder.library.engine import MOST_LINES, Folders
 from knightadder.library.results import Analysis, line_of
 from knightadder.library.shared import tables_of
@@ -37,7 +37,7 @@ _LOOK_UP = 0.5  # seconds; where the system does not interrupt a waiting thread,
 
 
 def analyse_many(
-    boards: Iterable[chess.Board | str],
+    boards: Iterable[Position],
     limit: chess.engine.Limit,
     *,
     workers: int | None = None,
@@ -56,7 +56,7 @@ def analyse_many(
     Parameters
     ----------
     boards : iterable of chess.Board or str
-        Boards, whose moves since the last capture or pawn move count for repetitions; or FENs.
+        Boards, whose moves since the last capture or pawn move count for repetitions; FENs; or ``"startpos"``.
     limit : chess.engine.Limit
         For each position: a depth, a number of nodes, a mate, or a time.
     workers : int, optional
@@ -166,21 +166,22 @@ def _megabytes(limits: Limits) -> int:
     return max(1, min(-(-limits.nodes // _NODES_A_MEGABYTE), _MOST_MEGABYTES))
 
 
-def _tasks(boards: Iterable[chess.Board | str]) -> tuple[list[_Task], NDArray[np.void]]:
+def _tasks(boards: Iterable[Position]) -> tuple[list[_Task], NDArray[np.void]]:
     """Convert boards to packed positions and the moves from there."""
-    roots: list[chess.Board | str] = []
+    roots: list[str] = []
     tasks = []
     if isinstance(boards, str):
         raise TypeError("several positions are wanted, not one FEN")
-    for board in boards:
-        # For boards of other variants, `pack` reports the error.
-        if isinstance(board, chess.Board) and board.uci_variant == "chess":
-            root, moves = position_of(board)
-            roots.append(root)
-            tasks.append(_Task(_encoded(moves), board.chess960))
-        else:
-            roots.append(board)
-            tasks.append(_Task(_encoded(()), False))
+    for number, position in enumerate(boards):
+        what = f"position {number}"
+        try:
+            board = board_of(position, what)
+            root, moves = position_of(board, what)
+        except PositionError:
+            pack(roots)  # names an earlier position if one is illegal as well
+            raise
+        roots.append(root)
+        tasks.append(_Task(_encoded(moves), board.chess960))
     return tasks, pack(roots)
 
 

@@ -16,7 +16,7 @@ from knightadder.engine.evaluator import evaluation_of
 from knightadder.engine.explain.pieces import piece_worths
 from knightadder.engine.explain.terms import Breakdown, Term, break_down
 from knightadder.engine.game import Game
-from knightadder.library.boards import checked_board, fen_of, name_of, whole
+from knightadder.library.boards import Position, board_of, fen_of, name_of, whole
 from knightadder.library.drawing import board_with_numbers
 from knightadder.library.shared import Stock, tables_of
 
@@ -99,13 +99,13 @@ class Evaluation:
         return self.svg()
 
 
-def evaluate(board: chess.Board, evaluation: str | None = None) -> Evaluation:
+def evaluate(board: Position, evaluation: str | None = None) -> Evaluation:
     """Give the static value of a position: the engine's evaluation without search.
 
     Parameters
     ----------
-    board : chess.Board
-        The position.
+    board : chess.Board or str
+        The position: a board, a FEN or ``"startpos"``.
     evaluation : str, optional
         ``"classical"``, which also gives its terms, ``"pesto"`` or ``"nnue"``; the default of the option ``EvalType``
         if missing.
@@ -118,7 +118,8 @@ def evaluate(board: chess.Board, evaluation: str | None = None) -> Evaluation:
         If there is no such evaluation, or its network cannot be used.
     """
     tables = tables_of(evaluation)
-    fen = fen_of(checked_board(board))
+    board = board_of(board)
+    fen = fen_of(board)
     with _games(evaluation).lend() as game:
         game.set_up(fen)
         value = game.evaluate()
@@ -127,25 +128,26 @@ def evaluate(board: chess.Board, evaluation: str | None = None) -> Evaluation:
         return Evaluation(value if board.turn else -value, board.turn, game.in_check, breakdown, fen, name)
 
 
-def legal_moves(board: chess.Board) -> list[chess.Move]:
+def legal_moves(board: Position) -> list[chess.Move]:
     """Give the legal moves of a position, by the engine's move generator.
 
     Parameters
     ----------
-    board : chess.Board
-        The position. In Chess960, castling is king takes rook, as in python-chess.
+    board : chess.Board or str
+        The position: a board, a FEN or ``"startpos"``. In Chess960, castling is king takes rook, as in python-chess.
 
     Raises
     ------
     PositionError
         If the position is illegal.
     """
+    board = board_of(board)
     with _games().lend() as game:
-        _set_up(game, board)
+        game.set_up(fen_of(board))  # without the moves that led to it
         return [chess.Move.from_uci(name) for name in game.legal_moves_uci(board.chess960)]
 
 
-def see(board: chess.Board, move: chess.Move) -> int:
+def see(board: Position, move: chess.Move) -> int:
     """Give the value of the exchange that a move starts, for the side that moves, by static exchange evaluation.
 
     After the move both sides may capture on its target square in turn, each with its least valuable piece and only
@@ -155,8 +157,8 @@ def see(board: chess.Board, move: chess.Move) -> int:
 
     Parameters
     ----------
-    board : chess.Board
-        The position.
+    board : chess.Board or str
+        The position: a board, a FEN or ``"startpos"``.
     move : chess.Move
         A legal move; a quiet one is worth 0, or less if it loses the piece.
 
@@ -170,25 +172,26 @@ def see(board: chess.Board, move: chess.Move) -> int:
     PositionError
         If the position or the move is illegal.
     TypeError
-        If ``board`` is not a board, or ``move`` is not a move.
+        If ``board`` is no position, or ``move`` is not a move.
     """
+    board = board_of(board)
     with _games().lend() as game:
-        _set_up(game, board)
+        game.set_up(fen_of(board))  # without the moves that led to it
         name = name_of(board, move)
         # The core tells whether an exchange wins at least a value; the result is just below the first that it does not.
         steps = range(_LEAST + _STEP, _MOST + _STEP, _STEP)
         return _LEAST + _STEP * bisect_left(steps, True, key=lambda value: not game.exchange_wins(name, value))
 
 
-def perft(board: chess.Board, depth: int) -> int:
+def perft(board: Position, depth: int) -> int:
     """Count the leaves of the tree of legal moves from a position.
 
     Ctrl-C ends the count.
 
     Parameters
     ----------
-    board : chess.Board
-        The position.
+    board : chess.Board or str
+        The position: a board, a FEN or ``"startpos"``.
     depth : int
         Plies, at least 0.
 
@@ -205,13 +208,13 @@ def perft(board: chess.Board, depth: int) -> int:
     return sum(divide(board, depth).values())
 
 
-def divide(board: chess.Board, depth: int) -> dict[chess.Move, int]:
+def divide(board: Position, depth: int) -> dict[chess.Move, int]:
     """Count the leaves of the tree of legal moves by first move; see `perft`.
 
     Parameters
     ----------
-    board : chess.Board
-        The position.
+    board : chess.Board or str
+        The position: a board, a FEN or ``"startpos"``.
     depth : int
         Plies, at least 1.
 
@@ -224,8 +227,9 @@ def divide(board: chess.Board, depth: int) -> dict[chess.Move, int]:
     """
     depth = whole("depth", depth, 1, _DEEPEST)
     counts: dict[str, int] = {}
+    board = board_of(board)
     with _games().lend() as game:
-        _set_up(game, board)
+        game.set_up(fen_of(board))  # without the moves that led to it
         thread = threading.Thread(
             target=lambda: counts.update(game.perft(depth, chess960=board.chess960)), name="perft"
         )
@@ -245,8 +249,3 @@ def divide(board: chess.Board, depth: int) -> dict[chess.Move, int]:
 def _games(evaluation: str | None = None) -> Stock[Game]:
     tables = tables_of(evaluation)
     return Stock(lambda: Game(tables))
-
-
-def _set_up(game: Game, board: chess.Board) -> None:
-    """Set a position up, without the moves that led to it."""
-    game.set_up(fen_of(checked_board(board)))
