@@ -61,6 +61,7 @@ class FakeAnalyst:
                 0,
                 0.0,
                 (move,),
+                board.fen(),
             )
             for rank, (score, move) in enumerate(found[:multipv], 1)
         )

@@ -66,6 +66,7 @@ class Chooser:
                 tbhits=0,
                 time=0.0,
                 pv=(move,),
+                fen=board.fen(),
             )
             return PlayResult(move, None, line)
         finally:

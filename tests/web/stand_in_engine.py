@@ -52,7 +52,7 @@ class StandInEngine:
             moves = [board.parse_san(self.script.pop(0))]
         infos = [_info(board, move, rank, self.cp) for rank, move in enumerate(moves[:multipv], 1)]
         result = Result(moves[0].uci(), None, infos[0])
-        stream = Stream(board.turn, lambda: self._end(stream, result))
+        stream = Stream(board.fen(), lambda: self._end(stream, result))
         for info in infos:
             stream.report(info)
         if limit is not None and not self.endless:

@@ -1,12 +1,13 @@
-"""Boards as SVG images, drawn by python-chess, with a number on each piece."""
+"""Boards as SVG images, drawn by python-chess, with a number on each piece or a table beside them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
 import chess
 import chess.svg
 
+_SMALL = 240  # pixels
 _RECT = "{http://www.w3.org/2000/svg}rect"
 
 
@@ -34,6 +35,28 @@ def board_with_numbers(
             left, top, side = (float(rect.get(key, 0)) for key in ("x", "y", "width"))
             texts.append(_label(names[name], left + side / 2, top + side, side / 4))
     return svg.replace("</svg>", "".join(texts) + "</svg>")
+
+
+def board_with_table(board: chess.BaseBoard, move: chess.Move | None, rows: Iterable[Iterable[str]]) -> str:
+    """Draw a small board with an arrow for a move, and a table beside it, as HTML.
+
+    Parameters
+    ----------
+    board : chess.BaseBoard
+        The pieces.
+    move : chess.Move or None
+        The move.
+    rows : iterable of iterable of str
+        The cells of the table by row.
+    """
+    arrows = [chess.svg.Arrow(move.from_square, move.to_square)] if move else []
+    svg = chess.svg.board(board, arrows=arrows, size=_SMALL)
+    cell = '<td style="text-align: left; white-space: nowrap">{}</td>'
+    table = "".join(f"<tr>{''.join(cell.format(escape(text)) for text in row)}</tr>" for row in rows)
+    return (
+        '<div style="display: flex; gap: 1em; align-items: flex-start">'
+        f'<div style="flex: none">{svg}</div><table>{table}</table></div>'
+    )
 
 
 def _label(text: str, middle: float, bottom: float, height: float) -> str:

@@ -291,7 +291,7 @@ class Engine:
             self._core.set_option("UCI_Chess960", str(board.chess960).lower())
             self._core.set_option("MultiPV", str(multipv))
             self._core.set_position(fen, moves)
-            self._stream = stream = Stream(board.turn, self._core.stop)
+            self._stream = stream = Stream(board.fen(), self._core.stop)
             self._core.go(limits, stream.report, stream.finish)
         return stream
 

@@ -110,9 +110,20 @@ def analyse_many(
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """The part of a task that is not in the position's record: the moves played from it, and the castling notation."""
+    """The part of a task that is not in the position's record: the moves played from it, and what they led to.
+
+    Attributes
+    ----------
+    moves : array of int64
+        The moves, as squares and promotion.
+    fen : str
+        The position to analyse.
+    chess960 : bool
+        Whether castling is written as king takes rook.
+    """
 
     moves: NDArray[np.int64]
+    fen: str
     chess960: bool
 
 
@@ -136,8 +147,7 @@ class _Analyst:
             stop[0] = 1
         with _ends_after(self._limits.movetime, stop):
             infos, result = self._search.search(self._limits, self._lines, stop, task.chess960)
-        black_to_move = (int(records["stm_ep"][index]) >> 7) ^ (len(task.moves) & 1)
-        lines = tuple(line_of(info, not black_to_move) for info in infos)
+        lines = tuple(line_of(info, task.fen) for info in infos)
         best, reply = [chess.Move.from_uci(name) if name else None for name in (result.best_move, result.ponder)]
         return Analysis(lines, best, reply)
 
@@ -181,7 +191,7 @@ def _tasks(boards: Iterable[Position]) -> tuple[list[_Task], NDArray[np.void]]:
             pack(roots)  # names an earlier position if one is illegal as well
             raise
         roots.append(root)
-        tasks.append(_Task(_encoded(moves), board.chess960))
+        tasks.append(_Task(_encoded(moves), board.fen(), board.chess960))
     return tasks, pack(roots)
 
 

@@ -28,7 +28,7 @@ _DEEPEST = 60  # plies of perft; the core has room for about three times as many
 _LOOK_UP = 0.1  # seconds; where the system does not interrupt a waiting thread, it checks for Ctrl-C this often
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
     """The static value of a position. Jupyter shows it as a board with the worth of each piece.
 
@@ -94,6 +94,9 @@ class Evaluation:
         """
         numbers = {square: f"{worth / 100:+.2f}" for square, worth in self.pieces.items()}
         return board_with_numbers(chess.BaseBoard(self.fen.split()[0]), numbers, orientation, size)
+
+    def __repr__(self) -> str:
+        return f"<Evaluation: {self.centipawns / 100:+.2f}, {self.evaluation}, {self.fen}>"
 
     def _repr_svg_(self) -> str:
         return self.svg()

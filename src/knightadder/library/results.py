@@ -1,14 +1,23 @@
-"""The results of a search by the library: lines, analyses and moves, in python-chess's terms."""
+"""The results of a search by the library: lines, analyses and moves, in python-chess's terms.
 
+As text they are short, in Jupyter a board beside the lines; both write scores in pawns from White's view.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import chess
 from chess.engine import Cp, Mate, PovScore, PovWdl, Wdl
 
 from knightadder.engine.info import Bound, Info
+from knightadder.library.boards import board_of
+from knightadder.library.drawing import board_with_table
+from knightadder.library.scores import score_text
+
+_PLIES_IN_TEXT, _PLIES_IN_TABLE = 6, 10
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Line:
     """A principal variation with its score.
 
@@ -34,6 +43,8 @@ class Line:
         Seconds since the search began.
     pv : tuple of chess.Move
         The moves; empty when the game is over.
+    fen : str
+        The position that they begin with.
     """
 
     rank: int
@@ -48,14 +59,22 @@ class Line:
     tbhits: int
     time: float
     pv: tuple[chess.Move, ...]
+    fen: str
 
     @property
     def move(self) -> chess.Move | None:
         """The first move; ``None`` when the game is over."""
         return self.pv[0] if self.pv else None
 
+    def __repr__(self) -> str:
+        names = [move.uci() for move in self.pv[:_PLIES_IN_TEXT]] + ["…"] * (len(self.pv) > _PLIES_IN_TEXT)
+        return f"<Line {self.rank}: {_summary(self)}, {' '.join(names) or 'no move'}>"
 
-@dataclass(frozen=True, slots=True)
+    def _repr_html_(self) -> str:
+        return _html([self])
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Analysis:
     """The result of an analysis.
 
@@ -88,8 +107,15 @@ class Analysis:
         """The moves of the best line."""
         return self.best.pv
 
+    def __repr__(self) -> str:
+        lines = f"{len(self.lines)} lines" if len(self.lines) > 1 else "1 line"
+        return f"<Analysis: {_name(self.best_move)}, {_summary(self.best)}, {lines}>"
 
-@dataclass(frozen=True, slots=True)
+    def _repr_html_(self) -> str:
+        return _html(self.lines)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class PlayResult:
     """A move to play.
 
@@ -107,17 +133,42 @@ class PlayResult:
     ponder: chess.Move | None
     line: Line
 
+    def __repr__(self) -> str:
+        return f"<PlayResult: {_name(self.move)}, {_summary(self.line)}>"
 
-def line_of(info: Info, turn: chess.Color) -> Line:
+    def _repr_html_(self) -> str:
+        return _html([self.line])
+
+
+def _summary(line: Line) -> str:
+    return f"{score_text(line.score)}, depth {line.depth}"
+
+
+def _name(move: chess.Move | None) -> str:
+    return move.uci() if move else "no move"
+
+
+def _html(lines: Sequence[Line]) -> str:
+    """Draw the position, with an arrow for the best move, beside the lines of an analysis."""
+    board = board_of(lines[0].fen)
+    rows = []
+    for line in lines:
+        moves = board.variation_san(line.pv[:_PLIES_IN_TABLE]) + " …" * (len(line.pv) > _PLIES_IN_TABLE)
+        rows.append((score_text(line.score), f"depth {line.depth}", moves))
+    return board_with_table(board, lines[0].move, rows)
+
+
+def line_of(info: Info, fen: str) -> Line:
     """Convert a line of the engine.
 
     Parameters
     ----------
     info : Info
         As the engine reports it.
-    turn : chess.Color
-        The side to move.
+    fen : str
+        The position.
     """
+    turn = fen.split()[1] == "w"
     score = Mate(info.score.mate) if info.score.mate is not None else Cp(info.score.cp or 0)
     # The engine gives no probabilities if the game is over: then the side to move is checkmated or stalemated.
     wdl = info.wdl or ((0, 0, 1000) if score.is_mate() else (0, 1000, 0))
@@ -134,4 +185,5 @@ def line_of(info: Info, turn: chess.Color) -> Line:
         tbhits=info.tbhits,
         time=info.time_ms / 1000,
         pv=tuple(map(chess.Move.from_uci, info.pv)),
+        fen=fen,
     )

@@ -31,14 +31,14 @@ class Stream:
 
     Parameters
     ----------
-    turn : chess.Color
-        The side to move.
+    fen : str
+        The position that is searched.
     stop : callable
         Ends the search.
     """
 
-    def __init__(self, turn: chess.Color, stop: Callable[[], None]) -> None:
-        self._turn, self._stop = turn, stop
+    def __init__(self, fen: str, stop: Callable[[], None]) -> None:
+        self._fen, self._stop = fen, stop
         self._changed = threading.Condition()
         self._fresh: deque[Line] = deque()
         self._newest: dict[int, Line] = {}
@@ -53,7 +53,7 @@ class Stream:
         if isinstance(news, Message):
             logger.info("%s", news.text)
         elif isinstance(news, Info):
-            line = line_of(news, self._turn)
+            line = line_of(news, self._fen)
             with self._changed:
                 self._fresh.append(line)
                 self._newest[line.rank] = line

@@ -13,6 +13,7 @@ import chess
 import chess.engine
 import chess.pgn
 
+from knightadder.library.scores import score_text
 from knightadder.openings import Opening, find_opening
 from knightadder.web.messages import MessageError
 
@@ -186,10 +187,7 @@ def score_view(score: chess.engine.PovScore | None) -> dict[str, object] | None:
     """
     if score is None:
         return None
-    white = score.white()
-    mate = white.mate()
-    text = f"{(white.score() or 0) / 100:+.2f}" if mate is None else f"#{mate}"
-    return {"text": text, "chances": round(white.wdl(model="lichess").expectation(), 4)}
+    return {"text": score_text(score), "chances": round(score.white().wdl(model="lichess").expectation(), 4)}
 
 
 def tree_of(board: chess.Board) -> GameTree:

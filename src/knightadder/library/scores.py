@@ -1,0 +1,10 @@
+"""Scores as text; in a module of its own, so that the web board starts without what the library needs."""
+
+from chess.engine import PovScore
+
+
+def score_text(score: PovScore) -> str:
+    """Write a score from White's view: in pawns, such as ``+0.35``, or moves to mate, such as ``#-3``."""
+    white = score.white()
+    mate = white.mate()
+    return f"{(white.score() or 0) / 100:+.2f}" if mate is None else f"#{mate}"
