@@ -81,8 +81,8 @@ docs: $(VENV)/.installed-dev ## build the documents as a site in docs/_build, an
 ci: ## everything that has to pass before a change goes in
 	@PYTHON="$(PYTHON)" .ci/run
 
-clean: ## remove the environment and all caches in this folder
-	rm -rf $(VENV) build dist src/knightadder/core/native/*.image docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+clean: ## remove the environment, the compiled core and all caches in this folder
+	rm -rf $(VENV) build dist src/knightadder/core/native/*.image* docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
 	find src tests benchmarks tools docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # OpenBench calls `make EXE=name` (with EVALFILE= and CC=, which this engine has no use for), keeps the file `name` and
@@ -92,7 +92,7 @@ ifdef EXE
 BUILDS ?= $(or $(XDG_DATA_HOME),$(HOME)/.local/share)/knightadder
 DIGEST = $(PYTHON) -c 'import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest()[:16])'
 EXE_VENV := $(BUILDS)/venv-$(shell { echo $(PYTHON); cat pyproject.toml; } | $(DIGEST))
-EXE_SOURCE := $(BUILDS)/source-$(shell { find src -type f ! -name '*.py[co]' ! -name '*.image' | LC_ALL=C sort; \
+EXE_SOURCE := $(BUILDS)/source-$(shell { find src -type f ! -name '*.py[co]' ! -name '*.image*' | LC_ALL=C sort; \
   echo pyproject.toml; echo hatch_build.py; } | xargs tail -n +1 | $(DIGEST))
 EXE_NEEDS := import tomllib; all = tomllib.load(open("pyproject.toml", "rb")); project = all["project"]; \
   print(*all["build-system"]["requires"], *project["dependencies"], *project["optional-dependencies"]["compile"], sep="\n")

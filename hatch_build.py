@@ -40,8 +40,7 @@ class Platform:
 
 
 # By what `platform` calls system and machine. The code calls no C library, so any Linux does; the tags name the oldest
-# that Python 3.11 itself runs on.
-# On macOS, loading needs pthread_jit_write_protect_np, which 11.0 brought.
+# that Python 3.11 itself runs on. macOS 11 is the first for Apple silicon.
 PLATFORMS = {
     "linux-x86_64": Platform("manylinux_2_17_x86_64.musllinux_1_1_x86_64", ("x86-64-v3", "x86-64-v2")),
     "linux-aarch64": Platform("manylinux_2_17_aarch64.musllinux_1_1_aarch64", ("aarch64",)),
@@ -69,15 +68,13 @@ class CustomBuildHook(BuildHookInterface):
         build_data : dict
             What hatchling is told of the wheel.
         """
-        sources = Path(self.root, "src")
-        sys.path.insert(0, str(sources))
-        from knightadder.core.native import images
+        sys.path.insert(0, str(Path(self.root, "src")))
+        from knightadder.core.native import building, images, loading
 
-        folder = images.CORE / "native"
         if version == "editable":
-            missing = [target for target in images.host_targets()[:1] if images.find(folder, target) is None]
-            if missing:
-                build_images(sources, folder, missing, tune=True)
+            target = images.host_target()
+            if images.read(loading.FOLDER / images.file_name(target)) is None:
+                building.build(loading.FOLDER, [target], print, "--tune")
             return
         chosen = PLATFORMS[chosen_platform()]
         ready = os.environ.get("KNIGHTADDER_IMAGES")
@@ -86,12 +83,13 @@ class CustomBuildHook(BuildHookInterface):
         else:
             self._folder = tempfile.TemporaryDirectory()  # until `finalize`
             folder = Path(self._folder.name)
-            build_images(sources, folder, chosen.targets, tune=not os.environ.get("KNIGHTADDER_TARGET"))
+            tune = [] if os.environ.get("KNIGHTADDER_TARGET") else ["--tune"]
+            building.build(folder, chosen.targets, print, *tune)
         for target in chosen.targets:
-            file = images.file_name(target)
-            if images.find(folder, target) is None:
-                sys.exit(f"{folder / file} is missing, or was not made from these sources")
-            build_data["force_include"][str(folder / file)] = f"knightadder/core/native/{file}"
+            file = folder / images.file_name(target)
+            if images.read(file) is None:
+                sys.exit(f"{file} is missing, or was not made from these sources")
+            build_data["force_include"][str(file)] = f"knightadder/core/native/{file.name}"
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{chosen.tags}"
 
@@ -99,26 +97,6 @@ class CustomBuildHook(BuildHookInterface):
         """Remove what was only needed for the wheel."""
         if hasattr(self, "_folder"):
             self._folder.cleanup()
-
-
-def build_images(sources: Path, folder: Path, targets: tuple[str, ...] | list[str], tune: bool = False) -> None:
-    """Compile the core of some sources.
-
-    Parameters
-    ----------
-    sources : Path
-        The folder that has the package.
-    folder : Path
-        Where the images go.
-    targets : sequence of str
-        The names of the images to build.
-    tune : bool
-        Whether to tune them for the processor at hand; others can run them all the same.
-    """
-    sys.path.insert(0, str(sources))
-    from knightadder.core.native.building import build
-
-    build(sources, folder, targets, print, *["--tune"] * tune)
 
 
 def chosen_platform() -> str:

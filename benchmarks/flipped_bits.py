@@ -1,8 +1,8 @@
 """What one flipped bit in the compiled core does to the next start.
 
 A bit of the installed image is flipped at random. First many times in this process: reading the image has to notice
-it. Then some times under a real engine without Numba: it has to say in one line what is wrong, and with a sound image
-in its cache it has to play a move. Exit status 1 if a flip goes unnoticed or an engine does anything else.
+it. Then some times under a real engine without Numba: it has to say in one line what is wrong, and with the sound image
+in its place again it has to play a move. Exit status 1 if a flip goes unnoticed or an engine does anything else.
 """
 
 from __future__ import annotations
@@ -29,23 +29,22 @@ def flip(content: bytes, generator: random.Random) -> bytes:
     return bytes(damaged)
 
 
-def unnoticed_flips(sound: bytes, count: int, generator: random.Random) -> int:
+def unnoticed_flips(sound: Path, count: int, generator: random.Random) -> int:
     """Flip one bit at a time, and return how many are not noticed."""
-    unnoticed = 0
-    for _ in range(count):
-        try:
-            images.read(flip(sound, generator))
-        except ValueError:
-            continue
-        unnoticed += 1
+    content, unnoticed = sound.read_bytes(), 0
+    with tempfile.TemporaryDirectory() as place:
+        damaged = Path(place, sound.name)
+        for _ in range(count):
+            damaged.write_bytes(flip(content, generator))
+            unnoticed += images.read(damaged) is not None
     return unnoticed
 
 
-def play(package: Path, cache: Path) -> subprocess.CompletedProcess[str]:
+def play(package: Path) -> subprocess.CompletedProcess[str]:
     """Start an engine from a copy of the package, and have it play a move."""
     return subprocess.run(
         [sys.executable, "-m", "knightadder"],
-        env=os.environ | {"PYTHONPATH": str(package), "KNIGHTADDER_CACHE": str(cache)},
+        env=os.environ | {"PYTHONPATH": str(package)},
         input=GAME,
         capture_output=True,
         text=True,
@@ -53,20 +52,20 @@ def play(package: Path, cache: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def failed_starts(image: Path, count: int, generator: random.Random) -> int:
-    """Start engines on a damaged image, with and without a sound one in the cache; return how many do wrong."""
+def failed_starts(sound: Path, count: int, generator: random.Random) -> int:
+    """Start engines on a damaged image, and on the sound one; return how many do wrong."""
     failed = 0
     with tempfile.TemporaryDirectory() as place:
-        package, empty, cache = (Path(place) / name for name in ("package", "empty", "cache"))
+        package = Path(place)
         copy = package / "knightadder"
-        shutil.copytree(Path(knightadder.__file__).parent, copy, ignore=shutil.ignore_patterns("*.image"))
+        shutil.copytree(Path(knightadder.__file__).parent, copy)
         (package / "sitecustomize.py").write_text("import sys\nsys.modules['numba'] = None\n")
-        kept = loading.cached_image(cache)
-        kept.parent.mkdir(parents=True)
-        shutil.copy(image, kept)
+        image = copy / "core" / "native" / sound.name
         for number in range(1, count + 1):
-            (copy / "core" / "native" / image.name).write_bytes(flip(image.read_bytes(), generator))
-            told, played = play(package, empty), play(package, cache)
+            image.write_bytes(flip(sound.read_bytes(), generator))
+            told = play(package)
+            shutil.copy(sound, image)
+            played = play(package)
             lines = [line for line in told.stdout.splitlines() if "cannot be loaded" in line]
             right = len(lines) == 1 and not told.stderr and "bestmove" in played.stdout
             failed += not right
@@ -83,9 +82,8 @@ def main() -> int:
     arguments = parser.parse_args()
     generator = random.Random(arguments.seed)
     loading.load()
-    image = loading.loaded_from()
-    assert image is not None
-    unnoticed = unnoticed_flips(image.read_bytes(), arguments.flips, generator)
+    image = loading.image_file()
+    unnoticed = unnoticed_flips(image, arguments.flips, generator)
     print(f"{arguments.flips} flipped bits: {unnoticed} unnoticed", flush=True)
     failed = failed_starts(image, arguments.starts, generator)
     print(f"{arguments.starts} real starts: {failed} failed")

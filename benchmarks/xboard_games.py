@@ -13,6 +13,7 @@ import argparse
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,7 @@ from pathlib import Path
 import chess
 import chess.pgn
 
+import knightadder
 from knightadder.engine.errors import EngineError
 from knightadder.workshop.uci_client import resolve_command
 
@@ -219,7 +221,7 @@ def main() -> int:
     parser.add_argument("--games", type=int, default=3, help="of each of the seven matches (default: %(default)s)")
     parser.add_argument("--only", help="play only matches with this in their title")
     parser.add_argument("--keep", type=Path, help="folder for games and logs (default: none are kept)")
-    parser.add_argument("--cold", action="store_true", help="begin with an empty cache, so that the core is compiled")
+    parser.add_argument("--cold", action="store_true", help="begin without a compiled core, so that it is compiled")
     arguments = parser.parse_args()
     if arguments.games < 1:
         parser.error("games must be positive")
@@ -229,11 +231,13 @@ def main() -> int:
     try:
         with tempfile.TemporaryDirectory() as temporary, hidden_display() as display:
             folder = arguments.keep or Path(temporary)
-            # A temporary HOME hides the user's settings of XBoard; the engine's cache is kept.
-            cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-            environment = {**os.environ, "HOME": temporary, "XDG_CACHE_HOME": cache, "DISPLAY": display}
+            # A temporary HOME hides the user's settings of XBoard.
+            environment = {**os.environ, "HOME": temporary, "DISPLAY": display}
             if arguments.cold:
-                environment["KNIGHTADDER_CACHE"] = str(Path(temporary) / "cache")
+                package = Path(temporary, "package")
+                source = Path(knightadder.__file__).parent
+                shutil.copytree(source, package / "knightadder", ignore=shutil.ignore_patterns("*.image*"))
+                environment["PYTHONPATH"] = str(package)
             folder.mkdir(parents=True, exist_ok=True)
             for number, match in enumerate(matches(folder), 1):
                 if arguments.only and arguments.only not in match.title:

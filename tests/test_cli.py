@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 import types
-from datetime import datetime
 from pathlib import Path
 
 import chess
@@ -149,7 +148,7 @@ def test_arguments_come_from_the_process_by_default(monkeypatch, capsys):
 def test_help_names_every_command_and_its_examples_are_valid(capsys):
     status, out, _ = _run(capsys, "--help")
     assert status == 0
-    for command in ("uci", "xboard", "analyse", "perft", "bench", "warmup", "cache", "suite", "match"):
+    for command in ("uci", "xboard", "analyse", "perft", "bench", "warmup", "suite", "match"):
         assert re.search(rf"^ +{command}\b", out, re.MULTILINE), command
     examples = re.findall(r"^  knightadder (\S.*?)(?:   .*)?$", out.partition("examples:")[2], re.MULTILINE)
     assert len(examples) >= 5
@@ -452,42 +451,15 @@ def test_an_illegal_line_is_shown_as_it_is():
     assert cli.line_text(("e2e4", "e2e4"), chess.Board()) == "e2e4 e2e4"
 
 
-# --- warmup, cache and loading -------------------------------------------------------------------------------------
+# --- warmup and loading --------------------------------------------------------------------------------------------
 
 
 def test_warmup_says_where_the_code_is(capsys, engine, monkeypatch):
-    monkeypatch.setattr(loading, "loaded_from", lambda: Path("place") / "core.image")
+    monkeypatch.setattr(loading, "image_file", lambda: Path("place") / "core.image")
     status, out, _ = _run(capsys, "warmup")
     assert status == 0
     assert re.fullmatch(rf"Ready after \d+\.\d s; the compiled core is place\{os.sep}core\.image\n", out)
     assert engine[0].closed
-
-
-@pytest.fixture
-def compiled_code(monkeypatch, tmp_path):
-    """Two folders of compiled code, one of them of an older version, and something else beside them."""
-    monkeypatch.setenv("KNIGHTADDER_CACHE", str(tmp_path))
-    folders = [tmp_path / ("core-" + digit * 24) for digit in "0a"]
-    for folder in folders:
-        folder.mkdir()
-        (folder / "file").write_bytes(bytes(1_250_000))
-        os.utime(folder / "file", (0, datetime(2026, 3, 4, 5, 6).timestamp()))
-    (tmp_path / "core-notes").mkdir()
-    return folders
-
-
-def test_cache_shows_the_folders(capsys, compiled_code):
-    status, out, _ = _run(capsys, "cache")
-    assert (status, out.splitlines()) == (
-        0,
-        [f"{folder}  1.2 MB  last used 2026-03-04 05:06" for folder in compiled_code],
-    )
-
-
-def test_cache_is_cleared(capsys, compiled_code, tmp_path):
-    assert _run(capsys, "cache", "--clear")[:2] == (0, "Freed 2.5 MB\n")
-    assert [file.name for file in tmp_path.iterdir()] == ["core-notes"]
-    assert _run(capsys, "cache")[:2] == (0, "Nothing has been compiled since the installation\n")
 
 
 @pytest.mark.parametrize(
@@ -529,7 +501,7 @@ def _process(*arguments, **options):
 
 
 def test_nothing_heavy_is_imported_before_it_is_needed():
-    heavy = {"numpy", "numba", "llvmlite", "chess", "rich", "platformdirs", "argparse"}
+    heavy = {"numpy", "numba", "llvmlite", "chess", "rich", "argparse"}
     modules = "knightadder.cli, knightadder.protocols.uci, knightadder.protocols.xboard"
     code = f"import sys, {modules}; print(sorted({heavy} & set(sys.modules)))"
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

@@ -1,7 +1,6 @@
 """What is released: the wheel that a platform gets, which needs no Numba, and the source distribution."""
 
 import email
-import os
 import subprocess
 import sys
 import tarfile
@@ -16,7 +15,7 @@ from packaging.requirements import Requirement
 from packaging.utils import parse_wheel_filename
 
 from knightadder import __version__
-from knightadder.core.native import images
+from knightadder.core.native import building, images
 from knightadder.core.native.builder import TARGETS
 
 ROOT = Path(__file__).parents[1]
@@ -60,10 +59,9 @@ def installed(release, tmp_path_factory):
 
     def run(*arguments, text=None):
         command = [sys.executable, "-I", "-c", WITHOUT_NUMBA, folder, *arguments]
-        home = folder / "home"
-        env = os.environ | {"HOME": str(home), "KNIGHTADDER_CACHE": str(home / "cache")}
-        done = subprocess.run(command, input=text, env=env, capture_output=True, text=True, timeout=TIMEOUT)
-        assert not home.exists()  # nothing was compiled
+        before = sorted(folder.rglob("*.image*"))
+        done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=TIMEOUT)
+        assert sorted(folder.rglob("*.image*")) == before
         return done
 
     return run
@@ -79,12 +77,12 @@ def test_the_wheel_is_for_this_platform_and_any_python(release):
         assert b"Root-Is-Purelib: false" in archive.read(f"knightadder-{__version__}.dist-info/WHEEL")
 
 
-def test_the_wheel_carries_the_images_and_nothing_that_tools_left(release):
+def test_the_wheel_carries_the_images_and_nothing_that_tools_left(release, tmp_path):
     with zipfile.ZipFile(release[0]) as archive:
         names = archive.namelist()
-        found = [images.read(archive.read(name)) for name in names if name.endswith(".image")]
-    assert {image.target for image in found} == set(hatch_build.PLATFORMS[HOST].targets)
-    assert {(image.digest, image.boundscheck) for image in found} == {(images.digest(), False)}
+        found = [Path(archive.extract(name, tmp_path)) for name in names if ".image" in name]
+    assert {file.name for file in found} == set(map(images.file_name, hatch_build.PLATFORMS[HOST].targets))
+    assert None not in map(images.read, found)
     assert [name for name in names if "__pycache__" in name or not name.startswith("knightadder")] == []
     assert NETWORK.relative_to(ROOT / "src").as_posix() in names
 
@@ -105,7 +103,7 @@ def test_the_source_distribution_has_what_builds_and_tests_it(release):
     sources.add(NETWORK.relative_to(ROOT).as_posix())
     needed = {"pyproject.toml", "hatch_build.py", "Makefile", "README.md", "LICENSE", "tests/test_packaging.py"}
     assert (sources | needed) - names == set()
-    assert [name for name in names if name.endswith((".image", ".pyc"))] == []
+    assert [name for name in names if ".image" in name or name.endswith(".pyc")] == []
 
 
 def test_the_installed_engine_searches_what_the_sources_search(installed):
@@ -146,12 +144,12 @@ def test_where_it_cannot_run_the_installation_says_so_first(monkeypatch, name):
 def test_what_is_built_for_a_platform_by_name_is_not_tuned_for_this_processor(monkeypatch, named, tuned):
     seen = []
 
-    def build_images(sources, folder, targets, tune=False):
-        seen.append(tune)
+    def build(folder, targets, report, *options):
+        seen.append("--tune" in options)
         for name in targets:
-            images.write(folder, images.Image(name, images.digest(), False, {}, b"code"))
+            images.write(folder / images.file_name(name), images.Image({}, b"code"))
 
-    monkeypatch.setattr(hatch_build, "build_images", build_images)
+    monkeypatch.setattr(building, "build", build)
     monkeypatch.setenv("KNIGHTADDER_TARGET", named)
     hook = hatch_build.CustomBuildHook(str(ROOT), {}, None, None, "", "wheel")
     build_data = {"force_include": {}}
@@ -162,8 +160,10 @@ def test_what_is_built_for_a_platform_by_name_is_not_tuned_for_this_processor(mo
 
 
 def test_a_wheel_gets_no_images_of_other_sources(monkeypatch, tmp_path):
-    for target in hatch_build.PLATFORMS[HOST].targets:
-        images.write(tmp_path, images.Image(target, "other", False, {}, b"code"))
+    with monkeypatch.context() as other:
+        other.setattr(images, "digest", lambda: "other")
+        for target in hatch_build.PLATFORMS[HOST].targets:
+            images.write(tmp_path / images.file_name(target), images.Image({}, b"code"))
     monkeypatch.setenv("KNIGHTADDER_IMAGES", str(tmp_path))
     hook = hatch_build.CustomBuildHook(str(ROOT), {}, None, None, "", "wheel")
     with pytest.raises(SystemExit, match="was not made from these sources"):

@@ -21,12 +21,12 @@ FAKE_ENGINE = Path(__file__).parent / "workshop" / "fake_engine.py"
 
 # A package whose file `bench` is what `knightadder bench` prints, and whose file `words` is for the fake engine.
 MAIN = f"""
-import os, runpy, sys
+import runpy, sys
 from pathlib import Path
 
 package = Path(__file__).parent
 if sys.argv[1:2] == ["bench"]:
-    with open(os.environ["KNIGHTADDER_CACHE"] + ".benches", "a") as benches:
+    with open(package.parents[2] / "benches", "a") as benches:
         print(package.parent.name, *sys.argv[2:], file=benches)
     print("1/1  e2e4  1 nodes")
     print(package.joinpath("core", "bench.json").read_text(), "nodes 99 nps")
@@ -189,7 +189,6 @@ def test_bounds_and_limits_are_stated_before(
     for engine, commit in zip(header["engines"], ("new", "main"), strict=True):
         assert engine["limits"] == limits and engine["options"]["Hash"] == "3"
         assert engine["dir"] == str(tmp_path / "kept" / "versions" / repository.git("rev-parse", commit))
-        assert engine["environment"] == {"KNIGHTADDER_CACHE": str(tmp_path / "kept" / "cache")}
     assert f"{bounds} normalized, {limits}, 3 MB, built-in, 2 games at most" in out
 
 
@@ -238,7 +237,7 @@ def test_an_interrupted_test_goes_on(
     [row] = repository.rows()
     assert cells(row)[6] == "14-0-0"
     assert games_of(tmp_path / "kept" / "change")[: len(before)] == before
-    assert (tmp_path / "kept" / "cache.benches").read_text().count("\n") == 2
+    assert (tmp_path / "kept" / "benches").read_text().count("\n") == 2
 
 
 def test_a_test_is_not_continued_as_another(repository: Repository, run: Run) -> None:
@@ -321,7 +320,7 @@ def test_what_is_wrong_is_said_before_anything_is_built(
     status, out, err = run("games", *words)
     assert (status, out) == (2, "")
     assert message in err and err.startswith("try_change: ") and err.count("\n") == 1
-    assert not (tmp_path / "kept" / "cache.benches").exists()
+    assert not (tmp_path / "kept" / "benches").exists()
 
 
 def test_a_log_without_a_table_is_refused_first(repository: Repository, run: Run, tmp_path: Path) -> None:
@@ -371,7 +370,7 @@ def test_speed_is_measured_in_turns(
     assert out.endswith(
         "new version has 1.200 times the speed, 75% [1.100, 1.300]: user time of bench 7, 3 pairs in turns\n"
     )
-    order = (tmp_path / "kept" / "cache.benches").read_text().splitlines()
+    order = (tmp_path / "kept" / "benches").read_text().splitlines()
     assert order == [base, new, f"{new} 7", f"{base} 7", f"{base} 7", f"{new} 7", f"{new} 7", f"{base} 7"]
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from hatch_build import PLATFORMS, build_images  # noqa: E402
+from hatch_build import PLATFORMS  # noqa: E402
 
 
 def build(folder: Path, platforms: Sequence[str]) -> None:
@@ -41,7 +41,10 @@ def build(folder: Path, platforms: Sequence[str]) -> None:
         unpacked = source.with_name(source.name.removesuffix(".tar.gz"))
         images = Path(work, "images")
         images.mkdir()
-        build_images(unpacked / "src", images, list(targets))
+        sys.path.insert(0, str(unpacked / "src"))
+        from knightadder.core.native.building import build as build_images
+
+        build_images(images, list(targets), print)
         for platform in platforms:
             variables = {"KNIGHTADDER_TARGET": platform, "KNIGHTADDER_IMAGES": str(images)}
             _hatchling(unpacked, work, "wheel", variables)

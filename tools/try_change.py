@@ -19,7 +19,6 @@ import argparse
 import io
 import json
 import math
-import os
 import re
 import statistics
 import subprocess
@@ -69,23 +68,19 @@ class Version:
     commit, subject : str
         Its hash, and the first line of its message.
     source : Path
-        Folder of its exported sources, which contains the package.
-    cache : Path
-        Folder for its compiled core.
+        Folder of its exported sources, which contains the package, and in it the compiled core.
     """
 
     name: str
     commit: str
     subject: str
     source: Path
-    cache: Path
 
     def bench(self, depth: int | None = None) -> int:
         """Return the nodes of ``knightadder bench``, which builds the core first; EngineError if it fails."""
         done = subprocess.run(
             [sys.executable, "-m", "knightadder", "bench", *([str(depth)] if depth else [])],
             cwd=self.source,
-            env={**os.environ, "KNIGHTADDER_CACHE": str(self.cache)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             text=True,
@@ -140,7 +135,7 @@ def find_versions(base: str | None, new: str, folder: Path) -> dict[str, Version
     versions = {}
     for name, commit in commits.items():
         subject = git("log", "-1", "--format=%s", commit).decode(errors="replace").strip()
-        versions[name] = Version(name, commit, subject, exported(commit, folder), folder / "cache")
+        versions[name] = Version(name, commit, subject, exported(commit, folder))
     return versions
 
 
@@ -226,8 +221,7 @@ def match_arguments(options: argparse.Namespace, versions: dict[str, Version], r
     for name, version in versions.items():
         words += ["--engine", f"name={name}", f"dir={version.source}"]
     words += ["--each", f"tc={options.clock}" if options.clock else f"nodes={options.nodes}"]
-    words += [f"option.Hash={options.hash}", f"env.KNIGHTADDER_CACHE={versions['new'].cache}"]
-    words += ["--sprt", f"elo0={elo0}", f"elo1={elo1}", "model=normalized"]
+    words += [f"option.Hash={options.hash}", "--sprt", f"elo0={elo0}", f"elo1={elo1}", "model=normalized"]
     words += ["--openings", *options.openings] + ["--chess960"] * options.chess960
     if options.max_games:
         words.append(f"--games={options.max_games}")

@@ -5,12 +5,10 @@ Only the subcommands import slow modules, so that the engine starts quickly in a
 
 import contextlib
 import os
-import shutil
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -182,10 +180,6 @@ def build_parser() -> "argparse.ArgumentParser":
     command = commands.add_parser("warmup", help="compile the core now if its sources have changed")
     command.set_defaults(run=_warmup)
 
-    command = commands.add_parser("cache", help="show what was compiled since the installation, or remove it")
-    command.add_argument("--clear", action="store_true", help="remove all of it")
-    command.set_defaults(run=_cache)
-
     play.add_command(commands)
     annotate.add_command(commands)
     suite.add_command(commands)
@@ -281,25 +275,7 @@ def _warmup(_: "argparse.Namespace") -> int:
     _load(_options()).close()
     from knightadder.core.native import loading
 
-    print(f"Ready after {time.perf_counter() - start:.1f} s; the compiled core is {loading.loaded_from()}")
-    return EXIT_OK
-
-
-def _cache(arguments: "argparse.Namespace") -> int:
-    from knightadder.core.native import loading
-
-    folders = loading.cached()
-    sizes = [sum(file.stat().st_size for file in folder.rglob("*")) for folder in folders]
-    if arguments.clear:
-        for folder in folders:
-            shutil.rmtree(folder, ignore_errors=True)
-        print(f"Freed {_megabytes(sum(sizes))}")
-    elif not folders:
-        print("Nothing has been compiled since the installation")
-    else:
-        for folder, size in zip(folders, sizes, strict=True):
-            used = datetime.fromtimestamp(loading.last_used(folder))
-            print(f"{folder}  {_megabytes(size)}  last used {used:%Y-%m-%d %H:%M}")
+    print(f"Ready after {time.perf_counter() - start:.1f} s; the compiled core is {loading.image_file()}")
     return EXIT_OK
 
 
@@ -476,10 +452,3 @@ def _verdict(board: "chess.Board", result: "Result") -> str:
     if result.best_move is None:
         return "Checkmate: there is no move" if board.is_check() else "Stalemate: there is no move"
     return f"Best move: {board.san(board.parse_uci(result.best_move))}"
-
-
-# --- small helpers -------------------------------------------------------------------------------------------------
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:.1f} MB"

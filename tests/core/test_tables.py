@@ -17,7 +17,7 @@ def test_an_image_has_the_tables_that_python_fills(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(tables, "fill_constants", lambda record: (filled.append(record), fill(record)))
     loaded = tables.new_tables(evaluation)
     assert not filled
-    monkeypatch.setattr(loading, "address_of", lambda name: None)
+    monkeypatch.delitem(loading.places, "tables")
     by_python = tables.new_tables(evaluation)
     assert by_python.network_address != loaded.network_address
     by_python.network_address = loaded.network_address

@@ -21,11 +21,11 @@ def new_tables(chosen=CLASSICAL):
     # room takes no memory.
     block = zeroed_bytes(_NETWORK_AT + NETWORK_WEIGHTS.itemsize)
     tables = block[: TABLES.itemsize].view(TABLES)[0]
-    ready = loading.address_of("tables")
+    ready = loading.places.get("tables")
     if ready is None:
         fill_constants(tables)
     else:  # the image has them: filling them takes as long as a third of `import numpy`
-        jit.copy_record(tables, jit.record_at(ready, TABLES))
+        jit.copy_record(tables, ready[: TABLES.itemsize].view(TABLES)[0])
     tables.network_address = block.ctypes.data + _NETWORK_AT
     evaluate.fill_tables(tables, chosen)
     parameters.fill_tables(tables)

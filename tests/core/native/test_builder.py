@@ -81,10 +81,10 @@ def at(record, i):
     return record.numbers[i]
 
 EXTRA
-folder, target = Path(sys.argv[1]), images.host_targets()[0]
+folder, target = Path(sys.argv[1]), builder.TARGETS[images.host_target()]
 steps = []
-builder.build([builder.TARGETS[target]], folder, loading.BOUNDSCHECK, lambda done, all: steps.append((done, all)))
-loading.INSTALLED = folder
+builder.build([target], folder, loading.BOUNDSCHECK, lambda done, all: steps.append((done, all)))
+loading.FOLDER = folder
 loading.load()
 record = np.zeros(1, LARGE)[0]
 record.numbers[:] = np.arange(1000) * 77 % 1000
@@ -195,7 +195,7 @@ from inspect import signature
 from pathlib import Path
 from knightadder.core.native import builder, images, jit
 
-target = builder.for_this_processor(builder.TARGETS[images.host_targets()[0]])
+target = builder.for_this_processor(builder.TARGETS[images.host_target()])
 builder.build([target], Path(sys.argv[1]), False, lambda done, functions: None)
 kernels = [function for function, inlined in jit.KERNELS.items() if not inlined]
 several = [function for function in kernels if builder.bodies(function) != 1]

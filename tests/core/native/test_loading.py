@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import filelock
@@ -17,25 +16,28 @@ import pytest
 
 import knightadder
 from knightadder.cli import main
+from knightadder.core.entries.game import list_moves
 from knightadder.core.native import images, jit, loading
 from knightadder.core.native.building import CoreError
 
 pytestmark = pytest.mark.skipif(jit.INTERPRETED or loading.BOUNDSCHECK, reason="the installed image is not used")
 
-# A process that loads the core. Its builder is a stand-in that copies a ready image.
+# A process that loads the core. Its builder is a stand-in that copies a ready image, and notes that it was called.
 PROCESS = """
 import json, shutil, sys
 from pathlib import Path
 from knightadder.core.native import images, loading
 from knightadder.core.native.building import CoreError
 
-installed, ready = map(Path, sys.argv[1:3])
-loading.INSTALLED = installed
+folder, ready, builds = map(Path, sys.argv[1:])
+loading.FOLDER = folder
 lines = []
 
-def build(sources, folder, targets, report, *options):
+def build(into, targets, report, *options):
+    with builds.open("a") as file:
+        print(*targets, *options, file=file)
     report("compiling 1/1")
-    shutil.copy(ready, folder)
+    shutil.copy(ready, into / images.file_name(targets[0], "--boundscheck" in options))
 
 loading.build = build
 CHANGE
@@ -45,31 +47,42 @@ try:
     main(["perft", "3"])
 except CoreError as error:
     lines.append(str(error))
-source = loading.loaded_from()
-print(json.dumps({"lines": lines, "source": source and str(source.parent), "numba": "numba" in sys.modules}))
+print(json.dumps({"lines": lines, "loaded": bool(loading.places), "numba": "numba" in sys.modules}))
 """
 TELL = "class Told(list):\n    append = lambda self, line: print(line, flush=True)\nlines = Told()"
 NO_NUMBA = "loading.importlib.util.find_spec = lambda name: None"
+OTHER_SOURCES = "images.digest = lambda: '1' * 64"
+
+FITS = {"lines": [], "loaded": True, "numba": False}
+IS_BUILT = FITS | {"lines": ["compiling 1/1"]}
 
 
 class Place:
-    """Folders for a process that loads the core: what is installed, the cache, and a ready image."""
+    """A folder for images in the place of the checkout's own, and a ready image."""
 
     def __init__(self, folder: Path, ready: Path) -> None:
-        self.installed, self.cache, self.ready = folder / "installed", folder / "cache", ready
-        self.installed.mkdir()
+        self.folder, self.ready, self._builds = folder / "native", ready, folder / "builds"
+        self.image = self.folder / ready.name
+        self.folder.mkdir()
 
-    def start(self, change: str = "", *, ready: Path | None = None, **environment: str) -> subprocess.Popen:
+    def start(self, change: str = "", ready: Path | None = None) -> subprocess.Popen:
         """Start a process; `change` is code that it runs before it loads the core."""
-        command = [sys.executable, "-c", PROCESS.replace("CHANGE", change), self.installed, ready or self.ready]
-        variables = {"KNIGHTADDER_CACHE": str(self.cache), "PYTHONPATH": str(Path(knightadder.__file__).parents[1])}
+        code = PROCESS.replace("CHANGE", change)
         return subprocess.Popen(
-            command, env=os.environ | variables | environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [sys.executable, "-c", code, self.folder, ready or self.ready, self._builds],
+            env=os.environ | {"PYTHONPATH": str(Path(knightadder.__file__).parents[1])},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
 
-    def run(self, change: str = "", **options) -> dict:
+    def run(self, change: str = "", ready: Path | None = None) -> dict:
         """Run such a process, and give what it found."""
-        return finish(self.start(change, **options))
+        return finish(self.start(change, ready))
+
+    def builds(self) -> list[str]:
+        """Give the arguments of each call of the builder."""
+        return self._builds.read_text().splitlines() if self._builds.exists() else []
 
 
 def finish(process: subprocess.Popen) -> dict:
@@ -79,18 +92,28 @@ def finish(process: subprocess.Popen) -> dict:
     *text, last = out.splitlines()
     found = json.loads(last)
     assert not found["numba"]
-    if found["source"]:
+    if found["loaded"]:
         assert text[-1].startswith("8902 nodes")
     return found
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
-    """Give folders in which nothing is installed or built."""
+    """Give a place without an image."""
     loading.load()
-    ready = loading.loaded_from()
-    assert ready is not None
-    return Place(tmp_path, ready)
+    return Place(tmp_path, loading.image_file())
+
+
+@pytest.fixture
+def other(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give an image of other sources."""
+    image = images.read(place.ready)
+    assert image is not None
+    other = tmp_path / place.ready.name
+    with monkeypatch.context() as sources:
+        sources.setattr(images, "digest", lambda: "1" * 64)
+        images.write(other, image)
+    return other
 
 
 def flip(file: Path) -> None:
@@ -101,49 +124,61 @@ def flip(file: Path) -> None:
 
 
 def test_an_installed_image_is_used_and_nothing_is_written(place: Place) -> None:
-    shutil.copy(place.ready, place.installed)
-    assert place.run(NO_NUMBA) == {"lines": [], "source": str(place.installed), "numba": False}
-    assert not place.cache.exists()
+    shutil.copy(place.ready, place.folder)
+    assert place.run(NO_NUMBA) == FITS
+    assert list(place.folder.iterdir()) == [place.image]
 
 
-def test_without_one_it_is_built_once(place: Place) -> None:
-    first = place.run()
-    assert first["lines"] == ["compiling 1/1"]
-    assert Path(first["source"]).parent == place.cache
-    assert place.run(NO_NUMBA) == first | {"lines": []}
+def test_without_one_it_is_built_once_for_this_machine(place: Place) -> None:
+    assert place.run() == IS_BUILT
+    assert place.run(NO_NUMBA) == FITS
+    assert place.builds() == [f"{images.host_target()} --tune"]
 
 
-def test_a_damaged_image_is_not_used(place: Place) -> None:
-    damaged = Path(shutil.copy(place.ready, place.installed))
-    flip(damaged)
-    built = place.run()
-    assert built["lines"] == ["compiling 1/1"]
-    [kept] = place.cache.glob("*/*.image")
-    flip(kept)
-    assert place.run() == built
-    assert kept.read_bytes() == place.ready.read_bytes()
+@pytest.mark.parametrize("change", ["damaged", "other sources"])
+def test_an_image_that_does_not_fit_is_replaced(place: Place, other: Path, change: str) -> None:
+    shutil.copy(other if change == "other sources" else place.ready, place.image)
+    if change == "damaged":
+        flip(place.image)
+    assert place.run() == IS_BUILT
+    assert place.image.read_bytes() == place.ready.read_bytes()
+    assert place.run(NO_NUMBA) == FITS
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        "images.digest = lambda: '1' * 64",  # other sources
-        "loading.BOUNDSCHECK = True",  # other options
-        "images.host_targets = lambda: ['aarch64']",  # another processor
-        "images.host_targets = lambda: []",
+        OTHER_SOURCES,
+        "loading.BOUNDSCHECK = True",
+        "images.host_target = lambda: 'aarch64'",
+        "images.platform.machine = lambda: 'riscv64'",
     ],
 )
 def test_an_image_that_does_not_fit_is_not_used(place: Place, change: str) -> None:
     for target in ("aarch64", "x86-64-v2", "x86-64-v3"):
-        shutil.copy(place.ready, place.installed / images.file_name(target))
+        for checks in (False, True):
+            shutil.copy(place.ready, place.folder / images.file_name(target, checks))
     found = place.run(f"{change}\n{NO_NUMBA}")
-    assert found["source"] is None
-    assert found["lines"][0].startswith(("the compiled core is missing", "there is no compiled core for"))
+    assert not found["loaded"]
+    [line] = found["lines"]
+    assert line.startswith(("the compiled core is missing", "there is no compiled core for"))
+
+
+def test_bounds_checks_have_an_image_of_their_own(place: Place, tmp_path: Path) -> None:
+    shutil.copy(place.ready, place.folder)
+    image = images.read(place.ready)
+    assert image is not None
+    checked = tmp_path / images.file_name(images.host_target(), boundscheck=True)
+    images.write(checked, image)
+    for expected in (IS_BUILT, FITS):
+        assert place.run("loading.BOUNDSCHECK = True", checked) == expected
+    assert place.builds() == [f"{images.host_target()} --tune --boundscheck"]
+    assert place.run() == FITS
 
 
 def test_without_numba_one_line_says_what_to_do(place: Place) -> None:
     found = place.run(NO_NUMBA)
-    assert found["source"] is None
+    assert not found["loaded"]
     [line] = found["lines"]
     assert "reinstall knightadder" in line
 
@@ -158,67 +193,54 @@ def test_a_command_shows_that_line(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     assert line == "knightadder: the engine cannot be loaded: reinstall knightadder"
 
 
-def test_sources_that_change_while_they_are_compiled_are_told(place: Place, tmp_path: Path) -> None:
-    other = tmp_path / place.ready.name
-    images.write(tmp_path, replace(images.read(place.ready.read_bytes()), digest="1" * 64))
+def test_sources_that_change_while_they_are_compiled_are_told(place: Place, other: Path) -> None:
     found = place.run(ready=other)
-    assert found["source"] is None
+    assert not found["loaded"]
     assert found["lines"] == ["compiling 1/1", "the compiled core does not fit its sources: they changed meanwhile"]
+    assert not place.image.exists()
 
 
-def test_versions_that_share_a_cache_keep_their_images(place: Place, tmp_path: Path) -> None:
-    images.write(tmp_path, replace(images.read(place.ready.read_bytes()), digest="1" * 64))
-    version = {"change": "images.digest = lambda: '1' * 64", "ready": tmp_path / place.ready.name}
-    first, second = place.run(), place.run(**version)
-    assert first["lines"] == second["lines"] == ["compiling 1/1"]
-    assert first["source"] != second["source"]
+def test_a_folder_that_cannot_be_written(place: Place) -> None:
+    place.folder.rmdir()
+    place.folder.write_text("a file")  # nor can root write in it
     for _ in range(2):
-        assert place.run() == first | {"lines": []}
-        assert place.run(**version) == second | {"lines": []}
+        assert place.run() == IS_BUILT
+    assert place.folder.read_text() == "a file"
 
 
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_cannot_be_written(place: Place) -> None:
-    place.cache.mkdir(mode=0o500)
-    assert place.run()["lines"] == ["compiling 1/1"]
+def test_a_folder_that_may_not_be_written(place: Place) -> None:
+    place.folder.chmod(0o500)
+    assert place.run() == IS_BUILT
+    assert list(place.folder.iterdir()) == []
 
 
-def test_a_cache_that_is_no_folder(place: Place) -> None:
-    place.cache.write_text("a file")
-    for _ in range(2):
-        found = place.run()
-        assert found["lines"] == ["compiling 1/1"]
-        assert not Path(found["source"]).exists()
+def test_of_eight_that_are_started_at_once_one_builds(place: Place) -> None:
+    processes = [place.start() for _ in range(8)]
+    assert all(finish(process)["loaded"] for process in processes)
+    assert len(place.builds()) == 1
 
 
 def test_processes_wait_for_the_one_that_builds(place: Place) -> None:
-    folder = loading.cached_image(place.cache).parent
-    folder.mkdir(parents=True)
-    with filelock.FileLock(folder / "lock"):
+    with filelock.FileLock(f"{place.image}.lock"):
         waiting = [place.start(TELL) for _ in range(3)]
         told = [process.stdout.readline() for process in waiting]
-        shutil.copy(place.ready, folder)
+        shutil.copy(place.ready, place.folder)
     for process, line in zip(waiting, told, strict=True):
         assert line == "waiting for another engine that is compiling\n"
-        assert finish(process)["source"] == str(folder)
+        assert finish(process)["loaded"]
+    assert place.builds() == []
 
 
-def test_what_nobody_uses_is_removed(place: Place) -> None:
-    old, new, other = (place.cache / name for name in ("core-" + "0" * 24, "core-" + "1" * 24, "core-notes"))
-    for folder in (old, new, other):
-        folder.mkdir(parents=True)
-        (folder / "file").touch()
-    for folder in (old, other):
-        os.utime(folder / "file", (0, 0))
-    used = Path(place.run()["source"])
-    assert sorted(place.cache.iterdir()) == sorted([used, new, other])
-
-
-def test_an_entry_point_is_bound_once() -> None:
-    loading.load()
-    before = {entry.name: entry.run for entry in jit.ENTRIES}
-    loading.load()
-    assert {entry.name: entry.run for entry in jit.ENTRIES} == before
+def test_an_entry_point_is_bound_at_its_first_call() -> None:
+    entry = jit.Entry(list_moves.function, list_moves.signature)
+    with pytest.raises(TypeError, match="0 arguments where 2 are wanted"):
+        entry()
+    bound = entry.run
+    assert bound != entry.load_and_run
+    with pytest.raises(TypeError, match="0 arguments where 2 are wanted"):
+        entry()
+    assert entry.run is bound
 
 
 def test_threads_may_load_it_together() -> None:

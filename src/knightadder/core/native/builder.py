@@ -382,8 +382,8 @@ def build(targets: Iterable[Target], folder: Path, boundscheck: bool, report: Ca
         code, places = _emit(target, boundscheck)
         code += bytes(-len(code) % TABLES.alignment)
         places["tables"] = len(code)
-        whole = code + constants.tobytes()
-        images.write(folder, images.Image(target.name, images.digest(), boundscheck, places, whole))
+        image = images.Image(places, code + constants.tobytes())
+        images.write(folder / images.file_name(target.name, boundscheck), image)
 
 
 def for_this_processor(target: Target) -> Target:
@@ -410,7 +410,3 @@ def _show(done: int, functions: int) -> None:
     """Print the progress in some twenty steps."""
     if done % (functions // 20 + 1) == 0:
         print(f"compiling {done}/{functions}", flush=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -2,28 +2,26 @@
 
 An image has three parts:
 
-1. a line with the SHA-256 of all that follows, in hexadecimal;
-2. a line in JSON with the fields of `Image` except the code;
+1. its seal, a line with the SHA-256, in hexadecimal, of the sources' `digest`, the file's name and all that follows;
+2. a line in JSON with the `Image.places`;
 3. the code.
 
-An image is used only if it is whole, was made from these sources in the same way, and suits the processor.
+An image is used only if its seal is right: then it is whole, and was made from these sources, for this processor, with
+or without bounds checks.
 """
-
-from __future__ import annotations
 
 import contextlib
 import hashlib
-import importlib
 import json
 import os
 import platform
 import re
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import numpy as np
+from .building import CoreError
 
 CORE = Path(__file__).parents[1]
 
@@ -34,12 +32,6 @@ class Image:
 
     Attributes
     ----------
-    target : str
-        The kind of processor, one of `builder.TARGETS`.
-    digest : str
-        See `digest`.
-    boundscheck : bool
-        Whether the code checks each index.
     places : dict
         Where in the code each entry point is, and ``tables``, a record of which `tables.fill_constants` has filled its
         part.
@@ -47,26 +39,24 @@ class Image:
         Machine code and its constants, to be loaded at the beginning of a page.
     """
 
-    target: str
-    digest: str
-    boundscheck: bool
     places: dict[str, int]
     code: bytes
 
 
-def host_targets() -> list[str]:
-    """Name the targets that this machine can run, best first."""
+def host_target() -> str:
+    """Name the best of `builder.TARGETS` that this machine can run; CoreError if there is none."""
     machine = platform.machine().lower()
-    if machine in ("aarch64", "arm64"):
-        return ["aarch64"] if sys.platform != "win32" else []
-    if machine not in ("x86_64", "amd64"):
-        return []
-    core = "numpy._core" if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else "numpy.core"
-    has = importlib.import_module(f"{core}._multiarray_umath").__cpu_features__
-    # Every processor with AVX2 and FMA3 has the rest of v3.
-    levels = ["v3"] if has["AVX2"] and has["FMA3"] else []
-    levels += ["v2"] if has["SSE42"] and has["POPCNT"] else []
-    return [f"{'windows-' if sys.platform == 'win32' else ''}x86-64-{level}" for level in levels]
+    if machine in ("aarch64", "arm64") and sys.platform != "win32":
+        return "aarch64"
+    if machine in ("x86_64", "amd64"):
+        from numpy._core._multiarray_umath import __cpu_features__ as has  # type: ignore[import-not-found]
+
+        system = "windows-" if sys.platform == "win32" else ""
+        if has["AVX2"] and has["FMA3"]:  # every such processor has the rest of v3
+            return f"{system}x86-64-v3"
+        if has["SSE42"] and has["POPCNT"]:
+            return f"{system}x86-64-v2"
+    raise CoreError("there is no compiled core for a processor of this kind")
 
 
 @cache
@@ -80,49 +70,32 @@ def digest() -> str:
         content = source.read_bytes()
         if source.name == "parameters.py":
             content = re.sub(rb"-?\d+", b"", content)
-        whole.update(f"\0{source.relative_to(CORE).as_posix()}\0{len(content)}\0".encode())
-        whole.update(content)
+        whole.update(f"\0{source.relative_to(CORE).as_posix()}\0{len(content)}\0".encode() + content)
     return whole.hexdigest()
 
 
-def file_name(target: str) -> str:
-    """Name the file of the image that is installed for a target."""
-    return f"core-{target}.image"
+def file_name(target: str, boundscheck: bool = False) -> str:
+    """Name the file of the image for a target."""
+    return f"core-{target}{'-checked' * boundscheck}.image"
 
 
-def write(folder: Path, image: Image) -> None:
-    """Write an image, in one step."""
-    description = asdict(image)
-    code = description.pop("code")
-    content = json.dumps(description).encode() + b"\n" + code
-    file = folder / file_name(image.target)
-    new = file.with_suffix(f".{os.getpid()}")
-    new.write_bytes(hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
+def write(file: Path, image: Image) -> None:
+    """Write an image, in one step; OSError if that fails."""
+    content = json.dumps(image.places).encode() + b"\n" + image.code
+    new = file.with_name(f"{file.name}.{os.getpid()}")
+    new.write_bytes(_seal(file.name, content) + b"\n" + content)
     new.replace(file)
 
 
-def read(content: bytes) -> Image:
-    """Read an image.
-
-    Raises
-    ------
-    ValueError
-        If the image is damaged, or of another version of the format.
-    """
-    checksum, _, content = content.partition(b"\n")
-    if hashlib.sha256(content).hexdigest().encode() != checksum:
-        raise ValueError("damaged")
-    description, _, code = content.partition(b"\n")
-    try:
-        return Image(**json.loads(description), code=code)
-    except TypeError:
-        raise ValueError("of another version") from None
-
-
-def find(folder: Path, target: str, boundscheck: bool = False) -> Image | None:
-    """Read the image in a folder that is for a target, and was made from these sources; None if there is none."""
-    with contextlib.suppress(OSError, ValueError):
-        image = read((folder / file_name(target)).read_bytes())
-        if (image.target, image.digest, image.boundscheck) == (target, digest(), boundscheck):
-            return image
+def read(file: Path) -> Image | None:
+    """Read an image; None if there is none with the right seal."""
+    with contextlib.suppress(OSError):
+        seal, _, content = file.read_bytes().partition(b"\n")
+        if seal == _seal(file.name, content):
+            places, _, code = content.partition(b"\n")
+            return Image(json.loads(places), code)
     return None
+
+
+def _seal(name: str, content: bytes) -> bytes:
+    return hashlib.sha256(f"{digest()} {name}\n".encode() + content).hexdigest().encode()

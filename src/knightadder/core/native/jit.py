@@ -16,18 +16,17 @@ coverage and debuggers; the intrinsics below are then what they say.
 
 import ctypes
 import functools
-import os
 
 import numpy as np
 
-INTERPRETED = os.environ.get("KNIGHTADDER_INTERPRET") == "1"
+from . import loading
+from .calls import bind
+from .loading import INTERPRETED
 
 KERNELS = {}  # by function: whether LLVM must inline it
 SELF_CALLS = {}  # by the name's function: the kernel that calls itself by it, and what that returns
 ENTRIES = []
 INTRINSICS = []
-
-load = None  # gives each entry point its compiled function to run; the package sets it
 
 
 def kernel(function):
@@ -91,7 +90,8 @@ class Entry:
 
     def load_and_run(self, *arguments):
         """Load the compiled core, and call the function in it."""
-        load()
+        loading.load()
+        self.run = bind(self.signature, loading.places[self.name].ctypes.data)
         return self.run(*arguments)
 
 
