@@ -476,7 +476,7 @@ def test_loading_shows_each_step_on_standard_error(capsys, monkeypatch, terminal
         return engine
 
     engine = types.SimpleNamespace(problem=None)
-    monkeypatch.setattr("knightadder.engine.loader.load_and_report", load)
+    monkeypatch.setattr("knightadder.engine.loader.load_engine", load)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
     assert cli._load(cli._options()) is engine
     captured = capsys.readouterr()
@@ -485,7 +485,7 @@ def test_loading_shows_each_step_on_standard_error(capsys, monkeypatch, terminal
 
 def test_why_there_is_no_network_is_told_on_standard_error(capsys, monkeypatch):
     engine = types.SimpleNamespace(problem="the network is lost")
-    monkeypatch.setattr("knightadder.engine.loader.load_and_report", lambda options, report: engine)
+    monkeypatch.setattr("knightadder.engine.loader.load_engine", lambda options, report: engine)
     assert cli._load(cli._options()) is engine
     captured = capsys.readouterr()
     assert (captured.out, captured.err) == ("", "knightadder: the network is lost\n")

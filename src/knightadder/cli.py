@@ -294,10 +294,10 @@ def _options(chess960: bool = False, multipv: int = 1) -> "Options":
 
 def _load(options: "Options") -> "Engine":
     """Load and return the engine, showing the compilation on stderr; EngineError if that fails."""
-    from knightadder.engine.loader import load_and_report
+    from knightadder.engine.loader import load_engine
 
     with steps() as show:
-        engine = load_and_report(options, show)
+        engine = load_engine(options, show)
     if engine.problem:
         print(f"knightadder: {engine.problem}", file=sys.stderr)
     return engine

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from knightadder.engine import loader as loader_module
-from knightadder.engine.errors import EngineError
-from knightadder.engine.loader import Loader, Report, load_and_report
+from knightadder.core.native import loading
+from knightadder.core.native.building import CoreError
+from knightadder.engine.errors import EngineError, OptionError
+from knightadder.engine.loader import Loader, Report, load_engine
 from knightadder.engine.options import Options
 
 if TYPE_CHECKING:
@@ -60,55 +61,67 @@ def test_progress_is_told_step_by_step() -> None:
     assert heard == [("compiling 1/2", False), ("compiling 2/2", False), ("compiling 2/2", True)]
 
 
-@pytest.mark.parametrize("failure", [ImportError("no numba here"), SystemExit(3), MemoryError()])
-def test_a_failure_reaches_whoever_waits(failure: BaseException) -> None:
-    def load(options: Options, report: Report) -> "Engine":
+def fail_with(monkeypatch: pytest.MonkeyPatch, failure: BaseException) -> None:
+    """Have the loading of the core fail."""
+
+    def load(report: Report) -> None:
         raise failure
 
-    loader = Loader(Options(), load)
+    monkeypatch.setattr(loading, "load", load)
+
+
+@pytest.mark.parametrize("failure", [ImportError("no numba here"), SystemExit(3), MemoryError()])
+def test_a_defect_reaches_whoever_waits(monkeypatch: pytest.MonkeyPatch, failure: BaseException) -> None:
+    fail_with(monkeypatch, failure)
+    loader = Loader(Options())
     loader.start(lambda: None)
-    with pytest.raises(EngineError, match=type(failure).__name__) as caught:
-        loader.engine()
-    assert caught.value.__cause__ is failure
+    for load in (loader.engine, loader.engine, lambda: load_engine(Options(), lambda step: None)):
+        with pytest.raises(EngineError, match=f"^the engine cannot be loaded: {type(failure).__name__}: ") as caught:
+            load()
+        assert caught.value.__cause__ is failure
     assert loader.ready.is_set()
 
 
-def test_a_command_hears_each_step_and_gets_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = cast("Engine", object())
-    heard: list[str] = []
-
-    def load(options: Options, report: Report) -> "Engine":
-        report("compiling 1/2")
-        report("compiling 2/2")
-        return engine
-
-    monkeypatch.setattr(loader_module, "load_engine", load)
-    assert load_and_report(Options(), heard.append) is engine
-    assert heard == ["compiling 1/2", "compiling 2/2"]
+def test_that_there_is_no_compiled_core_is_no_defect(monkeypatch: pytest.MonkeyPatch) -> None:
+    fail_with(monkeypatch, CoreError("reinstall it"))
+    with pytest.raises(EngineError, match=r"^the engine cannot be loaded: reinstall it$") as caught:
+        load_engine(Options(), lambda step: None)
+    assert caught.value.__cause__ is None
 
 
-def test_a_command_hears_of_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    def load(options: Options, report: Report) -> "Engine":
-        raise ImportError("no numpy here")
-
-    monkeypatch.setattr(loader_module, "load_engine", load)
-    with pytest.raises(EngineError, match="cannot be loaded: ImportError: no numpy here"):
-        load_and_report(Options(), lambda step: None)
+def test_an_option_that_cannot_be_fulfilled_is_told_as_it_is() -> None:
+    options = Options()
+    options.set("EvalFile", "no such file")
+    with pytest.raises(OptionError, match=r"^option EvalFile: ") as caught:
+        load_engine(options, lambda step: None)
+    assert caught.value.__cause__ is None
 
 
 def test_ctrl_c_ends_the_loading_of_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    def load(options: Options, report: Report) -> "Engine":
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(loader_module, "load_engine", load)
+    fail_with(monkeypatch, KeyboardInterrupt())
     with pytest.raises(KeyboardInterrupt):
-        load_and_report(Options(), lambda step: None)
+        load_engine(Options(), lambda step: None)
+
+
+def test_a_command_hears_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[str] = []
+    load = loading.load
+
+    def load_in_steps(report: Report = lambda step: None) -> None:
+        report("compiling 1/2")
+        report("compiling 2/2")
+        load()
+
+    monkeypatch.setattr(loading, "load", load_in_steps)
+    load_engine(Options(), heard.append).close()
+    assert heard == ["compiling 1/2", "compiling 2/2"]
 
 
 def test_the_protocol_imports_nothing_heavy() -> None:
     code = (
         "import sys, knightadder.protocols.uci, knightadder.engine.loader\n"
-        "heavy = {'numpy', 'numba', 'llvmlite', 'chess', 'rich', 'knightadder.core', 'knightadder.engine.engine'}\n"
+        "ours = {'knightadder.core.layout', 'knightadder.core.native.loading', 'knightadder.engine.engine'}\n"
+        "heavy = {'numpy', 'numba', 'llvmlite', 'chess', 'rich', *ours}\n"
         "print(sorted(heavy & set(sys.modules)))\n"
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=TIMEOUT)

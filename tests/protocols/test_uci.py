@@ -21,7 +21,7 @@ from knightadder.engine.info import (
     Result,
 )
 from knightadder.engine.limits import Limits
-from knightadder.engine.loader import Report
+from knightadder.engine.loader import Report, load_engine
 from knightadder.engine.options import OPTIONS, Options
 from knightadder.protocols import conversation, uci
 from knightadder.protocols.uci import Uci
@@ -528,11 +528,14 @@ def test_what_waits_for_loading_is_still_carried_out(last: list[str]) -> None:
     assert talk.wait_for_end() == ["readyok", format_info(LINE), "bestmove e2e4 ponder e7e5"]
 
 
-def test_a_failure_to_load_is_said_and_ends_the_process(capsys: pytest.CaptureFixture[str]) -> None:
-    def load(options: Options, report: Report) -> "Engine":
+def test_a_failure_to_load_is_said_and_ends_the_process(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def load(report: Report) -> None:
         raise ImportError("no numba here")
 
-    talk = Conversation(load)
+    monkeypatch.setattr("knightadder.core.native.loading.load", load)
+    talk = Conversation(load_engine)
     talk.send("isready")
     lines = talk.wait_for_end()
     talk.end_input()
@@ -698,12 +701,18 @@ def test_leaving_does_not_wait_for_the_compiler(end: str) -> None:
 
 
 @pytest.mark.parametrize("go", ["go infinite", f"go {AT_LENGTH}", None])
-def test_a_failed_compilation_costs_no_move(go: str | None, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failed_compilation_costs_no_move(
+    go: str | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     class FailingConversation(StandbyConversation):
         def _load(self, options: Options, report: Report) -> "Engine":
             super()._load(options, report)
-            raise RuntimeError("no compiler")
+            return load_engine(options, report)
 
+    def load(report: Report) -> None:
+        raise RuntimeError("no compiler")
+
+    monkeypatch.setattr("knightadder.core.native.loading.load", load)
     talk = FailingConversation()
     talk.ask(*([go] if go else []), "bench")
     talk.may_finish.set()

@@ -13,7 +13,7 @@ from xboard_talk import FakeEngine, Talk, line, loaded
 from knightadder import __version__
 from knightadder.engine.info import CurrentMove, Message
 from knightadder.engine.limits import Limits
-from knightadder.engine.loader import Report
+from knightadder.engine.loader import Report, load_engine
 from knightadder.engine.options import Options
 from knightadder.protocols import xboard_player
 from knightadder.protocols.conversation import Session
@@ -658,11 +658,14 @@ def test_what_waits_for_loading_is_carried_out_before_quit() -> None:
     talk.end_input()
 
 
-def test_a_failure_to_load_is_said_and_ends_the_process(capsys: pytest.CaptureFixture[str]) -> None:
-    def load(options: Options, report: Report) -> "Engine":
+def test_a_failure_to_load_is_said_and_ends_the_process(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def load(report: Report) -> None:
         raise ImportError("no numba here")
 
-    talk = Talk(load)
+    monkeypatch.setattr("knightadder.core.native.loading.load", load)
+    talk = Talk(load_engine)
     assert talk.wait_for_end() == ["tellusererror the engine cannot be loaded: ImportError: no numba here"]
     assert talk.status == 1
     assert "ImportError" in capsys.readouterr().err
@@ -775,12 +778,18 @@ def test_what_the_engine_says_when_it_takes_over_is_a_comment(standby: StandbyTa
     assert standby.read() == "# tables of a"
 
 
-def test_a_failed_compilation_costs_no_move(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failed_compilation_costs_no_move(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     class FailingTalk(StandbyTalk):
         def _load(self, options: Options, report: Report) -> "Engine":
             super()._load(options, report)
-            raise RuntimeError("no compiler")
+            return load_engine(options, report)
 
+    def load(report: Report) -> None:
+        raise RuntimeError("no compiler")
+
+    monkeypatch.setattr("knightadder.core.native.loading.load", load)
     talk = FailingTalk()
     assert talk.ask("new", "level 0 100000 0", "usermove e2e4") == []
     talk.may_finish.set()

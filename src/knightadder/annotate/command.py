@@ -243,12 +243,12 @@ def _chained(first: Job, rest: Iterator[Job]) -> Iterator[Job]:
 
 def make_analysts(count: int, arguments: argparse.Namespace, stack: contextlib.ExitStack) -> Sequence[Analyst]:
     """Make engines, to be closed by `stack`; compile the core first if necessary."""
-    from knightadder.engine.loader import load_and_report
+    from knightadder.engine.loader import load_engine
     from knightadder.engine.options import Options
     from knightadder.library.engine import Engine
 
     with steps() as show:
-        load_and_report(Options(), show).close()
+        load_engine(Options(), show).close()
     engines = [stack.enter_context(Engine(hash_mb=arguments.hash)) for _ in range(count)]
     if arguments.syzygy is not None:
         for number, engine in enumerate(engines):

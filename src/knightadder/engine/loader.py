@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
+from knightadder.core.native.building import CoreError
 from knightadder.engine.errors import EngineError
 from knightadder.engine.options import Options
 
@@ -30,33 +31,23 @@ def load_engine(options: Options, report: Report) -> "Engine":
     Raises
     ------
     EngineError
-        If there is no compiled core, and none can be built.
+        If there is no compiled core and none can be built, or an option cannot be fulfilled. Any other error has
+        become the cause of an EngineError, too: only a defect has a cause.
     """
-    from knightadder.core.native.building import CoreError
-    from knightadder.core.native.loading import load
-    from knightadder.engine.engine import Engine
-
     try:
+        from knightadder.core.native.loading import load
+        from knightadder.engine.engine import Engine
+
         load(report)
+        engine = Engine(options)
+        engine.warm_up()
+        return engine
+    except EngineError:
+        raise
     except CoreError as error:
-        raise EngineError(str(error)) from None
-    engine = Engine(options)
-    engine.warm_up()
-    return engine
-
-
-def load_and_report(options: Options, report: Report) -> "Engine":
-    """Load an engine for a command that only waits for it; parameters as of `load_engine`.
-
-    Raises
-    ------
-    EngineError
-        If loading failed.
-    """
-    try:
-        return load_engine(options, report)
-    except Exception as error:
-        raise _failure(error) from error
+        raise EngineError(f"the engine cannot be loaded: {error}") from None
+    except (Exception, SystemExit) as error:
+        raise EngineError(f"the engine cannot be loaded: {type(error).__name__}: {error}") from error
 
 
 class Loader:
@@ -81,11 +72,7 @@ class Loader:
         self.ready = threading.Event()
         self.progress: str | None = None
         self._options, self._load = options, load
-        self._engine: Engine | None = None
-        self._error: BaseException | None = None
-        self._on_change: Callable[[], None] = lambda: None
-        # A daemon, because neither imports nor compiled code can be interrupted when the user wants to leave.
-        self._thread = threading.Thread(target=self._run, name="loader", daemon=True)
+        self._outcome: Engine | EngineError
 
     def start(self, on_change: Callable[[], None]) -> None:
         """Start loading; to be called once.
@@ -95,29 +82,25 @@ class Loader:
         on_change : callable
             Called from the loading thread when `progress` has news and when loading has ended.
         """
-        self._on_change = on_change
-        self._thread.start()
+
+        def report(step: str) -> None:
+            self.progress = step
+            on_change()
+
+        def run() -> None:
+            try:
+                self._outcome = self._load(self._options, report)
+            except EngineError as error:
+                self._outcome = error
+            self.ready.set()
+            on_change()
+
+        # A daemon, because neither imports nor compiled code can be interrupted when the user wants to leave.
+        threading.Thread(target=run, name="loader", daemon=True).start()
 
     def engine(self) -> "Engine":
         """Wait until loading has ended, and give the engine; EngineError if loading failed."""
         self.ready.wait()
-        if self._engine is None:
-            raise _failure(self._error) from self._error
-        return self._engine
-
-    def _run(self) -> None:
-        try:
-            self._engine = self._load(self._options, self._report)
-        except BaseException as error:  # also SystemExit: the waiting thread must be told
-            self._error = error
-        self.ready.set()
-        self._on_change()
-
-    def _report(self, step: str) -> None:
-        self.progress = step
-        self._on_change()
-
-
-def _failure(error: BaseException | None) -> EngineError:
-    what = str(error) if isinstance(error, EngineError) else f"{type(error).__name__}: {error}"
-    return EngineError(f"the engine cannot be loaded: {what}")
+        if isinstance(self._outcome, EngineError):
+            raise self._outcome
+        return self._outcome

@@ -371,7 +371,7 @@ class Conversation(ABC):
             messages = self._session.take_engine()
         except EngineError as error:
             self._loading_failed(error)
-            if not isinstance(error.__cause__, EngineError):  # a defect
+            if error.__cause__ is not None:  # a defect
                 traceback.print_exception(error)
             # Only if the process exits does the interface show that something is wrong; a search that the stand-in has
             # begun still ends with a move.

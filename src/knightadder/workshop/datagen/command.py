@@ -177,11 +177,11 @@ def _note_damaged(parts: Parts) -> None:
 
 def _compile() -> None:
     """Compile the core, if necessary, before the playing processes start."""
-    from knightadder.engine.loader import load_and_report
+    from knightadder.engine.loader import load_engine
     from knightadder.engine.options import Options
 
     with steps() as show:
-        load_and_report(Options(), show).close()
+        load_engine(Options(), show).close()
 
 
 def _play(settings: GameSettings, parts: Parts, wanted: int, concurrency: int) -> None:

@@ -244,11 +244,11 @@ def _draw(arguments: argparse.Namespace) -> None:
 
 def _load_core() -> None:
     """Compile the core if its sources have changed, and show that."""
-    from knightadder.engine.loader import load_and_report
+    from knightadder.engine.loader import load_engine
     from knightadder.engine.options import Options
 
     with steps() as show:
-        load_and_report(Options(), show).close()
+        load_engine(Options(), show).close()
 
 
 def _export(folder: Path, file: Path) -> None:

@@ -213,12 +213,12 @@ def _play(
     """Play all games that are missing."""
     book.check(method.total)
 
-    from knightadder.engine.loader import load_and_report
+    from knightadder.engine.loader import load_engine
     from knightadder.engine.options import Options
 
     # Compiles the core, if necessary, before the threads start.
     with steps() as show_step:
-        load_and_report(Options(), show_step).close()
+        load_engine(Options(), show_step).close()
     from knightadder.workshop.selfplay import SelfPlay
 
     players = [SelfPlay(arguments.nodes, arguments.hash) for _ in range(arguments.concurrency)]
