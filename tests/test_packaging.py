@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 from packaging.utils import parse_wheel_filename
 
 from knightadder import __version__
-from knightadder.core.native import building, images
+from knightadder.core.native import building, images, loading
 from knightadder.core.native.builder import TARGETS
 
 ROOT = Path(__file__).parents[1]
@@ -157,6 +157,22 @@ def test_what_is_built_for_a_platform_by_name_is_not_tuned_for_this_processor(mo
     hook.finalize("standard", build_data, "")
     assert seen == [tuned]
     assert len(build_data["force_include"]) == len(hatch_build.PLATFORMS[HOST].targets)
+
+
+def test_an_editable_installation_gets_one_image_beside_the_sources_unless_it_has_it(monkeypatch, tmp_path):
+    built = []
+
+    def build(folder, targets, report, *options):
+        built.append((targets, options))
+        images.write(folder / images.file_name(*targets), images.Image({}, b"code"))
+
+    monkeypatch.setattr(building, "build", build)
+    monkeypatch.setattr(loading, "FOLDER", tmp_path)
+    hook = hatch_build.CustomBuildHook(str(ROOT), {}, None, None, "", "wheel")
+    for _ in range(2):
+        hook.initialize("editable", {})
+    assert built == [([images.host_target()], ("--tune",))]
+    assert [file.name for file in tmp_path.iterdir()] == [images.file_name(images.host_target())]
 
 
 def test_a_wheel_gets_no_images_of_other_sources(monkeypatch, tmp_path):
