@@ -84,9 +84,8 @@ def executable(code: bytes) -> NDArray[np.uint8]:
     pages.write(code)
     block = np.frombuffer(pages, np.uint8)
     system = ctypes.CDLL(None, use_errno=True)
-    place, size = ctypes.c_void_p(block.ctypes.data), ctypes.c_size_t(len(code))
-    if system.mprotect(place, size, mmap.PROT_READ | mmap.PROT_EXEC):
+    if system.mprotect(block.ctypes, ctypes.c_size_t(len(code)), mmap.PROT_READ | mmap.PROT_EXEC):
         raise OSError(ctypes.get_errno(), "the system lets no memory be run")
     if sys.platform == "darwin":  # Linux does this by itself
-        system.sys_icache_invalidate(place, size)
+        system.sys_icache_invalidate(block.ctypes, ctypes.c_size_t(len(code)))
     return block
