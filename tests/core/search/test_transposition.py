@@ -106,6 +106,11 @@ def test_all_fields_come_back(table: Table) -> None:
     assert table.get(generator.getrandbits(64)) is None
 
 
+def test_a_depth_that_has_no_room_is_stored_as_the_greatest_that_has(table: Table) -> None:
+    table.put(1, 77, -5, 300, LOWER)
+    assert table.get(1) == (77, -5, 255, LOWER)
+
+
 @pytest.mark.parametrize(
     ("score", "stored_at", "seen_from", "expected"),
     [

@@ -163,12 +163,18 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     if is_root:  # the last iteration's best move, which the table may have lost
         hash_move = worker.root_moves[np.uint64(worker.pv_index)].move
 
-    # Endgame tablebases: what they know need not be searched. The mate that a win leads to is found from nearer.
+    # Endgame tablebases: what they know need not be searched, unless there may be a nearer mate within the window.
+    best, most = -INFINITE, INFINITE
     if excluded == NO_MOVE and not is_root and may_probe(worker, pos, depth):
         score, bound = probe_score(tables, worker, ply)
-        if bound:
+        if bound == EXACT or (bound == LOWER and score >= beta) or (bound == UPPER and score <= alpha):
             store(worker, pos.key, NO_MOVE, score, np.int64(MAX_PLY), bound, ply)
             return score
+        if bound == LOWER:
+            best = score
+            alpha = max(alpha, score)
+        elif bound == UPPER:
+            most = score
 
     frame.static_eval = static_eval
     improving = is_improving(worker, ply)
@@ -291,7 +297,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     clear_killers(worker, ply + 2)
     prepare_histories(tables, worker, pos, frame, ply)
     start_picking(frame, hash_move, np.int64(1))
-    best, best_move, bound = -INFINITE, NO_MOVE, UPPER
+    best_move, bound = NO_MOVE, UPPER
     move_count, quiets, noisies, quiet_count = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     futile = False
     root_index, nodes_before = np.int64(0), worker.nodes
@@ -396,6 +402,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         if excluded != NO_MOVE:
             return alpha
         return ply - MATE if in_check else np.int64(0)
+    best = min(best, most)
     # A second line's search has not seen the best moves.
     if excluded == NO_MOVE and not (is_root and worker.pv_index > 0):
         if best_move == NO_MOVE and not is_root:

@@ -32,6 +32,7 @@ TABLEBASE_WIN = MATE_FOUND - 1  # a win that tablebases know at ply p scores TAB
 DECISIVE = TABLEBASE_WIN - MAX_PLY  # scores from here on are mates or such wins
 
 _ENTRY_BYTES = np.uint64(16)
+_MOST_DEPTH = np.int64(255)  # that there is room for
 _WORD = np.uint64(8)
 _BUCKET_SHIFT = np.uint64(6)
 
@@ -146,6 +147,7 @@ def store(worker, key, move, score, depth, bound, ply):
         if worth < least:
             least, place = worth, address
         address += _ENTRY_BYTES
+    depth = min(depth, _MOST_DEPTH)
     fresh = np.uint64(
         move | (score + 32_768) << 16 | depth << 32 | worker.tt_generation << GENERATION_SHIFT | bound << 46
     )
