@@ -87,7 +87,8 @@ ACCUMULATOR = _record(  # the first layer of a network; a multiple of a cache li
 )
 
 FRAME = _record(  # what search keeps for one ply
-    ("moves", np.int64, MAX_MOVES),  # while being picked: score << 24 | place << 16 | move
+    ("moves", np.int64, MAX_MOVES),
+    ("scores", np.int32, MAX_MOVES),  # of the moves, while they are picked: score << 8 | place
     ("pv", np.uint16, MAX_PLY),
     ("pv_length", np.int64),
     ("killers", np.int64, 2),

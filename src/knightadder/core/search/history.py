@@ -44,21 +44,33 @@ def piece_to(pos, move):
 
 
 @inlined
+def _ends_in(threats, move):
+    source, target = np.uint64(move & 63), np.uint64((move >> 6) & 63)
+    return ((threats >> source) & ONE) | ((threats >> target) & ONE) << ONE
+
+
+@inlined
 def attacked_ends(frame, move):
     """Return which squares of a move the opponent attacks: 1 = from, 2 = to, 3 = both, after `prepare_histories`."""
-    source, target = np.uint64(move & 63), np.uint64((move >> 6) & 63)
-    return ((frame.threats >> source) & ONE) | ((frame.threats >> target) & ONE) << ONE
+    return _ends_in(frame.threats, move)
 
 
 @inlined
 def quiet_history(worker, pos, frame, move):
     """Return how well a quiet move of the side to move has done, between ±4 `LIMIT`, after `prepare_histories`."""
+    rows = (frame.continuations[0], frame.continuations[1], frame.continuations[2])
+    return history_from(worker, pos, frame.threats, rows, move)
+
+
+@inlined
+def history_from(worker, pos, threats, rows, move):
+    """Return `quiet_history` from a frame's `threats` and `continuations`, for those who keep them."""
     index = piece_to(pos, move)
     return (
-        np.int64(worker.history[np.uint64(pos.stm), attacked_ends(frame, move), np.uint64(move & 4095)])
-        + np.int64(worker.continuation[np.uint64(frame.continuations[0] + index)])
-        + np.int64(worker.continuation[np.uint64(frame.continuations[1] + index)])
-        + np.int64(worker.continuation[np.uint64(frame.continuations[2] + index)])
+        np.int64(worker.history[np.uint64(pos.stm), _ends_in(threats, move), np.uint64(move & 4095)])
+        + np.int64(worker.continuation[np.uint64(rows[0] + index)])
+        + np.int64(worker.continuation[np.uint64(rows[1] + index)])
+        + np.int64(worker.continuation[np.uint64(rows[2] + index)])
     )
 
 

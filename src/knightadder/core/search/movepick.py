@@ -19,7 +19,7 @@ from ..board.movegen import (
 from ..board.moves import NO_MOVE, is_noisy
 from ..layout import QUEEN
 from ..native.jit import inlined, kernel
-from .history import capture_history, quiet_history
+from .history import capture_history, history_from, quiet_history
 from .see import QUEEN_VALUE, piece_value, see_at_least
 
 (
@@ -37,8 +37,8 @@ from .see import QUEEN_VALUE, piece_value, see_at_least
     DONE,
 ) = range(12)
 
-_PLACE = np.int64(255 << 16)  # the bits of a scored move that hold its place in the list
-_NOISY_FIRST = 1 << 20  # puts noisy evasions before quiet ones, whatever their history
+_PLACE = 255  # the bits of a score that hold the place of its move in the list
+_NOISY_FIRST = 1 << 20  # puts noisy evasions before quiet ones, whatever their history, and leaves room for the place
 
 
 @inlined
@@ -71,49 +71,56 @@ def _may_lose_material(pos, move):
 
 
 @inlined
+def _keep_score(scores, i, score):
+    """Note the score of a move, above its place in the list."""
+    scores[np.uint64(i)] = score << 8 | i
+
+
+@inlined
 def _score_noisy(worker, pos, frame, start, end):
-    moves = frame.moves
+    moves, scores = frame.moves, frame.scores
     for i in range(start, end):
-        move = moves[np.uint64(i)]
-        moves[np.uint64(i)] = move | i << 16 | _noisy_score(worker, pos, move) << 24
+        _keep_score(scores, i, _noisy_score(worker, pos, moves[np.uint64(i)]))
 
 
 @inlined
 def _score_quiets(worker, pos, frame, start, end):
-    moves = frame.moves
+    moves, scores = frame.moves, frame.scores
+    # Read once: for all that LLVM knows, a score could be written over them.
+    threats, rows = frame.threats, (frame.continuations[0], frame.continuations[1], frame.continuations[2])
     for i in range(start, end):
-        move = moves[np.uint64(i)]
-        moves[np.uint64(i)] = move | i << 16 | quiet_history(worker, pos, frame, move) << 24
+        _keep_score(scores, i, history_from(worker, pos, threats, rows, moves[np.uint64(i)]))
 
 
 @inlined
 def _score_evasions(worker, pos, frame, end):
-    moves = frame.moves
+    moves, scores = frame.moves, frame.scores
     for i in range(end):
         move = moves[np.uint64(i)]
         if is_noisy(pos, move):
-            score = _NOISY_FIRST + _noisy_score(worker, pos, move)
+            _keep_score(scores, i, _NOISY_FIRST + _noisy_score(worker, pos, move))
         else:
-            score = quiet_history(worker, pos, frame, move)
-        moves[np.uint64(i)] = move | i << 16 | score << 24
+            _keep_score(scores, i, quiet_history(worker, pos, frame, move))
 
 
 @kernel
 def _pick_best(frame):
     """Take the best remaining move off the list (a step of selection sort), and return it.
 
-    Each word contains its own place, so that a plain maximum, which LLVM vectorises, finds both move and place.
+    Each score contains the move's place, so that a plain maximum, which LLVM vectorises, finds both.
     """
-    moves = frame.moves
+    moves, scores = frame.moves, frame.scores
     start, end = frame.index, frame.end
-    best = moves[np.uint64(start)]
+    best = scores[np.uint64(start)]
     for i in range(start + 1, end):
-        best = max(best, moves[np.uint64(i)])
-    place = (best >> 16) & 255
-    moves[np.uint64(place)] = (moves[np.uint64(start)] & ~_PLACE) | place << 16
-    moves[np.uint64(start)] = best
+        best = max(best, scores[np.uint64(i)])
+    place = np.uint64(best & _PLACE)
+    move = moves[place]
+    scores[place] = (scores[np.uint64(start)] & ~_PLACE) | np.int64(place)
+    moves[place] = moves[np.uint64(start)]
+    moves[np.uint64(start)] = move
     frame.index = start + 1
-    return best & 65_535
+    return move
 
 
 @inlined
