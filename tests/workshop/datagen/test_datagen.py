@@ -12,11 +12,10 @@ from random_network import random_network
 
 from knightadder import cli, progress
 from knightadder.core.evaluation.network_file import network_bytes
-from knightadder.engine.errors import EngineError
 from knightadder.workshop.datagen import command, workers
 from knightadder.workshop.datagen import parts as parts_module
 from knightadder.workshop.datagen.games import GameSettings, SelfPlayer
-from knightadder.workshop.datagen.parts import Parts
+from knightadder.workshop.datagen.parts import Chunk, Parts
 from knightadder.workshop.datagen.reader import Filter, Reader
 
 # The games of a chunk are quick when so little is searched.
@@ -59,6 +58,11 @@ def _positions(data):
     return {data[place : place + 25] for place in range(0, len(data), 32)}
 
 
+def _moves(chunks):
+    """Count the moves in chunks of a hundred games."""
+    return sum((len(chunk) - 100 * 36) // 4 for chunk in chunks.values())
+
+
 def _expected(chunks):
     """Give the positions that are to be merged from chunks."""
     words = np.frombuffer(bytearray(b"".join(chunks.values())), np.uint32)
@@ -70,7 +74,7 @@ def test_runs_that_go_on(data, tmp_path):
     assert status == 0
     first = _chunks(tmp_path)
     assert first == {"chunk-000000.vf": SelfPlayer(SETTINGS).play_chunk(0).tobytes()}
-    moves = (len(first["chunk-000000.vf"]) - 100 * 36) // 4
+    moves = _moves(first)
     assert out == f"games: 1 chunks, {moves} positions\n"
     # More positions, by more processes; what there was stays.
     status, out, _ = data("games", "--positions", moves + 1, "--merge", "data.bin", *QUICK, "--concurrency", 2)
@@ -81,13 +85,18 @@ def test_runs_that_go_on(data, tmp_path):
     assert more["chunk-000001.vf"] == SelfPlayer(SETTINGS).play_chunk(1).tobytes()
     merged = (tmp_path / "data.bin").read_bytes()
     assert len(_positions(merged)) == len(merged) // 32
-    assert _positions(merged) == _expected(more)
+    # Not those of chunks that were only played because there were two processes.
+    wanted = {name: more[name] for name in ("chunk-000000.vf", "chunk-000001.vf")}
+    assert _positions(merged) == _expected(wanted)
     assert re.fullmatch(
-        rf"games: {len(more)} chunks, (\d+) positions\n"
-        rf"data\.bin: {len(merged) // 32} positions of \1, \d+ duplicates left out; "
+        r"games: \d+ chunks, \d+ positions\n"
+        rf"data\.bin: {len(merged) // 32} positions of {_moves(wanted)}, \d+ duplicates left out; "
         r"White won \S+ %, drew \S+ %, lost \S+ %\n",
         out,
     )
+    # Without a number, all that there are.
+    assert data("games", "--merge", "data.bin")[0] == 0
+    assert _positions((tmp_path / "data.bin").read_bytes()) == _expected(more)
 
 
 def test_a_network_evaluates_and_is_one_of_the_settings(data, tmp_path):
@@ -163,16 +172,28 @@ def test_what_is_said_of_the_games_that_there_are(data, tmp_path, no_games, monk
     ]
 
 
+def test_a_gap_is_filled_though_there_are_enough(data, tmp_path):
+    parts = Parts(tmp_path / "games")
+    with parts.open(SAME):
+        words = SelfPlayer(SETTINGS).play_chunk(1)
+        parts.add(parts.save(1, words, 100))
+    assert data("games", "--positions", 1, "--merge", "data.bin", *QUICK)[0] == 0
+    chunks = _chunks(tmp_path)
+    assert chunks["chunk-000000.vf"] == SelfPlayer(SETTINGS).play_chunk(0).tobytes()
+    assert list(chunks) == ["chunk-000000.vf", "chunk-000001.vf"]
+    wanted = {"chunk-000000.vf": chunks["chunk-000000.vf"]}
+    assert _positions((tmp_path / "data.bin").read_bytes()) == _expected(wanted)
+
+
 def test_ctrl_c_keeps_what_was_played(data, tmp_path, monkeypatch):
     real = workers.play_chunks
 
-    def broken_off(settings, parts, concurrency, numbers, on_game, on_tick):
-        def tick():
-            on_tick()
-            if parts.chunks:
-                raise KeyboardInterrupt
+    def broken_off(pool, parts, numbers, games, on_chunk):
+        def interrupted(chunk):
+            on_chunk(chunk)
+            raise KeyboardInterrupt
 
-        real(settings, parts, concurrency, numbers, on_game, tick)
+        real(pool, parts, numbers, games, interrupted)
 
     with monkeypatch.context() as patch:
         patch.setattr(workers, "play_chunks", broken_off)
@@ -190,24 +211,6 @@ def test_ctrl_c_keeps_what_was_played(data, tmp_path, monkeypatch):
     parts.load()
     listed = {parts.file(number).name: kept[parts.file(number).name] for number in parts.chunks}
     assert _positions((tmp_path / "data.bin").read_bytes()) == _expected(listed)
-
-
-def test_a_process_that_is_killed(tmp_path):
-    parts = Parts(tmp_path / "games")
-
-    def kill(moves):
-        for process in multiprocessing.active_children():
-            process.kill()
-
-    with pytest.raises(EngineError, match=r"^a process that played games has ended unexpectedly$"):
-        workers.play_chunks(SETTINGS, parts, 2, iter(range(100)), kill)
-    assert multiprocessing.active_children() == []
-
-
-def test_a_chunk_that_cannot_be_written(tmp_path):
-    parts = Parts(tmp_path / "games")  # without its folder
-    with pytest.raises(EngineError, match=r"^cannot write .*chunk-000007\.vf: "):
-        workers.play_chunks(SETTINGS, parts, 1, iter([7]), lambda moves: None)
 
 
 def test_a_bad_opening(data, tmp_path):
@@ -259,8 +262,14 @@ def test_bad_usage(data, no_games, arguments):
 
 def test_lines_of_progress(capsys, monkeypatch):
     monkeypatch.setattr(progress, "_LINE_SECONDS", 0)
-    with command._display(100, 1000) as (add_game, show):
-        add_game(40)
-        add_game(2)
-        show()
-    assert re.fullmatch(r"142/1000 positions  2 games  \d+ positions/s\n", capsys.readouterr().out)
+    with command._display(100, 1000, lambda: "2 machines, 8 workers") as show:
+        show(Chunk(3, 1, 40, 0, 0, ""))
+        show(Chunk(4, 1, 860, 0, 0, ""))
+    lines = capsys.readouterr().out.splitlines()
+    speed = r"\d+\.\d games/s  \d+ positions/s"
+    assert re.fullmatch(rf"140/1000 positions  1 games  {speed}  \d+:\d\d:\d\d left  2 machines, 8 workers", lines[0])
+    assert re.fullmatch(rf"1000/1000 positions  2 games  {speed}  0:00:00 left  2 machines, 8 workers", lines[1])
+
+
+def test_cluster_and_concurrency_exclude_each_other(data, no_games):
+    assert data("games", "--positions", 1, "--cluster", "local:2", "--concurrency", 2)[0] == 2

@@ -83,6 +83,16 @@ def test_chunks_are_looked_at_once(folder, monkeypatch):
             assert parts.moves == number + 1
 
 
+def test_the_first_chunks_that_have_enough_moves(folder):
+    parts = _filled(folder, 0, 1, 2, 4, 5)  # with 1, 2, 3, 5 and 6 moves
+    assert [parts.first(moves) for moves in (0, 1, 2, 3, 4, 6)] == [0, 1, 2, 2, 3, 3]
+    assert [parts.first(moves) for moves in (7, 17, 18)] == [None] * 3  # chunk 3 is missing
+    assert [parts.moves_before(number) for number in range(8)] == [0, 1, 3, 6, 6, 11, 17, 17]
+    parts.drop_from(2)
+    assert (list(parts.chunks), parts.moves) == ([0, 1], 3)
+    assert len(list(folder.glob("chunk-*.vf"))) == 5
+
+
 def test_the_same_settings_are_taken_again(folder):
     _filled(folder, 0, 1)
     before = {path: path.read_bytes() for path in folder.iterdir()}

@@ -7,17 +7,19 @@ import contextlib
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from knightadder.arguments import not_negative, positive, share
-from knightadder.engine.errors import OptionError
+from knightadder.engine.errors import EngineError, OptionError, PositionError
+from knightadder.executor import add_cluster, open_pool
 from knightadder.progress import progress, steps
 from knightadder.workshop.book_argument import add_openings, read_book
 
 if TYPE_CHECKING:
     from knightadder.workshop.datagen.games import GameSettings
-    from knightadder.workshop.datagen.parts import Parts
+    from knightadder.workshop.datagen.parts import Chunk, Parts
 
 _DESCRIPTION = """\
 Let the engine play against itself and keep whole games in a folder, with the score that search found for each move:
@@ -42,7 +44,10 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="play none, but add those of PGN files with scores as comments, such as those of matches",
     )
     command.add_argument(
-        "--merge", type=Path, metavar="FILE", help="write the quiet positions of all games to a file, 32 bytes each"
+        "--merge",
+        type=Path,
+        metavar="FILE",
+        help="write the quiet positions of all games to a file, 32 bytes each; with --positions, only of so many games",
     )
     games = command.add_argument_group("games")
     games.add_argument(
@@ -52,9 +57,11 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         metavar="N",
         help="begin no depth after so many a move: 100 (the default) to 300 for a network, 1000 for tune texel",
     )
-    games.add_argument(
+    where = games.add_mutually_exclusive_group()
+    where.add_argument(
         "--concurrency", type=positive, metavar="N", help="processes that play; by default one for each processor core"
     )
+    add_cluster(where)
     games.add_argument("--seed", type=int, default=1, metavar="N", help="of all chance; 1 by default")
     games.add_argument(
         "--chess960",
@@ -108,6 +115,8 @@ def run(arguments: argparse.Namespace) -> int:
     if file:
         parts.load()
         _note_damaged(parts)
+        if arguments.positions:  # how many chunks more there are depends on who played them, and how fast
+            parts.drop_from(parts.first(arguments.positions) or 0)
         if not parts.chunks:
             raise OptionError(f"there are no games in {parts.folder}")
         _merge(parts, file, arguments)
@@ -133,9 +142,8 @@ def _gather(parts: Parts, arguments: argparse.Namespace) -> None:
         _note_damaged(parts)
         if others := parts.other_versions():
             print(f"{parts.folder} has games of other versions of the engine: {', '.join(others)}", file=sys.stderr)
-        if parts.moves < arguments.positions:
+        if parts.first(arguments.positions) is None:
             _compile()
-            from knightadder.core.native.processors import processors
             from knightadder.workshop.datagen.games import GameSettings
 
             settings = GameSettings(
@@ -148,9 +156,10 @@ def _gather(parts: Parts, arguments: argparse.Namespace) -> None:
                 network,
             )
             try:
-                _play(settings, parts, arguments.positions, arguments.concurrency or processors())
-            except KeyboardInterrupt:
-                print(f"The games are in {parts.folder}; the same command goes on from there", file=sys.stderr)
+                _play(settings, parts, arguments)
+            except (KeyboardInterrupt, EngineError) as error:
+                if not isinstance(error, OptionError | PositionError):
+                    print(f"The games are in {parts.folder}; the same command goes on from there", file=sys.stderr)
                 raise
     print(f"{parts.folder}: {len(parts.chunks)} chunks, {parts.moves} positions")
 
@@ -184,19 +193,30 @@ def _compile() -> None:
         load_engine(Options(), show).close()
 
 
-def _play(settings: GameSettings, parts: Parts, wanted: int, concurrency: int) -> None:
+def _play(settings: GameSettings, parts: Parts, arguments: argparse.Namespace) -> None:
     """Play the chunks that are missing, lowest number first."""
-    from knightadder.workshop.datagen.workers import play_chunks
+    from knightadder.core.native.processors import processors
+    from knightadder.workshop.datagen.workers import ChunkPlayer, play_chunks
 
-    missing = parts.missing()
-    with _display(parts.moves, wanted) as (add_game, show):
+    wanted: int = arguments.positions
 
-        def numbers() -> Iterator[int]:
-            # Count only finished chunks: games of an aborted chunk are lost.
-            while parts.moves < wanted:
-                yield next(missing)
+    def numbers() -> Iterator[int]:
+        for number in parts.missing():
+            # Only finished chunks count, because those of lost workers have to be played again.
+            if parts.moves >= wanted and parts.moves_before(number) >= wanted:
+                return
+            yield number
 
-        play_chunks(settings, parts, concurrency, numbers(), add_game, show)
+    with (
+        open_pool(ChunkPlayer(settings), arguments.cluster, arguments.concurrency or processors()) as pool,
+        _display(parts.moves, wanted, pool.place) as show,
+    ):
+
+        def on_chunk(chunk: Chunk) -> bool:
+            show(chunk)
+            return parts.first(wanted) is None
+
+        play_chunks(pool, parts, numbers(), settings.games, on_chunk)
 
 
 def _merge(parts: Parts, file: Path, arguments: argparse.Namespace) -> None:
@@ -212,18 +232,19 @@ def _merge(parts: Parts, file: Path, arguments: argparse.Namespace) -> None:
 
 
 @contextlib.contextmanager
-def _display(first: int, wanted: int) -> Iterator[tuple[Callable[[int], None], Callable[[], None]]]:
-    """Show the progress; yield the callbacks for each game, with its moves, and for showing the state."""
+def _display(first: int, wanted: int, place: Callable[[], str]) -> Iterator[Callable[[Chunk], None]]:
+    """Show the progress; yield the function to call with each chunk."""
     done, games, begun = first, 0, time.perf_counter()
 
-    def summary() -> str:
-        speed = (done - first) / max(time.perf_counter() - begun, 1e-9)
-        return f"{games} games  {speed:.0f} positions/s"
-
-    def add_game(moves: int) -> None:
+    def show(chunk: Chunk) -> None:
         nonlocal done, games
-        done += moves
-        games += 1
+        done += chunk.moves
+        games += chunk.games
+        seconds = max(time.perf_counter() - begun, 1e-9)
+        speed = (done - first) / seconds
+        left = timedelta(seconds=round(max(wanted - done, 0) / speed))
+        summary = f"{games} games  {games / seconds:.1f} games/s  {speed:.0f} positions/s  {left} left  {place()}"
+        update(done, summary.rstrip())
 
     with progress(wanted, first, "positions") as update:
-        yield add_game, lambda: update(done, summary())
+        yield show

@@ -193,6 +193,27 @@ class Parts:
         there = set(self.chunks)
         return (number for number in count() if number not in there)
 
+    def moves_before(self, number: int) -> int:
+        """Return the number of moves in the chunks before a number."""
+        return sum(chunk.moves for chunk in self.chunks.values() if chunk.number < number)
+
+    def first(self, moves: int) -> int | None:
+        """Return how many chunks, from number 0 on, have so many moves; None if one of these is missing."""
+        if self.moves < moves:
+            return None
+        for number in count():
+            if moves <= 0:
+                return number
+            if number not in self.chunks:
+                return None
+            moves -= self.chunks[number].moves
+        raise AssertionError  # count() does not end
+
+    def drop_from(self, number: int) -> None:
+        """Leave out the chunks from a number on; their files stay."""
+        self.chunks = {chunk.number: chunk for chunk in self.chunks.values() if chunk.number < number}
+        self.moves = self.moves_before(number)
+
     def other_versions(self) -> list[str]:
         """Return the other versions of the engine that played some of the chunks."""
         return sorted({chunk.engine for chunk in self.chunks.values()} - {engine_version()})

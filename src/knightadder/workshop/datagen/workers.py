@@ -1,133 +1,75 @@
-"""Processes that play chunks of games, each with its own copy of the compiled core."""
+"""Plays chunks of games on the workers of a pool."""
 
 from __future__ import annotations
 
-import contextlib
-import multiprocessing
-import signal
-from collections.abc import Callable, Iterator
-from multiprocessing.connection import Connection, wait
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
 
-from knightadder.engine.errors import EngineError, OptionError, PositionError
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from knightadder.workshop.datagen.games import GameSettings
-    from knightadder.workshop.datagen.parts import Parts
+from knightadder.core.native.building import CoreError
+from knightadder.engine.errors import EngineError, OptionError
+from knightadder.executor import Pool
+from knightadder.workshop.datagen.games import GameSettings, SelfPlayer
+from knightadder.workshop.datagen.parts import Chunk, Parts
+from knightadder.workshop.datagen.reader import EVERYTHING, Reader
 
-# Poll, since Ctrl-C does not end a wait on every system.
-_POLL_SECONDS = 0.1
 
-_ERRORS = {error.__name__: error for error in (OptionError, PositionError)}
+class ChunkPlayer:
+    """The task that plays a chunk and returns its bytes; see `SelfPlayer.play_chunk`."""
+
+    def __init__(self, settings: GameSettings) -> None:
+        self._settings = settings
+        self._player: SelfPlayer | None = None
+
+    def __call__(self, number: int) -> bytes:
+        """Play the chunk of a number; EngineError if that is not possible."""
+        try:
+            if self._player is None:
+                self._player = SelfPlayer(self._settings)
+            return self._player.play_chunk(number).tobytes()
+        except CoreError as error:
+            raise EngineError(str(error)) from None
 
 
 def play_chunks(
-    settings: GameSettings,
-    parts: Parts,
-    concurrency: int,
-    numbers: Iterator[int],
-    on_game: Callable[[int], None],
-    on_tick: Callable[[], None] = lambda: None,
+    pool: Pool, parts: Parts, numbers: Iterable[int], games: int, on_chunk: Callable[[Chunk], bool]
 ) -> None:
     """Play chunks, several at once, save them and add them to the list.
 
-    All processes are ended in any case, also after an error, and the saved chunks are complete.
-
     Parameters
     ----------
-    settings : GameSettings
-        The settings of the games.
+    pool : Pool
+        Workers with a `ChunkPlayer`.
     parts : Parts
         Where the chunks are saved.
-    concurrency : int
-        Number of processes.
-    numbers : iterator of int
-        The chunks to play; the next one is taken when a process is idle, and none after the end.
-    on_game : callable
-        Called after each game with its number of moves.
-    on_tick : callable
-        Called several times a second.
+    numbers : iterable of int
+        The chunks to play; the next one is taken when there is a worker for it.
+    games : int
+        Number of games in a chunk.
+    on_chunk : callable
+        Called after each chunk; returns whether to go on.
 
     Raises
     ------
     EngineError
-        If a process fails.
+        If a worker fails, or what it gives is not a chunk.
     """
-    context = multiprocessing.get_context("spawn")
-    processes: dict[Connection, Any] = {}
+    reader = Reader()
+    for number, data in pool.run(numbers):
+        chunk = parts.save(number, _checked(reader, number, data, games), games)
+        parts.add(chunk)
+        if not on_chunk(chunk):
+            return
+
+
+def _checked(reader: Reader, number: int, data: bytes, games: int) -> NDArray[np.uint32]:
+    """Return a chunk that a worker has played, with all its moves found to be legal."""
     try:
-        with _ctrl_c_ignored():  # by the child processes, which this process ends
-            for _ in range(concurrency):
-                ours, theirs = context.Pipe()
-                process = context.Process(target=_work, args=(settings, parts.folder, theirs), daemon=True)
-                process.start()
-                theirs.close()
-                processes[ours] = process
-        busy = {connection for connection in processes if _give_next(connection, numbers)}
-        while busy:
-            for connection in wait(list(busy), _POLL_SECONDS):
-                assert isinstance(connection, Connection)
-                try:
-                    kind, value = connection.recv()
-                except (EOFError, OSError):
-                    raise EngineError("a process that played games has ended unexpectedly") from None
-                if kind == "game":
-                    on_game(value)
-                elif kind == "chunk":
-                    parts.add(value)
-                    if not _give_next(connection, numbers):
-                        busy.discard(connection)
-                else:
-                    raise _ERRORS.get(kind, EngineError)(value)
-            on_tick()
-    finally:
-        for process in processes.values():
-            process.terminate()
-        for connection, process in processes.items():
-            process.join()
-            connection.close()
-
-
-def _give_next(connection: Connection, numbers: Iterator[int]) -> bool:
-    """Send the number of the next chunk to a process; return whether there is one."""
-    number = next(numbers, None)
-    if number is None:
-        return False
-    try:
-        connection.send(number)
-    except OSError:
-        raise EngineError("a process that played games has ended unexpectedly") from None
-    return True
-
-
-@contextlib.contextmanager
-def _ctrl_c_ignored() -> Iterator[None]:
-    """Ignore Ctrl-C in a ``with`` block, so that processes started in it ignore it from the beginning."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _work(settings: GameSettings, folder: Path, connection: Connection) -> None:
-    """Play the requested chunks until the connection is closed; runs in a child process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with contextlib.suppress(EOFError, OSError):  # the parent process has ended
-        try:
-            from knightadder.workshop.datagen.games import SelfPlayer
-            from knightadder.workshop.datagen.parts import Parts, engine_version
-
-            engine_version()  # compute it now, before anybody changes the sources
-            parts, player = Parts(folder), SelfPlayer(settings)
-            while True:
-                number = connection.recv()
-                words = player.play_chunk(number, lambda moves: connection.send(("game", moves)))
-                connection.send(("chunk", parts.save(number, words, settings.games)))
-        except EngineError as error:
-            connection.send((type(error).__name__, str(error)))
-        except (EOFError, OSError):
-            raise
-        except Exception as error:
-            connection.send(("", f"a process that played games failed: {type(error).__name__}: {error}"))
+        words = np.frombuffer(bytearray(data), np.uint32)
+        moves = len(reader.read(words, EVERYTHING))
+    except (OptionError, TypeError, ValueError) as error:
+        raise EngineError(f"chunk {number} came damaged from a worker: {error}") from None
+    if reader.count(words) != (games, moves):
+        raise EngineError(f"chunk {number} came damaged from a worker: it has not {games} games")
+    return words

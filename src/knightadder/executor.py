@@ -1,0 +1,403 @@
+"""Runs tasks: in processes of this machine, or with ``--cluster`` in those of many machines, which Dask connects.
+
+A task is an object that can be pickled, and that maps an item (a number, say) to a result. Each thread that works
+unpickles it once, so the task can keep what it loads. A result depends only on the task and the item, so it does not
+matter who computes it, and how often it was begun before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import logging
+import multiprocessing
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+import warnings
+from abc import ABC, abstractmethod
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ProcessPoolExecutor, wait
+from functools import cache
+from multiprocessing.connection import Connection
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from uuid import uuid4
+
+from knightadder import __version__
+from knightadder.engine.errors import EngineError, OptionError
+from knightadder.extras import needed_by
+from knightadder.runs import source_digest
+
+if TYPE_CHECKING:
+    import distributed
+
+Item = TypeVar("Item")
+Task: TypeAlias = Callable[[Any], bytes]
+
+_POLL_SECONDS = 0.5  # between looks at what has changed; Ctrl-C does not end a longer wait on every system
+_COUNT_SECONDS = 2.0  # between questions for the number of a cluster's workers
+_AHEAD = 2  # tasks handed out for each that can run, so that no worker waits for the next one
+_MOST_DEATHS = 10  # of four workers each (Dask's allowed-failures), after which a task is taken to be the cause
+
+# What is sent to a worker: text, since Dask loses a worker that cannot unpickle a function, as one without this module.
+_MODULE = "__import__('importlib').import_module('knightadder.executor')"
+_VERSION = f"{_MODULE}.version()"
+_WORK = f"{_MODULE}._work(wanted, pickled, item)"
+
+# What the workers of `local:4` run first, also those that replace lost ones: this process ends them at Ctrl-C.
+_PRELOAD = "import logging, signal\nlogging.disable(), signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+
+
+def add_cluster(command: argparse._ActionsContainer) -> None:
+    """Declare the argument ``--cluster``."""
+    command.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="work on the machines of a Dask cluster: its scheduler's address, such as tcp://host:8786, or its file; "
+        "config for the address in Dask's configuration, local:4 for four processes of this machine",
+    )
+
+
+@contextlib.contextmanager
+def open_pool(task: Task, cluster: str | None, processes: int) -> Iterator[Pool]:
+    """Open a pool for a ``with`` block; SIGTERM then has the effect of Ctrl-C.
+
+    Parameters
+    ----------
+    task : callable
+        The task; its result must be bytes.
+    cluster : str or None
+        The argument ``--cluster``.
+    processes : int
+        Number of processes without a cluster.
+
+    Raises
+    ------
+    OptionError
+        If Dask is not installed, or there is no such cluster.
+    """
+    pickled = pickle.dumps(task)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(_terminable())
+        yield stack.enter_context(_cluster(pickled, cluster) if cluster else _processes(pickled, processes))
+
+
+class Pool(ABC):
+    """Workers that run a task."""
+
+    def run(self, items: Iterable[Item]) -> Generator[tuple[Item, bytes], None, None]:
+        """Run the task on items, some of them at once, and yield each item with its result when it is there.
+
+        Parameters
+        ----------
+        items : iterable
+            Must be hashable; the next one is taken when there is a worker for it.
+
+        Raises
+        ------
+        EngineError
+            What the task raises, or if there are no longer workers to run it.
+        """
+        remaining, again = iter(items), deque[Item]()
+        running: dict[Future[bytes], Item] = {}
+        while True:
+            while len(running) < self.room():
+                if again:
+                    item = again.popleft()
+                else:
+                    try:
+                        item = next(remaining)
+                    except StopIteration:
+                        break
+                running[self.submit(item)] = item
+            if not running:
+                return
+            for future in wait(running, _POLL_SECONDS, FIRST_COMPLETED).done:
+                item = running.pop(future)
+                try:
+                    result = future.result()
+                except Exception as error:
+                    self.check_lost(item, error)
+                    again.append(item)
+                else:
+                    yield item, result
+
+    @abstractmethod
+    def submit(self, item: Any) -> Future[bytes]:
+        """Hand out the task for an item."""
+
+    @abstractmethod
+    def room(self) -> int:
+        """Return how many tasks should be handed out at once."""
+
+    @abstractmethod
+    def check_lost(self, item: Any, error: BaseException) -> None:
+        """Raise an EngineError, unless an error says only that a worker was lost: then the task has to run again."""
+
+    def place(self) -> str:
+        """Return where the tasks run, for the display of progress."""
+        return ""
+
+
+# --- what runs on a worker -----------------------------------------------------------------------------------------
+
+_loaded = threading.local()  # the task of each thread: `pickled` and `task`
+
+
+class WrongVersion(Exception):
+    """The worker has another version."""
+
+
+@cache
+def version() -> str:
+    """Return the package's version and a digest of its sources, which have to be the same on all machines."""
+    return f"{__version__}-{source_digest(folders=('',))}"
+
+
+def _work(wanted: str, pickled: bytes, item: Any) -> bytes:
+    """Run a task in a worker of the wanted version; raises `WrongVersion` in another one."""
+    if version() != wanted:
+        raise WrongVersion
+    if getattr(_loaded, "pickled", None) != pickled:
+        _loaded.task, _loaded.pickled = pickle.loads(pickled), pickled
+    result: bytes = _loaded.task(item)
+    return result
+
+
+def _failure(error: BaseException) -> EngineError:
+    """Return the error that a task ended with, in one line."""
+    if isinstance(error, EngineError):
+        return error
+    return EngineError(f"a worker failed: {type(error).__name__}: {error}")
+
+
+# --- processes of this machine -------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _processes(pickled: bytes, count: int) -> Iterator[Pool]:
+    context = multiprocessing.get_context("spawn")
+    theirs, ours = context.Pipe(duplex=False)
+    executor = ProcessPoolExecutor(count, context, _begin, (theirs, pickled))
+    try:
+        yield _Processes(executor, count)
+    finally:
+        ours.close()  # ends the processes, also what they are working on
+        executor.shutdown(cancel_futures=True)
+        theirs.close()
+
+
+class _Processes(Pool):
+    def __init__(self, executor: Executor, count: int) -> None:
+        self._executor, self._count = executor, count
+
+    def submit(self, item: Any) -> Future[bytes]:
+        with _ctrl_c_ignored():  # by a process that this starts: it is ended by this one
+            return self._executor.submit(_work_here, item)
+
+    def room(self) -> int:
+        return _AHEAD * self._count
+
+    def check_lost(self, item: Any, error: BaseException) -> None:
+        from concurrent.futures.process import BrokenProcessPool
+
+        if isinstance(error, BrokenProcessPool):
+            raise EngineError("a process of this run has ended unexpectedly") from None
+        raise _failure(error) from None
+
+
+_pickled = b""  # the task of this process
+
+
+def _begin(parent: Connection, pickled: bytes) -> None:
+    """Set up a process, which ends when the process that started it closes the connection or ends itself."""
+    global _pickled
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _pickled = pickled
+
+    def end() -> None:
+        with contextlib.suppress(EOFError, OSError):
+            parent.recv_bytes()
+        os._exit(1)
+
+    threading.Thread(target=end, daemon=True).start()
+    version()  # now, before anybody changes the sources
+
+
+def _work_here(item: Any) -> bytes:
+    return _work(version(), _pickled, item)
+
+
+@contextlib.contextmanager
+def _ctrl_c_ignored() -> Iterator[None]:
+    """Ignore Ctrl-C in a ``with`` block, so that processes started in it ignore it from the beginning."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
+def _terminable() -> Iterator[None]:
+    """Let SIGTERM raise KeyboardInterrupt in a ``with`` block."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+# --- many machines -------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _cluster(pickled: bytes, address: str) -> Iterator[Pool]:
+    with needed_by("--cluster", "cluster"):
+        import distributed
+    with contextlib.ExitStack() as stack:
+        stack.callback(logging.disable, logging.root.manager.disable)
+        logging.disable()  # Dask's log; this module says what matters
+        target: dict[str, Any] = {"address": address}
+        try:
+            if address.startswith("local:"):
+                with _ctrl_c_ignored():
+                    target["address"] = stack.enter_context(
+                        distributed.LocalCluster(
+                            n_workers=_count(address),
+                            threads_per_worker=1,
+                            memory_limit=0,
+                            dashboard_address=None,
+                            silence_logs=logging.CRITICAL,
+                            preload=[_PRELOAD],
+                        )
+                    )
+            elif address == "config":
+                target["address"] = _configured()
+            elif Path(address).is_file():
+                target = {"scheduler_file": address}
+            client = stack.enter_context(distributed.Client(**target))
+        except OptionError:
+            raise
+        except (OSError, ValueError) as error:
+            raise OptionError(f"cannot connect to the cluster {address}: {error}") from None
+        yield _Cluster(client, pickled)
+
+
+def _count(address: str) -> int:
+    """Return the number of processes in ``local:4``."""
+    count = address.partition(":")[2]
+    if not (count.isdecimal() and int(count)):
+        raise OptionError(f"--cluster {address}: expected a number of processes, such as local:4")
+    return int(count)
+
+
+def _configured() -> str:
+    """Return the address of the scheduler in Dask's configuration."""
+    import dask
+
+    address: str | None = dask.config.get("scheduler-address", None)
+    if address is None:
+        raise OptionError("--cluster config: Dask's configuration has no scheduler-address")
+    return address
+
+
+class _Cluster(Pool):
+    def __init__(self, client: distributed.Client, pickled: bytes) -> None:
+        self._client = client
+        self._where: dict[str, Any] = {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a large book of openings is meant to be sent, and is sent only once
+            # As a task of its own it is sent to each worker once, and computed again if all that have it are lost.
+            self._pickled = client.submit(bytes, pickled, pure=False)
+        self._deaths: Counter[Any] = Counter()
+        self._refused: set[str] = set()
+        self._workers: dict[str, int] = {}
+        self._counted = -_COUNT_SECONDS
+        self._waiting = False
+
+    def submit(self, item: Any) -> Future[bytes]:
+        # Not by `Client.get_executor`: its futures never end if a result is lost on the way (distributed 2026.8).
+        future: Future[bytes] = Future()
+
+        def deliver(done: distributed.Future[bytes]) -> None:
+            try:
+                future.set_result(done.result())
+            except BaseException as error:
+                future.set_exception(error)
+
+        names = {"wanted": version(), "pickled": self._pickled, "item": item}
+        there = self._client.submit(eval, _WORK, names, key=f"knightadder-{uuid4().hex}", **self._where)
+        there.add_done_callback(deliver)
+        return future
+
+    def room(self) -> int:
+        if self._client.status != "running":
+            raise _lost()
+        if time.monotonic() - self._counted >= _COUNT_SECONDS:
+            self._count_workers()
+            if not self._workers and not self._waiting:
+                print("The cluster has no workers: waiting for one", file=sys.stderr)
+            self._waiting = not self._workers
+        return _AHEAD * max(sum(self._workers.values()), 1)
+
+    def place(self) -> str:
+        machines = {address.rpartition(":")[0] for address in self._workers}
+        return f"{len(machines)} machine{'' if len(machines) == 1 else 's'}, {len(self._workers)} workers"
+
+    def check_lost(self, item: Any, error: BaseException) -> None:
+        from distributed import KilledWorker
+
+        if isinstance(error, WrongVersion | ImportError):
+            self._workers = {}  # ask all of them again
+            self._count_workers()
+            if not self._refused:
+                raise _failure(error) from None
+        elif isinstance(error, KilledWorker):
+            self._deaths[item] += 1
+            if self._deaths[item] == _MOST_DEATHS:
+                raise EngineError("a task was given up because all workers that ran it died") from None
+        elif isinstance(error, CancelledError):
+            raise _lost() from None
+        else:
+            raise _failure(error) from None
+
+    def _count_workers(self) -> None:
+        """Learn which workers there are, and refuse those of another version."""
+        try:
+            workers = self._client.nthreads()
+            new = list(workers.keys() - self._workers.keys() - self._refused)
+            versions = self._client.run(eval, _VERSION, workers=new, on_error="return") if new else {}
+        except OSError:
+            raise _lost() from None
+        for address, found in versions.items():
+            if isinstance(found, str | ImportError) and found != version():
+                self._refused.add(address)
+                has = f"Knightadder {found}" if isinstance(found, str) else "no such Knightadder"
+                print(f"{address} is not used: it has {has}, and needs {version()}", file=sys.stderr)
+        self._workers = {address: threads for address, threads in workers.items() if address not in self._refused}
+        self._counted = time.monotonic()
+        if workers and not self._workers:
+            raise EngineError(f"the cluster has no worker with Knightadder {version()}")
+        if self._refused:  # others may be used as well: those that come later, if all these are lost
+            self._where = {"workers": list(self._workers), "allow_other_workers": True}
+
+
+def _lost() -> EngineError:
+    return EngineError("the cluster's scheduler is lost")

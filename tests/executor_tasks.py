@@ -1,0 +1,57 @@
+"""Tasks for the tests of pools; they stand here so that workers can import them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from knightadder.engine.errors import OptionError
+
+
+class Square:
+    """Squares; says where and which of its calls it was."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def __call__(self, item):
+        self.calls += 1
+        return f"{item * item} {os.getpid()} {self.calls}".encode()
+
+
+class Faulty:
+    """Fails in the ways that a task can."""
+
+    def __call__(self, item):
+        if item == 3:
+            raise OptionError("there is no such item")
+        return bytes(1 // (item - 4))
+
+
+class Endless:
+    """Says that it has begun, and does not end."""
+
+    def __init__(self, begun):
+        self.begun = begun
+
+    def __call__(self, item):
+        Path(f"{self.begun}.new").write_text(str(os.getpid()))
+        Path(f"{self.begun}.new").replace(self.begun)
+        while True:
+            time.sleep(1000)
+
+
+class Deadly:
+    """Kills its process when it is first run for an item below a number; for a negative one each time."""
+
+    def __init__(self, folder, below=1):
+        self.folder, self.below = folder, below
+
+    def __call__(self, item):
+        mark = self.folder / str(item)
+        if item < self.below and (item < 0 or not mark.exists()):
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return str(item).encode()

@@ -1,0 +1,307 @@
+"""Pools: each item once, whoever works, whoever is lost; with real processes, and a real cluster of them."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from distributed import Client, LocalCluster
+from engine_process import TIMEOUT
+from executor_tasks import Deadly, Endless, Faulty, Square
+
+from knightadder import executor
+from knightadder.engine.errors import EngineError, OptionError
+from knightadder.executor import open_pool, version
+
+
+def squares(cluster, processes, count):
+    """Square numbers; gives each item's answer, and the calls in each process."""
+    found, calls = {}, {}
+    with open_pool(Square(), cluster, processes) as pool:
+        for item, answer in pool.run(range(count)):
+            assert item not in found
+            square, process, call = answer.decode().split()
+            found[item] = int(square)
+            calls.setdefault(process, []).append(int(call))
+    return found, calls
+
+
+# --- processes of this machine -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_every_item_is_done_once(processes):
+    found, calls = squares(None, processes, 50)
+    assert found == {item: item * item for item in range(50)}
+    assert len(calls) <= processes
+    assert str(os.getpid()) not in calls
+    for numbers in calls.values():  # each process has unpickled the task once
+        assert sorted(numbers) == list(range(1, len(numbers) + 1))
+    assert multiprocessing.active_children() == []
+
+
+def test_no_more_items_are_taken_than_needed():
+    taken = []
+    with open_pool(Square(), None, 1) as pool:
+        for done, _ in enumerate(pool.run(item for item in range(20) if not taken.append(item)), 1):
+            assert len(taken) <= done + 2
+    assert len(taken) == 20
+
+
+def test_what_a_task_raises():
+    with open_pool(Faulty(), None, 1) as pool:
+        with pytest.raises(OptionError, match=r"^there is no such item$"):
+            list(pool.run([3]))
+        with pytest.raises(EngineError, match=r"^a worker failed: ZeroDivisionError: \S.*$"):
+            list(pool.run([4]))
+
+
+def test_a_process_that_is_killed(tmp_path):
+    with (
+        open_pool(Deadly(tmp_path), None, 2) as pool,
+        pytest.raises(EngineError, match=r"^a process of this run has ended unexpectedly$"),
+    ):
+        list(pool.run(range(10)))
+    assert multiprocessing.active_children() == []
+
+
+def wait_for(file):
+    """Wait until a task says that it has begun."""
+    give_up = executor.time.monotonic() + TIMEOUT
+    while not file.exists():
+        assert executor.time.monotonic() < give_up
+        executor.time.sleep(0.01)
+
+
+def test_sigterm_ends_what_runs(tmp_path):
+    begun, before = tmp_path / "begun", signal.getsignal(signal.SIGTERM)
+
+    def items():
+        yield 1
+        wait_for(begun)
+        signal.raise_signal(signal.SIGTERM)
+
+    with pytest.raises(KeyboardInterrupt), open_pool(Endless(begun), None, 1) as pool:
+        list(pool.run(items()))
+    assert multiprocessing.active_children() == []
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
+def test_processes_end_with_the_one_that_started_them(tmp_path):
+    begun = tmp_path / "begun"
+    code = f"""
+import sys
+from pathlib import Path
+from executor_tasks import Endless
+from knightadder.executor import open_pool
+if __name__ == "__main__":
+    with open_pool(Endless(Path({str(begun)!r})), None, 2) as pool:
+        list(pool.run(range(9)))
+"""
+    script = tmp_path / "script.py"
+    script.write_text(code)
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+    process = subprocess.Popen(
+        [sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+    )
+    wait_for(begun)
+    process.kill()
+    process.communicate(timeout=TIMEOUT)  # ends when the last process with this standard output does
+
+
+# --- a cluster -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A cluster of two processes, which are replaced when they die."""
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, memory_limit=0, dashboard_address=":0", silence_logs=logging.CRITICAL
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def client(cluster):
+    with Client(cluster) as client:
+        client.wait_for_workers(2, timeout=TIMEOUT)
+        yield client
+
+
+def test_a_cluster_does_every_item_once(cluster, client, capsys):
+    found, calls = squares(cluster.scheduler_address, 0, 30)
+    assert found == {item: item * item for item in range(30)}
+    assert calls.keys() <= {str(process) for process in client.run(os.getpid).values()}
+    for numbers in calls.values():
+        assert sorted(numbers) == list(range(1, len(numbers) + 1))
+    assert capsys.readouterr().err == ""
+    assert logging.root.manager.disable == logging.NOTSET
+
+
+def test_what_a_task_raises_on_a_cluster(cluster):
+    with open_pool(Faulty(), cluster.scheduler_address, 0) as pool:
+        with pytest.raises(OptionError, match=r"^there is no such item$"):
+            list(pool.run([3]))
+        with pytest.raises(EngineError, match=r"^a worker failed: ZeroDivisionError: \S.*$"):
+            list(pool.run([4]))
+
+
+def _say_it_is_another(name):
+    from knightadder import executor
+
+    executor.version = lambda: name
+
+
+def _have_no_knightadder():
+    import sys
+
+    sys.modules["knightadder.executor"] = None
+
+
+def _have_it_again():
+    import sys
+
+    del sys.modules["knightadder.executor"]
+
+
+@pytest.fixture(params=["Knightadder 0.0.9-abc", "no such Knightadder"])
+def make_other(client, request):
+    """Give the function that makes a worker one of another version, or one without this module; gives what it has."""
+    changed = []
+
+    def change(address):
+        changed.append(address)
+        if "abc" in request.param:
+            client.run(_say_it_is_another, "0.0.9-abc", workers=[address])
+        else:
+            client.run(_have_no_knightadder, workers=[address])
+        return request.param
+
+    yield change
+    if "abc" in request.param:
+        client.run(_say_it_is_another, version(), workers=changed)
+    else:
+        client.run(_have_it_again, workers=changed)
+
+
+def test_a_worker_of_another_version_is_refused(cluster, client, make_other, capsys, monkeypatch):
+    one, other = client.nthreads()
+    has = make_other(one)
+    found, calls = squares(cluster.scheduler_address, 0, 30)
+    assert found == {item: item * item for item in range(30)}
+    assert str(client.run(os.getpid)[one]) not in calls
+    assert capsys.readouterr().err == f"{one} is not used: it has {has}, and needs {version()}\n"
+    # No worker has yet another version.
+    wanted, there = "1.2.3-d", version()
+    monkeypatch.setattr(executor, "version", lambda: wanted)
+    with pytest.raises(EngineError, match=r"^the cluster has no worker with Knightadder 1\.2\.3-d$"):
+        squares(cluster.scheduler_address, 0, 30)
+    assert sorted(capsys.readouterr().err.splitlines()) == sorted(
+        [
+            f"{one} is not used: it has {has}, and needs {wanted}",
+            f"{other} is not used: it has Knightadder {there}, and needs {wanted}",
+        ]
+    )
+
+
+def test_a_worker_is_refused_in_the_middle_of_a_run(cluster, client, make_other, capsys):
+    one, _ = client.nthreads()
+    has = []
+
+    def items():
+        yield 0
+        has.append(make_other(one))
+        yield from range(1, 30)
+
+    with open_pool(Square(), cluster.scheduler_address, 0) as pool:
+        assert sorted(item for item, _ in pool.run(items())) == list(range(30))
+    assert capsys.readouterr().err == f"{one} is not used: it has {has[0]}, and needs {version()}\n"
+
+
+@pytest.mark.parametrize("failures", [0, 3])
+def test_tasks_of_workers_that_die_are_done_by_others(cluster, client, tmp_path, monkeypatch, failures):
+    monkeypatch.setattr(cluster.scheduler, "allowed_failures", failures)  # after so many, Dask gives up, and we do not
+    with open_pool(Deadly(tmp_path), cluster.scheduler_address, 0) as pool:
+        assert sorted(pool.run(range(8))) == [(item, str(item).encode()) for item in range(8)]
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_task_that_kills_its_workers_is_given_up(cluster, client, tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)
+    monkeypatch.setattr(executor, "_MOST_DEATHS", 1)
+    with (
+        open_pool(Deadly(tmp_path), cluster.scheduler_address, 0) as pool,
+        pytest.raises(EngineError, match=r"^a task was given up because all workers that ran it died$"),
+    ):
+        list(pool.run([-1]))
+
+
+def test_a_scheduler_that_is_lost(tmp_path, capsys):
+    file = tmp_path / "scheduler.json"
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard", "--port", "0"]
+    process = subprocess.Popen([*command, "--scheduler-file", file], stderr=subprocess.DEVNULL)
+    try:
+        wait_for(file)
+        with open_pool(Square(), str(file), 0) as pool:
+
+            def items():
+                yield 1
+                process.kill()
+
+            with pytest.raises(EngineError, match=r"^the cluster's scheduler is lost$"):
+                list(pool.run(items()))
+    finally:
+        process.kill()
+        process.wait()
+    assert capsys.readouterr().err == "The cluster has no workers: waiting for one\n"
+
+
+# --- what is wrong at once -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("local:", "--cluster local:: expected a number of processes, such as local:4"),
+        ("local:0", "--cluster local:0: expected a number of processes, such as local:4"),
+        ("config", "--cluster config: Dask's configuration has no scheduler-address"),
+        ("nowhere", "cannot connect to the cluster nowhere: "),
+    ],
+)
+def test_bad_addresses(address, message):
+    with pytest.raises(OptionError) as caught, open_pool(Square(), address, 0):
+        pass
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_address_in_the_configuration(cluster):
+    import dask
+
+    with dask.config.set({"scheduler-address": cluster.scheduler_address}):
+        assert squares("config", 0, 3)[0] == {0: 0, 1: 1, 2: 4}
+
+
+def test_dask_is_asked_for(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with (
+        pytest.raises(OptionError, match=r"^--cluster needs Dask: pip install 'knightadder\[cluster\]'$"),
+        open_pool(Square(), "local:1", 0),
+    ):
+        pass
+
+
+def test_dask_is_imported_only_for_a_cluster():
+    code = """
+import sys
+import knightadder, knightadder.executor, knightadder.cli
+knightadder.cli.build_parser()
+print({"dask", "distributed"} & set(sys.modules))
+"""
+    assert subprocess.check_output([sys.executable, "-c", code], text=True, timeout=TIMEOUT) == "set()\n"

@@ -1,0 +1,115 @@
+"""Chunks that workers play: the same bytes by any number of them, also if some are killed; damaged ones are refused."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+
+import pytest
+from distributed import Client, LocalCluster
+
+from knightadder import cli
+from knightadder.engine.errors import EngineError, OptionError
+from knightadder.workshop.datagen.games import GameSettings
+from knightadder.workshop.datagen.parts import Parts
+from knightadder.workshop.datagen.workers import ChunkPlayer, play_chunks
+
+SETTINGS = GameSettings(nodes=5, megabytes=1)
+SAME = ("--nodes", "5", "--hash", "1", "--positions", "30000")
+
+
+class OnePlayer:
+    """Plays in this process, and may change what it has played."""
+
+    def __init__(self, change=bytes):
+        self._player, self._change = ChunkPlayer(SETTINGS), change
+
+    def run(self, numbers):
+        for number in numbers:
+            yield number, self._change(self._player(number))
+
+
+@pytest.fixture
+def parts(tmp_path):
+    parts = Parts(tmp_path / "games")
+    with parts.open({}):
+        yield parts
+
+
+def test_chunks_are_saved_until_there_are_enough(parts):
+    chunks = []
+
+    def on_chunk(chunk):
+        chunks.append(chunk)
+        return len(chunks) < 2
+
+    play_chunks(OnePlayer(), parts, range(3, 100), 100, on_chunk)
+    assert [chunk.number for chunk in chunks] == list(parts.chunks) == [3, 4]
+    player = ChunkPlayer(SETTINGS)
+    assert [parts.file(number).read_bytes() for number in (3, 4)] == [player(3), player(4)]
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (lambda data: data[:-1], "buffer size must be a multiple"),
+        (lambda data: data[:-4], "the game at byte"),
+        (lambda data: data[:32] + b"\x00\x10" + data[34:], "the game at byte 0 is damaged"),  # a move from a1 to a1
+        (lambda data: data + data, "it has not 100 games"),
+        (lambda data: b"", "it has not 100 games"),
+        (lambda data: None, ""),
+    ],
+)
+def test_what_is_no_chunk_is_refused(parts, change, fault):
+    with pytest.raises(EngineError, match=rf"^chunk 7 came damaged from a worker: .*{fault}"):
+        play_chunks(OnePlayer(change), parts, [7], 100, lambda chunk: True)
+    assert parts.chunks == {}
+    assert not parts.file(7).exists()
+
+
+def test_a_chunk_that_cannot_be_written(tmp_path):
+    parts = Parts(tmp_path / "nowhere")
+    with pytest.raises(OptionError, match=r"^cannot write .*chunk-000007\.vf: "):
+        play_chunks(OnePlayer(), parts, [7], 100, lambda chunk: True)
+
+
+def test_a_player_travels():
+    first = ChunkPlayer(SETTINGS)
+    assert pickle.loads(pickle.dumps(first))(2) == first(2)
+
+
+@pytest.fixture
+def merged(tmp_path, monkeypatch, capsys):
+    """Give the function that merges the games of a run with these arguments."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(name, *arguments):
+        assert cli.main(["datagen", name, *SAME, "--merge", f"{name}.bin", *arguments]) == 0
+        return (tmp_path / f"{name}.bin").read_bytes()
+
+    return run
+
+
+def test_the_file_is_the_same_by_one_process_two_and_a_cluster_whose_workers_are_killed(merged, monkeypatch, capsys):
+    by_one = merged("one", "--concurrency", "1")
+    assert merged("two", "--concurrency", "2") == by_one
+    add, killed = Parts.add, []
+
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, memory_limit=0, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
+
+        def add_and_kill(parts, chunk):
+            add(parts, chunk)
+            if len(killed) < 2:
+                processes = client.run(os.getpid, on_error="ignore")
+                if new := sorted(set(processes.values()) - set(killed)):
+                    os.kill(new[0], signal.SIGKILL)
+                    killed.append(new[0])
+
+        monkeypatch.setattr(Parts, "add", add_and_kill)
+        assert merged("cluster", "--cluster", cluster.scheduler_address) == by_one
+    assert len(killed) == 2
+    assert capsys.readouterr().err == ""
