@@ -295,7 +295,7 @@ def _cluster(pickled: bytes, address: str) -> Iterator[Pool]:
             client = stack.enter_context(distributed.Client(**target))
         except OptionError:
             raise
-        except (OSError, ValueError) as error:
+        except (OSError, RuntimeError, ValueError) as error:
             raise OptionError(f"cannot connect to the cluster {address}: {error}") from None
         yield _Cluster(client, pickled)
 
