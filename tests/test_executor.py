@@ -11,9 +11,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client
 from engine_process import TIMEOUT
 from executor_tasks import Deadly, Endless, Faulty, Square
+from local_cluster import local_cluster
 
 from knightadder import executor
 from knightadder.engine.errors import EngineError, OptionError
@@ -118,12 +119,18 @@ if __name__ == "__main__":
 # --- a cluster -----------------------------------------------------------------------------------------------------
 
 
+def test_a_cluster_of_this_machine(capfd):
+    found, calls = squares("local:1", 0, 5)
+    assert found == {item: item * item for item in range(5)}
+    assert str(os.getpid()) not in calls and len(calls) == 1
+    assert capfd.readouterr() == ("", "")
+    assert multiprocessing.active_children() == []
+
+
 @pytest.fixture(scope="module")
 def cluster():
     """A cluster of two processes, which are replaced when they die."""
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, memory_limit=0, dashboard_address=":0", silence_logs=logging.CRITICAL
-    ) as cluster:
+    with local_cluster() as cluster:
         yield cluster
 
 
@@ -272,6 +279,7 @@ def test_a_scheduler_that_is_lost(tmp_path, capsys):
         ("local:0", "--cluster local:0: expected a number of processes, such as local:4"),
         ("config", "--cluster config: Dask's configuration has no scheduler-address"),
         ("nowhere", "cannot connect to the cluster nowhere: "),
+        ("tls://127.0.0.1:1", "cannot connect to the cluster tls://127.0.0.1:1: TLS expects"),  # without a certificate
     ],
 )
 def test_bad_addresses(address, message):

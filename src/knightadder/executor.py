@@ -50,6 +50,9 @@ _MODULE = "__import__('importlib').import_module('knightadder.executor')"
 _VERSION = f"{_MODULE}.version()"
 _WORK = f"{_MODULE}._work(wanted, pickled, item)"
 
+# For `local:4`: a worker that was lost is replaced, even if that takes long; none is profiled, which costs time.
+_LOCAL = {"distributed.deploy.lost-worker-timeout": "1 day", "distributed.worker.profile.enabled": False}
+
 # What the workers of `local:4` run first, also those that replace lost ones: this process ends them at Ctrl-C.
 _PRELOAD = "import logging, signal\nlogging.disable(), signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
 
@@ -161,9 +164,13 @@ def version() -> str:
 
 
 def _work(wanted: str, pickled: bytes, item: Any) -> bytes:
-    """Run a task in a worker of the wanted version; raises `WrongVersion` in another one."""
+    """Run a task in a worker of a cluster; raises `WrongVersion` if that has another version."""
     if version() != wanted:
         raise WrongVersion
+    return _run(pickled, item)
+
+
+def _run(pickled: bytes, item: Any) -> bytes:
     if getattr(_loaded, "pickled", None) != pickled:
         _loaded.task, _loaded.pickled = pickle.loads(pickled), pickled
     result: bytes = _loaded.task(item)
@@ -227,11 +234,10 @@ def _begin(parent: Connection, pickled: bytes) -> None:
         os._exit(1)
 
     threading.Thread(target=end, daemon=True).start()
-    version()  # now, before anybody changes the sources
 
 
 def _work_here(item: Any) -> bytes:
-    return _work(version(), _pickled, item)
+    return _run(_pickled, item)
 
 
 @contextlib.contextmanager
@@ -270,6 +276,7 @@ def _terminable() -> Iterator[None]:
 @contextlib.contextmanager
 def _cluster(pickled: bytes, address: str) -> Iterator[Pool]:
     with needed_by("--cluster", "cluster"):
+        import dask
         import distributed
     with contextlib.ExitStack() as stack:
         stack.callback(logging.disable, logging.root.manager.disable)
@@ -277,13 +284,14 @@ def _cluster(pickled: bytes, address: str) -> Iterator[Pool]:
         target: dict[str, Any] = {"address": address}
         try:
             if address.startswith("local:"):
+                stack.enter_context(dask.config.set(_LOCAL))
                 with _ctrl_c_ignored():
                     target["address"] = stack.enter_context(
                         distributed.LocalCluster(
                             n_workers=_count(address),
                             threads_per_worker=1,
                             memory_limit=0,
-                            dashboard_address=None,
+                            dashboard_address=":0",
                             silence_logs=logging.CRITICAL,
                             preload=[_PRELOAD],
                         )
@@ -295,8 +303,8 @@ def _cluster(pickled: bytes, address: str) -> Iterator[Pool]:
             client = stack.enter_context(distributed.Client(**target))
         except OptionError:
             raise
-        except (OSError, RuntimeError, ValueError) as error:
-            raise OptionError(f"cannot connect to the cluster {address}: {error}") from None
+        except Exception as error:  # of many kinds: no such host, no certificate, a worker that does not start
+            raise OptionError(f"cannot connect to the cluster {address}: {' '.join(str(error).split())}") from None
         yield _Cluster(client, pickled)
 
 
