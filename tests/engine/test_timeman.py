@@ -20,6 +20,7 @@ OVERHEADS = st.integers(0, 5000)
 SIDES = st.integers(0, 1)
 MOVES = st.none() | st.integers(1, 200)
 MORE = st.integers(0, 10**6)
+PLIES = st.integers(0, 1000)
 PROGRESS = st.builds(
     Progress,
     st.integers(1, 65_535),
@@ -29,9 +30,9 @@ PROGRESS = st.builds(
 )
 
 
-def budget(limits: Limits, overhead: int = 20) -> tuple[float, float]:
+def budget(limits: Limits, overhead: int = 20, ply: int = 40) -> tuple[float, float]:
     """Give White's soft and hard limit."""
-    allotted = allot(limits, 0, overhead)
+    allotted = allot(limits, 0, overhead, ply)
     assert allotted.soft is not None
     assert allotted.hard is not None
     return allotted.soft, allotted.hard
@@ -40,12 +41,20 @@ def budget(limits: Limits, overhead: int = 20) -> tuple[float, float]:
 # --- Limits -----------------------------------------------------------------------------------------------------------
 
 
-@given(CLOCKS, CLOCKS, INCREMENTS, INCREMENTS, MOVES, st.none() | st.integers(1, 10**15), SIDES, OVERHEADS)
+@given(CLOCKS, CLOCKS, INCREMENTS, INCREMENTS, MOVES, st.none() | st.integers(1, 10**15), SIDES, OVERHEADS, PLIES)
 def test_no_budget_exceeds_the_clock_less_the_overhead(
-    wtime: int, btime: int, winc: int, binc: int, movestogo: int | None, movetime: int | None, side: int, overhead: int
+    wtime: int,
+    btime: int,
+    winc: int,
+    binc: int,
+    movestogo: int | None,
+    movetime: int | None,
+    side: int,
+    overhead: int,
+    ply: int,
 ) -> None:
     limits = Limits(wtime, btime, winc, binc, movestogo, movetime=movetime)
-    budget = allot(limits, side, overhead)
+    budget = allot(limits, side, overhead, ply)
     assert budget.soft is not None
     assert budget.hard is not None
     left = max((wtime, btime)[side] - overhead, 1)  # a millisecond is the least that a search can be given
@@ -55,28 +64,28 @@ def test_no_budget_exceeds_the_clock_less_the_overhead(
         assert budget.hard <= max(movetime - overhead, 1)
 
 
-@given(CLOCKS, MORE, INCREMENTS, MORE, MOVES, OVERHEADS)
+@given(CLOCKS, MORE, INCREMENTS, MORE, MOVES, OVERHEADS, PLIES)
 def test_more_time_or_fewer_moves_never_give_less(
-    clock: int, more: int, increment: int, more_increment: int, movestogo: int | None, overhead: int
+    clock: int, more: int, increment: int, more_increment: int, movestogo: int | None, overhead: int, ply: int
 ) -> None:
     limits = Limits(wtime=clock, winc=increment, movestogo=movestogo)
-    soft, hard = budget(limits, overhead)
+    soft, hard = budget(limits, overhead, ply)
     richer = [replace(limits, wtime=clock + more), replace(limits, winc=increment + more_increment)]
     if movestogo is not None and movestogo > 1:
         richer.append(replace(limits, movestogo=movestogo - 1))
     for each in richer:
-        more_soft, more_hard = budget(each, overhead)
+        more_soft, more_hard = budget(each, overhead, ply)
         assert more_soft >= soft
         assert more_hard >= hard
 
 
-@given(CLOCKS, INCREMENTS, MOVES, OVERHEADS, MORE)
+@given(CLOCKS, INCREMENTS, MOVES, OVERHEADS, MORE, PLIES)
 def test_more_overhead_never_gives_more(
-    clock: int, increment: int, movestogo: int | None, overhead: int, more: int
+    clock: int, increment: int, movestogo: int | None, overhead: int, more: int, ply: int
 ) -> None:
     limits = Limits(wtime=clock, winc=increment, movestogo=movestogo)
-    soft, hard = budget(limits, overhead)
-    less_soft, less_hard = budget(limits, overhead + more)
+    soft, hard = budget(limits, overhead, ply)
+    less_soft, less_hard = budget(limits, overhead + more, ply)
     assert less_soft <= soft
     assert less_hard <= hard
 
@@ -87,8 +96,8 @@ def test_a_game_is_never_lost_on_time_when_each_move_takes_all_it_may(
 ) -> None:
     to_go = movestogo
     left = float(clock)
-    for _ in range(200):
-        _, hard = budget(Limits(wtime=int(left), winc=increment, movestogo=to_go), overhead)
+    for move in range(200):
+        _, hard = budget(Limits(wtime=int(left), winc=increment, movestogo=to_go), overhead, 2 * move)
         if left > overhead + 1:  # else the overhead alone may be more than there is
             assert hard + overhead <= left
         left -= hard
@@ -106,9 +115,9 @@ def test_a_fast_game_keeps_a_reserve_for_hiccups(lost: float) -> None:
     # One second and ten milliseconds a move; each costs its soft limit, often scaled up, and some milliseconds more.
     left = 1000.0
     for move in range(200):
-        soft, hard = budget(Limits(wtime=int(left), winc=10))
+        soft, hard = budget(Limits(wtime=int(left), winc=10), ply=2 * move)
         left += 10 - lost - min(soft * (1.0, 1.5, 2.0)[move % 3], hard)
-        _, hard = budget(Limits(wtime=int(left), winc=10))
+        _, hard = budget(Limits(wtime=int(left), winc=10), ply=2 * move + 2)
         assert left - hard > 70
 
 
@@ -124,31 +133,54 @@ def test_time_is_spread_over_the_moves_to_come() -> None:
         Limits(wtime=60_000, movestogo=10),
     ):
         assert budget(more)[0] > soft
-    # An increment comes with every move, and most of it may be spent.
-    assert 700 < budget(Limits(wtime=60_000, winc=1000))[0] - soft < 1000
+    # An increment comes with every move. Early in the game most of it may be spent, later all of it and more.
+    spent = [
+        budget(Limits(wtime=60_000, winc=1000), ply=ply)[0] - budget(Limits(wtime=60_000), ply=ply)[0]
+        for ply in (0, 60)
+    ]
+    assert 700 < spent[0] < 1000 < spent[1] < 2000
+
+
+def test_the_share_of_the_clock_grows_with_the_game() -> None:
+    shares = [budget(Limits(wtime=60_000, winc=500), ply=ply)[0] for ply in range(0, 200, 20)]
+    assert shares == sorted(set(shares))
+    assert shares[2] > 1.5 * shares[0]
+    # The number of moves to go says more.
+    fixed = Limits(wtime=60_000, winc=500, movestogo=12)
+    assert budget(fixed, ply=0) == budget(fixed, ply=90)
+
+
+def test_a_typical_game_leaves_little_of_the_clock() -> None:
+    left = 8000.0
+    for move in range(60):
+        soft, _ = budget(Limits(wtime=int(left), winc=80), ply=2 * move + 16)  # after eight moves of a book
+        left += 80 - soft
+        if move == 40:
+            assert 1000 < left < 2400
+    assert left > 400
 
 
 def test_each_side_uses_its_own_clock_and_for_want_of_it_the_others() -> None:
     both = Limits(wtime=1000, btime=60_000, winc=1, binc=500)
-    assert allot(both, 0, 0) == allot(Limits(wtime=1000, winc=1), 0, 0)
-    assert allot(both, 1, 0) == allot(Limits(btime=60_000, binc=500), 1, 0)
-    assert allot(Limits(btime=5000), 0, 0) == allot(Limits(wtime=5000), 0, 0)
+    assert allot(both, 0, 0, 40) == allot(Limits(wtime=1000, winc=1), 0, 0, 40)
+    assert allot(both, 1, 0, 40) == allot(Limits(btime=60_000, binc=500), 1, 0, 40)
+    assert allot(Limits(btime=5000), 0, 0, 40) == allot(Limits(wtime=5000), 0, 0, 40)
 
 
 @pytest.mark.parametrize("limits", [Limits(), Limits(infinite=True, wtime=100, movetime=5)])
 def test_an_infinite_search_has_no_budget(limits: Limits) -> None:
-    assert allot(limits, 0, 20) == TimeBudget(None, None)
+    assert allot(limits, 0, 20, 40) == TimeBudget(None, None)
 
 
 @pytest.mark.parametrize("limits", [Limits(depth=9), Limits(nodes=9), Limits(mate=9)])
 def test_depth_nodes_and_mate_ignore_the_clock_but_not_movetime(limits: Limits) -> None:
-    assert allot(replace(limits, wtime=1, btime=1), 0, 20) == TimeBudget(None, None)
-    assert allot(replace(limits, wtime=1, movetime=500), 0, 20) == TimeBudget(None, 480)
+    assert allot(replace(limits, wtime=1, btime=1), 0, 20, 40) == TimeBudget(None, None)
+    assert allot(replace(limits, wtime=1, movetime=500), 0, 20, 40) == TimeBudget(None, 480)
 
 
 def test_movetime_is_kept_less_the_overhead() -> None:
-    assert allot(Limits(movetime=1000), 0, 20) == TimeBudget(None, 980)
-    assert allot(Limits(movetime=5), 0, 20) == TimeBudget(None, 1)
+    assert allot(Limits(movetime=1000), 0, 20, 40) == TimeBudget(None, 980)
+    assert allot(Limits(movetime=5), 0, 20, 40) == TimeBudget(None, 1)
 
 
 # --- Scaling ----------------------------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ def test_a_depth_stands_beside_the_time() -> None:
     assert (limits.depth, limits.wtime, limits.btime) == (7, None, None)
     told.depth = None
     assert limits.movetime is not None
-    budget, without = allot(limits, 1, 20), allot(told.limits(1, 0, 20), 1, 20)
+    budget, without = allot(limits, 1, 20, 1), allot(told.limits(1, 0, 20), 1, 20, 1)
     assert budget.hard is not None and without.soft is not None
     assert abs(budget.hard - without.soft) <= 1
 

@@ -90,7 +90,7 @@ class Search:
     ) -> None:
         self._started = time.perf_counter()
         self._tablebases, self._game, self._limits, self._done = tablebases, game, limits, done
-        self._budget = allot(limits, game.side_to_move, options.move_overhead)
+        self._budget = allot(limits, game.side_to_move, options.move_overhead, game.ply)
         self._clock_runs_from = self._started
         self._changed = threading.Condition()
         self._clock_speaks = threading.Lock()

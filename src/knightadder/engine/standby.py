@@ -209,7 +209,7 @@ class Standby:
     def _start_clock(self, task: _Task) -> None:
         """Work out when the search must end. A limit of depth or nodes does not let it exceed the clock."""
         timed = replace(task.limits, depth=None, nodes=None, mate=None)
-        budget = allot(timed, int(not self._board.turn), self.options.move_overhead)
+        budget = allot(timed, int(not self._board.turn), self.options.move_overhead, self._board.ply())
         share = budget.hard if budget.soft is None else budget.soft
         if share is not None and budget.hard is not None:
             task.ends = task.since + min(share, budget.hard) / 1000

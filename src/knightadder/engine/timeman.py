@@ -8,13 +8,20 @@ from dataclasses import dataclass
 
 from knightadder.engine.limits import Limits
 
-_HORIZON = 36  # moves to go if their number is unknown; also the maximum if it is known
-_SOFT_SHARE = 0.8  # of each move's part of the clock
+# With a number of moves to go: how many are counted at most, and which share of its part of the clock a move gets.
+_HORIZON = 36
+_SOFT_SHARE = 0.8
 _INCREMENT_SHARE = 0.9
+
+# Without one, the share of the time to come grows with the game: later moves decide more, and fewer are left. The
+# formula and its numbers are near those of Stockfish 17. The increments of so many moves count as time to come.
+_FIRST_SHARE, _SHARE_GROWTH, _SHARE_POWER = 0.012, 0.0033, 0.46
+_INCREMENTS_TO_COME = 49
+
 _HARD_FACTOR = 5.0  # an unfinished iteration may be worth this many times the soft limit
 
 # The most that a single move may use, as parts of the clock.
-_SOFT_CLOCK_SHARE = 0.15
+_SOFT_CLOCK_SHARE = 0.2
 _HARD_CLOCK_SHARE = 0.4
 _LAST_MOVE_SHARE = 0.8  # the last move before the time control can use most of it
 
@@ -67,7 +74,7 @@ class Progress:
         return Progress(move, stable_for, (*self.scores, score)[-_DROP_SPAN - 1 :], best_share)
 
 
-def allot(limits: Limits, side: int, overhead: int) -> TimeBudget:
+def allot(limits: Limits, side: int, overhead: int, ply: int) -> TimeBudget:
     """Work out the time for one move.
 
     Parameters
@@ -78,6 +85,8 @@ def allot(limits: Limits, side: int, overhead: int) -> TimeBudget:
         The side to move, 0 for White.
     overhead : int
         Milliseconds lost on each move between interface and engine.
+    ply : int
+        Plies played since the game's beginning.
 
     Returns
     -------
@@ -97,17 +106,24 @@ def allot(limits: Limits, side: int, overhead: int) -> TimeBudget:
 
     increment = max(limits.winc if side == 0 else limits.binc, 0)
     left = max(clock - overhead, 1)
-    moves = _HORIZON
+    moves = None
     if limits.movestogo is not None and limits.movestogo > 0:
         moves = min(limits.movestogo, _HORIZON)
         # Every move to go costs its overhead too.
         left = max(left - overhead * (moves - 1), 1)
     usable = max(left - _RESERVE * overhead, left * _LEAST_USABLE)
-    most_soft = max(usable * max(_SOFT_CLOCK_SHARE, _LAST_MOVE_SHARE / moves), 1.0)
-    most_hard = max(usable * max(_HARD_CLOCK_SHARE, _LAST_MOVE_SHARE / moves), 1.0)
     # The overhead reduces the increment; but a user may have set a far larger overhead than the real one.
     gain = max(increment - overhead, increment / 2)
-    soft = min(usable / moves * _SOFT_SHARE + gain * _INCREMENT_SHARE, most_soft)
+    if moves is None:
+        share = _FIRST_SHARE + _SHARE_GROWTH * (max(ply, 0) + 3) ** _SHARE_POWER
+        soft = (usable + _INCREMENTS_TO_COME * gain) * share
+        last_move_share = 0.0
+    else:
+        soft = usable / moves * _SOFT_SHARE + gain * _INCREMENT_SHARE
+        last_move_share = _LAST_MOVE_SHARE / moves
+    most_soft = max(usable * max(_SOFT_CLOCK_SHARE, last_move_share), 1.0)
+    most_hard = max(usable * max(_HARD_CLOCK_SHARE, last_move_share), 1.0)
+    soft = min(soft, most_soft)
     longest = min(soft * _HARD_FACTOR, most_hard)
     return TimeBudget(soft, longest if hard is None else min(hard, longest))
 

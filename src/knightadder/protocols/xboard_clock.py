@@ -104,7 +104,7 @@ class GameClocks:
         if self.depth is None:
             return limits
         # In UCI, a search limited by depth ignores the clock; here both count.
-        budget = allot(limits, side, overhead)
+        budget = allot(limits, side, overhead, 2 * moves_made + side)
         assert budget.soft is not None
         return Limits(depth=self.depth, movetime=round(budget.soft) + overhead, ponder=ponder)
 
