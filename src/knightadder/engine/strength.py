@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 # Elo, nodes a move, temperature in centipawns; in between, the logarithm of the nodes and the temperature are linear.
 # To calibrate, edit this table. The scale is that of Stockfish 15.1's UCI_Elo when it is given all the depth that
-# it uses (one ply more than its level). 1400, 1700, 2000 and 2300 were measured with the classical evaluation, see the
-# strength log; 1200 and 2600 only extrapolate.
+# it uses (one ply more than its level). 1400, 1700, 2000 and 2300 were measured with the network, see the strength log;
+# 1200 and 2600 only extrapolate. Fewer than some 400 nodes did not make play weaker, so temperature has to.
 _CALIBRATION = (
-    (1200, 300, 130.0),
-    (1400, 500, 98.0),
-    (1700, 2_000, 72.0),
-    (2000, 35_000, 20.0),
-    (2300, 550_000, 6.0),
-    (2600, 12_000_000, 4.0),
+    (1200, 300, 180.0),
+    (1400, 400, 150.0),
+    (1700, 1_000, 85.0),
+    (2000, 15_000, 21.0),
+    (2300, 200_000, 6.0),
+    (2600, 4_000_000, 4.0),
 )
 MIN_ELO, MAX_ELO = _CALIBRATION[0][0], _CALIBRATION[-1][0]
 DEFAULT_ELO = 1600
