@@ -95,6 +95,7 @@ FRAME = _record(  # what search keeps for one ply
     ("move", np.int64),  # the move being searched from this ply; 0 = null move
     ("piece_to", np.int64),  # that move's piece * 64 + target square; 0 for a null move
     ("threats", np.uint64),  # squares that the opponent attacks
+    ("check_squares", np.uint64, 8),  # by type of piece: from where one of the side to move would give check
     ("continuations", np.int64, 3),  # rows of the continuation history for the moves 1, 2 and 4 plies ago
     ("excluded", np.int64),  # the move that is left out while it is tested for being singular
     ("static_eval", np.int64),  # centipawns for the side to move; `NO_EVAL` in check

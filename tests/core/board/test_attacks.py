@@ -33,8 +33,9 @@ def attacked_by_both(tables, pos):
 
 
 @compiled
-def gives_check(tables, pos, move):
-    return attacks.gives_direct_check(tables, pos, move)
+def gives_check(tables, pos, squares, move):
+    attacks.set_check_squares(tables, pos, squares)
+    return attacks.gives_direct_check(pos, squares, move)
 
 
 def test_leapers() -> None:
@@ -83,7 +84,7 @@ def test_all_that_a_side_attacks() -> None:
 
 
 def test_direct_checks_of_quiet_moves() -> None:
-    seen = {False: 0, True: 0}
+    seen, squares = {False: 0, True: 0}, np.zeros(8, np.uint64)
     for board in random_positions(3, 10 if INTERPRETED else 200):
         position = new_game(board).record.stack[0]
         for move in board.legal_moves:
@@ -92,6 +93,7 @@ def test_direct_checks_of_quiet_moves() -> None:
             after = board.copy(stack=False)
             after.push(move)
             expected = bool(after.checkers_mask() & chess.BB_SQUARES[move.to_square])
-            assert bool(gives_check(TABLES, position, np.int64(encode(board, move)))) == expected, (board.fen(), move)
+            found = gives_check(TABLES, position, squares, np.int64(encode(board, move)))
+            assert bool(found) == expected, (board.fen(), move)
             seen[expected] += 1
     assert min(seen.values()) > 5, seen

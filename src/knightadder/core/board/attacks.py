@@ -123,22 +123,28 @@ def attacked_by(tables, pos, side):
 
 
 @inlined
-def gives_direct_check(tables, pos, move):
-    """Say whether a quiet move gives check with the piece that it moves; discovered checks don't count."""
-    source, target = np.uint64(move & 63), np.uint64((move >> 6) & 63)
-    piece = np.int64(pos.board[source]) & 7
+def set_check_squares(tables, pos, squares):
+    """Write, for each type of piece, the squares from which one of the side to move would give check."""
     them = np.int64(pos.stm) ^ 1
-    king = np.uint64(king_square(pos, them))
-    if piece == PAWN:
-        return tables.pawn[np.uint64(them), king] & bit(target) != ZERO
-    if piece == KNIGHT:
-        return tables.knight[king] & bit(target) != ZERO
-    rays = ZERO
-    if (piece == BISHOP) | (piece == QUEEN):
-        rays |= tables.bishop_rays[king]
-    if (piece == ROOK) | (piece == QUEEN):
-        rays |= tables.rook_rays[king]
-    return rays & bit(target) != ZERO and tables.between[king, target] & (pos.by_type[0] ^ bit(source)) == ZERO
+    king = king_square(pos, them)
+    diagonal, straight = bishop_attacks(tables, king, pos.by_type[0]), rook_attacks(tables, king, pos.by_type[0])
+    squares[PAWN] = tables.pawn[np.uint64(them), np.uint64(king)]
+    squares[KNIGHT] = tables.knight[np.uint64(king)]
+    squares[BISHOP] = diagonal
+    squares[ROOK] = straight
+    squares[QUEEN] = diagonal | straight
+    squares[KING] = ZERO
+
+
+@inlined
+def gives_direct_check(pos, squares, move):
+    """Say whether a quiet move gives check with the piece that it moves; discovered checks don't count.
+
+    `squares` comes from `set_check_squares`. No slider moves along a line on which it gives check already, so it
+    does not matter that it leaves its square.
+    """
+    piece = np.int64(pos.board[move & 63]) & 7
+    return squares[np.uint64(piece)] & bit(np.uint64((move >> 6) & 63)) != ZERO
 
 
 @inlined

@@ -9,7 +9,7 @@ results weigh most.
 
 import numpy as np
 
-from ..board.attacks import attacked_by
+from ..board.attacks import attacked_by, set_check_squares
 from ..board.bitboard import ONE
 from ..board.moves import NO_MOVE, is_noisy
 from ..layout import NO_EVAL, NO_PLY, PIECE_TO
@@ -26,11 +26,13 @@ def frame_before(worker, ply, plies):
 
 @inlined
 def prepare_histories(tables, worker, pos, frame, ply):
-    """Set the indices of a node's histories, before quiet moves are picked.
+    """Set what rates a node's quiet moves, before they are picked.
 
-    These are the squares that the opponent attacks, the counter move and the rows of the continuation history.
+    These are the squares that the opponent attacks, those that give check, the counter move and the rows of the
+    continuation history.
     """
     frame.threats = attacked_by(tables, pos, np.int64(pos.stm) ^ 1)
+    set_check_squares(tables, pos, frame.check_squares)
     frame.counter = worker.counters[np.uint64(frame_before(worker, ply, 1).piece_to)]
     frame.continuations[0] = frame_before(worker, ply, 1).piece_to * PIECE_TO
     frame.continuations[1] = frame_before(worker, ply, 2).piece_to * PIECE_TO

@@ -324,7 +324,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             if quiet_count > tuned.late_moves + (depth * depth >> 1 - improving):
                 frame.with_quiets = 0
                 continue
-            if futile and not gives_direct_check(tables, pos, move):
+            if futile and not gives_direct_check(pos, frame.check_squares, move):
                 continue
         history = quiet_history(worker, pos, frame, move) if is_quiet else np.int64(0)
         reduction = late_move_reduction(tables, depth, move_count, is_quiet, history)
@@ -341,7 +341,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             futile = lmr_depth <= tuned.futility_depth and static_eval + margin <= alpha
             # History pruning: a move that has failed nearly everywhere will fail here.
             failing = lmr_depth <= 3 and history < -tuned.history_margin * depth
-            if (futile or failing) and not gives_direct_check(tables, pos, move):
+            if (futile or failing) and not gives_direct_check(pos, frame.check_squares, move):
                 continue
             # A move between squares that the opponent does not attack loses nothing.
             if lmr_depth <= 7 and attacked_ends(frame, move):
