@@ -115,7 +115,7 @@ def _update_capture(worker, pos, move, bonus):
 
 @inlined
 def _bonus(tuned, depth):
-    return min(tuned.bonus_slope * depth - 250, tuned.bonus_most)
+    return min(tuned.bonus_slope * depth - 50, tuned.bonus_most)
 
 
 @kernel

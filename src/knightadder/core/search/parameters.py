@@ -21,7 +21,7 @@ class Parameter(NamedTuple):
 PARAMETERS = (
     Parameter("reverse_futility_margin", 68, 30, 150, "centipawns a ply"),
     Parameter("reverse_futility_depth", 7, 4, 12, "plies"),
-    Parameter("razoring_margin", 272, 120, 450, "centipawns a ply"),
+    Parameter("razoring_margin", 330, 120, 450, "centipawns a ply"),
     Parameter("null_move_base", 3332, 2048, 6144, "1024ths of a ply"),
     Parameter("null_move_depth", 256, 128, 400, "1024ths of a ply more for each ply of depth"),
     Parameter("null_move_eval", 214, 100, 400, "centipawns above beta for a ply more"),
@@ -44,7 +44,7 @@ PARAMETERS = (
     Parameter("futility_depth", 7, 4, 12, "plies left after reduction"),
     Parameter("see_quiet_margin", 27, 10, 60, "centipawns times the square of the plies left after reduction"),
     Parameter("see_noisy_margin", 92, 40, 160, "centipawns a ply"),
-    Parameter("history_margin", 2592, 500, 6000, "history below zero a ply"),
+    Parameter("history_margin", 3300, 500, 6000, "history below zero a ply"),
     Parameter("delta_margin", 142, 60, 300, "centipawns, in quiescence search"),
     Parameter("spare_evasions", 0, 0, 3, "quiet evasions in quiescence search besides a move that does not lose"),
     Parameter("probcut_margin", 198, 100, 300, "centipawns above beta"),

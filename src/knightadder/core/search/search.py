@@ -316,14 +316,16 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         move_count += 1
         is_quiet = not is_noisy(pos, move)
         # Not before there is a move that saves from mate, and not where only a nearer mate is looked for.
-        prunable = not is_pv and best > -DECISIVE and alpha < MATE_FOUND
+        prunable = not is_root and best > -DECISIVE and alpha < MATE_FOUND
         prunable_quiet = prunable and is_quiet and not in_check
         if prunable_quiet:
             quiet_count += 1
             # Late move pruning: this far down a well-ordered list at low depth, quiet moves hardly ever raise alpha.
+            # Those that give check came first.
             if quiet_count > tuned.late_moves + (depth * depth >> 1 - improving):
-                frame.with_quiets = 0
-                continue
+                if not gives_direct_check(pos, frame.check_squares, move):
+                    frame.with_quiets = 0
+                    continue
             if futile and not gives_direct_check(pos, frame.check_squares, move):
                 continue
         history = quiet_history(worker, pos, frame, move) if is_quiet else np.int64(0)
