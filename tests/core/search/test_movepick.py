@@ -65,6 +65,8 @@ class Case:
         self.record.frames[0].continuations[:] = self.rows
         self.threats = generator.getrandbits(64)
         self.record.frames[0].threats = self.threats
+        self.check_squares = [generator.getrandbits(64) for _ in range(8)]
+        self.record.frames[0].check_squares[:] = self.check_squares
 
     def pick(self, with_quiets: int = 1) -> list[int]:
         picked = np.zeros(MAX_MOVES, np.int64)
@@ -83,6 +85,11 @@ class Case:
         attacked = (self.threats >> (move & 63) & 1) + 2 * (self.threats >> target & 1)
         value = int(self.record.history[int(not self.board.turn)][attacked][move & 4095])
         return value + sum(int(self.record.continuation[row + int(piece) * 64 + target]) for row in self.rows)
+
+    def quiet(self, move: int) -> int:
+        """Give the history of a quiet move out of check, with the bonus for giving check."""
+        piece, target = int(self.record.stack[0].board[move & 63]) & 7, move >> 6 & 63
+        return self.history(move) + 8192 * (self.check_squares[piece] >> target & 1)
 
     def captured(self, move: int) -> int:
         """Give the value of the victim and of becoming a queen, with the capture history."""
@@ -145,8 +152,8 @@ def test_order() -> None:
             elif sort == "killer":
                 assert moves == [killer for killer in case.killers if killer in moves]
             elif sort == "quiet":
-                histories = [case.history(move) for move in moves]
-                assert histories == sorted(histories, reverse=True)
+                values = [case.quiet(move) for move in moves]
+                assert values == sorted(values, reverse=True)
     assert all(seen.values()), seen
 
 

@@ -1,9 +1,9 @@
 """The staged move picker: moves are generated and ordered only when search gets to them.
 
 Order: the hash move; captures and promotions by most valuable victim, least valuable attacker and their history, as
-long as they do not lose material by static exchange; killer moves; the counter move; quiet moves by history; the losing
-captures. In check all evasions come at once: captures and promotions first, whatever they lose, then quiet moves by
-history.
+long as they do not lose material by static exchange; killer moves; the counter move; quiet moves by history, with a
+bonus for those that give check; the losing captures. In check all evasions come at once: captures and promotions first,
+whatever they lose, then quiet moves by history.
 """
 
 import numpy as np
