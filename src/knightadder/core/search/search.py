@@ -199,7 +199,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
 
     # Internal iterative reduction: without a move from the table the ordering is poor, and a shallower search will
     # find one for the next visit.
-    if hash_move == NO_MOVE and ((is_pv and depth >= 3) or (cut_node and depth >= 8)):
+    if hash_move == NO_MOVE and ((is_pv and depth >= 3) or (cut_node and depth >= 5)):
         depth -= 1
 
     # Null move pruning: if passing still fails high, a real move will, except in zugzwang, which is rare while the
@@ -370,9 +370,11 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             score = -_search(tables, worker, ply + 1, new_depth - plies, -alpha - 1, -alpha, np.int64(1))
             if score > alpha and plies > 0 and not worker.stopped:
                 # The move is better than expected: its score decides how deep to search it again.
+                reduced = new_depth - plies
                 new_depth += score > best + tuned.deeper_margin
                 new_depth -= score < best + new_depth
-                score = -_search(tables, worker, ply + 1, new_depth, -alpha - 1, -alpha, 1 - cut_node)
+                if new_depth > reduced:
+                    score = -_search(tables, worker, ply + 1, new_depth, -alpha - 1, -alpha, 1 - cut_node)
             if score > alpha and score < beta and not worker.stopped:
                 score = -_search(tables, worker, ply + 1, new_depth, -beta, -alpha, np.int64(0))
         if is_root:
