@@ -87,8 +87,25 @@ def open_pool(task: Task, cluster: str | None, processes: int) -> Iterator[Pool]
     """
     pickled = pickle.dumps(task)
     with contextlib.ExitStack() as stack:
-        stack.enter_context(_terminable())
+        stack.enter_context(_handling(signal.SIGTERM, _interrupt))
         yield stack.enter_context(_cluster(pickled, cluster) if cluster else _processes(pickled, processes))
+
+
+@contextlib.contextmanager
+def _handling(number: int, handler: Callable[[int, FrameType | None], Any] | signal.Handlers) -> Iterator[None]:
+    """Handle a signal so in a ``with`` block, in the main thread; no other thread can."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
 
 
 class Pool(ABC):
@@ -205,7 +222,7 @@ class _Processes(Pool):
         self._executor, self._count = executor, count
 
     def submit(self, item: Any) -> Future[bytes]:
-        with _ctrl_c_ignored():  # by a process that this starts: it is ended by this one
+        with _handling(signal.SIGINT, signal.SIG_IGN):  # by a process that this starts: it is ended by this one
             return self._executor.submit(_work_here, item)
 
     def room(self) -> int:
@@ -240,36 +257,6 @@ def _work_here(item: Any) -> bytes:
     return _run(_pickled, item)
 
 
-@contextlib.contextmanager
-def _ctrl_c_ignored() -> Iterator[None]:
-    """Ignore Ctrl-C in a ``with`` block, so that processes started in it ignore it from the beginning."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-@contextlib.contextmanager
-def _terminable() -> Iterator[None]:
-    """Let SIGTERM raise KeyboardInterrupt in a ``with`` block."""
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
 # --- many machines -------------------------------------------------------------------------------------------------
 
 
@@ -285,7 +272,7 @@ def _cluster(pickled: bytes, address: str) -> Iterator[Pool]:
         try:
             if address.startswith("local:"):
                 stack.enter_context(dask.config.set(_LOCAL))
-                with _ctrl_c_ignored():
+                with _handling(signal.SIGINT, signal.SIG_IGN):
                     target["address"] = stack.enter_context(
                         distributed.LocalCluster(
                             n_workers=_count(address),
