@@ -27,7 +27,7 @@ LAYERS = (
     ("core.native",),
 )
 # Small modules that anybody may import.
-ANYWHERE = {"knightadder.arguments", "knightadder.openings"}
+ANYWHERE = {"knightadder.arguments", "knightadder.openings", "knightadder.progress"}
 
 
 def modules() -> dict[str, Path]:

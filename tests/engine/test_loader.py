@@ -10,7 +10,7 @@ import pytest
 from knightadder.core.native import loading
 from knightadder.core.native.building import CoreError
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.engine.loader import Loader, Report, load_engine
+from knightadder.engine.loader import Loader, Report, compile_core, load_engine
 from knightadder.engine.options import Options
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def test_ctrl_c_ends_the_loading_of_a_command(monkeypatch: pytest.MonkeyPatch) -
         load_engine(Options(), lambda step: None)
 
 
-def test_a_command_hears_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_hears_each_step(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     heard: list[str] = []
     load = loading.load
 
@@ -115,6 +115,8 @@ def test_a_command_hears_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loading, "load", load_in_steps)
     load_engine(Options(), heard.append).close()
     assert heard == ["compiling 1/2", "compiling 2/2"]
+    compile_core()
+    assert capsys.readouterr() == ("", "compiling 1/2\ncompiling 2/2\n")
 
 
 def test_the_protocol_imports_nothing_heavy() -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from knightadder import __version__
 from knightadder.arguments import positive, seconds
 from knightadder.engine.errors import EngineError, OptionError, PositionError
-from knightadder.progress import progress, steps
+from knightadder.progress import progress
 from knightadder.runs import Journal, content_digest, replacing
 
 if TYPE_CHECKING:
@@ -243,12 +243,10 @@ def _chained(first: Job, rest: Iterator[Job]) -> Iterator[Job]:
 
 def make_analysts(count: int, arguments: argparse.Namespace, stack: contextlib.ExitStack) -> Sequence[Analyst]:
     """Make engines, to be closed by `stack`; compile the core first if necessary."""
-    from knightadder.engine.loader import load_engine
-    from knightadder.engine.options import Options
+    from knightadder.engine.loader import compile_core
     from knightadder.library.engine import Engine
 
-    with steps() as show:
-        load_engine(Options(), show).close()
+    compile_core()
     engines = [stack.enter_context(Engine(hash_mb=arguments.hash)) for _ in range(count)]
     if arguments.syzygy is not None:
         for number, engine in enumerate(engines):

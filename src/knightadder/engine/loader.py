@@ -50,6 +50,14 @@ def load_engine(options: Options, report: Report) -> "Engine":
         raise EngineError(f"the engine cannot be loaded: {type(error).__name__}: {error}") from error
 
 
+def compile_core() -> None:
+    """Compile the core if its sources have changed, and show the steps; EngineError if it cannot be loaded."""
+    from knightadder.progress import steps
+
+    with steps() as show:
+        load_engine(Options(), show).close()
+
+
 class Loader:
     """Loads an engine once, in a daemon thread.
 

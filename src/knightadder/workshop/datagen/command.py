@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from knightadder.arguments import not_negative, positive, share
 from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.executor import add_cluster, open_pool
-from knightadder.progress import progress, steps
+from knightadder.progress import progress
 from knightadder.workshop.book_argument import add_openings, read_book
 
 if TYPE_CHECKING:
@@ -143,7 +143,9 @@ def _gather(parts: Parts, arguments: argparse.Namespace) -> None:
         if others := parts.other_versions():
             print(f"{parts.folder} has games of other versions of the engine: {', '.join(others)}", file=sys.stderr)
         if parts.first(arguments.positions) is None:
-            _compile()
+            from knightadder.engine.loader import compile_core
+
+            compile_core()  # before the playing processes start
             from knightadder.workshop.datagen.games import GameSettings
 
             settings = GameSettings(
@@ -182,15 +184,6 @@ def _add_files(parts: Parts, files: Sequence[Path]) -> None:
 def _note_damaged(parts: Parts) -> None:
     for damaged in parts.damaged:
         print(f"{damaged} is damaged: its games do not count, and are played again", file=sys.stderr)
-
-
-def _compile() -> None:
-    """Compile the core, if necessary, before the playing processes start."""
-    from knightadder.engine.loader import load_engine
-    from knightadder.engine.options import Options
-
-    with steps() as show:
-        load_engine(Options(), show).close()
 
 
 def _play(settings: GameSettings, parts: Parts, arguments: argparse.Namespace) -> None:
@@ -242,9 +235,10 @@ def _display(first: int, wanted: int, place: Callable[[], str]) -> Iterator[Call
         games += chunk.games
         seconds = max(time.perf_counter() - begun, 1e-9)
         speed = (done - first) / seconds
-        left = timedelta(seconds=round(max(wanted - done, 0) / speed))
-        summary = f"{games} games  {games / seconds:.1f} games/s  {speed:.0f} positions/s  {left} left  {place()}"
-        update(done, summary.rstrip())
+        summary = f"{games} games  {games / seconds:.1f} games/s  {speed:.0f} positions/s"
+        if speed and not sys.stdout.isatty():  # on a terminal, the bar shows the time left
+            summary += f"  {timedelta(seconds=round(max(wanted - done, 0) / speed))} left"
+        update(done, f"{summary}  {place()}".rstrip())
 
     with progress(wanted, first, "positions") as update:
         yield show

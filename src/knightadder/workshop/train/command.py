@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from knightadder.arguments import not_negative, positive, positive_number, share
 from knightadder.engine.errors import OptionError
 from knightadder.extras import needed_by
-from knightadder.progress import progress, steps
+from knightadder.progress import progress
 from knightadder.runs import locked, write_whole
 
 if TYPE_CHECKING:
@@ -149,11 +149,12 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
         from knightadder.workshop.train.trainer import Trainer
 
     from knightadder.core.native.processors import processors
+    from knightadder.engine.loader import compile_core
 
     settings = _settings(arguments)
     weights = runs.first_weights(settings.shape, arguments.start, arguments.seed)
     out: Path = arguments.out or folder / "network.nnue"
-    _load_core()
+    compile_core()
     moves = 0
     if not positions.has_positions(folder):  # a wrong folder of games leaves no folder for the run
         moves = sum(positions.open_games(games).moves for games in arguments.games)
@@ -232,23 +233,15 @@ def _draw(arguments: argparse.Namespace) -> None:
     with needed_by("train", "train"):
         from knightadder.workshop.train.pictures import draw
 
+    from knightadder.engine.loader import compile_core
     from knightadder.workshop.datagen.reader import Filter
     from knightadder.workshop.train.exchange import read_weights
 
     weights = read_weights(arguments.drawn)
-    _load_core()
+    compile_core()
     wanted = Filter(arguments.first_ply, arguments.score_below, quiet=True)
     for picture in draw(*weights, arguments.games, wanted, arguments.out):
         print(f"A picture is in {picture}")
-
-
-def _load_core() -> None:
-    """Compile the core if its sources have changed, and show that."""
-    from knightadder.engine.loader import load_engine
-    from knightadder.engine.options import Options
-
-    with steps() as show:
-        load_engine(Options(), show).close()
 
 
 def _export(folder: Path, file: Path) -> None:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from knightadder.arguments import positive
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.progress import progress, steps
+from knightadder.progress import progress
 from knightadder.runs import Journal, source_digest
 from knightadder.workshop.book_argument import add_openings, read_book
 
@@ -213,12 +213,9 @@ def _play(
     """Play all games that are missing."""
     book.check(method.total)
 
-    from knightadder.engine.loader import load_engine
-    from knightadder.engine.options import Options
+    from knightadder.engine.loader import compile_core
 
-    # Compiles the core, if necessary, before the threads start.
-    with steps() as show_step:
-        load_engine(Options(), show_step).close()
+    compile_core()  # before the threads start
     from knightadder.workshop.selfplay import SelfPlay
 
     players = [SelfPlay(arguments.nodes, arguments.hash) for _ in range(arguments.concurrency)]
