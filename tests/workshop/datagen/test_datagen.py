@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import re
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -269,6 +270,23 @@ def test_lines_of_progress(capsys, monkeypatch):
     speed = r"\d+\.\d games/s  \d+ positions/s"
     assert re.fullmatch(rf"140/1000 positions  1 games  {speed}  \d+:\d\d:\d\d left  2 machines, 8 workers", lines[0])
     assert re.fullmatch(rf"1000/1000 positions  2 games  {speed}  0:00:00 left  2 machines, 8 workers", lines[1])
+
+
+def test_the_bar_has_the_time_left_once(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "150")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    with command._display(0, 1000, str) as show:
+        show(Chunk(0, 1, 40, 0, 0, ""))
+    out = capsys.readouterr().out
+    assert "positions/s" in out and "left" not in out
+
+
+def test_progress_without_positions(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "_LINE_SECONDS", 0)
+    with command._display(0, 1000, str) as show:
+        show(Chunk(0, 1, 0, 0, 0, ""))
+    assert re.fullmatch(r"0/1000 positions  1 games  \d+\.\d games/s  0 positions/s\n", capsys.readouterr().out)
 
 
 def test_cluster_and_concurrency_exclude_each_other(data, no_games):

@@ -83,14 +83,38 @@ def test_chunks_are_looked_at_once(folder, monkeypatch):
             assert parts.moves == number + 1
 
 
+def test_chunks_are_counted_once(folder):
+    """Not again for each chunk that is added, however many there are already."""
+
+    class Chunks(dict):
+        def get(self, number):
+            looked_up.append(number)
+            return super().get(number)
+
+        def values(self):
+            raise AssertionError
+
+    looked_up = []
+    parts = Parts(folder)
+    with parts.open(SETTINGS):
+        parts.chunks = Chunks()
+        for number in range(20):
+            parts.add(parts.save(number, _some(1), 1))
+            assert (parts.first(number + 1), parts.moves_before(number + 1)) == (number + 1, number + 1)
+    assert looked_up == sorted(2 * [*range(20), 20])[1:-1]
+
+
 def test_the_first_chunks_that_have_enough_moves(folder):
     parts = _filled(folder, 0, 1, 2, 4, 5)  # with 1, 2, 3, 5 and 6 moves
     assert [parts.first(moves) for moves in (0, 1, 2, 3, 4, 6)] == [0, 1, 2, 2, 3, 3]
     assert [parts.first(moves) for moves in (7, 17, 18)] == [None] * 3  # chunk 3 is missing
     assert [parts.moves_before(number) for number in range(8)] == [0, 1, 3, 6, 6, 11, 17, 17]
+    parts.add(parts.save(3, _some(4), 1))
+    assert [parts.first(moves) for moves in (7, 10, 21, 22)] == [4, 4, 6, None]
     parts.drop_from(2)
+    assert [parts.first(moves) for moves in (3, 4)] == [2, None]
     assert (list(parts.chunks), parts.moves) == ([0, 1], 3)
-    assert len(list(folder.glob("chunk-*.vf"))) == 5
+    assert len(list(folder.glob("chunk-*.vf"))) == 6
 
 
 def test_the_same_settings_are_taken_again(folder):

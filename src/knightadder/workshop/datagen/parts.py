@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import zlib
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -85,6 +86,7 @@ class Parts:
         self.folder = folder
         self.chunks: dict[int, Chunk] = {}
         self.moves = 0
+        self._totals = [0]  # moves in the first 0, 1, 2 chunks and so on, up to the first one that is missing
         self.damaged: list[Path] = []
 
     def load(self) -> None:
@@ -107,7 +109,16 @@ class Parts:
                 del self.chunks[number]
                 if size is not None:
                     self.damaged.append(self.file(number))
-        self.moves = sum(chunk.moves for chunk in self.chunks.values())
+        self._count()
+
+    def _count(self) -> None:
+        """Count the moves."""
+        self.moves, self._totals = sum(chunk.moves for chunk in self.chunks.values()), [0]
+        self._extend_totals()
+
+    def _extend_totals(self) -> None:
+        while chunk := self.chunks.get(len(self._totals) - 1):
+            self._totals.append(self._totals[-1] + chunk.moves)
 
     @contextlib.contextmanager
     def open(self, settings: dict[str, Any]) -> Iterator[None]:
@@ -187,6 +198,7 @@ class Parts:
             raise OptionError(f"cannot write {file}: {error.strerror}") from None
         self.chunks[chunk.number] = chunk
         self.moves += chunk.moves
+        self._extend_totals()
 
     def missing(self) -> Iterator[int]:
         """Return an endless iterator over the numbers of missing chunks."""
@@ -195,24 +207,20 @@ class Parts:
 
     def moves_before(self, number: int) -> int:
         """Return the number of moves in the chunks before a number."""
-        return sum(chunk.moves for chunk in self.chunks.values() if chunk.number < number)
+        first = len(self._totals) - 1
+        if number <= first:
+            return self._totals[number]
+        return self._totals[-1] + sum(self.chunks[each].moves for each in range(first, number) if each in self.chunks)
 
     def first(self, moves: int) -> int | None:
         """Return how many chunks, from number 0 on, have so many moves; None if one of these is missing."""
-        if self.moves < moves:
-            return None
-        for number in count():
-            if moves <= 0:
-                return number
-            if number not in self.chunks:
-                return None
-            moves -= self.chunks[number].moves
-        raise AssertionError  # count() does not end
+        number = bisect_left(self._totals, moves)
+        return number if number < len(self._totals) else None
 
     def drop_from(self, number: int) -> None:
         """Leave out the chunks from a number on; their files stay."""
         self.chunks = {chunk.number: chunk for chunk in self.chunks.values() if chunk.number < number}
-        self.moves = self.moves_before(number)
+        self._count()
 
     def other_versions(self) -> list[str]:
         """Return the other versions of the engine that played some of the chunks."""
