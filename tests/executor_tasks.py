@@ -55,3 +55,21 @@ class Deadly:
             mark.touch()
             os.kill(os.getpid(), signal.SIGKILL)
         return str(item).encode()
+
+
+class Closable:
+    """Makes a file in a folder for each process that works, and another one when it is closed."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __call__(self, item):
+        (self.folder / f"{os.getpid()} works").touch()
+        if item == "endless":
+            while True:
+                time.sleep(1000)
+        return b""
+
+    def close(self):
+        with (self.folder / f"{os.getpid()} closed").open("a") as file:
+            file.write("once\n")

@@ -5,20 +5,22 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import os
+import pickle
 import signal
 import subprocess
 import sys
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
 from distributed import Client
 from engine_process import TIMEOUT
-from executor_tasks import Deadly, Endless, Faulty, Square
+from executor_tasks import Closable, Deadly, Endless, Faulty, Square
 from local_cluster import local_cluster
 
 from knightadder import executor
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.executor import open_pool, version
+from knightadder.executor import Pool, open_pool, version
 
 
 def squares(cluster, processes, count):
@@ -61,6 +63,31 @@ def test_what_a_task_raises():
             list(pool.run([3]))
         with pytest.raises(EngineError, match=r"^a worker failed: ZeroDivisionError: \S.*$"):
             list(pool.run([4]))
+
+
+def test_results_come_before_an_error():
+    class Done(Pool):
+        """Has done everything when it is looked at."""
+
+        def room(self):
+            return 50
+
+        def submit(self, item):
+            future = Future()
+            if item == 7:
+                future.set_exception(OptionError("there is no such item"))
+            else:
+                future.set_result(b"")
+            return future
+
+        def check_lost(self, item, error):
+            raise error
+
+    done = []
+    with pytest.raises(OptionError):
+        for item, _ in Done().run(range(50)):
+            done.append(item)
+    assert sorted(done) == [item for item in range(50) if item != 7]
 
 
 def test_a_process_that_is_killed(tmp_path):
@@ -116,6 +143,48 @@ if __name__ == "__main__":
     process.communicate(timeout=TIMEOUT)  # ends when the last process with this standard output does
 
 
+def closed_once(folder):
+    """Say how many processes have worked; each of these has closed its task once."""
+    worked = {file.name.split()[0] for file in folder.glob("* works")}
+    closed = {file.name.split()[0]: file.read_text() for file in folder.glob("* closed")}
+    assert closed == dict.fromkeys(worked, "once\n")
+    return len(worked)
+
+
+def test_tasks_are_closed_at_the_end(tmp_path):
+    with open_pool(Closable(tmp_path), None, 1) as pool:
+        assert len(list(pool.run(range(5)))) == 5
+        assert not list(tmp_path.glob("* closed"))
+    assert closed_once(tmp_path) == 1
+
+
+def test_tasks_are_closed_while_they_work(tmp_path):
+    def items():
+        yield "endless"
+        while not list(tmp_path.iterdir()):
+            executor.time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), open_pool(Closable(tmp_path), None, 2) as pool:
+        list(pool.run(items()))
+    assert closed_once(tmp_path) == 1
+
+
+def test_a_task_is_closed_where_another_run_follows(tmp_path):
+    """As in the worker of a cluster whose last command was killed."""
+    one, two = (pickle.dumps(Closable(folder)) for folder in (tmp_path / "one", tmp_path / "two"))
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+    for run, pickled in (("1", one), ("1", one), ("2", two), ("2", two)):
+        executor._run(run, pickled, 0)
+    assert closed_once(tmp_path / "one") == 1
+    assert not list((tmp_path / "two").glob("* closed"))
+    executor._end("2")
+    assert closed_once(tmp_path / "two") == 1
+    with pytest.raises(EngineError, match=r"^the run has ended$"):  # a task that was handed out before
+        executor._run("2", two, 0)
+
+
 # --- a cluster -----------------------------------------------------------------------------------------------------
 
 
@@ -149,6 +218,16 @@ def test_a_cluster_does_every_item_once(cluster, client, capsys):
         assert sorted(numbers) == list(range(1, len(numbers) + 1))
     assert capsys.readouterr().err == ""
     assert logging.root.manager.disable == logging.NOTSET
+
+
+def test_tasks_are_closed_at_the_end_on_a_cluster(cluster, client, tmp_path):
+    for number in (1, 2):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with open_pool(Closable(folder), cluster.scheduler_address, 0) as pool:
+            assert len(list(pool.run(range(10)))) == 10
+            assert not list(folder.glob("* closed"))
+        assert closed_once(folder) in (1, 2)
 
 
 def test_what_a_task_raises_on_a_cluster(cluster):
@@ -255,7 +334,7 @@ def test_a_scheduler_that_is_lost(tmp_path, capsys):
     process = subprocess.Popen([*command, "--scheduler-file", file], stderr=subprocess.DEVNULL)
     try:
         wait_for(file)
-        with open_pool(Square(), str(file), 0) as pool:
+        with open_pool(Closable(tmp_path), str(file), 0) as pool:
 
             def items():
                 yield 1

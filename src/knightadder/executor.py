@@ -1,8 +1,9 @@
 """Runs tasks: in processes of this machine, or with ``--cluster`` in those of many machines, which Dask connects.
 
 A task is an object that can be pickled, and that maps an item (a number, say) to a result. Each thread that works
-unpickles it once, so the task can keep what it loads. A result depends only on the task and the item, so it does not
-matter who computes it, and how often it was begun before.
+unpickles it once, so the task can keep what it loads; if it has a method `close`, this is called at the end of the run,
+from another thread, also while the task works. A result depends only on the task and the item, so it does not matter
+who computes it, and how often it was begun before.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ _MOST_DEATHS = 10  # of four workers each (Dask's allowed-failures), after which
 # What is sent to a worker: text, since Dask loses a worker that cannot unpickle a function, as one without this module.
 _MODULE = "__import__('importlib').import_module('knightadder.executor')"
 _VERSION = f"{_MODULE}.version()"
-_WORK = f"{_MODULE}._work(wanted, pickled, item)"
+_WORK = f"{_MODULE}._work(wanted, run, pickled, item)"
+_END = f"{_MODULE}._end(run)"
 
 # For `local:4`: a worker that was lost is replaced, even if that takes long; none is profiled, which costs time.
 _LOCAL = {"distributed.deploy.lost-worker-timeout": "1 day", "distributed.worker.profile.enabled": False}
@@ -88,7 +90,13 @@ def open_pool(task: Task, cluster: str | None, processes: int) -> Iterator[Pool]
     pickled = pickle.dumps(task)
     with contextlib.ExitStack() as stack:
         stack.enter_context(_handling(signal.SIGTERM, _interrupt))
-        yield stack.enter_context(_cluster(pickled, cluster) if cluster else _processes(pickled, processes))
+        if cluster:
+            pool = stack.enter_context(_cluster(pickled, cluster))
+            if hasattr(task, "close"):
+                stack.callback(pool.close_tasks)
+            yield pool
+        else:
+            yield stack.enter_context(_processes(pickled, processes))
 
 
 @contextlib.contextmanager
@@ -138,7 +146,8 @@ class Pool(ABC):
                 running[self.submit(item)] = item
             if not running:
                 return
-            for future in wait(running, _POLL_SECONDS, FIRST_COMPLETED).done:
+            done = wait(running, _POLL_SECONDS, FIRST_COMPLETED).done
+            for future in sorted(done, key=lambda each: each.exception() is not None):  # results before errors
                 item = running.pop(future)
                 try:
                     result = future.result()
@@ -167,7 +176,8 @@ class Pool(ABC):
 
 # --- what runs on a worker -----------------------------------------------------------------------------------------
 
-_loaded = threading.local()  # the task of each thread: `pickled` and `task`
+_tasks: dict[int, tuple[str, Task]] = {}  # by thread: the name of the run, and its task
+_ended: set[str] = set()  # runs
 
 
 class WrongVersion(Exception):
@@ -180,18 +190,38 @@ def version() -> str:
     return f"{__version__}-{source_digest(folders=('',))}"
 
 
-def _work(wanted: str, pickled: bytes, item: Any) -> bytes:
+def _work(wanted: str, run: str, pickled: bytes, item: Any) -> bytes:
     """Run a task in a worker of a cluster; raises `WrongVersion` if that has another version."""
     if version() != wanted:
         raise WrongVersion
-    return _run(pickled, item)
+    return _run(run, pickled, item)
 
 
-def _run(pickled: bytes, item: Any) -> bytes:
-    if getattr(_loaded, "pickled", None) != pickled:
-        _loaded.task, _loaded.pickled = pickle.loads(pickled), pickled
-    result: bytes = _loaded.task(item)
-    return result
+def _run(run: str, pickled: bytes, item: Any) -> bytes:
+    thread = threading.get_ident()
+    name, task = _tasks.get(thread, ("", None))
+    if task is None or name != run:
+        _close(task)
+        task = pickle.loads(pickled)
+        _tasks[thread] = run, task
+    if run in _ended:  # looked at after the task is there for `_end`
+        raise EngineError("the run has ended")
+    return task(item)
+
+
+def _end(run: str) -> None:
+    """Close the tasks of a run."""
+    _ended.add(run)
+    for thread, (name, task) in list(_tasks.items()):
+        if name == run:
+            _tasks.pop(thread, None)
+            _close(task)
+
+
+def _close(task: Task | None) -> None:
+    close = getattr(task, "close", None)
+    if close:
+        close()
 
 
 def _failure(error: BaseException) -> EngineError:
@@ -248,20 +278,23 @@ def _begin(parent: Connection, pickled: bytes) -> None:
     def end() -> None:
         with contextlib.suppress(EOFError, OSError):
             parent.recv_bytes()
-        os._exit(1)
+        try:
+            _end("")
+        finally:
+            os._exit(1)
 
     threading.Thread(target=end, daemon=True).start()
 
 
 def _work_here(item: Any) -> bytes:
-    return _run(_pickled, item)
+    return _run("", _pickled, item)
 
 
 # --- many machines -------------------------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
-def _cluster(pickled: bytes, address: str) -> Iterator[Pool]:
+def _cluster(pickled: bytes, address: str) -> Iterator[_Cluster]:
     with needed_by("--cluster", "cluster"):
         import dask
         import distributed
@@ -316,6 +349,7 @@ def _configured() -> str:
 class _Cluster(Pool):
     def __init__(self, client: distributed.Client, pickled: bytes) -> None:
         self._client = client
+        self._run = uuid4().hex
         self._where: dict[str, Any] = {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a large book of openings is meant to be sent, and is sent only once
@@ -337,7 +371,7 @@ class _Cluster(Pool):
             except BaseException as error:
                 future.set_exception(error)
 
-        names = {"wanted": version(), "pickled": self._pickled, "item": item}
+        names = {"wanted": version(), "run": self._run, "pickled": self._pickled, "item": item}
         there = self._client.submit(eval, _WORK, names, key=f"knightadder-{uuid4().hex}", **self._where)
         there.add_done_callback(deliver)
         return future
@@ -372,6 +406,13 @@ class _Cluster(Pool):
             raise _lost() from None
         else:
             raise _failure(error) from None
+
+    def close_tasks(self) -> None:
+        """Let all workers close the task."""
+        if self._client.status != "running":
+            return  # the scheduler is lost
+        with contextlib.suppress(OSError):
+            self._client.run(eval, _END, {"run": self._run}, on_error="ignore")
 
     def _count_workers(self) -> None:
         """Learn which workers there are, and refuse those of another version."""
