@@ -1,9 +1,11 @@
 """A UCI engine that says what a JSON file tells it to: for each position (FEN), the lines that answer ``go``.
 
-The line ``die`` ends it, ``hang`` keeps it silent for ever. What it is sent is written after the file's name, ``.log``.
+The line ``die`` ends it, ``hang`` keeps it silent for ever, ``wait`` until it is told to stop, ``meet 2`` until
+there are two such engines. Its process id and what it is sent are written to a file with the same name and ``.log``.
 """
 
 import json
+import os
 import sys
 import time
 
@@ -11,6 +13,7 @@ with open(sys.argv[1], encoding="utf-8") as file:
     script = json.load(file)
 fen = ""
 with open(sys.argv[1] + ".log", "a", encoding="utf-8") as log:
+    print(f"process {os.getpid()}", file=log, flush=True)
     for line in sys.stdin:
         print(line.rstrip(), file=log, flush=True)
         words = line.split()
@@ -29,6 +32,15 @@ with open(sys.argv[1] + ".log", "a", encoding="utf-8") as log:
                     sys.exit(3)
                 if answer == "hang":
                     time.sleep(3600)
-                print(answer, flush=True)
+                while answer.startswith("meet"):
+                    time.sleep(0.01)
+                    with open(sys.argv[1] + ".log", encoding="utf-8") as others:
+                        if others.read().count("process ") >= int(answer.split()[1]):
+                            break
+                if answer == "wait":
+                    print(sys.stdin.readline().rstrip(), file=log, flush=True)
+                    continue
+                if not answer.startswith("meet"):
+                    print(answer, flush=True)
         elif words[0] == "quit":
             break

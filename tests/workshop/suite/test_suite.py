@@ -1,21 +1,35 @@
 """The subcommand `suite`, mostly with an engine that says what the test prepared."""
 
+import concurrent.futures
+import contextlib
 import errno
 import json
 import os
+import pickle
 import re
 import shlex
+import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import chess.engine
 import pytest
+from distributed import Client
+from engine_process import TIMEOUT
+from local_cluster import local_cluster
 
 from knightadder import cli
-from knightadder.workshop.suite import solver
+from knightadder.engine.errors import EngineError
+from knightadder.workshop.epd import read_problems
+from knightadder.workshop.suite import command
+from knightadder.workshop.suite import solver as module
 from knightadder.workshop.suite.command import summary, themes
-from knightadder.workshop.suite.solver import Answer, Moment
+from knightadder.workshop.suite.solver import Answer, Moment, Solver, read_answer
+
+LIMIT = chess.engine.Limit(depth=1)
 
 SCRIPTED = Path(__file__).parents[1] / "scripted_engine.py"
 DATA = Path(__file__).parents[2] / "data"
@@ -58,10 +72,19 @@ class Suite:
         command = shlex.join(self.command) if os.name == "posix" else subprocess.list2cmdline(self.command)
         return ["suite", str(self.file), "--engine", command, *more]
 
+    def _log(self):
+        file = Path(f"{self.script}.log")
+        return file.read_text("utf-8").splitlines() if file.exists() else []
+
     @property
     def sent(self):
         """What the engines were sent."""
-        return Path(f"{self.script}.log").read_text("utf-8").splitlines()
+        return [line for line in self._log() if not line.startswith("process ")]
+
+    @property
+    def processes(self):
+        """The process ids of the engines."""
+        return [int(line.split()[1]) for line in self._log() if line.startswith("process ")]
 
 
 @pytest.fixture
@@ -241,6 +264,7 @@ def test_options(capsys, three):
 
 
 def test_several_engines_share_the_work_and_keep_the_order(capsys, three):
+    three.answers[f"{ONE} 0 1"].insert(0, "meet 2")
     out = _run(capsys, three.arguments("--depth", "1", "--concurrency", "2"))[1]
     assert [line.split()[0] for line in out.splitlines()[:3]] == ["Pawn.001", "Pawn.002", "Mate.001"]
     assert three.sent.count("uci") == 2
@@ -248,6 +272,8 @@ def test_several_engines_share_the_work_and_keep_the_order(capsys, three):
 
 
 def test_no_more_engines_than_positions(capsys, three):
+    for answers in three.answers.values():
+        answers.insert(0, "meet 3")
     _run(capsys, three.arguments("--depth", "1", "--concurrency", "8"))
     assert three.sent.count("uci") == 3
 
@@ -327,31 +353,151 @@ def test_an_engine_that_is_none(capsys, three, tmp_path):
 )
 def test_an_engine_that_fails_keeps_what_was_solved_before(capsys, three, answers, reason):
     three.answers[f"{TWO} 0 1"] = answers
+    three.lines.append(three.lines.pop(1))
     file = three.folder / "out.json"
     status, out, err = _run(capsys, three.arguments("--depth", "3", "--json", str(file)))
     assert status == 1
     assert re.fullmatch(rf"knightadder: the engine failed on Pawn\.002, .*{reason}.*\n", err)
-    assert f"{three.file}: 1 of 1 solved" in out
+    assert f"{three.file}: 2 of 2 solved" in out
     report = json.loads(file.read_text("utf-8"))
-    assert (report["complete"], report["suites"][0]["positions"]) == (False, 1)
+    assert (report["complete"], report["suites"][0]["positions"]) == (False, 2)
 
 
-def test_an_engine_that_hangs_is_given_up(capsys, three, monkeypatch):
-    real = chess.engine.UciProtocol.analysis
+@pytest.fixture
+def solve(suite):
+    """Give the function that makes a solver of the suite, which works in this process."""
+    made = []
 
-    async def analysis(self, *arguments, **options):
-        monkeypatch.setattr(solver, "PATIENCE", 0.01)
-        return await real(self, *arguments, **options)
+    def make(limit=LIMIT):
+        suite.arguments()
+        problems, _ = read_problems(suite.file)
+        solver = Solver(shlex.join(suite.command), {}, limit, problems)
+        made.append(pickle.loads(pickle.dumps(solver)))  # as a worker gets it
+        return made[-1]
 
-    monkeypatch.setattr(chess.engine.UciProtocol, "analysis", analysis)
-    monkeypatch.setattr(solver, "_LAST_WORD", 0.01)
+    yield make
+    for solver in made:
+        solver.close()
+
+
+def test_an_engine_is_kept_until_it_fails(three, solve):
+    three.answers[f"{TWO} 0 1"] = ["die"]
+    solver = solve()
+    assert [read_answer(solver(index))[1].name for index in (0, 2)] == ["Pawn.001", "Mate.001"]
+    assert three.sent.count("uci") == 1
+    with pytest.raises(EngineError, match=r"^the engine failed on Pawn\.002, .*: engine process died unexpectedly"):
+        solver(1)
+    assert read_answer(solver(0))[0] == "Scripted 1.0"
+    assert three.sent.count("uci") == 2
+
+
+def test_an_engine_that_hangs_is_given_up(three, solve, monkeypatch):
+    monkeypatch.setattr(module, "_LAST_WORD", 0.01)
     three.answers[f"{ONE} 0 1"] = ["hang"]
-    # PATIENCE is read before `analysis` and so is the old one for the first position.
-    three.lines.insert(0, three.lines[1])
-    status, out, err = _run(capsys, three.arguments("--time", "0.01"))
-    assert status == 1
-    assert re.fullmatch(r"knightadder: the engine failed on Pawn\.001, .*: no answer\n", err)
-    assert f"{three.file}: 0 of 1 solved" in out
+    solver = solve(chess.engine.Limit(time=0.01))
+    solver(1)  # with the usual patience, which is for the start
+    monkeypatch.setattr(module, "PATIENCE", 0.01)
+    with pytest.raises(EngineError, match=r"^the engine failed on Pawn\.001, .*: no answer$"):
+        solver(0)
+
+
+def alive(process):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, 0)
+        return True
+    return False
+
+
+def wait_for(suite, line):
+    """Wait until an engine has been sent a line."""
+    give_up = time.monotonic() + TIMEOUT
+    while line not in suite.sent:
+        assert time.monotonic() < give_up
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize(("answer", "last"), [("hang", "go depth 1"), ("wait", "quit")])
+def test_the_end_of_the_run_ends_the_engine(three, solve, monkeypatch, answer, last):
+    monkeypatch.setattr(module, "_LAST_WORD", 0.01 if answer == "hang" else TIMEOUT)
+    three.answers[f"{ONE} 0 1"] = [answer, "bestmove g2g4"]
+    solver, failed = solve(), []
+
+    def run():
+        try:
+            solver(0)
+        except concurrent.futures.CancelledError as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    wait_for(three, "go depth 1")
+    solver.close()
+    thread.join(TIMEOUT)
+    assert len(failed) == 1
+    assert three.sent[-1] == last
+    assert not any(map(alive, three.processes))
+    with pytest.raises(EngineError, match=r"^the run has ended$"):
+        solver(1)
+
+
+def test_ctrl_c_keeps_what_was_solved_before(capsys, three, monkeypatch):
+    three.answers[f"{TWO} 0 1"] = ["wait", "bestmove b2b4"]
+
+    @contextlib.contextmanager
+    def progress(*_, **__):
+        def update(done, text):
+            wait_for(three, "position fen " + TWO + " 0 1")
+            signal.raise_signal(signal.SIGINT)
+
+        yield update
+
+    monkeypatch.setattr(command, "progress", progress)
+    file = three.folder / "out.json"
+    status, out, _ = _run(capsys, three.arguments("--depth", "3", "--json", str(file)))
+    assert status == 130
+    assert out.splitlines()[-1].startswith(f"{three.file}: 1 of 1 solved")
+    assert json.loads(file.read_text("utf-8"))["complete"] is False
+    assert len(three.processes) == 1 and not any(map(alive, three.processes))
+
+
+# --- many workers --------------------------------------------------------------------------------------------------
+
+
+def test_the_answers_are_the_same_by_two_processes_and_by_a_cluster_with_a_worker_that_is_killed(
+    capsys, three, monkeypatch
+):
+    three.lines *= 2
+    by_one = _json(capsys, three.arguments("--depth", "3"))
+    assert _json(capsys, three.arguments("--depth", "3", "--concurrency", "2")) == by_one
+    # Nothing is answered before both workers have what they need: to wait for that of a dead one takes half a minute.
+    Path(f"{three.script}.log").unlink()
+    for answers in three.answers.values():
+        answers.insert(0, "meet 2")
+    killed = []
+    with local_cluster() as cluster:
+        with Client(cluster) as client:  # asked now, because those that are killed do not answer
+            processes = list(client.run(os.getpid).values())
+
+        def read_and_kill(data):
+            if not killed:
+                killed.append(processes.pop())
+                os.kill(killed[0], signal.SIGKILL)
+            return read_answer(data)
+
+        monkeypatch.setattr(module, "read_answer", read_and_kill)
+        status, out, err = _run(
+            capsys, three.arguments("--depth", "3", "--cluster", cluster.scheduler_address, "--json", "-")
+        )
+    assert killed
+    assert status == 0 and json.loads(out) == by_one
+    assert err in ("", "The cluster has no workers: waiting for one\n")
+
+
+def test_different_engines_are_refused(capsys, three, monkeypatch):
+    names = iter(["Scripted 1.0", "Scripted 2.0"])
+    monkeypatch.setattr(module, "read_answer", lambda data: (next(names), read_answer(data)[1]))
+    status, _, err = _run(capsys, three.arguments("--depth", "3"))
+    assert (status, err) == (2, "knightadder: the workers have different engines: Scripted 1.0 and Scripted 2.0\n")
 
 
 # --- pieces --------------------------------------------------------------------------------------------------------

@@ -11,19 +11,20 @@ import contextlib
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from knightadder.arguments import positive, seconds
 from knightadder.engine.errors import OptionError, PositionError
+from knightadder.executor import add_cluster, open_pool
 from knightadder.progress import progress
 from knightadder.runs import write_whole
 
 if TYPE_CHECKING:
     from knightadder.workshop.epd import Problem
-    from knightadder.workshop.suite.solver import Answer, Moment, OnAnswer
+    from knightadder.workshop.suite.solver import Answer, Moment
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -38,7 +39,9 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     limit.add_argument("--time", type=seconds, metavar="SECONDS", help="seconds a position")
     limit.add_argument("--nodes", type=positive, metavar="N", help="nodes a position")
     limit.add_argument("--depth", type=positive, metavar="PLIES", help="depth")
-    command.add_argument("--concurrency", type=positive, default=1, metavar="N", help="engines at once; 1 by default")
+    where = command.add_mutually_exclusive_group()
+    where.add_argument("--concurrency", type=positive, default=1, metavar="N", help="engines at once; 1 by default")
+    add_cluster(where)
     command.add_argument("--threads", type=positive, metavar="N", help="search threads of each engine")
     command.add_argument("--hash", type=positive, metavar="MB", help="hash table of each engine")
     command.add_argument("--engine", metavar="CMD", help="command of another UCI engine")
@@ -62,15 +65,11 @@ def run(arguments: argparse.Namespace) -> int:
     EngineError
         If the engine cannot be started or fails; its earlier answers are shown.
     """
-    import asyncio
-
     import chess.engine
 
     from knightadder.workshop.epd import read_problems
-    from knightadder.workshop.suite.solver import Solver
-    from knightadder.workshop.uci_client import resolve_command
+    from knightadder.workshop.suite.solver import Solver, read_answer
 
-    command = resolve_command(arguments.engine)
     options = _engine_options(arguments)
     jobs: list[tuple[Path, Problem]] = []
     complaints: list[str] = []
@@ -92,14 +91,17 @@ def run(arguments: argparse.Namespace) -> int:
     as_table = not to_stdout and sys.stdout.isatty()
     as_lines = not to_stdout and not as_table
     try:
-        with _display(len(jobs), as_lines, arguments.failed) as show:
-
-            def on_answer(index: int, answer: Answer) -> None:
-                answers[index] = answer
-                show(index, answer)
-
-            problems = [problem for _, problem in jobs]
-            engine_name = asyncio.run(Solver(command, options, limit).solve(problems, arguments.concurrency, on_answer))
+        solver = Solver(arguments.engine, options, limit, [problem for _, problem in jobs])
+        with (
+            open_pool(solver, arguments.cluster, min(arguments.concurrency, len(jobs))) as pool,
+            _display(len(jobs), as_lines, arguments.failed, pool.place) as show,
+        ):
+            for index, data in pool.run(range(len(jobs))):
+                name, answers[index] = read_answer(data)
+                if engine_name not in (None, name):
+                    raise OptionError(f"the workers have different engines: {engine_name} and {name}")
+                engine_name = name
+                show(index, answers[index])
     finally:  # also after Ctrl-C or a failure, to show the earlier answers
         suites: dict[str, list[Answer]] = {}
         for index in sorted(answers):
@@ -166,7 +168,9 @@ def _moment(moment: Moment) -> str:
 
 
 @contextlib.contextmanager
-def _display(total: int, as_lines: bool, only_failed: bool) -> Iterator[OnAnswer]:
+def _display(
+    total: int, as_lines: bool, only_failed: bool, place: Callable[[], str]
+) -> Iterator[Callable[[int, Answer], None]]:
     """Show a progress bar on a terminal, and optionally a line for each answer, in the order of the problems."""
     done: dict[int, Answer] = {}
     written = 0
@@ -174,7 +178,7 @@ def _display(total: int, as_lines: bool, only_failed: bool) -> Iterator[OnAnswer
     def show(index: int, answer: Answer) -> None:
         nonlocal written
         done[index] = answer
-        update(len(done), f"{sum(answer.solved for answer in done.values())} solved")
+        update(len(done), f"{sum(answer.solved for answer in done.values())} solved  {place()}".rstrip())
         while as_lines and written in done:
             if not (only_failed and done[written].solved):
                 print(_line(done[written]), flush=True)

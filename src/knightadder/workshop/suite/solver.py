@@ -1,20 +1,25 @@
-"""Solves problems with UCI engines, several at once."""
+"""Solves problems with a UCI engine, as a task for the workers of a pool."""
 
 import asyncio
 import contextlib
+import json
 import shlex
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+import threading
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import chess.engine
 
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.workshop.epd import Problem
+from knightadder.workshop.uci_client import resolve_command
 
 # Seconds over its time limit after which an engine counts as hung; its first start may take long to compile.
 PATIENCE = 120.0
 _LAST_WORD = 2.0  # seconds for an engine to stop or quit before it is killed
+
+_handing_over = threading.Lock()  # so that nothing is handed to an event loop that is about to end
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,87 +65,105 @@ class Answer:
     maximum: int
 
 
-OnAnswer: TypeAlias = Callable[[int, Answer], None]
-
-
 class Solver:
-    """Engines that solve problems.
+    """The task that solves a problem, with an engine that each worker starts for its first one, and keeps.
 
     Parameters
     ----------
-    command : sequence of str
-        The command that starts a UCI engine.
+    command : str or None
+        The command that starts a UCI engine; None for this program.
     options : dict of str to str
         Its UCI options.
     limit : chess.engine.Limit
         Time, nodes or depth for each problem.
+    problems : sequence of Problem
+        The problems.
     """
 
-    def __init__(self, command: Sequence[str], options: dict[str, str], limit: chess.engine.Limit) -> None:
-        self._command = list(command)
-        self._options = options
-        self._limit = limit
-        self._analyses: dict[object, chess.engine.AnalysisResult] = {}
+    def __init__(
+        self, command: str | None, options: dict[str, str], limit: chess.engine.Limit, problems: Sequence[Problem]
+    ) -> None:
+        self._command, self._options, self._limit, self._problems = command, options, limit, problems
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._working: asyncio.Task[Any] | None = None
+        self._engine: tuple[asyncio.SubprocessTransport, chess.engine.UciProtocol] | None = None
+        self._analysis: chess.engine.AnalysisResult | None = None
+        self._closed = False
 
-    async def solve(self, problems: Sequence[Problem], concurrency: int, on_answer: OnAnswer) -> str:
-        """Solve problems with several engines at once, and return the engine's name.
-
-        Parameters
-        ----------
-        problems : sequence of Problem
-            The problems.
-        concurrency : int
-            Maximum number of engines.
-        on_answer : callable
-            Called with the index of each finished problem, and the answer.
-
-        Returns
-        -------
-        str
-            The engine's name.
+    def __call__(self, index: int) -> bytes:
+        """Return the engine's name and its answer to the problem with an index, for `read_answer`.
 
         Raises
         ------
         OptionError
-            If the engine refuses an option.
+            If there is no such engine, or it refuses an option.
         EngineError
             If it cannot be started, dies, hangs or breaks the protocol.
         """
-        asyncio.get_running_loop().set_exception_handler(self._on_exception)
-        waiting = iter(range(len(problems)))
-        try:
-            async with asyncio.TaskGroup() as group:
-                workers = [
-                    group.create_task(self._work(problems, waiting, on_answer))
-                    for _ in range(min(concurrency, len(problems)))
-                ]
-        except ExceptionGroup as errors:
-            raise errors.exceptions[0] from None
-        return workers[0].result()
+        with _handing_over:
+            if self._closed:
+                raise EngineError("the run has ended")
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._loop.set_exception_handler(self._on_exception)
+                threading.Thread(target=_run, args=(self._loop,), name="suite", daemon=True).start()
+            future = asyncio.run_coroutine_threadsafe(self._answer(index), self._loop)
+        name, answer = future.result()
+        return json.dumps([name, asdict(answer)]).encode()
 
-    async def _work(self, problems: Sequence[Problem], waiting: Iterator[int], on_answer: OnAnswer) -> str:
-        """Solve waiting problems with one engine, and return its name."""
-        name = shlex.join(self._command)
+    def close(self) -> None:
+        """End the engine, also in the middle of a search; callable from another thread."""
+        with _handing_over:
+            loop, self._loop, self._closed = self._loop, None, True
+        if loop is not None:
+            asyncio.run_coroutine_threadsafe(self._break_off(), loop).result()
+            loop.call_soon_threadsafe(loop.stop)
+
+    async def _answer(self, index: int) -> tuple[str, Answer]:
+        """Return the engine's name and answer; an engine that fails is ended."""
+        self._working = asyncio.current_task()
+        try:
+            if self._engine is None:
+                await self._start()
+            assert self._engine is not None
+            _, engine = self._engine
+            answer = await self._solve(engine, self._problems[index])
+            return engine.id.get("name", self._command or "knightadder"), answer
+        except BaseException:
+            await self._end()
+            raise
+
+    async def _break_off(self) -> None:
+        if self._working is not None:
+            self._working.cancel()
+            await asyncio.wait([self._working])
+        await self._end()
+
+    async def _start(self) -> None:
+        """Start the engine."""
+        command = resolve_command(self._command)
+        name = shlex.join(command)
         try:
             async with asyncio.timeout(PATIENCE):
-                # A separate process group: Ctrl-C reaches only this program, which then stops the engine.
-                transport, engine = await chess.engine.popen_uci(self._command, setpgrp=True)
+                # A separate process group: Ctrl-C reaches only this program, which then ends the engine.
+                self._engine = await chess.engine.popen_uci(command, setpgrp=True)
         except (OSError, TimeoutError, chess.engine.EngineError) as error:
             raise EngineError(f"cannot start {name}: {str(error) or 'no answer'}") from None
         try:
-            try:
-                await engine.configure(self._options)
-            except chess.engine.EngineError as error:
-                raise OptionError(f"{name}: {error}") from None
-            for index in waiting:
-                on_answer(index, await self._solve(engine, problems[index]))
-            return engine.id.get("name", name)
-        finally:
-            with contextlib.suppress(TimeoutError, chess.engine.EngineError):
-                async with asyncio.timeout(_LAST_WORD):
-                    await engine.quit()
-            transport.close()  # kills the engine if necessary; python-chess must notice that before the event loop ends
-            await asyncio.shield(engine.returncode)
+            await self._engine[1].configure(self._options)
+        except chess.engine.EngineError as error:
+            raise OptionError(f"{name}: {error}") from None
+
+    async def _end(self) -> None:
+        """End the engine, if there is one."""
+        if self._engine is None:
+            return
+        (transport, engine), self._engine = self._engine, None
+        with contextlib.suppress(TimeoutError, chess.engine.EngineError):
+            async with asyncio.timeout(_LAST_WORD):
+                await engine.quit()
+        transport.close()  # kills the engine if necessary; python-chess must notice that before the event loop ends
+        await asyncio.shield(engine.returncode)
 
     async def _solve(self, engine: chess.engine.UciProtocol, problem: Problem) -> Answer:
         """Return an engine's answer to a problem, searched as the start of a new game."""
@@ -150,7 +173,7 @@ class Solver:
         news = chess.engine.INFO_BASIC | chess.engine.INFO_SCORE | chess.engine.INFO_PV
         try:
             async with asyncio.timeout(None if self._limit.time is None else self._limit.time + PATIENCE):
-                analysis = self._analyses[engine] = await engine.analysis(board, self._limit, game=object(), info=news)
+                analysis = self._analysis = await engine.analysis(board, self._limit, game=object(), info=news)
                 try:
                     async for info in analysis:
                         line = info.get("pv")
@@ -162,7 +185,7 @@ class Solver:
                             mate, score = own.mate(), str(own)
                         found = (found or end) if problem.solved_by(line[0], mate) else None
                     played = (await analysis.wait()).move
-                except asyncio.CancelledError:  # Ctrl-C, a timeout, or the failure of another engine
+                except asyncio.CancelledError:  # the end of the run, or a timeout
                     analysis.stop()
                     answering = asyncio.create_task(analysis.wait())
                     # A hanging engine is killed by the caller. Retrieve the exception, or asyncio would print it.
@@ -188,8 +211,22 @@ class Solver:
 
     def _on_exception(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """End the analysis with an error if the best move is illegal: python-chess tells only the event loop."""
-        error, analysis = context.get("exception"), self._analyses.get(context.get("protocol"))
-        if isinstance(error, chess.engine.EngineError) and analysis is not None:
-            analysis.set_exception(error)
+        error = context.get("exception")
+        if isinstance(error, chess.engine.EngineError) and self._analysis is not None:
+            self._analysis.set_exception(error)
         else:
             loop.default_exception_handler(context)
+
+
+def read_answer(data: bytes) -> tuple[str, Answer]:
+    """Return what a `Solver` gave: the engine's name, and the answer."""
+    name, answer = json.loads(data)
+    for moment in ("end", "found"):
+        answer[moment] = answer[moment] and Moment(**answer[moment])
+    return name, Answer(**answer)
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    """Run an event loop until it is stopped."""
+    with contextlib.closing(loop):
+        loop.run_forever()
