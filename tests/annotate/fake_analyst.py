@@ -3,6 +3,7 @@
 import chess
 from chess.engine import Cp, Mate, PovScore, PovWdl, Wdl
 
+from knightadder.annotate.evaluation import blocks, evaluate_block
 from knightadder.engine.info import Bound
 from knightadder.library.results import Analysis, Line
 
@@ -23,6 +24,26 @@ def _material(board, color):
     return sum(value * len(board.pieces(piece, color)) for piece, value in _VALUES.items())
 
 
+def evaluate(board, analyst, limit, multipv=1):
+    """Evaluate a game of one block."""
+    [block] = blocks(1, board)
+    return evaluate_block(block, analyst, limit, multipv)
+
+
+class Here:
+    """A pool that runs its task in this process, one item after the other."""
+
+    def __init__(self, task):
+        self._task = task
+
+    def run(self, items):
+        for item in items:
+            yield item, self._task(item)
+
+    def place(self):
+        return "1 machine, 3 workers"
+
+
 class FakeAnalyst:
     """Counts material after each move, and sees mates in one."""
 
@@ -30,9 +51,7 @@ class FakeAnalyst:
         self.depth = depth
         self.games = 0
         self.seen = []
-        self.stopped = 0
         self.limits = []
-        self.closed = False
 
     def new_game(self):
         self.games += 1
@@ -66,9 +85,3 @@ class FakeAnalyst:
             for rank, (score, move) in enumerate(found[:multipv], 1)
         )
         return Analysis(lines, lines[0].move, None)
-
-    def stop(self):
-        self.stopped += 1
-
-    def close(self):
-        self.closed = True

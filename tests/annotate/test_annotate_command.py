@@ -1,7 +1,9 @@
 """The subcommand `annotate`, mostly with an analyst that needs no engine."""
 
+import contextlib
 import csv
 import errno
+import io
 import json
 import os
 import re
@@ -13,11 +15,11 @@ from pathlib import Path
 
 import chess.pgn
 import pytest
-from fake_analyst import FakeAnalyst
+from fake_analyst import FakeAnalyst, Here
 from full_disk import nearly_full
 
 from knightadder import cli
-from knightadder.annotate import command
+from knightadder.annotate import command, workers
 from knightadder.runs import Journal
 
 SCHOLAR = """\
@@ -33,17 +35,38 @@ ATOMIC = '[Event "four"]\n[Variant "Atomic"]\n\n1. e4 *'
 GAMES = "\n\n".join([SCHOLAR, BROKEN, ENDING, ATOMIC]) + "\n"
 
 
+@pytest.fixture(autouse=True)
+def pools(monkeypatch, request):
+    """Evaluate in this process, with analysts that need no engine; gives the numbers of processes asked for."""
+    asked = []
+
+    @contextlib.contextmanager
+    def open_pool(task, cluster, processes):
+        asked.append(processes)
+        yield Here(task)
+
+    if "shared_engine" not in request.fixturenames:
+        monkeypatch.setattr(command, "open_pool", open_pool)
+        monkeypatch.setattr("knightadder.engine.loader.compile_core", lambda: None)
+    return asked
+
+
 @pytest.fixture
 def analysts(monkeypatch):
-    """Give the analysts that the command makes, as it makes them."""
+    """Give the analysts that are opened."""
     made = []
 
-    def make(count, arguments, stack):
-        made.extend(FakeAnalyst() for _ in range(count))
-        return made
+    def make(hash_mb):
+        made.append(FakeAnalyst())
+        return made[-1]
 
-    monkeypatch.setattr(command, "make_analysts", make)
+    use(monkeypatch, make)
     return made
+
+
+def use(monkeypatch, make):
+    """Let this function make the analysts."""
+    monkeypatch.setattr(workers, "open_engine", make)
 
 
 @pytest.fixture
@@ -90,9 +113,9 @@ def test_a_file_of_games(file, analysts, capsys):
         (["--time", 0.5], {"time": 0.5}),
     ],
 )
-def test_limits(file, analysts, arguments, limit):
-    assert annotate(file, *arguments, "--workers", 3) == 0
-    assert len(analysts) == 3
+def test_limits(file, analysts, pools, arguments, limit):
+    assert annotate(file, *arguments, "--workers", 1) == 0
+    assert pools == [1]
     limits = [each for analyst in analysts for each in analyst.limits]
     assert limits == [chess.engine.Limit(**limit)] * len(limits) != []
 
@@ -211,9 +234,27 @@ def test_bad_arguments(file, analysts, arguments, message, monkeypatch, capsys):
     assert message in capsys.readouterr().err
 
 
-def test_no_more_workers_than_games(file, analysts):
+def test_no_more_processes_than_blocks(file, analysts, pools):
     assert annotate(file, "--workers", 400) == 0
-    assert len(analysts) == 4
+    assert pools == [2]  # two of the games can be annotated, and are short
+
+
+def test_a_single_game_is_for_several_processes(file, analysts, pools):
+    file.write_text(f"{' '.join(['Nf3 Nf6 Ng1 Ng8'] * 10)} *")
+    assert annotate(file, "--workers", 400) == 0
+    assert pools == [3]
+
+
+def test_lines_of_progress(file, analysts, monkeypatch, capsys):
+    monkeypatch.setattr("knightadder.progress._LINE_SECONDS", 0)
+    file.write_text(f"{' '.join(['Nf3 Nf6 Ng1 Ng8'] * 10)} *\n\n{SCHOLAR}")
+    assert annotate(file) == 0
+    assert capsys.readouterr().err.splitlines() == [
+        "0/2 games  16 positions  1 machine, 3 workers",
+        "0/2 games  32 positions  1 machine, 3 workers",
+        "1/2 games  41 positions  1 machine, 3 workers",
+        "2/2 games  49 positions  1 machine, 3 workers",
+    ]
 
 
 def test_a_file_that_changes_meanwhile(file, monkeypatch, capsys):
@@ -221,7 +262,7 @@ def test_a_file_that_changes_meanwhile(file, monkeypatch, capsys):
         def new_game(self):
             file.write_text(ENDING + "\n\n" + SCHOLAR, encoding="utf-8")
 
-    monkeypatch.setattr(command, "make_analysts", lambda *_: [Writer()])
+    use(monkeypatch, lambda _: Writer())
     assert annotate(file) == 2
     assert "games.pgn has changed since the work began" in capsys.readouterr().err
     assert not file.with_name("games.annotated.pgn").exists()
@@ -292,7 +333,7 @@ def test_ctrl_c_and_on(tmp_path, monkeypatch, capsys):
             if len(self) == 3:
                 signal.raise_signal(signal.SIGINT)  # in the thread that handles it
 
-    monkeypatch.setattr(command, "make_analysts", lambda *_: [FakeAnalyst()])
+    use(monkeypatch, lambda _: FakeAnalyst())
     expected = uninterrupted(tmp_path)
     folder = tmp_path / "parts"
     folder.mkdir()
@@ -304,7 +345,7 @@ def test_ctrl_c_and_on(tmp_path, monkeypatch, capsys):
     assert f"3 of 10 games are in {folder / 'out.pgn.unfinished'}; the same command goes on from there\n" in said
     assert sorted(outputs(folder)) == ["games.pgn", "out.pgn.unfinished"]
     fresh = FakeAnalyst()
-    monkeypatch.setattr(command, "make_analysts", lambda *_: [fresh])
+    use(monkeypatch, lambda _: fresh)
     assert annotate(*arguments_in(folder)) == 0
     assert "Going on after 3 of 10 games" in capsys.readouterr().err
     assert fresh.games == 9 - 3  # one of the ten is broken
@@ -312,31 +353,30 @@ def test_ctrl_c_and_on(tmp_path, monkeypatch, capsys):
 
 
 CHILD = """\
-import os, sys, threading
+import contextlib, os, sys, threading
 sys.path[:0] = [{here!r}]
-from fake_analyst import FakeAnalyst
+from fake_analyst import FakeAnalyst, Here
 from knightadder import cli
-from knightadder.annotate import command
-from knightadder.runs import Journal
+from knightadder.annotate import command, workers
+from knightadder.engine import loader
 class Stuck(FakeAnalyst):
     def new_game(self):
         super().new_game()
-        if self.games == 3:
+        if self.games == 5:
             os.write(1, b"stuck\\n")
             threading.Event().wait()
-class Noted(command.Journal):
-    def add(self, number, result):
-        super().add(number, result)
-        if len(self) == 4:
-            os.write(1, b"stuck\\n")
-command.Journal = Noted
-command.make_analysts = lambda *_: [Stuck(), Stuck()]
+@contextlib.contextmanager
+def open_pool(task, cluster, processes):
+    yield Here(task)
+command.open_pool = open_pool
+loader.compile_core = lambda: None
+workers.open_engine = lambda _: Stuck()
 cli.main({arguments!r})
 """
 
 
 def test_killed_and_on(tmp_path, monkeypatch):
-    monkeypatch.setattr(command, "make_analysts", lambda *_: [FakeAnalyst(), FakeAnalyst()])
+    use(monkeypatch, lambda _: FakeAnalyst())
     expected = uninterrupted(tmp_path, "--graph", "graphs")
     folder = tmp_path / "parts"
     folder.mkdir()
@@ -347,12 +387,12 @@ def test_killed_and_on(tmp_path, monkeypatch):
         watchdog = threading.Timer(300, child.kill)
         watchdog.start()
         try:
-            assert [child.stdout.readline() for _ in range(3)] == ["stuck\n"] * 3
+            assert child.stdout.readline() == "stuck\n"
         finally:
             child.kill()
             watchdog.cancel()
     unfinished = folder / "out.pgn.unfinished"
-    assert unfinished.read_bytes().count(b"\n") == 5  # two games of each, after a first line
+    assert unfinished.read_bytes().count(b"\n") == 5  # four games, after a first line
     with unfinished.open("ab") as stream:
         stream.write(b'{"game":20,"resu')  # and it was in the middle of a line
     assert sorted(outputs(folder)) == [".out.pgn.unfinished.lock", "games.pgn", "out.pgn.unfinished"]
@@ -369,7 +409,7 @@ def test_a_second_run_at_the_same_time_is_refused(file, monkeypatch, capsys):
             if self.games == 1:
                 statuses.extend([annotate(file), annotate(file, "--restart", "--force")])
 
-    monkeypatch.setattr(command, "make_analysts", lambda *_: [Impatient()])
+    use(monkeypatch, lambda _: Impatient())
     assert annotate(file) == 0
     assert statuses == [2, 2]
     unfinished = file.with_name("games.annotated.pgn.unfinished")
@@ -384,7 +424,7 @@ def test_an_unfinished_run_with_other_arguments(file, monkeypatch, capsys):
             super().add(number, result)
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(command, "make_analysts", lambda *_: [FakeAnalyst()])
+    use(monkeypatch, lambda _: FakeAnalyst())
     with monkeypatch.context() as patch:
         patch.setattr(command, "Journal", Interrupted)
         assert annotate(file, "--nodes", 5) == 130
@@ -425,7 +465,7 @@ def test_a_disk_that_is_full_leaves_what_there_was(file, analysts, monkeypatch, 
 
 
 def test_a_disk_that_becomes_full_and_on(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(command, "make_analysts", lambda *_: [FakeAnalyst()])
+    use(monkeypatch, lambda _: FakeAnalyst())
     expected = uninterrupted(tmp_path)
     folder = tmp_path / "parts"
     folder.mkdir()
@@ -456,7 +496,7 @@ def test_a_damaged_checkpoint_is_one_line_and_kept(file, monkeypatch, capsys, da
     def fail(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(command, "make_analysts", lambda *_: [FakeAnalyst()])
+    use(monkeypatch, lambda _: FakeAnalyst())
     with monkeypatch.context() as patch:
         patch.setattr(command, "_write", fail)
         assert annotate(file) == 130
@@ -477,15 +517,74 @@ def said_last(capsys):
     return capsys.readouterr().err.splitlines()[-1]
 
 
-def test_the_engine_itself(tmp_path, shared_engine):  # which has compiled the core
-    file = tmp_path / "games.pgn"
-    file.write_text(GAMES, encoding="utf-8")
-    command_line = [sys.executable, "-m", "knightadder", "annotate", file, "--nodes", "300", "--workers", "2"]
-    done = subprocess.run(command_line, capture_output=True, text=True, encoding="utf-8", timeout=600)
-    assert (done.returncode, done.stderr.count("stays as it is")) == (0, 2), done.stderr
-    one, _, three, _ = read(tmp_path / "games.annotated.pgn")
+LONG_GAME = " ".join(["Nf3 Nf6 Ng1 Ng8"] * 5) + " e4 e5 Qh5 Nc6 Bc4 Nf6 Qxf7# 1-0"
+
+
+def test_the_engine_itself_here_by_two_processes_and_by_a_cluster(tmp_path, shared_engine):  # which compiled the core
+    written = []
+    for where in (["--workers", 1], ["--workers", 2], ["--cluster", "local:2"]):
+        folder = tmp_path / str(len(written))
+        folder.mkdir()
+        (folder / "games.pgn").write_text(f"{GAMES}\n\n{LONG_GAME}\n", encoding="utf-8")
+        assert annotate(folder / "games.pgn", "--nodes", 300, *where) == 0
+        written.append((folder / "games.annotated.pgn").read_bytes())
+    assert written == written[:1] * 3
+    one, _, three, _, five = read(tmp_path / "0" / "games.annotated.pgn")
     assert chess.pgn.NAG_BLUNDER in list(one.mainline())[5].nags
-    for game in (one, three):
+    for game in (one, three, five):
         for node in game.mainline():
             assert node.eval() or node.board().is_game_over()
             assert all(variation.eval() for variation in node.variations[1:])
+
+
+# --- standard input and output -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def standard(monkeypatch):
+    """Give the function that annotates what comes from standard input."""
+
+    def run(text, *arguments):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        return annotate("-", *arguments)
+
+    return run
+
+
+def test_from_standard_input_to_standard_output(file, analysts, standard, capfdbinary, monkeypatch):
+    monkeypatch.chdir(file.parent)
+    assert annotate(file) == 0
+    written = file.with_name("games.annotated.pgn").read_bytes()
+    capfdbinary.readouterr()
+    assert standard(GAMES, "--summary", "table.json") == 0
+    captured = capfdbinary.readouterr()
+    assert captured.out == written
+    assert captured.err.count(b"stays as it is") == 2
+    assert json.loads(Path("table.json").read_text("utf-8"))["file"] == "standard input"
+    assert annotate(file, "--out", "-") == 0
+    assert capfdbinary.readouterr().out == written
+    assert sorted(outputs(file.parent)) == ["games.annotated.pgn", "games.pgn", "table.json"]
+
+
+def test_from_standard_input_to_a_file_and_on(file, standard, monkeypatch, capsys):
+    class Interrupted(Journal):
+        def add(self, number, result):
+            super().add(number, result)
+            signal.raise_signal(signal.SIGINT)
+
+    use(monkeypatch, lambda _: FakeAnalyst())
+    out = file.with_name("out.pgn")
+    with monkeypatch.context() as patch:
+        patch.setattr(command, "Journal", Interrupted)
+        assert standard(GAMES, "--out", out) == 130
+        assert f"1 of 4 games are in {out}.unfinished; the same command goes on" in capsys.readouterr().err
+        assert standard(GAMES) == 130
+        assert capsys.readouterr().err == ""  # nothing is kept
+    assert standard(GAMES, "--out", out) == 0
+    assert "Going on after 1 of 4 games" in capsys.readouterr().err
+    assert len(read(out)) == 4
+
+
+def test_no_games_from_standard_input(standard, analysts, capsys):
+    assert standard("\n") == 2
+    assert capsys.readouterr().err == "knightadder: there is no game in standard input\n"

@@ -1,7 +1,9 @@
 """Evaluating the positions of a game, with an analyst that the tests understand."""
 
 import io
+import itertools
 import json
+import pickle
 
 import chess
 import chess.engine
@@ -9,12 +11,13 @@ import chess.pgn
 import chess.variant
 import pytest
 from chess.engine import Cp, Mate, PovScore
-from fake_analyst import FakeAnalyst, positions
+from fake_analyst import FakeAnalyst, evaluate, positions
 
-from knightadder.annotate.evaluation import Evaluation, Variation, evaluate, from_json, to_json
+from knightadder.annotate.evaluation import Evaluation, Variation, blocks, evaluate_block, from_json, to_json
 from knightadder.annotate.notes import annotate, text_of
 from knightadder.annotate.review import review
 from knightadder.engine.errors import PositionError
+from knightadder.library.boards import position_of
 from knightadder.library.results import Analysis
 
 LIMIT = chess.engine.Limit(nodes=1)
@@ -121,14 +124,55 @@ def test_lines_end_where_they_cannot_go_on():
     assert second.variations == ()
 
 
-def test_what_is_raised_after_a_position_ends_the_work():
-    def enough():
-        raise KeyboardInterrupt
+class Reminded(FakeAnalyst):
+    """Looks whether it is told of all that may be repeated."""
 
+    def __init__(self, game):
+        super().__init__()
+        self.expected = {board.ply(): position_of(board) for board in positions(game)}
+
+    def analyse(self, board, limit, *, multipv=1):
+        assert position_of(board) == self.expected[board.ply()]
+        return super().analyse(board, limit, multipv=multipv)
+
+
+@pytest.mark.parametrize("plies", [1, 15, 16, 31, 32, 140])
+def test_a_long_game_is_evaluated_in_blocks(plies):
+    """Each position once, and besides the one after each block, so that the hash table knows it."""
+    board = chess.Board()
+    for move in itertools.islice(itertools.cycle(["g1f3", "g8f6", "f3g1", "f6g8"]), plies):
+        board.push_uci(move)
+    divided = blocks(3, board)
+    assert [ply for block in divided for ply in range(block.first, block.last + 1)] == list(range(plies + 1))
+    assert {(block.game, block.plies) for block in divided} == {(3, plies)}
+    found = []
+    for block in divided:
+        analyst = FakeAnalyst()
+        found += evaluate_block(block, analyst, LIMIT)
+        searched = range(block.first, min(block.last + 1, plies) + 1)
+        assert analyst.seen == [positions(board)[ply].fen() for ply in reversed(searched)]
+        assert analyst.games == 1
+        assert len(block) <= 16
+        assert evaluate_block(block, Reminded(board), LIMIT)
     analyst = FakeAnalyst()
-    with pytest.raises(KeyboardInterrupt):
-        evaluate(game_of("1. e4 e5 *").end().board(), analyst, LIMIT, 1, enough)
-    assert len(analyst.seen) == 1
+    expected = [analyst.analyse(position, LIMIT).score for position in positions(board)]
+    assert [each.score for each in found] == expected
+
+
+def test_a_block_has_its_first_position_and_its_kind_of_castling():
+    board = chess.Board("4k2r/8/8/8/8/8/8/4K3 b k - 3 9", chess960=True)
+    for move in ("e8h8", "e1e2", "0000", "e2e1"):
+        board.push_uci(move)
+    seen = []
+
+    class Historian(FakeAnalyst):
+        def analyse(self, board, limit, *, multipv=1):
+            seen.append((board.root().fen(), board.chess960, board.move_stack.copy()))
+            return super().analyse(board, limit, multipv=multipv)
+
+    [block] = blocks(1, board)
+    evaluate_block(pickle.loads(pickle.dumps(block)), Historian(), LIMIT)
+    assert seen[0] == (board.root().fen(), True, board.move_stack)
 
 
 def test_through_json_and_back():
@@ -208,7 +252,8 @@ def test_the_work_grows_with_the_length_of_a_game_and_no_faster(monkeypatch):
         game = game_of(" ".join(["Nf3 Nf6 Ng1 Ng8"] * moves))
         work = 0
         board = game.end().board()
-        found = from_json(to_json(evaluate(board, FakeAnalyst(), LIMIT)), board)
+        analysed = [each for block in blocks(1, board) for each in evaluate_block(block, FakeAnalyst(), LIMIT)]
+        found = from_json(to_json(analysed), board)
         annotate(game, review(board, found))
         text_of(game)
         return work
@@ -217,7 +262,11 @@ def test_the_work_grows_with_the_length_of_a_game_and_no_faster(monkeypatch):
     monkeypatch.setattr(chess.Board, "copy", count(copy, lambda board: 1 + len(board.move_stack)))
     monkeypatch.setattr(chess.Board, "push", count(push, lambda _: 1))
     monkeypatch.setattr(chess.Board, "pop", count(pop, lambda _: 1))
-    short, medium, long = work_of(10), work_of(20), work_of(30)
+    short, medium, long = (
+        work_of(40),
+        work_of(80),
+        work_of(120),
+    )  # from the first on longer than the history that matters
     assert long - medium == medium - short > 0
 
 

@@ -7,10 +7,10 @@ import chess
 import chess.engine
 import chess.pgn
 from chess.engine import Cp, Mate, PovScore
-from fake_analyst import FakeAnalyst, positions
+from fake_analyst import FakeAnalyst, evaluate, positions
 
 from knightadder.annotate.accuracy import play
-from knightadder.annotate.evaluation import Evaluation, Variation, evaluate
+from knightadder.annotate.evaluation import Evaluation, Variation
 from knightadder.annotate.judgement import Judgement
 from knightadder.annotate.notes import annotate, text_of
 from knightadder.annotate.review import review

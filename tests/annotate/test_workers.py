@@ -1,7 +1,10 @@
-"""Games evaluated in parallel: all of them, with what is raised on the way."""
+"""Games that workers evaluate: all of them, in whatever order their blocks are done, with single games' errors."""
 
 import io
-import threading
+import itertools
+import json
+import pickle
+import random
 
 import chess
 import chess.engine
@@ -9,117 +12,139 @@ import chess.pgn
 import pytest
 from fake_analyst import FakeAnalyst, positions
 
-from knightadder.annotate.evaluation import evaluate
-from knightadder.annotate.workers import Job, evaluate_games
-from knightadder.engine.errors import EngineError
+from knightadder.annotate import workers
+from knightadder.annotate.evaluation import blocks, evaluate_block, from_json, to_json
+from knightadder.annotate.notes import annotate, text_of
+from knightadder.annotate.review import review
+from knightadder.annotate.workers import Evaluator, annotate_games, evaluate_games, run_here
+from knightadder.engine.errors import EngineError, OptionError
 
 LIMIT = chess.engine.Limit(nodes=1)
-GAMES = ["1. e4 *", "1. d4 d5 2. c4 dxc4 *", "1. f3 e5 2. g4 Qh4# *", "1. c4 *", "1. Nf3 d5 *"]
+LONG = " ".join(itertools.islice(itertools.cycle(["Nf3", "Nf6", "Ng1", "Ng8"]), 50))
+GAMES = ["1. e4 *", "1. d4 d5 2. c4 dxc4 *", f"{LONG} *", "1. f3 e5 2. g4 Qh4# *", "1. c4 *", "1. Nf3 d5 *"]
 
 
-def jobs():
-    return [Job(number, chess.pgn.read_game(io.StringIO(text)).end().board()) for number, text in enumerate(GAMES, 1)]
+def games():
+    return [chess.pgn.read_game(io.StringIO(text)) for text in GAMES]
 
 
-def all_of(analysts, **more):
-    results = {}
-    evaluate_games(jobs(), analysts, LIMIT, 2, results.__setitem__, **more)
-    return results
+def items():
+    return [block for number, game in enumerate(games()) for block in blocks(number, game.end().board())]
 
 
-@pytest.mark.parametrize("workers", [1, 2, 9])
-def test_every_game_is_evaluated_once(workers):
-    analysts = [FakeAnalyst() for _ in range(workers)]
-    done = []
-    results = all_of(analysts, on_position=done.append)
-    assert results == {job.number: evaluate(job.board, FakeAnalyst(), LIMIT, 2) for job in jobs()}
-    assert sum(analyst.games for analyst in analysts) == len(GAMES)
-    assert len(done) == sum(len(job) for job in jobs())
+def expected(multipv=2):
+    found = {}
+    for block in items():
+        found.setdefault(block.game, []).extend(to_json(evaluate_block(block, FakeAnalyst(), LIMIT, multipv)))
+    return json.loads(json.dumps(found), object_hook=lambda each: {int(key): value for key, value in each.items()})
 
 
-def test_games_are_evaluated_at_the_same_time():
-    meeting = threading.Barrier(2, timeout=300)
+@pytest.fixture
+def analysts(monkeypatch):
+    """Give the analysts that evaluators open, with the sizes of their hash tables."""
+    opened = []
 
-    class Companion(FakeAnalyst):
-        def new_game(self):
-            super().new_game()
-            if self.games == 1:
-                meeting.wait()  # breaks, which is an error, if the other one does not come
+    def open_engine(hash_mb):
+        opened.append((FakeAnalyst(), hash_mb))
+        return opened[-1][0]
 
-    assert len(all_of([Companion(), Companion()])) == len(GAMES)
-
-
-def test_no_more_games_are_taken_than_needed():
-    taken, most = 0, 0
-
-    def counted():
-        nonlocal taken
-        for job in jobs() * 20:
-            taken += 1
-            yield job
-
-    def on_game(number, result):
-        nonlocal most, done
-        done += 1
-        most = max(most, taken - done)
-
-    done = 0
-    evaluate_games(counted(), [FakeAnalyst()], LIMIT, 1, on_game)
-    assert done == 100
-    assert most <= 3
+    monkeypatch.setattr(workers, "open_engine", open_engine)
+    return opened
 
 
-def test_a_game_in_which_the_engine_fails_ends_with_its_error():
+@pytest.fixture
+def evaluator(analysts):
+    return Evaluator(LIMIT, 2, 7)
+
+
+def shuffled(evaluator, seed):
+    """Run blocks in some order, as workers of different speed do."""
+
+    def run(items):
+        done = list(run_here(evaluator)(items))
+        random.Random(seed).shuffle(done)
+        return done
+
+    return run
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_every_game_is_evaluated_in_whatever_order(evaluator, seed):
+    seen = []
+    assert dict(evaluate_games(items(), shuffled(evaluator, seed), seen.append)) == expected()
+    assert sorted(seen, key=lambda block: (block.game, block.first)) == items()
+
+
+def test_games_come_when_they_are_done(evaluator):
+    assert [number for number, _ in evaluate_games(items(), run_here(evaluator))] == list(range(len(GAMES)))
+
+
+def test_an_engine_is_kept(evaluator, analysts):
+    copy = pickle.loads(pickle.dumps(evaluator))
+    for block in items():
+        assert copy(block) == evaluator(block)
+    assert [size for _, size in analysts] == [7, 7]
+
+
+def test_a_game_in_which_the_engine_fails_has_its_error(evaluator, analysts, monkeypatch):
     class Faulty(FakeAnalyst):
         def analyse(self, board, limit, *, multipv=1):
-            if board.fen() == positions(jobs()[1].board)[2].fen():
+            if board.ply() in (20, 45):
+                raise EngineError(f"no score at {board.ply()}")
+            return super().analyse(board, limit, multipv=multipv)
+
+    monkeypatch.setattr(workers, "open_engine", lambda size: Faulty())
+    assert dict(evaluate_games(items(), shuffled(evaluator, 1))) == expected() | {2: "no score at 20"}
+
+
+def test_what_the_engine_says_of_tablebases_is_told_once(monkeypatch):
+    class Talkative(FakeAnalyst):
+        def configure(self, options):
+            assert options == {"SyzygyPath": "here"}
+            return ["two tables", "one is damaged"]
+
+    monkeypatch.setattr(workers, "open_engine", lambda size: Talkative())
+    told = []
+
+    def run(items):  # each block by another worker
+        return ((block, Evaluator(LIMIT, 1, 7, "here")(block)) for block in items)
+
+    assert len(list(evaluate_games(items(), run, tell=told.append))) == len(GAMES)
+    assert told == ["two tables", "one is damaged"]
+
+
+def test_an_engine_that_cannot_be_opened_ends_the_work(evaluator, monkeypatch):
+    def fail(size):
+        raise OptionError("not enough memory")
+
+    monkeypatch.setattr(workers, "open_engine", fail)
+    with pytest.raises(OptionError, match="not enough memory"):
+        list(evaluate_games(items(), run_here(evaluator)))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_games_are_annotated_in_their_order(evaluator, seed):
+    wanted = []
+    for game, found in zip(games(), expected().values(), strict=True):
+        board = game.end().board()
+        annotate(game, review(board, from_json(found, board)))
+        wanted.append(text_of(game))
+    taken = games()
+    done = list(annotate_games(iter(taken), shuffled(evaluator, seed)))
+    assert done == taken
+    assert list(map(text_of, done)) == wanted
+
+
+def test_annotating_a_game_in_which_the_engine_fails(evaluator, monkeypatch):
+    class Faulty(FakeAnalyst):
+        def analyse(self, board, limit, *, multipv=1):
+            if board.fen() == positions(games()[1].end().board())[2].fen():
                 raise EngineError("illegal position")
             return super().analyse(board, limit, multipv=multipv)
 
-    results = all_of([Faulty()])
-    assert str(results.pop(2)) == "illegal position"
-    assert all(isinstance(result, list) for result in results.values())
-    assert len(results) == len(GAMES) - 1
-
-
-class Endless(FakeAnalyst):
-    """Searches until it is told to end, and is told before it has begun."""
-
-    def __init__(self):
-        super().__init__()
-        self.searching, self.told = threading.Event(), threading.Event()
-
-    def analyse(self, board, limit, *, multipv=1):
-        self.searching.set()
-        self.told.clear()
-        assert self.told.wait(300)
-        return super().analyse(board, limit, multipv=multipv)
-
-    def stop(self):
-        self.told.set()
-
-
-def test_ctrl_c_ends_the_searches():
-    analysts = [Endless(), Endless()]
-
-    def interrupted():
-        yield from jobs()[:2]
-        for analyst in analysts:
-            assert analyst.searching.wait(300)
-        raise KeyboardInterrupt
-
-    results = {}
-    with pytest.raises(KeyboardInterrupt):
-        evaluate_games(interrupted(), analysts, LIMIT, 1, results.__setitem__)
-    assert results == {}
-    assert [len(analyst.seen) for analyst in analysts] == [1, 1]
-
-
-def test_what_is_raised_when_a_game_is_done_ends_the_work():
-    def on_game(number, result):
-        raise EngineError("the disk is full")
-
-    analyst = FakeAnalyst()
-    with pytest.raises(EngineError, match="disk"):
-        evaluate_games(jobs() * 20, [analyst], LIMIT, 1, on_game)
-    assert analyst.games <= 3  # those taken ahead of the work
+    monkeypatch.setattr(workers, "open_engine", lambda size: Faulty())
+    done = []
+    with pytest.raises(EngineError, match="illegal position"):
+        for game in annotate_games(games(), run_here(evaluator)):
+            done.append(game)
+    assert len(done) == 1

@@ -8,25 +8,30 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from knightadder import __version__
 from knightadder.arguments import positive, seconds
 from knightadder.engine.errors import EngineError, OptionError, PositionError
+from knightadder.executor import add_cluster, open_pool
 from knightadder.progress import progress
 from knightadder.runs import Journal, content_digest, replacing
 
 if TYPE_CHECKING:
-    from knightadder.annotate.evaluation import Analyst, Evaluation
+    from knightadder.annotate.evaluation import Block
     from knightadder.annotate.summary import Row
-    from knightadder.annotate.workers import Job
 
 _NODES = 200_000  # nodes per position, by default
 _HASH_MB = 16  # of each engine; far more than the search of a position uses
+_STANDARD = Path("-")  # standard input, or output
 _EXIT_FAILED = 1  # as in `cli.py`
 
 _DESCRIPTION = """\
@@ -38,8 +43,9 @@ with the same command. Broken games are reported and stay as they are. docs/anno
 
 @dataclass(frozen=True, slots=True)
 class _Files:
-    """The input and output files."""
+    """The input and output files. The name is that of the input for the user; `out` may be standard output."""
 
+    name: str
     games: Path
     out: Path
     unfinished: Path
@@ -52,20 +58,26 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command = commands.add_parser(
         "annotate", help="annotate the games of a PGN file: evaluations, marks, accuracy", description=_DESCRIPTION
     )
-    command.add_argument("file", type=Path, metavar="FILE.pgn", help="the games; also .pgn.gz, .pgn.bz2, .pgn.xz")
+    command.add_argument(
+        "file", type=Path, metavar="FILE.pgn", help="the games; also .pgn.gz, .pgn.bz2, .pgn.xz; - for standard input"
+    )
     limit = command.add_mutually_exclusive_group()
     limit.add_argument(
         "--nodes", type=positive, metavar="N", help=f"nodes a position; {_NODES} unless another limit is given"
     )
     limit.add_argument("--depth", type=positive, metavar="PLIES", help="depth of each position")
     limit.add_argument("--time", type=seconds, metavar="SECONDS", help="seconds a position")
-    command.add_argument(
-        "--workers", type=positive, metavar="N", help="games at once; by default one for each processor core"
+    where = command.add_mutually_exclusive_group()
+    where.add_argument(
+        "--workers", type=positive, metavar="N", help="processes; by default one for each processor core"
     )
+    add_cluster(where)
     command.add_argument(
         "--multipv", type=positive, default=1, metavar="N", help="lines beside each marked move; 1 by default"
     )
-    command.add_argument("--out", type=Path, metavar="FILE", help="where to write; FILE.annotated.pgn by default")
+    command.add_argument(
+        "--out", type=Path, metavar="FILE", help="where to write; FILE.annotated.pgn by default, or standard output"
+    )
     command.add_argument("--summary", type=Path, metavar="FILE", help="write a table of the games, as .csv or .json")
     command.add_argument("--graph", type=Path, metavar="FOLDER", help="draw the evaluations of each game")
     command.add_argument("--graph-format", choices=("svg", "png"), default="svg", help="svg by default")
@@ -90,11 +102,22 @@ def run(arguments: argparse.Namespace) -> int:
     EngineError
         If the engine cannot be loaded.
     """
-    files = _files(arguments)
+    if arguments.file != _STANDARD:
+        return _annotate(_files(arguments, arguments.file, str(arguments.file)), arguments)
+    with tempfile.TemporaryDirectory() as folder:  # since the games are read several times
+        games = Path(folder, "games.pgn")
+        with games.open("wb") as copy:
+            shutil.copyfileobj(sys.stdin.buffer, copy)
+        arguments.out = arguments.out or _STANDARD
+        return _annotate(_files(arguments, games, "standard input"), arguments)
+
+
+def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
+    """Annotate the games of a file; return the exit status."""
     limit = _limit(arguments)
     digest, total = _survey(files.games)
     if not total:
-        raise PositionError(f"there is no game in {files.games}")
+        raise PositionError(f"there is no game in {files.name}")
     _check_new(files, arguments.force)
     same = {
         "content": digest,
@@ -104,20 +127,21 @@ def run(arguments: argparse.Namespace) -> int:
         "hash": arguments.hash,
         "syzygy": arguments.syzygy,
     }
-    with Journal(files.unfinished, {"format": 2, **same}, "give --restart to begin anew", arguments.restart) as journal:
+    with Journal(files.unfinished, {"format": 3, **same}, "give --restart to begin anew", arguments.restart) as journal:
         if len(journal):
             print(f"Going on after {len(journal)} of {total} games", file=sys.stderr)
         try:
             _evaluate(files.games, total, journal, limit, arguments)
-        except KeyboardInterrupt:
-            done = f"{len(journal)} of {total} games are in {files.unfinished}"
-            print(f"{done}; the same command goes on from there", file=sys.stderr)
+        except (KeyboardInterrupt, EngineError) as error:
+            if not isinstance(error, OptionError) and (arguments.file != _STANDARD or files.out != _STANDARD):
+                done = f"{len(journal)} of {total} games are in {files.unfinished}"
+                print(f"{done}; the same command goes on from there", file=sys.stderr)
             raise
         if content_digest(files.games) != digest:
             raise OptionError(f"{files.games} has changed since the work began: give --restart to begin anew")
         rows = _write(files, journal, arguments.graph_format)
         if files.summary:
-            _write_summary(files.summary, rows, {"file": str(files.games), **same})
+            _write_summary(files.summary, rows, {"file": files.name, **same})
         journal.remove()
     return _report(files, rows)
 
@@ -125,13 +149,14 @@ def run(arguments: argparse.Namespace) -> int:
 # --- arguments -----------------------------------------------------------------------------------------------------
 
 
-def _files(arguments: argparse.Namespace) -> _Files:
+def _files(arguments: argparse.Namespace, games: Path, name: str) -> _Files:
     """Choose the input and output files; OptionError if two of these are the same file, or a name is not possible."""
-    games: Path = arguments.file
     if games.is_dir():
         raise OptionError(f"cannot read {games}: it is a folder")
     stem = games.with_suffix("") if games.suffix.lower() in (".gz", ".bz2", ".xz") else games
-    out: Path = arguments.out or stem.with_name(f"{stem.stem}.annotated.pgn")
+    beside = stem.with_name(f"{stem.stem}.annotated.pgn")
+    out: Path = arguments.out or beside
+    kept = beside if out == _STANDARD else out
     if out.is_dir():
         raise OptionError(f"cannot write {out}: it is a folder")
     summary: Path | None = arguments.summary
@@ -145,13 +170,13 @@ def _files(arguments: argparse.Namespace) -> _Files:
     written = {"--out": out, "--summary": summary, "--graph": arguments.graph}
     taken = {games.resolve(): "the file of games"}
     for option, file in written.items():
-        if file is None:
+        if file in (None, _STANDARD):
             continue
         place = file.resolve()
         if place in taken or (file.exists() and any(other.exists() and file.samefile(other) for other in taken)):
             raise OptionError(f"{option} {file}: {taken.get(place, 'the file of games')} is not overwritten")
         taken[place] = option
-    return _Files(games, out, out.with_name(f"{out.name}.unfinished"), summary, arguments.graph)
+    return _Files(name, games, out, kept.with_name(f"{kept.name}.unfinished"), summary, arguments.graph)
 
 
 def _check_new(files: _Files, force: bool) -> None:
@@ -159,7 +184,7 @@ def _check_new(files: _Files, force: bool) -> None:
     # Output beside an unfinished run belongs to that run: it was interrupted while writing its files.
     going_on = files.unfinished.exists()
     for file in (files.out, files.summary):
-        if file is not None:
+        if file not in (None, _STANDARD):
             if file.exists() and not force and not (going_on and file == files.out):
                 raise OptionError(f"{file} is there already: give --force to overwrite it")
             if not file.parent.is_dir():
@@ -190,15 +215,15 @@ def _evaluate(file: Path, total: int, journal: Journal, limit: dict[str, Any], a
     """Evaluate the remaining games."""
     import chess.engine
 
-    from knightadder.annotate.evaluation import to_json
+    from knightadder.annotate.evaluation import blocks
     from knightadder.annotate.games import BrokenGame, parse, read_texts
-    from knightadder.annotate.workers import Job, evaluate_games
+    from knightadder.annotate.workers import Evaluator, evaluate_games
     from knightadder.core.native.processors import processors
 
-    broken = 0
+    broken = positions = 0
     begun: dict[int, float] = {}  # the part of each running game that is evaluated
 
-    def jobs() -> Iterator[Job]:
+    def items() -> Iterator[Block]:
         nonlocal broken
         for text in read_texts(file):
             if text.number in journal:
@@ -210,50 +235,35 @@ def _evaluate(file: Path, total: int, journal: Journal, limit: dict[str, Any], a
             if game is None:
                 broken += 1
             else:
-                yield Job(text.number, game.end().board())
+                yield from blocks(text.number, game.end().board())
 
-    def on_game(number: int, result: list[Evaluation | None] | EngineError) -> None:
-        journal.add(number, {"result": str(result) if isinstance(result, EngineError) else to_json(result)})
-        begun.pop(number, None)
-        show()
+    def on_block(block: Block) -> None:
+        nonlocal positions
+        positions += len(block)
+        begun[block.game] = begun.get(block.game, 0) + len(block) / (block.plies + 1)
+        update(len(journal) + broken + sum(begun.values()), f"{positions} positions  {pool.place()}".rstrip())
 
-    def on_position(job: Job) -> None:
-        begun[job.number] = begun.get(job.number, 0) + 1 / len(job)
-        show()
-
-    def show() -> None:
-        update(len(journal) + broken + sum(tuple(begun.values())), "")
-
-    todo = jobs()
-    first = next(todo, None)
-    if first is None:
+    wanted: int = arguments.workers or processors()
+    todo = items()
+    first = list(islice(todo, wanted))
+    if not first:
         return
-    with contextlib.ExitStack() as stack:
-        workers = min(arguments.workers or processors(), total - len(journal))
-        analysts = make_analysts(workers, arguments, stack)
-        update = stack.enter_context(progress(total, len(journal) + broken, "games", stderr=True))
-        limits = chess.engine.Limit(**limit)
-        evaluate_games(_chained(first, todo), analysts, limits, arguments.multipv, on_game, on_position)
+    if not arguments.cluster:
+        from knightadder.engine.loader import compile_core
+
+        compile_core()  # before the processes start
+    evaluator = Evaluator(chess.engine.Limit(**limit), arguments.multipv, arguments.hash, arguments.syzygy)
+    with (
+        open_pool(evaluator, arguments.cluster, len(first)) as pool,
+        progress(total, len(journal) + broken, "games", stderr=True) as update,
+    ):
+        for number, result in evaluate_games(chain(first, todo), pool.run, on_block, _say):
+            journal.add(number, {"result": result})
+            del begun[number]
 
 
-def _chained(first: Job, rest: Iterator[Job]) -> Iterator[Job]:
-    yield first
-    yield from rest
-
-
-def make_analysts(count: int, arguments: argparse.Namespace, stack: contextlib.ExitStack) -> Sequence[Analyst]:
-    """Make engines, to be closed by `stack`; compile the core first if necessary."""
-    from knightadder.engine.loader import compile_core
-    from knightadder.library.engine import Engine
-
-    compile_core()
-    engines = [stack.enter_context(Engine(hash_mb=arguments.hash)) for _ in range(count)]
-    if arguments.syzygy is not None:
-        for number, engine in enumerate(engines):
-            for line in engine.configure({"SyzygyPath": arguments.syzygy}):
-                if number == 0:
-                    print(f"knightadder: {line}", file=sys.stderr)
-    return engines
+def _say(line: str) -> None:
+    print(f"knightadder: {line}", file=sys.stderr)
 
 
 # --- writing -------------------------------------------------------------------------------------------------------
@@ -307,7 +317,7 @@ def _write(files: _Files, journal: Journal, graph_format: str) -> list[Row]:
 def _tell(row: Row) -> None:
     """Report a broken game."""
     players = f" ({row.white or '?'} - {row.black or '?'})" if row.white or row.black else ""
-    print(f"knightadder: game {row.game}, line {row.line}{players} stays as it is: {row.fault}", file=sys.stderr)
+    _say(f"game {row.game}, line {row.line}{players} stays as it is: {row.fault}")
 
 
 def _write_summary(file: Path, rows: Sequence[Row], about: dict[str, Any]) -> None:
@@ -323,6 +333,13 @@ def _write_summary(file: Path, rows: Sequence[Row], about: dict[str, Any]) -> No
 @contextlib.contextmanager
 def _replacing(file: Path) -> Iterator[TextIO]:
     """Open a file that replaces this one when it is completely written; on an error this one stays unchanged."""
+    if file == _STANDARD:
+        stream = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="\n")
+        try:
+            yield stream
+        finally:
+            stream.detach()
+        return
     with replacing(file) as beside, beside.open("w", encoding="utf-8", newline="\n") as stream:
         yield stream
 
@@ -333,6 +350,8 @@ def _report(files: _Files, rows: Sequence[Row]) -> int:
 
     annotated = [row for row in rows if row.fault is None]
     broken = len(rows) - len(annotated)
+    if files.out == _STANDARD:
+        return 0 if annotated else _EXIT_FAILED
     if annotated and sys.stdout.isatty():
         from rich.console import Console
 

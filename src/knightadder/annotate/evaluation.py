@@ -1,16 +1,22 @@
-"""Evaluates the positions of a game, with an engine and a limit that the caller chooses."""
+"""Evaluates the positions of a game in blocks, with an engine and a limit that the caller chooses."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Protocol
 
 import chess
 import chess.engine
 from chess.engine import Cp, Mate, PovScore
 
+from knightadder.library.boards import board_of, position_of
 from knightadder.library.results import Analysis
+
+# Positions of a block. A longer one is searched a little faster, since one more position is searched for each block; of
+# shorter ones, more processes can share a single game.
+_BLOCK = 16
 
 # Longer lines are of no use to readers.
 _LINE_PLIES = 12
@@ -27,9 +33,6 @@ class Analyst(Protocol):
 
     def analyse(self, board: chess.Board, limit: chess.engine.Limit, *, multipv: int = 1) -> Analysis:
         """Analyse a position."""
-
-    def stop(self) -> None:
-        """End the running search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,33 +70,85 @@ class Evaluation:
     variations: tuple[Variation, ...]
 
 
-def evaluate(
-    board: chess.Board,
-    analyst: Analyst,
-    limit: chess.engine.Limit,
-    multipv: int = 1,
-    on_position: Callable[[], None] = lambda: None,
-) -> list[Evaluation | None]:
-    """Evaluate the positions of a game.
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Positions of a game that are evaluated together, independent of the others.
+
+    Attributes
+    ----------
+    game : int
+        Number of the game.
+    first, last : int
+        The first and the last of the positions, in plies from the first position of the game.
+    plies : int
+        Length of the game.
+    fen : str
+        A position at or before the first one: what was before it does not matter any more.
+    chess960 : bool
+        Whether castling is that of Chess960.
+    moves : tuple of str
+        The moves from there up to the position after the last one, if there is one, in UCI notation.
+    """
+
+    game: int
+    first: int
+    last: int
+    plies: int
+    fen: str
+    chess960: bool
+    moves: tuple[str, ...]
+
+    def __len__(self) -> int:
+        """Count the positions."""
+        return self.last - self.first + 1
+
+
+def blocks(number: int, board: chess.Board) -> list[Block]:
+    """Divide a game into blocks.
 
     Parameters
     ----------
+    number : int
+        The game's number.
     board : chess.Board
         The game: its last position, with all moves.
+
+    Raises
+    ------
+    PositionError
+        If it is a game of another variant.
+    """
+    board = board_of(board)
+    moves = tuple(move.uci() for move in board.move_stack)
+    plies, found = len(moves), []
+    for first, position in zip(range(plies, -1, -1), _backwards(board), strict=True):
+        if first % _BLOCK == 0:
+            fen, before = position_of(position)
+            last = min(first + _BLOCK - 1, plies)
+            found.append(Block(number, first, last, plies, fen, board.chess960, before + moves[first : last + 1]))
+    return found[::-1]
+
+
+def evaluate_block(
+    block: Block, analyst: Analyst, limit: chess.engine.Limit, multipv: int = 1
+) -> list[Evaluation | None]:
+    """Evaluate the positions of a block.
+
+    Parameters
+    ----------
+    block : Block
+        The positions.
     analyst : Analyst
         The engine; it is cleared first, so that the result depends only on the arguments.
     limit : chess.engine.Limit
         Limit of the search of each position.
     multipv : int
         Number of best lines.
-    on_position : callable
-        Called after each position; an exception from it ends the work.
 
     Returns
     -------
     list of Evaluation or None
-        The evaluations of the first position and of those after each move; ``None`` for a position that cannot occur,
-        as after a null move by a side in check.
+        The evaluations; ``None`` for a position that cannot occur, as after a null move by a side in check.
 
     Raises
     ------
@@ -101,12 +156,14 @@ def evaluate(
         If a search fails.
     """
     analyst.new_game()
-    found: list[Evaluation | None] = []
-    # From the end to the start, so that the hash table helps: it knows the positions after each move already.
-    for position in _backwards(board):
-        found.append(_evaluate(position, analyst, limit, multipv))
-        on_position()
-    return found[::-1]
+    board = chess.Board(block.fen, chess960=block.chess960)
+    for move in block.moves:
+        board.push(chess.Move.from_uci(move))
+    # From the end to the start, so that the hash table helps: it knows the positions after each move already. For that,
+    # the position after the last one is searched, too.
+    positions = islice(_backwards(board), len(block) + (block.last < block.plies))
+    found = [_evaluate(position, analyst, limit, multipv) for position in positions]
+    return found[::-1][: len(block)]
 
 
 def _backwards(board: chess.Board) -> Iterator[chess.Board]:

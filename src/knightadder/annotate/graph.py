@@ -8,6 +8,7 @@ from pathlib import Path
 
 import matplotlib
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from knightadder.annotate.accuracy import win_percent
 from knightadder.annotate.judgement import Judgement
@@ -53,6 +54,7 @@ def draw(review: Review, headers: Mapping[str, str], first_ply: int, file: Path)
         points = [(move, win) for move, (ply, win) in zip(moves, known, strict=True) if ply in marked]
         if points:
             axes.plot(*zip(*points, strict=True), "o", color=colour, markersize=4, label=judgement.mark)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set(ylim=(0, 100), ylabel="White's win %", xlabel="Move")
     if moves:
         axes.set_xlim(moves[0], max(moves[-1], moves[0] + 0.5))

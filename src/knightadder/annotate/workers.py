@@ -1,112 +1,168 @@
-"""Evaluates games in parallel: in threads of this process, each with an engine of its own."""
+"""Evaluates games on the workers of a pool, and annotates them."""
 
 from __future__ import annotations
 
-import queue
-import threading
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeAlias
 
 import chess
 import chess.engine
+import chess.pgn
 
-from knightadder.annotate.evaluation import Analyst, Evaluation, evaluate
+from knightadder.annotate.evaluation import Block, Evaluation, blocks, evaluate_block, from_json, to_json
+from knightadder.annotate.notes import annotate
+from knightadder.annotate.review import review
 from knightadder.engine.errors import EngineError
+from knightadder.library.engine import Engine
 
-# Where the system does not interrupt a waiting thread, it checks for Ctrl-C this often.
-_LOOK_UP_SECONDS = 0.5
-
-# Time between attempts to stop searches: a search may begin just after its engine was stopped.
-_STOP_AGAIN_SECONDS = 0.05
+# Runs a task on items and gives each with its result, in any order: `Pool.run`, or `run_here`.
+Run: TypeAlias = Callable[[Iterable[Block]], Iterable[tuple[Block, bytes]]]
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A game to evaluate: its number, and its last position with all moves."""
-
-    number: int
-    board: chess.Board
-
-    def __len__(self) -> int:
-        """Count the positions of the game."""
-        return len(self.board.move_stack) + 1
-
-
-class _Stopped(Exception):
-    """The work is no longer needed."""
-
-
-def evaluate_games(
-    jobs: Iterable[Job],
-    analysts: Sequence[Analyst],
-    limit: chess.engine.Limit,
-    multipv: int,
-    on_game: Callable[[int, list[Evaluation | None] | EngineError], None],
-    on_position: Callable[[Job], None] = lambda job: None,
-) -> None:
-    """Evaluate games, as many at once as there are analysts.
+class Evaluator:
+    """The task that evaluates a block of positions, with an engine that each worker keeps.
 
     Parameters
     ----------
-    jobs : iterable of Job
-        The games; a few are read ahead.
-    analysts : sequence of Analyst
-        The engines.
     limit : chess.engine.Limit
         Limit of the search of each position.
     multipv : int
         Number of best lines.
-    on_game : callable
-        Called in this thread, in the order in which games are finished, with the number of each game and its
-        evaluations, or the error that ended it.
-    on_position : callable
-        Called in any thread after each position.
+    hash_mb : int
+        Size of the hash table in MiB.
+    syzygy : str, optional
+        Folders of endgame tablebases, as in the option SyzygyPath.
+    """
+
+    def __init__(self, limit: chess.engine.Limit, multipv: int, hash_mb: int, syzygy: str | None = None) -> None:
+        self._limit, self._multipv, self._hash_mb, self._syzygy = limit, multipv, hash_mb, syzygy
+        self._engine: Engine | None = None
+
+    def __call__(self, block: Block) -> bytes:
+        """Return the evaluations of a block, for `evaluate_games`.
+
+        Raises
+        ------
+        OptionError
+            If the machine has too little memory for the hash table, or the tablebases cannot be used.
+        EngineError
+            If the engine cannot be loaded.
+        """
+        said: list[str] = []
+        if self._engine is None:
+            self._engine = open_engine(self._hash_mb)
+            if self._syzygy is not None:
+                said = self._engine.configure({"SyzygyPath": self._syzygy})
+        found: list[Any] | str
+        try:
+            found = to_json(evaluate_block(block, self._engine, self._limit, self._multipv))
+        except EngineError as error:
+            found = str(error)
+        return json.dumps([said, found]).encode()
+
+
+def open_engine(hash_mb: int) -> Engine:
+    """Return an engine with a hash table of this size."""
+    return Engine(hash_mb=hash_mb)
+
+
+def run_here(evaluator: Evaluator) -> Run:
+    """Return what evaluates blocks in this process, one after the other."""
+    return lambda items: ((block, evaluator(block)) for block in items)
+
+
+def evaluate_games(
+    items: Iterable[Block],
+    run: Run,
+    on_block: Callable[[Block], None] = lambda block: None,
+    tell: Callable[[str], None] = lambda line: None,
+) -> Iterator[tuple[int, list[Any] | str]]:
+    """Evaluate games.
+
+    Parameters
+    ----------
+    items : iterable of Block
+        All blocks of the games, game by game.
+    run : callable
+        Runs an `Evaluator`.
+    on_block : callable
+        Called after each block.
+    tell : callable
+        Called once with each message about the tablebases.
+
+    Yields
+    ------
+    tuple
+        The number of each game when it is done, and its evaluations as in `to_json`, or the error that a search ended
+        with.
 
     Raises
     ------
-    BaseException
-        Whatever `jobs` or `on_game` raise, and KeyboardInterrupt, soon after the searches have been told to stop.
+    EngineError
+        If the engine cannot be loaded or a worker fails.
     """
-    idle: queue.SimpleQueue[Analyst] = queue.SimpleQueue()
-    for analyst in analysts:
-        idle.put(analyst)
-    stopping = threading.Event()
+    told: set[str] = set()
+    games: dict[int, dict[Block, list[Any] | str]] = {}  # the blocks that are done of each game
+    for block, data in run(items):
+        said, found = json.loads(data)
+        for line in said:
+            if line not in told:
+                told.add(line)
+                tell(line)
+        parts = games.setdefault(block.game, {})
+        parts[block] = found
+        on_block(block)
+        if sum(map(len, parts)) > block.plies:
+            yield block.game, _joined(games.pop(block.game))
 
-    def work(job: Job) -> list[Evaluation | None]:
-        def after_position() -> None:
-            on_position(job)
-            if stopping.is_set():
-                raise _Stopped
 
-        analyst = idle.get()
-        try:
-            return evaluate(job.board, analyst, limit, multipv, after_position)
-        finally:
-            idle.put(analyst)
+def _joined(parts: dict[Block, list[Any] | str]) -> list[Any] | str:
+    """Return the evaluations of a game, or its first error."""
+    whole: list[Any] = []
+    for block in sorted(parts, key=lambda each: each.first):
+        part = parts[block]
+        if isinstance(part, str):
+            return part
+        whole += part
+    return whole
 
-    running: dict[Future[list[Evaluation | None]], int] = {}
 
-    def collect(most: int) -> None:
-        while len(running) > most:
-            for future in wait(running, _LOOK_UP_SECONDS, FIRST_COMPLETED).done:
-                number = running.pop(future)
-                try:
-                    result: list[Evaluation | None] | EngineError = future.result()
-                except EngineError as error:
-                    result = error
-                on_game(number, result)
+def annotate_games(games: Iterable[chess.pgn.Game], run: Run) -> Iterator[chess.pgn.Game]:
+    """Annotate games, several at once if `run` can do that.
 
-    with ThreadPoolExecutor(len(analysts)) as pool:
-        try:
-            for job in jobs:
-                running[pool.submit(work, job)] = job.number
-                collect(2 * len(analysts))
-            collect(0)
-        except BaseException:
-            stopping.set()
-            begun = [future for future in running if not future.cancel()]
-            while wait(begun, _STOP_AGAIN_SECONDS).not_done:
-                for analyst in analysts:
-                    analyst.stop()
-            raise
+    Parameters
+    ----------
+    games : iterable of chess.pgn.Game
+        The games, which are changed; the next one is taken when there is a worker for it.
+    run : callable
+        Runs an `Evaluator`: `Pool.run`, or `run_here`.
+
+    Yields
+    ------
+    chess.pgn.Game
+        Each game with its annotations, in their order.
+
+    Raises
+    ------
+    EngineError
+        If a search fails, the engine cannot be loaded, or a worker fails.
+    """
+    taken: dict[int, chess.pgn.Game] = {}
+    done: dict[int, list[Evaluation | None]] = {}
+    following = 0
+
+    def items() -> Iterator[Block]:
+        for number, game in enumerate(games):
+            taken[number] = game
+            yield from blocks(number, game.end().board())
+
+    for number, found in evaluate_games(items(), run):
+        if isinstance(found, str):
+            raise EngineError(found)
+        done[number] = from_json(found, taken[number].end().board())
+        while following in done:
+            game = taken.pop(following)
+            annotate(game, review(game.end().board(), done.pop(following)))
+            following += 1
+            yield game
