@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from pathlib import Path
 
@@ -73,3 +74,28 @@ class Closable:
     def close(self):
         with (self.folder / f"{os.getpid()} closed").open("a") as file:
             file.write("once\n")
+
+
+class Keeper:
+    """Keeps something that has to be closed: a file in a folder, named after the process, until then.
+
+    Item 0 does not end before the task is closed.
+    """
+
+    def __init__(self, folder):
+        self.folder, self.closed = folder, threading.Event()
+
+    def __reduce__(self):
+        return Keeper, (self.folder,)
+
+    def __call__(self, item):
+        assert not self.closed.is_set()
+        self.file = self.folder / f"{os.getpid()}-{threading.get_ident()}"
+        self.file.touch()
+        if item == 0:
+            self.closed.wait()
+        return str(item).encode()
+
+    def close(self):
+        self.closed.set()
+        self.file.unlink(missing_ok=True)

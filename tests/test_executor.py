@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 from distributed import Client
 from engine_process import TIMEOUT
-from executor_tasks import Closable, Deadly, Endless, Faulty, Square
+from executor_tasks import Closable, Deadly, Endless, Faulty, Keeper, Square
+from inline_pool import thread_pool
 from local_cluster import local_cluster
 
 from knightadder import executor
@@ -99,12 +100,45 @@ def test_a_process_that_is_killed(tmp_path):
     assert multiprocessing.active_children() == []
 
 
-def wait_for(file):
-    """Wait until a task says that it has begun."""
+def wait_until(true):
     give_up = executor.time.monotonic() + TIMEOUT
-    while not file.exists():
+    while not true():
         assert executor.time.monotonic() < give_up
         executor.time.sleep(0.01)
+
+
+def wait_for(file):
+    """Wait until a task says that it has begun."""
+    wait_until(file.exists)
+
+
+def test_items_that_come_after_results():
+    """An item may depend on the results before it."""
+    results, waited = [], []
+
+    def items():
+        yield from (1, 2)
+        while len(results) < 2:
+            waited.append(True)
+            yield None
+        yield sum(results)
+
+    with open_pool(Square(), None, 2) as pool:
+        for _, answer in pool.run(items()):
+            results.append(int(answer.split()[0]))
+    assert sorted(results) == [1, 4, 25]
+    assert waited
+
+
+def test_what_is_finished_when_a_run_is_broken_off():
+    with thread_pool(lambda item: str(item).encode(), 3) as pool:
+        run = pool.run(range(1, 6))
+        first, _ = next(run)
+        wait_until(lambda: all(future.done() for future in pool._running))
+        rest = {1, 2, 3, 4, 5} - {first}
+        assert sorted(pool.finished()) == [(item, str(item).encode()) for item in sorted(rest)]
+    with thread_pool(lambda item: b"") as pool:
+        assert list(pool.finished()) == []
 
 
 def test_sigterm_ends_what_runs(tmp_path):
@@ -236,6 +270,42 @@ def test_what_a_task_raises_on_a_cluster(cluster):
             list(pool.run([3]))
         with pytest.raises(EngineError, match=r"^a worker failed: ZeroDivisionError: \S.*$"):
             list(pool.run([4]))
+
+
+def nothing_kept(folder):
+    wait_until(lambda: not list(folder.iterdir()))
+
+
+def test_a_cluster_closes_what_it_keeps_at_the_end(cluster, client, tmp_path):
+    def items():
+        yield from range(4)
+        wait_until(lambda: list(tmp_path.iterdir()))
+        yield 4
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), open_pool(Keeper(tmp_path), cluster.scheduler_address, 0) as pool:
+        list(pool.run(items()))
+    nothing_kept(tmp_path)
+    assert squares(cluster.scheduler_address, 0, 3)[0] == {0: 0, 1: 1, 2: 4}  # no worker waits for ever
+
+
+def _have_patience(seconds):
+    from knightadder import executor
+
+    executor._IDLE_SECONDS = seconds
+
+
+@pytest.fixture
+def impatient_workers(client):
+    client.run(_have_patience, 0.0)
+    yield
+    client.run(_have_patience, executor._IDLE_SECONDS)
+
+
+def test_a_worker_closes_what_it_keeps_when_it_gets_no_more_items(cluster, impatient_workers, tmp_path):
+    with open_pool(Keeper(tmp_path), cluster.scheduler_address, 0) as pool:
+        assert len(list(pool.run(range(1, 40)))) == 39  # by as many new tasks
+        nothing_kept(tmp_path)
 
 
 def _say_it_is_another(name):

@@ -2,8 +2,8 @@
 
 A task is an object that can be pickled, and that maps an item (a number, say) to a result. Each thread that works
 unpickles it once, so the task can keep what it loads; if it has a method `close`, this is called at the end of the run,
-from another thread, also while the task works. A result depends only on the task and the item, so it does not matter
-who computes it, and how often it was begun before.
+from another thread, also while the task works. A closed task is not called again. A result depends only on the task and
+the item, so it does not matter who computes it, and how often it was begun before.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ Task: TypeAlias = Callable[[Any], bytes]
 _POLL_SECONDS = 0.5  # between looks at what has changed; Ctrl-C does not end a longer wait on every system
 _COUNT_SECONDS = 2.0  # between questions for the number of a cluster's workers
 _AHEAD = 2  # tasks handed out for each that can run, so that no worker waits for the next one
+_IDLE_SECONDS = 60.0  # after which a worker closes a task that is no longer called: its command may have been killed
 _MOST_DEATHS = 10  # of four workers each (Dask's allowed-failures), after which a task is taken to be the cause
 
 # What is sent to a worker: text, since Dask loses a worker that cannot unpickle a function, as one without this module.
@@ -119,13 +120,17 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 class Pool(ABC):
     """Workers that run a task."""
 
-    def run(self, items: Iterable[Item]) -> Generator[tuple[Item, bytes], None, None]:
+    def __init__(self) -> None:
+        self._running: dict[Future[bytes], Any] = {}
+
+    def run(self, items: Iterable[Item | None]) -> Generator[tuple[Item, bytes], None, None]:
         """Run the task on items, some of them at once, and yield each item with its result when it is there.
 
         Parameters
         ----------
         items : iterable
-            Must be hashable; the next one is taken when there is a worker for it.
+            Must be hashable; the next one is taken when there is a worker for it. None means that there is none until
+            another result has been yielded.
 
         Raises
         ------
@@ -134,15 +139,16 @@ class Pool(ABC):
         """
         remaining, again = iter(items), deque[Item]()
         running: dict[Future[bytes], Item] = {}
+        self._running = running
         while True:
             while len(running) < self.room():
                 if again:
                     item = again.popleft()
                 else:
-                    try:
-                        item = next(remaining)
-                    except StopIteration:
+                    following = next(remaining, None)
+                    if following is None:
                         break
+                    item = following
                 running[self.submit(item)] = item
             if not running:
                 return
@@ -156,6 +162,12 @@ class Pool(ABC):
                     again.append(item)
                 else:
                     yield item, result
+
+    def finished(self) -> Iterator[tuple[Any, bytes]]:
+        """Yield the items with results that `run` has not yielded because it was broken off, as by Ctrl-C."""
+        for future, item in self._running.items():
+            if future.done() and not future.cancelled() and not future.exception():
+                yield item, future.result()
 
     @abstractmethod
     def submit(self, item: Any) -> Future[bytes]:
@@ -176,7 +188,37 @@ class Pool(ABC):
 
 # --- what runs on a worker -----------------------------------------------------------------------------------------
 
-_tasks: dict[int, tuple[str, Task]] = {}  # by thread: the name of the run, and its task
+
+class _Kept:
+    """The task of a run that a thread keeps."""
+
+    def __init__(self, run: str, pickled: bytes) -> None:
+        self.run = run
+        self.task: Task = pickle.loads(pickled)
+        self._close: Callable[[], None] | None = getattr(self.task, "close", None)
+        self._timer: threading.Timer | None = None
+
+    def close(self) -> None:
+        """Close the task, once."""
+        close, self._close = self._close, None
+        if close:
+            close()
+
+    def wait(self, then: Callable[[], None]) -> None:
+        """Call a function after a while, unless `cancel` is called before."""
+        if self._close:
+            self._timer = threading.Timer(_IDLE_SECONDS, then)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def cancel(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+
+
+# By thread. Who takes a task out of `_idle` may call or close it, and no other thread can take it.
+_idle: dict[int, _Kept] = {}
+_busy: dict[int, _Kept] = {}
 _ended: set[str] = set()  # runs
 
 
@@ -198,30 +240,43 @@ def _work(wanted: str, run: str, pickled: bytes, item: Any) -> bytes:
 
 
 def _run(run: str, pickled: bytes, item: Any) -> bytes:
+    """Call the task of a run, which this thread then keeps."""
     thread = threading.get_ident()
-    name, task = _tasks.get(thread, ("", None))
-    if task is None or name != run:
-        _close(task)
-        task = pickle.loads(pickled)
-        _tasks[thread] = run, task
-    if run in _ended:  # looked at after the task is there for `_end`
-        raise EngineError("the run has ended")
-    return task(item)
+    kept = _idle.pop(thread, None)
+    if kept:
+        kept.cancel()
+        if kept.run != run:
+            kept.close()
+    if kept is None or kept.run != run:
+        kept = _Kept(run, pickled)
+    _busy[thread] = kept
+    try:
+        if run in _ended:  # looked at after the task is there for `_end`
+            raise EngineError("the run has ended")
+        return kept.task(item)
+    finally:
+        _idle[thread] = _busy.pop(thread)
+        if run in _ended:
+            _close_idle(thread)
+        else:
+            kept.wait(lambda: _close_idle(thread))
 
 
 def _end(run: str) -> None:
-    """Close the tasks of a run."""
+    """Close the tasks of a run, and call none of them any more."""
     _ended.add(run)
-    for thread, (name, task) in list(_tasks.items()):
-        if name == run:
-            _tasks.pop(thread, None)
-            _close(task)
+    for kept in list(_busy.values()):
+        if kept.run == run:
+            kept.close()
+    for thread, kept in list(_idle.items()):
+        if kept.run == run:
+            _close_idle(thread)
 
 
-def _close(task: Task | None) -> None:
-    close = getattr(task, "close", None)
-    if close:
-        close()
+def _close_idle(thread: int) -> None:
+    kept = _idle.pop(thread, None)
+    if kept:
+        kept.close()
 
 
 def _failure(error: BaseException) -> EngineError:
@@ -249,6 +304,7 @@ def _processes(pickled: bytes, count: int) -> Iterator[Pool]:
 
 class _Processes(Pool):
     def __init__(self, executor: Executor, count: int) -> None:
+        super().__init__()
         self._executor, self._count = executor, count
 
     def submit(self, item: Any) -> Future[bytes]:
@@ -348,6 +404,7 @@ def _configured() -> str:
 
 class _Cluster(Pool):
     def __init__(self, client: distributed.Client, pickled: bytes) -> None:
+        super().__init__()
         self._client = client
         self._run = uuid4().hex
         self._where: dict[str, Any] = {}

@@ -1,0 +1,57 @@
+"""A pool whose workers are threads of this process, so that tests can change what the tasks do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from knightadder import executor
+
+
+class ThreadPool(executor.Pool):
+    """A pool of so many threads that call a function."""
+
+    def __init__(self, threads: ThreadPoolExecutor, count: int, call: Callable[[Any], bytes]) -> None:
+        super().__init__()
+        self._threads, self._count, self._call = threads, count, call
+
+    def submit(self, item: Any) -> Future[bytes]:
+        return self._threads.submit(self._call, item)
+
+    def room(self) -> int:
+        return executor._AHEAD * self._count
+
+    def check_lost(self, item: Any, error: BaseException) -> None:
+        raise executor._failure(error) from None
+
+
+@contextmanager
+def thread_pool(call: Callable[[Any], bytes], count: int = 1) -> Iterator[ThreadPool]:
+    """Open a pool for a ``with`` block; what was not begun at its end is not begun any more."""
+    threads = ThreadPoolExecutor(count)
+    try:
+        yield ThreadPool(threads, count, call)
+    finally:
+        threads.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _inline(pickled: bytes, count: int) -> Iterator[ThreadPool]:
+    run = uuid4().hex
+    with thread_pool(partial(executor._run, run, pickled), count) as pool:
+        try:
+            yield pool
+        finally:
+            executor._end(run)
+
+
+@pytest.fixture
+def inline_pool(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the processes of a pool be threads of this process."""
+    monkeypatch.setattr(executor, "_processes", _inline)
