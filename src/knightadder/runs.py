@@ -13,6 +13,7 @@ import io
 import json
 import os
 import shutil
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -265,7 +266,25 @@ def append_whole(stream: io.FileIO, data: bytes) -> int:
 # --- what is done --------------------------------------------------------------------------------------------------
 
 
-class Journal:
+class Closing(ABC):
+    """What is closed at the end of a ``with`` block."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close it."""
+
+    def __enter__(self) -> Self:
+        """Return the object itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it."""
+        self.close()
+
+
+class Journal(Closing):
     """The finished steps of a run, as JSON lines: the first line identifies the run, the others are numbered steps.
 
     If a step is there several times, it counts once. An incomplete last line, left by a crash, is dropped. A file of
@@ -415,16 +434,6 @@ class Journal:
     def close(self) -> None:
         """Close the file and release its lock."""
         self._held.close()
-
-    def __enter__(self) -> Self:
-        """Return the journal for a ``with`` block."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the file at the end of a ``with`` block."""
-        self.close()
 
 
 def _line(value: Mapping[str, Any]) -> bytes:

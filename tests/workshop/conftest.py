@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from inline_pool import inline_pool as inline_pool
 
 from knightadder.workshop import uci_client
 from knightadder.workshop.uci_client import UciClient

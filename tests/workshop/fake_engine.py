@@ -1,11 +1,14 @@
 """A UCI engine for tests of matches: it plays legal moves by chance, and misbehaves as its arguments say.
 
-Arguments are ``key=value``: ``seed``, ``score`` (its view of every position, such as ``cp 20``), ``pv`` (the line that
-it announces instead of its move), and ``do`` with ``at``: what to do at that ``go``, counted from 1 over the life of
-the process, or at ``every`` one. ``do`` is ``crash``, ``illegal``, ``none`` or ``silent``.
+Arguments are ``key=value``: ``seed``, ``game`` (the seed of each game anew), ``score`` (its view of every position,
+such as ``cp 20``), ``pv`` (the line that it announces instead of its move), and ``do`` with ``at``: what to do at that
+``go``, counted from 1 over the life of the process, or at ``every`` one. ``do`` is ``crash``, ``killed``, ``illegal``,
+``none`` or ``silent``.
 """
 
+import os
 import random
+import signal
 import sys
 import time
 
@@ -29,6 +32,8 @@ for line in sys.stdin:
         say("option name UCI_Chess960 type check default false\nuciok")
     elif words[0] == "isready":
         say("readyok")
+    elif words[0] == "ucinewgame" and "game" in arguments:
+        chance.seed(int(arguments["game"]))
     elif words[0] == "position":
         end = words.index("moves") if "moves" in words else len(words)
         board = chess.Board(" ".join(words[2:end]), chess960=board.chess960)
@@ -42,6 +47,8 @@ for line in sys.stdin:
         if action == "crash":
             print("Traceback\nOops: broken", file=sys.stderr, flush=True)
             sys.exit(3)
+        if action == "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
         if action == "silent":
             time.sleep(3600)
         move = board.uci(chance.choice(sorted(board.legal_moves, key=str)))

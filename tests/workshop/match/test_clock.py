@@ -62,3 +62,10 @@ def test_limits_of_each_move():
     assert clock.charge(0.6) == pytest.approx(-0.1)
     assert clock.allowed == 0.5
     assert SideClock(Allowance(nodes=1)).charge(100) is None
+
+
+def test_scaled_limits_allow_more_time_and_the_same_nodes():
+    allowance = Allowance(TimeControl(8, 0.08, 40), 0.5, 1000, 12, margin=0.05)
+    assert allowance.scaled(1.25) == Allowance(TimeControl(10, 0.1, 40), 0.625, 1000, 12, margin=0.05)
+    assert str(allowance.scaled(1 / 3)) == "40/2.667+0.027 0.167 s/move N=1000 depth 12"
+    assert Allowance(nodes=5).scaled(2.0) == Allowance(nodes=5)

@@ -18,8 +18,10 @@ import pytest
 from knightadder import cli
 from knightadder.runs import locked
 from knightadder.workshop.match import command as match
-from knightadder.workshop.match import pool
+from knightadder.workshop.match import player
 from knightadder.workshop.match.standings import Standings
+
+pytestmark = pytest.mark.usefixtures("inline_pool")
 
 
 def _run(capsys, *arguments):
@@ -168,7 +170,7 @@ def interrupt_game(monkeypatch):
 
     def interrupt(number):
         counted, aborted, begun = threading.Semaphore(0), threading.Event(), itertools.count(1)
-        add, abort, play = Standings.add, pool._Worker.abort, pool.play_game
+        add, close, play = Standings.add, player.GamePlayer.close, player.play_game
 
         def count(self, record):
             add(self, record)
@@ -182,8 +184,8 @@ def interrupt_game(monkeypatch):
             return play(*arguments)
 
         monkeypatch.setattr(Standings, "add", count)
-        monkeypatch.setattr(pool, "play_game", play_game)
-        monkeypatch.setattr(pool._Worker, "abort", lambda self: (abort(self), aborted.set()))
+        monkeypatch.setattr(player, "play_game", play_game)
+        monkeypatch.setattr(player.GamePlayer, "close", lambda self: (close(self), aborted.set()))
 
     return interrupt
 

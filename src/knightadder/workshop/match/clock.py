@@ -6,7 +6,7 @@ Limits are written as in match programs: ``tc=40/60+0.6``, ``st=0.5``, ``nodes=2
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from knightadder.engine.errors import OptionError
 
@@ -36,6 +36,10 @@ class TimeControl:
         if not match or float(match[2]) <= 0 or match[1] == "0":
             raise OptionError(f"tc={text}: expected SECONDS+INCREMENT or MOVES/SECONDS+INCREMENT")
         return cls(float(match[2]), float(match[3] or 0), int(match[1]) if match[1] else None)
+
+    def scaled(self, factor: float) -> TimeControl:
+        """Return the time control with its times multiplied, to whole milliseconds."""
+        return TimeControl(round(self.base * factor, 3), round(self.increment * factor, 3), self.moves)
 
     def __str__(self) -> str:
         """Return the text that `parse` reads."""
@@ -69,6 +73,15 @@ class Allowance:
     def timed(self) -> bool:
         """Whether there is a time limit, so that no two games are the same."""
         return self.time_control is not None or self.move_time is not None
+
+    def scaled(self, factor: float) -> Allowance:
+        """Return the limits with those of time multiplied, but for the margin."""
+        control, move_time = self.time_control, self.move_time
+        return replace(
+            self,
+            time_control=control and control.scaled(factor),
+            move_time=move_time and round(move_time * factor, 3),
+        )
 
     def __str__(self) -> str:
         """Return the limits in the format of the strength log."""

@@ -16,19 +16,21 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from knightadder.arguments import positive
 from knightadder.engine.errors import EngineError, OptionError
+from knightadder.executor import add_cluster, open_pool
 from knightadder.extras import needed_by
 from knightadder.workshop.book_argument import add_openings, read_book
 from knightadder.workshop.key_values import KeyValues
+from knightadder.workshop.match.speed import REFERENCE
 
 if TYPE_CHECKING:
     from knightadder.workshop.match.competitors import Competitor
     from knightadder.workshop.match.journal import Fixture, MatchLog, Record
-    from knightadder.workshop.match.referee import DrawRule, Game, ResignRule
+    from knightadder.workshop.match.referee import DrawRule, ResignRule
     from knightadder.workshop.match.standings import Standings
     from knightadder.workshop.match.statistics.sprt import Sprt
-    from knightadder.workshop.openings import Book
+    from knightadder.workshop.openings import Book, BookLine
 
-    Show: TypeAlias = Callable[[Record | None], None]
+    Show: TypeAlias = Callable[[Record | None, str], None]  # the last game, and where games are played
 
 # Maximum number of pairs of a sequential test without a decision.
 _ENDLESS = 50_000
@@ -73,7 +75,16 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     length.add_argument("--games", type=positive, metavar="N", help="games of each pairing, an even number")
     length.add_argument("--rounds", type=positive, metavar="N", help="pairs of games of each pairing")
     games.add_argument("--gauntlet", action="store_true", help="only the first engine plays all others")
-    games.add_argument("--concurrency", type=positive, default=1, metavar="N", help="games at once; 1 by default")
+    where = games.add_mutually_exclusive_group()
+    where.add_argument("--concurrency", type=positive, default=1, metavar="N", help="games at once; 1 by default")
+    add_cluster(where)
+    games.add_argument(
+        "--scale",
+        type=positive,
+        metavar="NPS",
+        help="with --cluster: limits of time are meant for a machine of this speed, in nodes per second of "
+        f"knightadder bench, and scaled for others; {REFERENCE} by default",
+    )
     add_openings(games)
     games.add_argument("--chess960", action="store_true", help="play Chess960")
     games.add_argument(
@@ -155,7 +166,7 @@ def play(arguments: argparse.Namespace) -> tuple[Match, Standings, KeyboardInter
         standings = Standings(match.pairings, journal.records)
         with _display(standings, match, arguments.rating_interval) as show:
             try:
-                match.play(journal, standings, arguments.concurrency, arguments.pgn, show)
+                match.play(journal, standings, arguments, show)
             except (KeyboardInterrupt, EngineError) as error:
                 stopped = error
     return match, standings, stopped
@@ -190,11 +201,15 @@ class Match:
             float(arguments.patience),
             arguments.check_pv,
         )
+        if arguments.scale and not arguments.cluster:
+            raise OptionError("--scale is for --cluster: without it, limits of time are not scaled")
+        timed = any(each.allowance.timed for each in self.competitors)
+        self.reference: int | None = (arguments.scale or REFERENCE) if arguments.cluster and timed else None
         if arguments.tablebases:
             open_tablebases(arguments.tablebases)  # to fail now rather than in a game
         self.book: Book = read_book(arguments.openings, arguments.chess960)
         # Engines without a clock repeat the same game from the same opening, so play each opening once.
-        if self.rounds == _ENDLESS and not any(each.allowance.timed for each in self.competitors):
+        if self.rounds == _ENDLESS and not timed:
             self.rounds = len(self.book)
 
     @property
@@ -205,7 +220,8 @@ class Match:
     @property
     def limits(self) -> str:
         """The limits of the engines, for tables."""
-        return " / ".join(dict.fromkeys(str(competitor.allowance) for competitor in self.competitors))
+        limits = " / ".join(dict.fromkeys(str(competitor.allowance) for competitor in self.competitors))
+        return f"{limits} at {self.reference} nps" if self.reference else limits
 
     def setup(self) -> dict[str, object]:
         """Return the header that identifies the match: all settings except the number of games."""
@@ -216,6 +232,7 @@ class Match:
             "rules": asdict(self.rules),
             "gauntlet": self.gauntlet,
             "sprt": asdict(self.sprt) if self.sprt else None,
+            "scale": self.reference,
         }
 
     def fixtures(self) -> Iterator[Fixture]:
@@ -227,7 +244,7 @@ class Match:
                 yield Fixture(number, first, second)
                 yield Fixture(number, second, first)
 
-    def play(self, journal: MatchLog, standings: Standings, concurrency: int, pgn: Path | None, show: Show) -> None:
+    def play(self, journal: MatchLog, standings: Standings, arguments: argparse.Namespace, show: Show) -> None:
         """Play all games that are missing in the journal, or until the match is decided.
 
         Raises
@@ -235,30 +252,32 @@ class Match:
         EngineError
             If an engine does not start (raised after all games of the others), or a file cannot be written.
         """
-        from knightadder.workshop.match.journal import Record
-        from knightadder.workshop.match.pgn import PgnFile, game_text
-        from knightadder.workshop.match.pool import play_all
+        from knightadder.workshop.match.pgn import PgnFile
+        from knightadder.workshop.match.player import GamePlayer, Outcome, sources_of
 
         competitors = {competitor.name: competitor for competitor in self.competitors}
         played = {record.fixture for record in journal.records}
-        missing = (fixture for fixture in self.fixtures() if fixture not in played)
-        failed: list[str] = []
+        absent: set[str] = set()
 
-        def on_game(fixture: Fixture, game: Game) -> bool:
-            record = Record.of(fixture, game, versions)
-            white, black = competitors[fixture.white], competitors[fixture.black]
-            with pgn_file.appended(game_text(fixture, game, white, black, self.rules.chess960)):
-                journal.add(record)
-            standings.add(record)
-            show(record)
-            return not self.verdict(standings)
+        def missing() -> Iterator[tuple[Fixture, BookLine]]:
+            for fixture in self.fixtures():
+                if fixture not in played and absent.isdisjoint((fixture.white, fixture.black)):
+                    yield fixture, self.book.opening(fixture.round)
 
-        def on_failure(name: str, error: EngineError) -> None:
-            failed.append(name)
-            _say(f"{error}: its games are left out")
+        def on_game(fixture: Fixture, outcome: Outcome) -> None:
+            for note in outcome.notes:
+                _say(note)
+            if outcome.record is not None:
+                with pgn_file.appended(outcome.pgn):
+                    journal.add(outcome.record)
+                standings.add(outcome.record)
+                show(outcome.record, pool.place())
+            elif outcome.absent not in absent:
+                absent.add(outcome.absent)
+                _say(f"{outcome.error}: its games are left out")
 
-        show(None)
-        with PgnFile(pgn, islice(self.fixtures(), 2 * len(self.pairings)), _say) as pgn_file:
+        show(None, "")
+        with PgnFile(arguments.pgn, islice(self.fixtures(), 2 * len(self.pairings)), _say) as pgn_file:
             if self.verdict(standings) or (self.total is not None and len(played) >= self.total):
                 return
             if _ENDLESS > self.rounds > len(self.book):
@@ -266,9 +285,20 @@ class Match:
             self.book.check(self.rounds)
             versions = self._try_out()
             journal.check_versions(versions)
-            play_all(competitors, missing, self.book, self.rules, concurrency, on_game, on_failure)
-        if failed and not self.verdict(standings):
-            raise EngineError(f"{' and '.join(failed)} could not be started, and there are games left to play")
+            sources = sources_of(competitors) if arguments.cluster else None
+            player = GamePlayer(competitors, versions, self.rules, sources, self.reference)
+            with open_pool(player, arguments.cluster, arguments.concurrency) as pool:
+                try:
+                    for (fixture, _), data in pool.run(missing()):
+                        on_game(fixture, Outcome.read(data, fixture))
+                        if self.verdict(standings):
+                            return
+                except KeyboardInterrupt:
+                    for (fixture, _), data in pool.finished():
+                        on_game(fixture, Outcome.read(data, fixture))
+                    raise
+        if absent:
+            raise EngineError(f"{' and '.join(sorted(absent))} could not be started, and there are games left to play")
 
     def _try_out(self) -> dict[str, str]:
         """Start each engine once, so that errors show before any game; return the engines' own names."""
@@ -381,23 +411,24 @@ def _display(standings: Standings, match: Match, interval: int) -> Iterator[Show
 
     if not sys.stdout.isatty():
 
-        def show_line(record: Record | None) -> None:
+        def show_line(record: Record | None, place: str) -> None:
             if record is None:
                 return
             complain(record)
             if standings.games % interval == 0:
-                print(progress_line(standings, match.total, match.sprt), flush=True)
+                print(f"{progress_line(standings, match.total, match.sprt)}  {place}".rstrip(), flush=True)
 
         yield show_line
         return
 
     with Live(console=console, auto_refresh=False, transient=True) as live:
 
-        def show_table(record: Record | None) -> None:
+        def show_table(record: Record | None, place: str) -> None:
             if record:
                 complain(record)
             total = f" of {match.total}" if match.total else ""
-            caption = f"{standings.games}{total} games, {match.limits}, {match.book.name}; Ctrl-C breaks off"
+            where = f"{place}; " if place else ""
+            caption = f"{standings.games}{total} games, {match.limits}, {match.book.name}; {where}Ctrl-C breaks off"
             live.update(tables(standings, match.sprt, caption), refresh=True)
 
         yield show_table

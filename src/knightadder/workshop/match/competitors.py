@@ -44,6 +44,8 @@ class Competitor:
         Options of all engines, set on those that have them.
     allowance : Allowance
         Its limits.
+    own : bool
+        Whether the engine is this program, so that every machine has a command of its own for it.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Competitor:
     options: dict[str, str] = field(default_factory=dict)
     common_options: dict[str, str] = field(default_factory=dict)
     allowance: Allowance = field(default_factory=Allowance)
+    own: bool = False
 
     def start(self, chess960: bool = False, timeout: float = START_PATIENCE) -> UciClient:
         """Start the engine, set its options, wait until it is ready, and return it.
@@ -76,17 +79,27 @@ class Competitor:
         EngineError
             If it does not start.
         """
-        client = UciClient(self.command, self.folder, self.environment)
         try:
-            client.handshake(timeout)
-            common = {name: value for name, value in self.common_options.items() if name.lower() in client.options}
-            client.set_options({**common, **self.options, **({"UCI_Chess960": "true"} if chess960 else {})})
-            client.wait_ready(timeout)
+            client = UciClient(self._command_here(), self.folder, self.environment)
+            try:
+                client.handshake(timeout)
+                common = {name: value for name, value in self.common_options.items() if name.lower() in client.options}
+                client.set_options({**common, **self.options, **({"UCI_Chess960": "true"} if chess960 else {})})
+                client.wait_ready(timeout)
+            except EngineError:
+                client.kill()
+                client.close()
+                raise
         except EngineError as error:
-            client.kill()
-            client.close()
             raise type(error)(f"{self.name}: {error}") from None
         return client
+
+    def _command_here(self) -> Sequence[str]:
+        """Return the command on this machine: its program may be in another place than where the match was begun."""
+        program, *words = self.command
+        if self.own:
+            return resolve_command(None)
+        return self.command if Path(program).exists() else (Path(program).name, *words)
 
     def identity(self) -> dict[str, Any]:
         """Return what identifies the engine, in a form that JSON can hold."""
@@ -115,10 +128,17 @@ class Competitor:
         """
         folder = self.folder or Path()
         files = {str(place): folder / word for place, word in enumerate(self.command) if _is_program(folder / word)}
-        digest = digest_of(files)
-        if self.command[1:3] == ("-m", PACKAGE.name):
-            digest += f" {source_digest(self._package())}"
-        return digest
+        return f"{digest_of(files)} {self.package_digest()}".rstrip()
+
+    def package_digest(self) -> str:
+        """Return a digest of the sources that decide how a Knightadder plays; empty for other engines.
+
+        Raises
+        ------
+        OptionError
+            If a file cannot be read.
+        """
+        return source_digest(self._package()) if self.command[1:3] == ("-m", PACKAGE.name) else ""
 
     def _package(self) -> Path:
         """Return the folder of the package that ``python -m knightadder`` runs."""
@@ -236,6 +256,7 @@ def _competitor(own: KeyValues, common: KeyValues) -> Competitor:
         options=_named(own, "option."),
         common_options=_named(common, "option."),
         allowance=allowance,
+        own="cmd" not in own,
     )
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from knightadder.engine.errors import OptionError
-from knightadder.runs import Journal
+from knightadder.runs import Closing, Journal
 from knightadder.workshop.match.referee import FAULTS, Game
 
 FORMAT = 2
@@ -52,6 +51,8 @@ class Record:
         For engines with a clock, the least time left after a move, in seconds.
     versions : dict of str to str
         The engines' own names.
+    scale : float
+        What the limits of time were multiplied by.
     """
 
     fixture: Fixture
@@ -64,9 +65,10 @@ class Record:
     details: list[dict[str, str]] = field(default_factory=list)
     lowest: dict[str, float] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+    scale: float = 1.0
 
     @classmethod
-    def of(cls, fixture: Fixture, game: Game, versions: Mapping[str, str]) -> Self:
+    def of(cls, fixture: Fixture, game: Game, versions: Mapping[str, str], scale: float = 1.0) -> Self:
         """Return the record of a game; `versions` contains all engines of the match."""
         names = {True: fixture.white, False: fixture.black}
         warnings: dict[str, dict[str, int]] = {}
@@ -86,6 +88,7 @@ class Record:
             ],
             lowest={names[white]: round(seconds, 4) for white, seconds in game.lowest.items()},
             versions={name: versions[name] for name in names.values()},
+            scale=scale,
         )
 
     @classmethod
@@ -116,10 +119,11 @@ class Record:
         ):
             raise ValueError("not a record of this game")
         reason, plies = str(values["reason"]), int(values["plies"])
-        return cls(fixture, points, reason, plies, fault, culprit, warnings, details, lowest, versions)
+        scale = float(values.get("scale", 1.0))  # which older logs lack
+        return cls(fixture, points, reason, plies, fault, culprit, warnings, details, lowest, versions, scale)
 
 
-class MatchLog:
+class MatchLog(Closing):
     """The log file and its records.
 
     Parameters
@@ -180,12 +184,6 @@ class MatchLog:
             if known.get(name, version) != version:
                 raise OptionError(f"{name} was {known[name]} and is now {version}: go on with the same, or {REMEDY}")
 
-    def __enter__(self) -> Self:
-        """Return the log for a ``with`` block."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the file at the end of a ``with`` block."""
+    def close(self) -> None:
+        """Close the file."""
         self._journal.close()

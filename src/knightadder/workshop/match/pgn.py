@@ -8,13 +8,11 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import chess
 import chess.pgn
 
-from knightadder.runs import append_whole, appending
+from knightadder.runs import Closing, append_whole, appending
 from knightadder.workshop.match.competitors import Competitor
 from knightadder.workshop.match.journal import Fixture
 from knightadder.workshop.match.referee import Game, PlayedMove
@@ -92,7 +90,7 @@ def _event(fixture: Fixture) -> str:
     return f"{fixture.white} against {fixture.black}"
 
 
-class PgnFile:
+class PgnFile(Closing):
     """A file to which games are appended, each completely or not at all.
 
     An incomplete game of this match at its end, left by a crash, is removed. Other contents are kept.
@@ -154,12 +152,6 @@ class PgnFile:
                 self._stream.truncate(end)
             raise
 
-    def __enter__(self) -> Self:
-        """Return the file for a ``with`` block."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the file at the end of a ``with`` block."""
+    def close(self) -> None:
+        """Close the file."""
         self._held.close()

@@ -1,0 +1,192 @@
+"""Plays the games of a match on the workers of a pool, each of which keeps its engines from game to game.
+
+The engines belong to the task, and are no actors of Dask, because an actor is lost with its worker, and the calls to it
+are not repeated. A pool repeats the tasks of lost workers, here as everywhere, and its workers need not be Dask's.
+
+An item is one game, not a pair, so that a finished game counts even if the other one of its pair is broken off.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import signal
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+
+from knightadder.engine.errors import EngineError
+from knightadder.workshop.match.competitors import Competitor
+from knightadder.workshop.match.journal import Fixture, Record
+from knightadder.workshop.match.pgn import game_text
+from knightadder.workshop.match.referee import Rules, Side, play_game
+from knightadder.workshop.match.speed import Speed
+from knightadder.workshop.openings import BookLine
+from knightadder.workshop.uci_client import UciClient
+
+# A machine that is taken away may end the engines shortly before the worker. So an engine that such a signal has ended
+# is at fault only if the worker is still there after this time.
+_FAREWELL_SECONDS = 10.0
+_FAREWELLS = {-getattr(signal, name, 0) for name in ("SIGTERM", "SIGKILL", "SIGINT", "SIGHUP")} - {0}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a worker made of a game.
+
+    Attributes
+    ----------
+    record : Record or None
+        The game; None if an engine did not start.
+    pgn : str
+        The game's PGN.
+    absent, error : str
+        Name of the engine that did not start, and why.
+    notes : list of str
+        What the user should know of the worker, in lines.
+    """
+
+    record: Record | None
+    pgn: str = ""
+    absent: str = ""
+    error: str = ""
+    notes: Sequence[str] = ()
+
+    @classmethod
+    def read(cls, data: bytes, fixture: Fixture) -> Outcome:
+        """Return the outcome of a game from what `GamePlayer` returned; EngineError if it is something else."""
+        try:
+            values = json.loads(data)
+            record = values["record"] and Record.read(values["record"], fixture)
+            pgn, absent, error = (str(values[key]) for key in ("pgn", "absent", "error"))
+            return cls(record, pgn, absent, error, [str(note) for note in values["notes"]])
+        except (ValueError, TypeError, AttributeError, LookupError):
+            game = f"round {fixture.round + 1}, {fixture.white} - {fixture.black}"
+            raise EngineError(f"{game} came damaged from a worker") from None
+
+
+class GamePlayer:
+    """The task that plays a game: it maps a fixture with its opening to an `Outcome`, as JSON.
+
+    Parameters
+    ----------
+    competitors : mapping of str to Competitor
+        The engines, by name.
+    versions : mapping of str to str
+        The engines' own names, which have to be the same on every machine.
+    rules : Rules
+        The rules of the games.
+    sources : mapping of str to str, optional
+        By name, the digest of the sources of each engine that is a Knightadder, to be checked on other machines. None
+        if all games are played on this machine.
+    reference : int, optional
+        Nodes per second of ``knightadder bench`` for which the limits of time are meant; None if they are not scaled.
+    """
+
+    def __init__(
+        self,
+        competitors: Mapping[str, Competitor],
+        versions: Mapping[str, str],
+        rules: Rules,
+        sources: Mapping[str, str] | None = None,
+        reference: int | None = None,
+    ) -> None:
+        self._competitors = {
+            name: replace(each, folder=each.folder and each.folder.absolute()) for name, each in competitors.items()
+        }
+        self._versions = versions
+        self._rules = rules
+        self._sources = sources
+        self._reference = reference
+        self._clients: dict[str, UciClient] = {}
+        self._absent: dict[str, str] = {}  # errors, by engine
+        self._scale: float | None = None
+        self._notes: list[str] = []
+        self._playing = self._closed = False
+
+    def __call__(self, item: tuple[Fixture, BookLine]) -> bytes:
+        """Play a game; EngineError if the tables of the rules cannot be used, or the run has ended."""
+        self._playing = True
+        try:
+            if self._scale is None:
+                self._set_scale()
+            outcome = self._play(*item)
+        finally:
+            self._playing = False
+        if self._closed:  # the game has ended because its engines were killed
+            raise EngineError("the run has ended")
+        return json.dumps(asdict(outcome), separators=(",", ":")).encode()
+
+    def close(self) -> None:
+        """End the engines; a game that is running is aborted."""
+        self._closed = True
+        for client in list(self._clients.values()):
+            if self._playing:
+                client.kill()
+            else:
+                client.close()
+
+    def _set_scale(self) -> None:
+        """Measure the speed of this worker, if limits of time have to be scaled, and scale them."""
+        self._scale = 1.0
+        if self._reference is not None:
+            speed = Speed.measured()
+            self._scale, self._notes = speed.factor(self._reference), speed.notes(self._reference)
+            self._competitors = {
+                name: replace(each, allowance=each.allowance.scaled(self._scale))
+                for name, each in self._competitors.items()
+            }
+
+    def _play(self, fixture: Fixture, opening: BookLine) -> Outcome:
+        notes, self._notes = self._notes, []
+        names = fixture.white, fixture.black
+        self._seat(*names)
+        for name in names:
+            if name in self._absent:
+                return Outcome(None, absent=name, error=self._absent[name], notes=notes)
+        white, black = (self._competitors[name] for name in names)
+        first, second = (Side(self._clients[each.name], each.allowance) for each in (white, black))
+        game = play_game(first, second, opening, self._rules)
+        if self._sources is not None and game.fault and not self._closed:
+            culprit = first if game.fault.white else second
+            if not culprit.client.running and culprit.client.process.returncode in _FAREWELLS:
+                time.sleep(_FAREWELL_SECONDS)
+        record = Record.of(fixture, game, self._versions, self._scale or 1.0)
+        return Outcome(record, game_text(fixture, game, white, black, self._rules.chess960), notes=notes)
+
+    def _seat(self, *names: str) -> None:
+        """Start these engines if they are not running, and close all others."""
+        for name, client in list(self._clients.items()):
+            if name not in names or not client.running:
+                del self._clients[name]
+                client.close()
+        for name in names:
+            if self._closed:
+                raise EngineError("the run has ended")
+            if name not in self._clients and name not in self._absent:
+                try:
+                    self._clients[name] = self._start(self._competitors[name])
+                except EngineError as error:
+                    self._absent[name] = str(error)
+
+    def _start(self, competitor: Competitor) -> UciClient:
+        """Start an engine, and make sure that it is the same one as everywhere."""
+        name, elsewhere = competitor.name, ""
+        if self._sources is not None:
+            elsewhere = f" on {platform.node()}"
+            if self._sources.get(name) not in (None, competitor.package_digest()):
+                raise EngineError(f"{name} has other sources{elsewhere}")
+        try:
+            client = competitor.start(self._rules.chess960)
+        except EngineError as error:
+            raise EngineError(f"{error}{elsewhere}") from None
+        if client.name != self._versions[name]:
+            client.close()
+            raise EngineError(f"{name} was {self._versions[name]} and is now {client.name}{elsewhere}")
+        return client
+
+
+def sources_of(competitors: Mapping[str, Competitor]) -> dict[str, str]:
+    """Return the digest of the sources of each engine that is a Knightadder, by name."""
+    digests = {name: each.package_digest() for name, each in competitors.items()}
+    return {name: digest for name, digest in digests.items() if digest}
