@@ -14,7 +14,7 @@ def short_games(monkeypatch):
 def no_games(monkeypatch):
     """See to it that no game is begun."""
 
-    def play_pair(*_):
+    def open_pool(*_):
         raise AssertionError
 
-    monkeypatch.setattr("knightadder.workshop.selfplay.SelfPlay.play_pair", play_pair)
+    monkeypatch.setattr("knightadder.workshop.tune.trials.open_pool", open_pool)

@@ -12,6 +12,8 @@ from knightadder.workshop.tune.screening import Factor
 from knightadder.workshop.tune.screening_run import read_factors
 from knightadder.workshop.tune.trials import Results
 
+pytestmark = pytest.mark.usefixtures("inline_pool")
+
 A, B, C = ([each.name, each.low, each.high] for each in PARAMETERS[:3])
 SINGLE = f"{A[0]}={A[1]}:{A[2]}"
 GROUP = f"both:{B[0]}={B[2]}:{B[1]},{C[0]}={C[1]}:{C[2]}"

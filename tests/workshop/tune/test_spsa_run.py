@@ -1,8 +1,13 @@
 """`knightadder tune spsa`: whole runs, going on from the state, and bad arguments."""
 
+import os
 import re
+import signal
 
 import pytest
+from distributed import Client
+from inline_pool import thread_pool
+from local_cluster import local_cluster
 
 from knightadder import cli
 from knightadder.core.search.parameters import PARAMETERS, Parameter
@@ -12,6 +17,8 @@ from knightadder.workshop.openings import load_book
 from knightadder.workshop.tune import trials
 from knightadder.workshop.tune.spsa import Spsa, Tunable
 from knightadder.workshop.tune.trials import Results, run_trials
+
+pytestmark = pytest.mark.usefixtures("inline_pool")
 
 QUICK = ("--nodes", "60", "--hash", "1")
 
@@ -56,6 +63,28 @@ def test_a_short_run_of_all_parameters(capsys, tmp_path, short_games):
     again = _run(capsys, *arguments, "--state", file)
     assert (again[0], again[2]) == (0, "")
     assert again[1].splitlines() == lines[2:]
+
+
+def test_the_values_are_the_same_by_processes_and_a_cluster_whose_workers_are_killed(capsys, monkeypatch, tmp_path):
+    arguments = ["--iterations", 12, *QUICK, "--r-end", 1]
+    expected = _values(_run(capsys, *arguments)[1])
+    monkeypatch.undo()  # no threads, but processes
+    assert _values(_run(capsys, *arguments, "--concurrency", 2)[1]) == expected
+    add, state = Results.add, tmp_path / "state.jsonl"
+    with local_cluster() as cluster:
+        with Client(cluster) as client:  # asked now, because those that are killed do not answer
+            processes = list(client.run(os.getpid).values())
+
+        def add_and_kill(self, results):
+            add(self, results)
+            if processes:
+                os.kill(processes.pop(), signal.SIGKILL)
+
+        monkeypatch.setattr(Results, "add", add_and_kill)
+        out = _run(capsys, *arguments, "--cluster", cluster.scheduler_address, "--state", state)[1]
+    assert _values(out) == expected
+    assert processes == []
+    assert len(state.read_text().splitlines()) == 13
 
 
 def test_only_the_parameters_named(capsys, short_games):
@@ -103,8 +132,8 @@ def finished(tmp_path):
         "sources of the engine": source_digest(),
     }
     spsa = Spsa([parameter], 2)
-    with Results(file, spsa, setup) as results:
-        run_trials(spsa, [lambda trial: (1, 0)], results.add, lambda: None)
+    with Results(file, spsa, setup) as results, thread_pool(lambda item: bytes([2, 1])) as pool:
+        run_trials(spsa, pool, load_book(), results.add)
     return file, ["--iterations", 2, *QUICK, "--parameters", PARAMETERS[0].name, "--state", file]
 
 

@@ -1,17 +1,24 @@
 """Trials of a method: the order of their results, going on from the journal, and what the journal refuses."""
 
+import pickle
 import threading
 from random import Random
 
 import pytest
+from inline_pool import thread_pool
 
-from knightadder.engine.errors import OptionError
+from knightadder.engine.errors import EngineError, OptionError
+from knightadder.workshop.openings import load_book
+from knightadder.workshop.selfplay import StoppedError
 from knightadder.workshop.tune.spsa import Spsa, Tunable
-from knightadder.workshop.tune.trials import Results, run_trials
+from knightadder.workshop.tune.trials import AHEAD, Results, Trial, TrialPlayer, run_trials
 
 # SPSA, since its trials depend on the results before them.
 TUNABLES = [Tunable("a", 5, 0, 10, 0.5), Tunable("b", 500, 0, 1000, 50.0)]
 SETUP = {"nodes": 100}
+
+
+BOOK = load_book()
 
 
 def _play(trial):
@@ -24,15 +31,21 @@ def _nothing(*_):
     pass
 
 
+def run_with(method, play=_play, on_results=_nothing, threads=1):
+    """Play all trials of a method by a function that gives the results of a trial."""
+    with thread_pool(lambda item: bytes(1 + result for result in play(item[0])), threads) as pool:
+        run_trials(method, pool, BOOK, on_results)
+
+
 # --- playing -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("concurrency", [1, 3])
-def test_the_outcome_does_not_depend_on_the_number_of_threads(concurrency):
+@pytest.mark.parametrize("threads", [1, 3])
+def test_the_outcome_does_not_depend_on_the_number_of_workers(threads):
     expected, found = Spsa(TUNABLES, 200, 0.1), Spsa(TUNABLES, 200, 0.1)
     while expected.trials:
         expected.answer(sum(_play(expected.trials[0])))
-    run_trials(found, [_play] * concurrency, _nothing, _nothing)
+    run_with(found, threads=threads)
     assert found.theta == expected.theta != [5.0, 500.0]
 
 
@@ -46,41 +59,58 @@ def test_results_count_in_the_order_of_the_trials():
             assert later.wait(60)
         if trial.number == 5:
             later.set()
-        return [trial.number]
+        return trial.number % 3 - 1, trial.number // 3 - 1
 
     heard = []
-    run_trials(spsa, [play] * 2, lambda results: heard.append((spsa.done, *results)), _nothing)
-    assert heard == [(number, number) for number in range(1, 9)]
+    run_with(spsa, play, lambda results: heard.append((spsa.done, results)), threads=2)
+    assert heard == [(number, [number % 3 - 1, number // 3 - 1]) for number in range(1, 9)]
     assert sorted(numbers) == list(range(1, 9))
 
 
-def test_no_player_plays_two_trials_at_once():
-    spsa = Spsa(TUNABLES, 60)
-    busy = [threading.Lock() for _ in range(3)]
+def test_the_first_trial_may_be_the_last_to_end():
+    """No more trials are drawn until it has ended, however many workers there are."""
+    spsa, others = Spsa(TUNABLES, AHEAD + 5), threading.Semaphore(0)
 
-    def player(lock):
-        def play(trial):
-            assert lock.acquire(blocking=False)
-            try:
-                return _play(trial)
-            finally:
-                lock.release()
+    def play(trial):
+        if trial.number == 1:
+            assert all(others.acquire(timeout=60) for _ in range(AHEAD - 1))
+            assert not others.acquire(blocking=False)
+        else:
+            others.release()
+        return 0, 0
 
-        return play
-
-    run_trials(spsa, [player(lock) for lock in busy], _nothing, _nothing)
-    assert spsa.done == 60
+    run_with(spsa, play, threads=2)
+    assert spsa.done == AHEAD + 5
 
 
 def test_what_goes_wrong_in_a_game_is_heard_of():
-    stopped = []
-
     def play(trial):
         raise ZeroDivisionError
 
-    with pytest.raises(ZeroDivisionError):
-        run_trials(Spsa(TUNABLES, 60), [play] * 2, _nothing, lambda: stopped.append(True))
-    assert stopped == [True]
+    with pytest.raises(EngineError, match=r"^a worker failed: ZeroDivisionError"):
+        run_with(Spsa(TUNABLES, 60), play)
+
+
+@pytest.mark.parametrize("data", [b"", b"\1", b"\1\3", b"\1\1\1", None, [1, 1]])
+def test_damaged_results_are_refused(data):
+    with (
+        thread_pool(lambda item: data) as pool,
+        pytest.raises(EngineError, match=r"^the results of a trial came damaged from a worker$"),
+    ):
+        run_trials(Spsa(TUNABLES, 4), pool, BOOK, _nothing)
+
+
+def test_a_closed_player_plays_no_more():
+    trial = Trial(1, (), (), ())
+    for player in (TrialPlayer((), 20, 1), pickle.loads(pickle.dumps(TrialPlayer((), 20, 1)))):
+        assert len(TrialPlayer.results(player((trial, BOOK.opening(0))))) == 2
+        player.close()
+        with pytest.raises(StoppedError):
+            player((trial, BOOK.opening(0)))
+    unused = TrialPlayer((), 20, 1)
+    unused.close()
+    with pytest.raises(StoppedError):
+        unused((trial, BOOK.opening(0)))
 
 
 # --- the results ---------------------------------------------------------------------------------------------------
@@ -90,7 +120,7 @@ def test_what_goes_wrong_in_a_game_is_heard_of():
 def test_going_on_after_ctrl_c_is_the_same_as_an_unbroken_run(tmp_path, broken_off):
     unbroken = Spsa(TUNABLES, 120, 0.1)
     all_games = Results(None, unbroken, SETUP)
-    run_trials(unbroken, [_play], all_games.add, _nothing)
+    run_with(unbroken, on_results=all_games.add)
 
     file = tmp_path / "results.jsonl"
     spsa = Spsa(TUNABLES, 120, 0.1)
@@ -102,12 +132,12 @@ def test_going_on_after_ctrl_c_is_the_same_as_an_unbroken_run(tmp_path, broken_o
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            run_trials(spsa, [_play] * 2, on_results, _nothing)
+            run_with(spsa, on_results=on_results, threads=2)
 
     again = Spsa(TUNABLES, 120, 0.1)
     with Results(file, again, SETUP) as results:
         assert again.done == broken_off
-        run_trials(again, [_play] * 2, results.add, _nothing)
+        run_with(again, on_results=results.add, threads=2)
     assert again.theta == unbroken.theta != [5.0, 500.0]
     assert results.counts == all_games.counts
     assert sum(results.counts) == 240
@@ -119,7 +149,7 @@ def played(tmp_path):
     file = tmp_path / "results.jsonl"
     spsa = Spsa(TUNABLES, 4)
     with Results(file, spsa, SETUP) as results:
-        run_trials(spsa, [_play], results.add, _nothing)
+        run_with(spsa, on_results=results.add)
     return file
 
 

@@ -1,7 +1,7 @@
 """Trials of search parameters: pairs of games between two sets of values, from which a method learns.
 
-The games are played within this process, several at once. The results are kept in a journal, from which the same
-command goes on.
+The workers of a pool (`knightadder.executor`) play the games, each of them within its process. The results are kept in
+a journal, from which the same command goes on.
 """
 
 from __future__ import annotations
@@ -13,34 +13,29 @@ import time
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
-from queue import SimpleQueue
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from knightadder.arguments import positive
 from knightadder.engine.errors import EngineError, OptionError
+from knightadder.executor import Pool, add_cluster, open_pool
 from knightadder.progress import progress
-from knightadder.runs import Journal, source_digest
+from knightadder.runs import Closing, Journal, source_digest
 from knightadder.workshop.book_argument import add_openings, read_book
 
 if TYPE_CHECKING:
     from knightadder.core.search.parameters import Parameter
-    from knightadder.workshop.openings import Book
-
-# Plays a trial, and returns the results for its first set: 1, 0 or -1 per game.
-Play: TypeAlias = Callable[["Trial"], Sequence[int]]
+    from knightadder.workshop.openings import Book, BookLine
+    from knightadder.workshop.selfplay import SelfPlay
 
 # Each trial is drawn this many trials ahead, from what was known at that time. So the outcome does not depend on the
-# machine's speed or number of threads, and no thread waits for a long game. Such a small delay does no harm.
+# speed or number of workers, and no worker waits for a long game. Such a small delay does no harm. No more workers than
+# these are busy at once.
 AHEAD = 32
 
 FORMAT = 2
 REMEDY = "give another --state"
-
-_POLL_SECONDS = 0.1
 
 
 # --- the method ----------------------------------------------------------------------------------------------------
@@ -130,7 +125,9 @@ class Method(ABC):
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Declare the arguments of `run_method`."""
     command.add_argument("--nodes", type=positive, default=20_000, metavar="N", help="nodes a move; 20000 by default")
-    command.add_argument("--concurrency", type=positive, default=1, metavar="N", help="games at once; 1 by default")
+    where = command.add_mutually_exclusive_group()
+    where.add_argument("--concurrency", type=positive, default=1, metavar="N", help="games at once; 1 by default")
+    add_cluster(where)
     add_openings(command)
     command.add_argument("--seed", type=int, default=1, metavar="N", help="of all chance; 1 by default")
     command.add_argument("--state", type=Path, metavar="FILE", help="JSON lines; the same command goes on from there")
@@ -207,6 +204,59 @@ def run_method(
 # --- the games -----------------------------------------------------------------------------------------------------
 
 
+class TrialPlayer:
+    """The task that plays a trial: it maps the trial with its opening to the results for the first set, see `results`.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the parameters whose values the trials have.
+    nodes, megabytes : int
+        See `knightadder.workshop.selfplay.SelfPlay`.
+    """
+
+    def __init__(self, names: Sequence[str], nodes: int, megabytes: int) -> None:
+        self._names, self._nodes, self._megabytes = names, nodes, megabytes
+        self._player: SelfPlay | None = None
+        self._closed = False
+
+    def __call__(self, item: tuple[Trial, BookLine]) -> bytes:
+        """Play both games of a trial; EngineError if that is not possible."""
+        from knightadder.core.native.building import CoreError
+
+        trial, opening = item
+        first, second = (dict(zip(self._names, values, strict=True)) for values in (trial.plus, trial.minus))
+        try:
+            if self._player is None:
+                from knightadder.workshop.selfplay import SelfPlay
+
+                self._player = SelfPlay(self._nodes, self._megabytes)
+            if self._closed:
+                self._player.stop()
+            return bytes(1 + result for result in self._player.play_pair(opening, first, second))
+        except CoreError as error:
+            raise EngineError(str(error)) from None
+
+    def close(self) -> None:
+        """Abort the game that is running."""
+        self._closed = True
+        if self._player is not None:
+            self._player.stop()
+
+    @staticmethod
+    def results(data: bytes) -> list[int]:
+        """Return the results, 1, 0 or -1 for each game, from what a call returned.
+
+        Raises
+        ------
+        EngineError
+            If it is something else.
+        """
+        if not (isinstance(data, bytes) and len(data) == 2 and set(data) <= {0, 1, 2}):
+            raise EngineError("the results of a trial came damaged from a worker")
+        return [byte - 1 for byte in data]
+
+
 def _play(
     method: Method, results: Results, book: Book, arguments: argparse.Namespace, summary: Callable[[], str]
 ) -> None:
@@ -215,78 +265,64 @@ def _play(
 
     from knightadder.engine.loader import compile_core
 
-    compile_core()  # before the threads start
-    from knightadder.workshop.selfplay import SelfPlay
+    compile_core()  # before the playing processes start
 
-    players = [SelfPlay(arguments.nodes, arguments.hash) for _ in range(arguments.concurrency)]
-
-    def play_with(player: SelfPlay) -> Play:
-        def play(trial: Trial) -> Sequence[int]:
-            first, second = (dict(zip(method.names, values, strict=True)) for values in (trial.plus, trial.minus))
-            return player.play_pair(book.opening(trial.number - 1), first, second)
-
-        return play
-
-    def stop() -> None:
-        for player in players:
-            player.stop()
-
-    with _display(method, results, arguments.interval, summary) as show:
+    player = TrialPlayer(method.names, arguments.nodes, arguments.hash)
+    with (
+        open_pool(player, arguments.cluster, arguments.concurrency) as pool,
+        _display(method, results, arguments.interval, summary, pool.place) as show,
+    ):
 
         def on_results(pair: Sequence[int]) -> None:
             results.add(pair)
             show()
 
-        run_trials(method, [play_with(player) for player in players], on_results, stop)
+        run_trials(method, pool, book, on_results)
 
 
-def run_trials(
-    method: Method, plays: Sequence[Play], on_results: Callable[[Sequence[int]], None], stop: Callable[[], None]
-) -> None:
+def run_trials(method: Method, pool: Pool, book: Book, on_results: Callable[[Sequence[int]], None]) -> None:
     """Play all trials, several at once.
 
     Parameters
     ----------
     method : Method
         The method; receives the results in the order of the trials, even if they finish in another order.
-    plays : sequence of callable
-        Called in threads, each for one trial at a time.
+    pool : Pool
+        Workers with a `TrialPlayer`.
+    book : Book
+        The openings of the trials.
     on_results : callable
-        Called in the calling thread with the results of each trial, in their order, after `method` has received them.
-    stop : callable
-        Aborts the running games; always called before this function returns or raises.
+        Called with the results of each trial, in their order, after `method` has received them.
+
+    Raises
+    ------
+    EngineError
+        If a worker fails.
     """
-    idle: SimpleQueue[Play] = SimpleQueue()
-    for play in plays:
-        idle.put(play)
+    waiting, done = deque(method.trials), dict[int, list[int]]()
 
-    def play_next(trial: Trial) -> Sequence[int]:
-        play = idle.get()
-        try:
-            return play(trial)
-        finally:
-            idle.put(play)
+    def items() -> Iterator[tuple[Trial, BookLine] | None]:
+        while method.trials:
+            if waiting:
+                trial = waiting.popleft()
+                yield trial, book.opening(trial.number - 1)
+            else:  # all those that are drawn are being played
+                yield None
 
-    pool = ThreadPoolExecutor(len(plays))
-    try:
-        running = deque(pool.submit(play_next, trial) for trial in method.trials)
-        while running:
-            while not running[0].done():  # polls, since Ctrl-C does not end a wait on every system
-                wait([running[0]], _POLL_SECONDS)
-            results = running.popleft().result()
+    for (played, _), data in pool.run(items()):
+        done[played.number] = TrialPlayer.results(data)
+        while method.trials and method.trials[0].number in done:
+            results = done.pop(method.trials[0].number)
             trial = method.answer(sum(results))
             if trial is not None:
-                running.append(pool.submit(play_next, trial))
+                waiting.append(trial)
             on_results(results)
-    finally:
-        stop()
-        pool.shutdown(cancel_futures=True)
 
 
 # --- the results ---------------------------------------------------------------------------------------------------
 
 
-class Results:
+class Results(Closing):
     """The results of all trials, in a journal from which a run can be continued.
 
     Parameters
@@ -341,14 +377,8 @@ class Results:
         """Return a line with the number of pairs and the counts."""
         return f"{self._method.done} of {self._method.total} pairs: {self} for the first of the two sets"
 
-    def __enter__(self) -> Self:
-        """Return the results for a ``with`` block."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the file at the end of a ``with`` block."""
+    def close(self) -> None:
+        """Close the file."""
         self._journal.close()
 
 
@@ -365,7 +395,7 @@ def _read(entry: dict[str, Any]) -> tuple[int, list[int]]:
 
 @contextlib.contextmanager
 def _display(
-    method: Method, results: Results, interval: int, summary: Callable[[], str]
+    method: Method, results: Results, interval: int, summary: Callable[[], str], place: Callable[[], str]
 ) -> Iterator[Callable[[], None]]:
     """Show the progress: a bar on a terminal, else a line for each `interval` pairs of games and for the last."""
     first, begun = method.done, time.perf_counter()
@@ -377,7 +407,7 @@ def _display(
         return done % interval == 0 or not method.trials
 
     with progress(method.total, first, "pairs", due=due) as update:
-        yield lambda: update(method.done, f"{speed()}  {results}  {summary()}".rstrip())
+        yield lambda: update(method.done, f"{speed()}  {results}  {summary()}  {place()}".rstrip())
 
 
 def print_table(results: Results, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
