@@ -40,6 +40,19 @@ def test_what_is_written_is_read_again(log):
     assert _records(log) == RECORDS
 
 
+def test_a_log_of_an_older_version_is_read(log):
+    """It does not say by how much clocks were scaled, since none was."""
+    header, *lines = log.read_text().splitlines()
+    older = [json.dumps({key: value for key, value in json.loads(line).items() if key != "scale"}) for line in lines]
+    assert older != lines
+    log.write_text("\n".join([header, *older, ""]))
+    assert _records(log) == RECORDS
+    with MatchLog(log, {**SETUP, "scale": None}, PAIRINGS) as journal:
+        assert journal.records == RECORDS
+    with pytest.raises(OptionError, match="with other scale"):
+        MatchLog(log, {**SETUP, "scale": 1000}, PAIRINGS)
+
+
 def test_games_are_numbered_in_the_order_of_their_rounds(tmp_path):
     file = tmp_path / "match.jsonl"
     pairings = [("A", "B"), ("A", "C")]

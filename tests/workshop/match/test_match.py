@@ -10,10 +10,13 @@ import subprocess
 import sys
 import threading
 from collections import Counter
+from concurrent.futures import wait
 from pathlib import Path
 
 import chess.pgn
 import pytest
+from engine_process import TIMEOUT
+from inline_pool import ThreadPool
 
 from knightadder import cli
 from knightadder.runs import locked
@@ -207,6 +210,28 @@ def test_a_match_goes_on_from_its_log(capsys, tmp_path, two, interrupt_game, mon
     assert _fixtures(log) == _fixtures(whole)
     assert _run(capsys, *two, "--games", "8", "--log", str(log))[0] == 0
     assert len(_log(log)) == 8
+
+
+def test_ctrl_c_keeps_the_games_that_are_finished(capsys, tmp_path, two, monkeypatch):
+    log, games = tmp_path / "m.jsonl", []
+    submit, add = ThreadPool.submit, Standings.add
+
+    def remember(self, item):
+        games.append(submit(self, item))
+        return games[-1]
+
+    def interrupt(self, record):
+        add(self, record)
+        if self.games == 1:
+            assert not wait(games, TIMEOUT).not_done
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(ThreadPool, "submit", remember)
+    monkeypatch.setattr(Standings, "add", interrupt)
+    status, out, _ = _run(capsys, *two, "--games", "8", "--concurrency", "2", "--log", str(log))
+    assert status == 130
+    assert len(games) == len(_log(log)) == 4
+    assert re.search(r"^ +Games +4, ", out, re.MULTILINE)
 
 
 def test_the_log_of_another_match_is_refused(capsys, tmp_path, two):

@@ -10,9 +10,9 @@ import platform
 import time
 from dataclasses import dataclass
 
-# Nodes per second of `knightadder bench` for which limits of time are meant: one core of the machine that plays the
-# games of docs/strength-log.md.
-REFERENCE = 1_500_000
+# Nodes per second of `knightadder bench` for which limits of time are meant: roughly those of one idle core of the
+# machine that plays the games of docs/strength-log.md.
+REFERENCE = 2_000_000
 
 _FAIR_SHARE = 0.9  # of a core; a worker that gets less shares its cores with other work
 
