@@ -113,12 +113,14 @@ class GamePlayer:
             outcome = self._play(*item)
         finally:
             self._playing = False
+            if self._closed:
+                self.close()
         if self._closed:  # the game has ended because its engines were killed
             raise EngineError("the run has ended")
         return json.dumps(asdict(outcome), separators=(",", ":")).encode()
 
     def close(self) -> None:
-        """End the engines; a game that is running is aborted."""
+        """End the engines; a game that is running is aborted, and its thread then waits for their end."""
         self._closed = True
         for client in list(self._clients.values()):
             if self._playing:
