@@ -41,13 +41,10 @@ def wait_until(true):
         time.sleep(0.01)
 
 
-def engines_of(mark):
-    """Give the processes with this word in their command."""
-    return [
-        process.pid
-        for process in psutil.process_iter(["cmdline"])
-        if any(mark in word for word in process.info["cmdline"] or ())
-    ]
+def engines_of(folder):
+    """Give the engines that a test has marked with its folder."""
+    mark = f"mark={folder}"
+    return [process.pid for process in psutil.process_iter(["cmdline"]) if mark in (process.info["cmdline"] or ())]
 
 
 # --- one worker ----------------------------------------------------------------------------------------------------
@@ -220,7 +217,11 @@ def match(capsys, tmp_path, fake_command):
         log, pgn = tmp_path / f"{name}.jsonl", tmp_path / f"{name}.pgn"
         words = ["--each", "nodes=1", "--max-moves", "15", "--games", "12", "--log", log, "--pgn", pgn]
         for engine in "AB":
-            words += ["--engine", f"name={engine}", f"cmd={shlex.join(fake_command(f'game={ord(engine)}'))}"]
+            words += [
+                "--engine",
+                f"name={engine}",
+                f"cmd={shlex.join(fake_command(f'game={ord(engine)}', f'mark={tmp_path}'))}",
+            ]
         status = cli.main(["match", *map(str, words), *map(str, arguments)])
         games = {}
         with pgn.open() as stream:
@@ -246,7 +247,7 @@ def after_games(monkeypatch):
     return call
 
 
-def test_the_games_are_the_same_by_processes_and_a_cluster_whose_workers_are_killed(match, after_games):
+def test_the_games_are_the_same_by_processes_and_a_cluster_whose_workers_are_killed(match, after_games, tmp_path):
     status, expected, err = match("one")
     assert (status, len(expected), err) == (0, 12, "")
     assert match("two", "--concurrency", 2) == (0, expected, "")
@@ -263,7 +264,7 @@ def test_the_games_are_the_same_by_processes_and_a_cluster_whose_workers_are_kil
         status, games, _ = match("killed", "--cluster", cluster.scheduler_address)
     assert (status, games) == (0, expected)
     assert len(killed) == 3
-    wait_until(lambda: not engines_of("game=65"))
+    wait_until(lambda: not engines_of(tmp_path))
 
 
 def test_a_match_goes_on_after_its_scheduler_was_lost(match, after_games, monkeypatch, tmp_path):
@@ -295,7 +296,7 @@ def test_a_match_goes_on_after_its_scheduler_was_lost(match, after_games, monkey
             status, games, err = match("m", "--cluster", file)
         assert (status, 4 <= len(games) < 12) == (1, True)
         assert "the same command goes on from there\nknightadder: the cluster's scheduler is lost\n" in err
-        wait_until(lambda: not engines_of("game=65"))
+        wait_until(lambda: not engines_of(tmp_path))
         file.unlink()
         start()
         status, games, _ = match("m", "--cluster", file)
@@ -307,17 +308,17 @@ def test_a_match_goes_on_after_its_scheduler_was_lost(match, after_games, monkey
 
 
 @pytest.mark.parametrize("cluster", [None, "local:1"])
-def test_ctrl_c_ends_the_engines(cluster, play):
-    game = play({"A": ("do=silent", "seed=4711")})
+def test_ctrl_c_ends_the_engines(cluster, play, tmp_path):
+    game = play({"A": ("do=silent", f"mark={tmp_path}")})
 
     def items():
         yield FIXTURE, BookLine()
-        wait_until(lambda: engines_of("seed=4711"))
+        wait_until(lambda: engines_of(tmp_path))
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt), open_pool(game.player, cluster, 1) as pool:
         list(pool.run(items()))
-    wait_until(lambda: not engines_of("seed=4711"))
+    wait_until(lambda: not engines_of(tmp_path))
 
 
 def test_a_match_with_clocks_on_a_cluster(match, monkeypatch, tmp_path):
