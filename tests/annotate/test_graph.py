@@ -4,6 +4,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 from chess.engine import Cp, Mate, PovScore
+from matplotlib.figure import Figure
 
 from knightadder.annotate.evaluation import Evaluation
 from knightadder.annotate.graph import draw
@@ -47,3 +48,13 @@ def test_the_evaluations_and_the_marks_are_in_the_picture(tmp_path):
 def test_a_place_that_cannot_be_used(tmp_path):
     with pytest.raises(OptionError, match=r"cannot write .*: No such file"):
         draw(review_of([Cp(0), Cp(0)]), {}, 0, tmp_path / "nowhere" / "x.svg")
+
+
+@pytest.mark.parametrize(("plies", "first_ply"), [(1, 0), (2, 0), (3, 17), (60, 0)])
+def test_the_axis_has_whole_moves(tmp_path, monkeypatch, plies, first_ply):
+    drawn = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, *_, **__: drawn.append(figure))
+    draw(review_of([Cp(0)] * (plies + 1)), {}, first_ply, tmp_path / "x.svg")
+    [axes] = drawn[0].axes
+    ticks = axes.get_xticks()
+    assert len(ticks) > 0 and all(tick == int(tick) for tick in ticks)

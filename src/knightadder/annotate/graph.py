@@ -54,7 +54,7 @@ def draw(review: Review, headers: Mapping[str, str], first_ply: int, file: Path)
         points = [(move, win) for move, (ply, win) in zip(moves, known, strict=True) if ply in marked]
         if points:
             axes.plot(*zip(*points, strict=True), "o", color=colour, markersize=4, label=judgement.mark)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.set(ylim=(0, 100), ylabel="White's win %", xlabel="Move")
     if moves:
         axes.set_xlim(moves[0], max(moves[-1], moves[0] + 0.5))
