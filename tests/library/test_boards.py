@@ -89,7 +89,7 @@ def test_board_of_reads_fens(chess960: bool) -> None:
 def test_board_of_refuses_what_is_no_position() -> None:
     with pytest.raises(PositionError, match=r"^illegal position 3: atomic is not played here$"):
         board_of(chess.variant.AtomicBoard(), "position 3")
-    for text in ("", "start", "8/8/8/8/8/8/8/8 w - - 0 1", "9" * 10_000):
+    for text in ("", "start", "8/8/8/8/8/8/8/8 w - - 0 1", "9" * 10_000, f"{chess.STARTING_FEN}\x1b"):
         with pytest.raises(PositionError, match=r"^illegal position: ") as caught:
             board_of(text)
         assert len(str(caught.value)) < 200 and str(caught.value).isprintable()

@@ -363,6 +363,7 @@ def test_line_ends_empty_lines_and_junk(uci: UciProcess) -> None:
         "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR x KQkq - 0 1",
         "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - many 1",
         "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - -1 1",
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w\x1b[2J KQkq - 0 1",
     ],
 )
 def test_a_broken_fen_is_refused_and_the_old_position_stays(uci: UciProcess, fen: str) -> None:
@@ -371,6 +372,7 @@ def test_a_broken_fen_is_refused_and_the_old_position_stays(uci: UciProcess, fen
     answer = uci.ask(f"position fen {fen}")
     assert len(answer) == 1, answer
     assert answer[0].startswith("info string ")
+    assert ("\\x1b" in answer[0]) == ("\x1b" in fen)
     assert uci.fen() == old
     assert len(uci.ask(f"position fen {fen} moves e2e4")) == 1
     assert uci.fen() == old

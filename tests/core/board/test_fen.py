@@ -99,7 +99,7 @@ KINGS = "4k3/8/8/8/8/8/8/4K3"
         ("nnn1k3/pppppppp/8/8/8/8/8/4K3 w - -", "Black has more pieces than pawns can have become"),
         ("3Pk3/8/8/8/8/8/8/4K3 w - -", "a pawn stands on the first or last rank"),
         ("4k3/8/8/8/8/8/8/4K2p w - -", "a pawn stands on the first or last rank"),
-        (f"{KINGS} white - -", "the side to move is w or b, not white"),
+        (f"{KINGS} white - -", "the side to move is w or b, not 'white'"),
         (f"{KINGS} w K -", "castling right K without a rook"),
         (f"{KINGS} w h -", "castling right h without a rook"),
         (f"{KINGS} w X -", "'X' is no castling right"),
@@ -113,15 +113,26 @@ KINGS = "4k3/8/8/8/8/8/8/4K3"
         ("4k3/8/8/4p3/8/8/8/4K3 w - e3", "no pawn can just have passed over e3"),
         ("4k3/4p3/8/4p3/8/8/8/4K3 w - e6", "no pawn can just have passed over e6"),
         ("4k3/8/4n3/4p3/8/8/8/4K3 w - e6", "no pawn can just have passed over e6"),
-        (f"{KINGS} w - - -1 1", "the halfmove clock is a number up to 9999, not -1"),
-        (f"{KINGS} w - - ten 1", "the halfmove clock is a number up to 9999, not ten"),
-        (f"{KINGS} w - - 0 10000", "the move number is a number up to 9999, not 10000"),
+        (f"{KINGS} w - - -1 1", "the halfmove clock is a number up to 9999, not '-1'"),
+        (f"{KINGS} w - - ten 1", "the halfmove clock is a number up to 9999, not 'ten'"),
+        (f"{KINGS} w - - 0 10000", "the move number is a number up to 9999, not '10000'"),
     ],
 )
 def test_refusals(fen: str, message: str) -> None:
     with pytest.raises(FenError) as error:
         parse_fen(fen)
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize("field", range(6))
+@pytest.mark.parametrize("character", ["\0", "\a", "\b", "\x1b", "\x7f", "\x9b", "\u202e", "\udc80"])
+def test_characters_that_cannot_be_printed_are_shown_escaped(field: int, character: str) -> None:
+    fields = START.split()
+    fields[field] += character
+    with pytest.raises(FenError) as error:
+        parse_fen(" ".join(fields))
+    assert str(error.value).isprintable()
+    assert repr(character)[1:-1] in str(error.value)
 
 
 @pytest.mark.parametrize("digits", ["9" * 5000, "1" + "0" * 5000])
@@ -179,7 +190,7 @@ TEXTS = st.sampled_from(
         "4k3/P6p/8/2pP4/8/8/8/4K2R w K c6 0 1",
     ]
 )
-LETTERS = st.sampled_from("pnbrqkPNBRQK12345678/ wb-KQkqABCDEFGHabcdefgh09x\t\u3000\u0663\N{LATIN SMALL LETTER LONG S}")
+LETTERS = st.sampled_from("pnbrqkPNBRQK12345678/ wb-KQkqABCDEFGHabcdefgh09x\t\x07\x1b\u202e\u3000\u0663\u017f")
 CHANGES = st.lists(st.tuples(st.integers(0, 80), st.integers(0, 2), st.lists(LETTERS, max_size=2)), max_size=3)
 
 
@@ -190,8 +201,9 @@ def test_what_is_read_is_what_python_chess_reads(fen: str, changes: list[tuple[i
         fen = fen[:place] + "".join(letters) + fen[place + removed :]
     try:
         setup = parse_fen(fen)
-    except FenError:
+    except FenError as error:
         assert not sound_for_python_chess(fen)
+        assert str(error).isprintable()
         return
     assert sound_for_python_chess(fen)
     # The same position; python-chess takes a move number of 0 for 1 too.

@@ -42,15 +42,15 @@ _FAULTS = {
     5: "{side} has {count} kings",
     6: "{side} has more pieces than pawns can have become",
     7: "a pawn stands on the first or last rank",
-    8: "the side to move is w or b, not {field}",
+    8: "the side to move is w or b, not {field!r}",
     9: "{letter!r} is no castling right",
     10: "castling right {letter} without the king on its first rank",
     11: "castling right {letter} without a rook",
     12: "castling right {letter} given twice",
     13: "{field!r} is no en passant square",
     14: "no pawn can just have passed over {field}",
-    15: f"the halfmove clock is a number up to {_MAX_COUNTER}, not {{field}}",
-    16: f"the move number is a number up to {_MAX_COUNTER}, not {{field}}",
+    15: f"the halfmove clock is a number up to {_MAX_COUNTER}, not {{field!r}}",
+    16: f"the move number is a number up to {_MAX_COUNTER}, not {{field!r}}",
 }
 (
     _BAD_FIELDS,
