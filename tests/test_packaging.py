@@ -28,6 +28,8 @@ sys.path.insert(0, str(ROOT))
 import hatch_build  # noqa: E402
 
 HOST = hatch_build.chosen_platform()
+sys.path.insert(0, str(ROOT / "tools"))
+import build_wheels  # noqa: E402
 
 # Runs the command as an installation without Numba does.
 WITHOUT_NUMBA = """
@@ -184,6 +186,21 @@ def test_a_wheel_gets_no_images_of_other_sources(monkeypatch, tmp_path):
     hook = hatch_build.CustomBuildHook(str(ROOT), {}, None, None, "", "wheel")
     with pytest.raises(SystemExit, match="was not made from these sources"):
         hook.initialize("standard", {"force_include": {}})
+
+
+def test_sources_are_compiled_by_their_own_builder(tmp_path):
+    """Although this process has imported another one."""
+    package = tmp_path / "src" / "knightadder" / "core" / "native"
+    package.mkdir(parents=True)
+    for folder in (package, *package.parents[:2]):
+        (folder / "__init__.py").touch()
+    own = "def build(folder, targets, report):\n    for name in targets: (folder / name).write_text('compiled')\n"
+    (package / "building.py").write_text(own)
+    build_wheels.build_images(tmp_path / "src", tmp_path, ["one", "other"])
+    assert [(tmp_path / name).read_text() for name in ("one", "other")] == ["compiled", "compiled"]
+    (package / "building.py").write_text("def build(folder, targets, report): raise RuntimeError('no compiler')")
+    with pytest.raises(SystemExit, match="cannot be compiled"):
+        build_wheels.build_images(tmp_path / "src", tmp_path, ["one"])
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda workflow: workflow.name)

@@ -21,6 +21,13 @@ sys.path.insert(0, str(ROOT))
 
 from hatch_build import PLATFORMS  # noqa: E402
 
+_BUILD = """
+import pathlib, sys
+sys.path.insert(0, sys.argv[1])
+from knightadder.core.native.building import build
+build(pathlib.Path(sys.argv[2]), sys.argv[3:], print)
+"""
+
 
 def build(folder: Path, platforms: Sequence[str]) -> None:
     """Build the source distribution and some wheels.
@@ -41,10 +48,7 @@ def build(folder: Path, platforms: Sequence[str]) -> None:
         unpacked = source.with_name(source.name.removesuffix(".tar.gz"))
         images = Path(work, "images")
         images.mkdir()
-        sys.path.insert(0, str(unpacked / "src"))
-        from knightadder.core.native.building import build as build_images
-
-        build_images(images, list(targets), print)
+        build_images(unpacked / "src", images, list(targets))
         for platform in platforms:
             variables = {"KNIGHTADDER_TARGET": platform, "KNIGHTADDER_IMAGES": str(images)}
             _hatchling(unpacked, work, "wheel", variables)
@@ -52,6 +56,23 @@ def build(folder: Path, platforms: Sequence[str]) -> None:
         for file in [source, *Path(work).glob("*.whl")]:
             (folder / file.name).write_bytes(file.read_bytes())
             print(folder / file.name)
+
+
+def build_images(sources: Path, folder: Path, targets: Sequence[str]) -> None:
+    """Compile the core.
+
+    Parameters
+    ----------
+    sources : Path
+        The folder that has the package; its own builder compiles it, whatever this process has imported.
+    folder : Path
+        Where the images go.
+    targets : sequence of str
+        The names of the images.
+    """
+    done = subprocess.run([sys.executable, "-P", "-c", _BUILD, sources, folder, *targets])
+    if done.returncode:
+        sys.exit("build_wheels: the core cannot be compiled")
 
 
 def _hatchling(project: Path, folder: str, kind: str, variables: dict[str, str]) -> None:
