@@ -1,7 +1,8 @@
 # `make run` starts the engine and `make test` runs the tests: both first set up what they need in .venv.
 # PYTHON=python3.12 chooses the interpreter. ARGS="..." is passed on by run, test and bench.
 
-PYTHON ?= python3
+# OpenBench gives the interpreter that it has found as CC.
+PYTHON ?= $(if $(findstring python,$(notdir $(CC))),$(CC),python3)
 VENV := .venv
 BIN := $(VENV)/bin
 
@@ -85,33 +86,45 @@ clean: ## remove the environment, the compiled core and all caches in this folde
 	rm -rf $(VENV) build dist src/knightadder/core/native/*.image* docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
 	find src tests benchmarks tools docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# OpenBench calls `make EXE=name` (with EVALFILE= and CC=, which this engine has no use for), keeps the file `name` and
-# deletes the folder it was made in. So what the launcher runs is put elsewhere: an environment with what the engine and
-# its installation need for each pyproject.toml, an installation for each state of the sources.
+# OpenBench calls `make EXE=name CC=compiler EVALFILE=network`, keeps the file `name` and deletes the folder it was made
+# in. So what the launcher runs is put elsewhere: an environment with what the engine and its installation need for each
+# pyproject.toml, and an installation for each state of the sources and each network. ENVIRONMENT=folder uses a ready
+# environment instead.
 ifdef EXE
 BUILDS ?= $(or $(XDG_DATA_HOME),$(HOME)/.local/share)/knightadder
 DIGEST = $(PYTHON) -c 'import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest()[:16])'
-EXE_VENV := $(BUILDS)/venv-$(shell { echo $(PYTHON); cat pyproject.toml; } | $(DIGEST))
-EXE_SOURCE := $(BUILDS)/source-$(shell { find src -type f ! -name '*.py[co]' ! -name '*.image*' | LC_ALL=C sort; \
+EXE_VENV := $(or $(ENVIRONMENT),$(BUILDS)/venv-$(shell { echo $(PYTHON); cat pyproject.toml; } | $(DIGEST)))
+EXE_CORE := $(BUILDS)/source-$(shell { find src -type f ! -name '*.py[co]' ! -name '*.image*' | LC_ALL=C sort; \
   echo pyproject.toml; echo hatch_build.py; } | xargs tail -n +1 | $(DIGEST))
+EXE_SOURCE := $(EXE_CORE)$(if $(EVALFILE),-$(or $(shell $(DIGEST) 2>/dev/null < "$(EVALFILE)"),missing))
 EXE_NEEDS := import tomllib; all = tomllib.load(open("pyproject.toml", "rb")); project = all["project"]; \
   print(*all["build-system"]["requires"], *project["dependencies"], *project["optional-dependencies"]["compile"], sep="\n")
+EXE_CHECK := import sys; from knightadder.cli import exit_status; from knightadder.engine.evaluator import Evaluator; \
+  sys.exit(exit_status("EVALFILE", lambda: Evaluator(file=sys.argv[1]) and 0))
 
-$(EXE_VENV)/.installed:
+$(BUILDS)/venv-%/.installed:
 	@mkdir -p "$(BUILDS)"
 	$(call make-venv,$(EXE_VENV))
 	@"$(EXE_VENV)/bin/python" -c '$(EXE_NEEDS)' > "$(EXE_VENV)/requirements.txt"
 	@"$(EXE_VENV)/bin/python" $(PIP_INSTALL) --requirement "$(EXE_VENV)/requirements.txt"
 	@touch "$@"
 
-$(EXE_SOURCE): | $(EXE_VENV)/.installed
+$(EXE_CORE): | $(if $(ENVIRONMENT),,$(EXE_VENV)/.installed)
 	@rm -rf "$@.new"
 	@"$(EXE_VENV)/bin/python" $(PIP_INSTALL) --no-deps --no-build-isolation --target "$@.new" .
 	@mv "$@.new" "$@"
 
+$(EXE_CORE)-%: | $(EXE_CORE)
+	@PYTHONPATH="$(EXE_CORE)" "$(EXE_VENV)/bin/python" -P -c '$(EXE_CHECK)' "$(EVALFILE)"
+	@rm -rf "$@.new"
+	@cp -R "$(EXE_CORE)" "$@.new"
+	@cp "$(EVALFILE)" "$@.new/knightadder/data/default.nnue"
+	@mv "$@.new" "$@"
+
 # The launcher names itself in an otherwise unused -X option because OpenBench stops engines by the name of their file.
+# -P keeps Python from importing what lies in the working directory.
 exe: | $(EXE_SOURCE)
-	@printf '#!/bin/sh\nPYTHONPATH="%s" exec "%s" -X launcher="$$0" -m knightadder "$$@"\n' \
-	  "$(EXE_SOURCE)" "$(EXE_VENV)/bin/python" > "$(EXE)"
+	@printf '#!/bin/sh\nPYTHONPATH="%s" exec "%s" -P -X launcher="$$0" -m knightadder "$$@"\n' \
+	  "$(EXE_SOURCE)" "$(abspath $(EXE_VENV))/bin/python" > "$(EXE)"
 	@chmod +x "$(EXE)"
 endif

@@ -80,6 +80,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _uci()
     if arguments == ["xboard"]:
         return _xboard()
+    if arguments and arguments[0].startswith("genfens "):  # OpenBench passes lines of UCI: this one, and quit
+        arguments = arguments[0].split()
     parsed = build_parser().parse_args(arguments)
     return exit_status("knightadder", lambda: parsed.run(parsed))
 
@@ -132,6 +134,7 @@ def build_parser() -> "argparse.ArgumentParser":
     from knightadder.lichess import command as lichess
     from knightadder.tablebases import command as tablebases
     from knightadder.web import command as play
+    from knightadder.workshop import genfens
     from knightadder.workshop.datagen import command as datagen
     from knightadder.workshop.match import command as match
     from knightadder.workshop.suite import command as suite
@@ -186,6 +189,7 @@ def build_parser() -> "argparse.ArgumentParser":
     match.add_command(commands)
     tune.add_command(commands)
     datagen.add_command(commands)
+    genfens.add_command(commands)
     train.add_command(commands)
     book.add_command(commands)
     tablebases.add_command(commands)

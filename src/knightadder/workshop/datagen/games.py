@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import chess
@@ -118,8 +118,32 @@ class SelfPlayer:
             on_game(len(games[-1]) - HEADER - 1)
         return np.concatenate(games)
 
-    def _play(self, chance: random.Random) -> NDArray[np.uint32]:
-        """Play and return a game from the first good opening."""
+    def openings(self, chance: random.Random) -> Iterator[Game]:
+        """Yield positions in which games may begin, without end.
+
+        Parameters
+        ----------
+        chance : random.Random
+            Decides which ones.
+
+        Yields
+        ------
+        Game
+            The position; it is always the same object, and is not to be changed.
+
+        Raises
+        ------
+        OptionError
+            If no good opening is found.
+        PositionError
+            If the book has a bad opening.
+        """
+        while True:
+            self._play(chance, 1)
+            yield self._game
+
+    def _play(self, chance: random.Random, longest: int = LONGEST) -> NDArray[np.uint32]:
+        """Play and return a game from the first good opening; it ends after `longest` plies."""
         nodes = self._settings.nodes
         for _ in range(MOST_TRIES):
             if not self._set_up_opening(chance):
@@ -134,7 +158,7 @@ class SelfPlayer:
                 MOST_AHEAD,
                 self._game.ply,
                 self._header,
-                self._words[HEADER:],
+                self._words[HEADER : HEADER + longest + 1],
             )
             if moves:
                 return self._words[: HEADER + moves + 1].copy()

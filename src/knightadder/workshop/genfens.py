@@ -1,0 +1,107 @@
+"""The subcommand `genfens`: random openings, as OpenBench asks an engine for them."""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from knightadder.arguments import positive
+from knightadder.engine.errors import OptionError
+from knightadder.progress import steps
+
+_DESCRIPTION = """\
+Write positions in which games may begin: some random moves after the start position or a line of the book, not in
+check, and neither side far ahead. The same seed gives the same positions. OpenBench's client passes it all as one
+argument, "genfens COUNT seed N book FILE", and reads the lines.
+"""
+
+_NO_BOOK = "none"  # in any case; in place of the book's file
+_CHESS960 = ("frc", "960", "fischer")  # a book with this in its name is played as Chess960 by OpenBench's client
+
+
+def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the subcommand ``genfens``."""
+    command = commands.add_parser(
+        "genfens",
+        help="write random openings, as OpenBench asks for them",
+        usage="%(prog)s COUNT [seed N] [book FILE]",
+        description=_DESCRIPTION,
+    )
+    command.add_argument("count", type=positive, metavar="COUNT", help="number of positions")
+    command.add_argument(
+        "words", nargs="*", metavar="WORD", help="seed N: 0 by default; book FILE: EPD or PGN, None for none (default)"
+    )
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the subcommand and return the exit status.
+
+    Raises
+    ------
+    OptionError
+        If a word or the book is wrong, or too few of its openings are fit to begin a game.
+    PositionError
+        If an opening of the book is not legal.
+    """
+    from knightadder.engine.loader import load_engine
+    from knightadder.engine.options import Options
+
+    seed, book = _read(arguments.words)
+    with steps() as show:
+        load_engine(Options(), show).close()  # compiles the core, if necessary
+    for fen in openings(arguments.count, seed, book):
+        print(f"info string genfens {fen}", flush=True)
+    return 0
+
+
+def openings(count: int, seed: int, book: Path | None = None) -> Iterator[str]:
+    """Yield random openings, which depend on nothing else but the engine's evaluation.
+
+    Parameters
+    ----------
+    count : int
+        Number of positions.
+    seed : int
+        Seed of all chance.
+    book : Path, optional
+        An EPD or PGN file; if its name says so, its positions are of Chess960.
+
+    Yields
+    ------
+    str
+        FEN; the side to move has a move and is not in check.
+
+    Raises
+    ------
+    OptionError
+        If the book cannot be read, or too few of its openings are fit to begin a game.
+    PositionError
+        If an opening of the book is not legal.
+    """
+    from knightadder.engine.evaluator import BUILT_IN_FILE, load_network
+    from knightadder.workshop.datagen.games import GameSettings, SelfPlayer
+    from knightadder.workshop.openings import load_book
+
+    chess960 = book is not None and any(mark in book.name.lower() for mark in _CHESS960)
+    lines = load_book(book, order="sequential", chess960=chess960) if book else None
+    player = SelfPlayer(GameSettings(chess960=0.0, book=lines, network=load_network(BUILT_IN_FILE)))
+    for game in player.openings(random.Random(seed)):
+        if not game.in_check:
+            yield game.fen()
+            count -= 1
+        if not count:
+            return
+
+
+def _read(words: Sequence[str]) -> tuple[int, Path | None]:
+    """Return the seed and the book that the words after the count give."""
+    given = dict(zip(words[::2], words[1::2], strict=False))
+    seed, book = given.pop("seed", "0"), given.pop("book", _NO_BOOK)
+    if given or len(words) % 2:
+        raise OptionError(f"genfens: expected COUNT [seed N] [book FILE], not {' '.join(words)}")
+    if not (seed.isascii() and seed.isdecimal()):
+        raise OptionError(f"genfens: the seed is a whole number, not {seed}")
+    return int(seed), None if book.lower() == _NO_BOOK else Path(book)
