@@ -1,6 +1,7 @@
 """What is released: the wheel that a platform gets, which needs no Numba, and the source distribution."""
 
 import email
+import re
 import subprocess
 import sys
 import tarfile
@@ -213,3 +214,12 @@ def test_workflows_use_actions_of_a_fixed_commit(workflow):
         name, _, commit = action.partition("@")
         assert len(commit) == 40 and int(commit, 16), name
         assert f"{action} # v" in text, f"the version of {name} is not said"
+
+
+def test_the_image_for_workers_is_made_from_what_a_build_needs_and_nothing_else():
+    kept = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    license_files = PROJECT["project"]["license-files"]
+    assert kept == {"src", "pyproject.toml", "hatch_build.py", PROJECT["project"]["readme"], *license_files}
+    recipe = (ROOT / "Containerfile").read_text()
+    [extra] = re.findall(r"\[(\w+)\]", recipe)
+    assert "cluster" == extra in PROJECT["project"]["optional-dependencies"]
