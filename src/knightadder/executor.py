@@ -22,7 +22,15 @@ import warnings
 from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
 from functools import cache
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -45,6 +53,7 @@ _POLL_SECONDS = 0.5  # between looks at what has changed; Ctrl-C does not end a 
 _COUNT_SECONDS = 2.0  # between questions for the number of a cluster's workers
 _AHEAD = 2  # tasks handed out for each that can run, so that no worker waits for the next one
 _IDLE_SECONDS = 60.0  # after which a worker closes a task that is no longer called: its command may have been killed
+_GETTERS = 32  # threads that get results from workers
 _MOST_DEATHS = 10  # of four workers each (Dask's allowed-failures), after which a task is taken to be the cause
 
 # What is sent to a worker: text, since Dask loses a worker that cannot unpickle a function, as one without this module.
@@ -407,6 +416,7 @@ class _Cluster(Pool):
         super().__init__()
         self._client = client
         self._run = uuid4().hex
+        self._getters = ThreadPoolExecutor(_GETTERS)
         self._where: dict[str, Any] = {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a large book of openings is meant to be sent, and is sent only once
@@ -430,7 +440,8 @@ class _Cluster(Pool):
 
         names = {"wanted": version(), "run": self._run, "pickled": self._pickled, "item": item}
         there = self._client.submit(eval, _WORK, names, key=f"knightadder-{uuid4().hex}", **self._where)
-        there.add_done_callback(deliver)
+        # Dask's own thread for this would get one result after the other. It gets together what is asked for at once.
+        there.add_done_callback(lambda done: self._getters.submit(deliver, done))
         return future
 
     def room(self) -> int:
