@@ -1,4 +1,4 @@
-"""A cluster of a thousand workers that only wait: what the scheduler and the command need for a task, and what is lost.
+"""A cluster of workers that only wait: what the scheduler and the command need for a task, and what is lost.
 
     python benchmarks/many_workers.py --seconds 20
 
