@@ -13,7 +13,7 @@ SOURCE = Path(__file__).parents[1] / "src"
 LAYERS = (
     ("__main__",),
     ("cli",),
-    ("annotate", "web", "lichess", "workshop", "tablebases", "books", "protocols"),
+    ("annotate", "web", "lichess", "workshop", "tablebases", "books", "protocols", "puzzles"),
     ("",),  # the package itself, which gives the library's names
     ("library",),
     ("engine",),

@@ -51,6 +51,7 @@ examples:
   knightadder analyse startpos --depth 16
   knightadder analyse "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1" --time 5 --multipv 3
   knightadder annotate games.pgn --nodes 200000
+  knightadder puzzles games.pgn --out puzzles.csv
   knightadder perft 5 --divide
   knightadder bench                        search fixed positions: nodes, and nodes per second
   knightadder suite wac.epd --time 1       solve the positions of a test suite
@@ -132,6 +133,7 @@ def build_parser() -> "argparse.ArgumentParser":
     from knightadder.annotate import command as annotate
     from knightadder.books import make as book
     from knightadder.lichess import command as lichess
+    from knightadder.puzzles import command as puzzles
     from knightadder.tablebases import command as tablebases
     from knightadder.web import command as play
     from knightadder.workshop import genfens
@@ -185,6 +187,7 @@ def build_parser() -> "argparse.ArgumentParser":
 
     play.add_command(commands)
     annotate.add_command(commands)
+    puzzles.add_command(commands)
     suite.add_command(commands)
     match.add_command(commands)
     tune.add_command(commands)

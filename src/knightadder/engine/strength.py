@@ -76,12 +76,17 @@ class Handicap:
             Index of the move. If the search has found mates, the shortest is played. A move that allows mate is not
             played, unless all do: then the one with the longest mate is.
         """
+        return random.choices(range(len(scores)), self.probabilities(scores))[0]
+
+    def probabilities(self, scores: Sequence[Score]) -> list[float]:
+        """Give the probability of each move, in the order of the scores; see `choose`."""
         values = [_value(score) for score in scores]
         best = max(values)
         if abs(best) > _MATE_FROM:
-            return values.index(best)
+            return [float(index == values.index(best)) for index in range(len(values))]
         weights = [0.0 if value < -_MATE_FROM else math.exp((value - best) / self.temperature) for value in values]
-        return random.choices(range(len(values)), weights)[0]
+        total = sum(weights)
+        return [weight / total for weight in weights]
 
 
 def handicap_for(elo: float) -> Handicap:

@@ -9,6 +9,7 @@ import secrets
 import socket
 import sys
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knightadder.arguments import positive
@@ -16,6 +17,7 @@ from knightadder.engine.errors import OptionError
 
 if TYPE_CHECKING:
     from knightadder.library.engine import Engine
+    from knightadder.puzzles.puzzle import Puzzle
 
 _PORT = 8642
 
@@ -39,6 +41,9 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command.add_argument("--threads", type=positive, default=1, metavar="N", help="search threads of each tab")
     command.add_argument("--hash", type=positive, default=64, metavar="MB", help="hash table of each tab")
     command.add_argument("--syzygy", metavar="FOLDERS", help="endgame tablebases, as in the option SyzygyPath")
+    command.add_argument(
+        "--puzzles", type=Path, metavar="FILE", help="solve the puzzles of a file of `knightadder puzzles` or Lichess"
+    )
     command.set_defaults(run=run)
 
 
@@ -48,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     Raises
     ------
     OptionError
-        If the server cannot listen on the host, or the engine refuses an option.
+        If the server cannot listen on the host, the engine refuses an option, or there is no puzzle in the file.
     """
     from knightadder.engine.options import Options
     from knightadder.web.guard import is_loopback
@@ -59,6 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
     options = Options()  # refuses an out-of-bounds value now, not only when the first tab is opened
     options.set("Threads", str(arguments.threads))
     options.set("Hash", str(arguments.hash))
+
+    puzzles = _puzzles(arguments.puzzles) if arguments.puzzles else []
 
     def make_engine() -> Engine:
         from knightadder.library.engine import Engine
@@ -74,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
             print("Whoever is told this address can use the board. What is sent is not encrypted.", file=sys.stderr)
         if not arguments.no_browser:
             _open_browser(address)  # the socket already listens, so the browser waits for the server
-        server = make_server(make_app(make_engine, token, arguments.host))
+        server = make_server(make_app(make_engine, token, arguments.host, puzzles))
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=[listening])
     if any(thread.name == LOADING_THREAD for thread in threading.enumerate()):
@@ -82,6 +89,18 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.flush()
         os._exit(0)
     return 0
+
+
+def _puzzles(file: Path) -> list[Puzzle]:
+    """Read the puzzles of a file; OptionError if it has none."""
+    from knightadder.puzzles.reading import read_puzzles
+
+    puzzles, complaints = read_puzzles(file)
+    for complaint in complaints:
+        print(f"knightadder: {complaint}", file=sys.stderr)
+    if not puzzles:
+        raise OptionError(f"there is no puzzle in {file}")
+    return puzzles
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from importlib import resources
 from typing import TYPE_CHECKING
@@ -21,9 +21,11 @@ from starlette.websockets import WebSocket
 from knightadder.web.guard import Guard
 from knightadder.web.outbox import Outbox
 from knightadder.web.session import Session
+from knightadder.web.training import training_routes
 
 if TYPE_CHECKING:
     from knightadder.library.engine import Engine
+    from knightadder.puzzles.puzzle import Puzzle
 
 MAX_TABS = 12  # each has an engine of its own
 
@@ -33,7 +35,9 @@ _PIECES = {f"{'w' if s.isupper() else 'b'}{s.upper()}": chess.Piece.from_symbol(
 _TRY_AGAIN_LATER = 1013  # WebSocket's close code
 
 
-def make_app(make_engine: Callable[[], Engine], token: str, host: str = "127.0.0.1") -> Starlette:
+def make_app(
+    make_engine: Callable[[], Engine], token: str, host: str = "127.0.0.1", puzzles: Sequence[Puzzle] = ()
+) -> Starlette:
     """Return the application.
 
     Parameters
@@ -44,10 +48,13 @@ def make_app(make_engine: Callable[[], Engine], token: str, host: str = "127.0.0
         The secret that requests must contain, see `Guard`.
     host : str
         The name or address that the server listens on.
+    puzzles : sequence of Puzzle
+        Puzzles to solve: if there are any, their page is the first one.
     """
     app = Starlette(
         routes=[
-            Route("/", _page),
+            Route("/", partial(_page, "puzzles.html" if puzzles else "index.html")),
+            *training_routes(puzzles),
             Route("/pieces/{name}.svg", _piece),
             WebSocketRoute(_SOCKET, partial(_serve_tab, make_engine=make_engine)),
             Mount("/", StaticFiles(directory=str(_STATIC))),
@@ -58,8 +65,8 @@ def make_app(make_engine: Callable[[], Engine], token: str, host: str = "127.0.0
     return app
 
 
-async def _page(_: Request) -> Response:
-    return FileResponse(str(_STATIC / "index.html"))
+async def _page(name: str, _: Request) -> Response:
+    return FileResponse(str(_STATIC / name))
 
 
 async def _piece(request: Request) -> Response:

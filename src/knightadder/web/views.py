@@ -49,10 +49,9 @@ def position_view(tree: GameTree, movable: bool) -> View:
         "node": tree.id(tree.cursor),
         **board_view(board),
         "san": tree.san(tree.cursor),
+        **(moves_view(board) if movable else {"legal": {}, "promotions": []}),
         "fen": board.fen(),
         "ply": board.ply(),
-        "legal": legal_view(board) if movable else {},
-        "promotions": _promotions(board) if movable else [],
         "outcome": None if outcome is None else f"{reason_of(outcome)}, {outcome.result().replace('1/2', '½')}",
         "opening": None if opening is None else {"eco": opening.eco, "name": opening.name},
         "score": tree.score(tree.cursor),
@@ -68,6 +67,12 @@ def board_view(board: chess.Board) -> View:
         "last": _last_move(board),
         "check": chess.square_name(king) if king is not None and board.is_check() else None,
     }
+
+
+def moves_view(board: chess.Board) -> View:
+    """Describe the legal moves; see `legal_view`."""
+    promotions = sorted({move.uci()[:4] for move in board.legal_moves if move.promotion is not None})
+    return {"legal": legal_view(board), "promotions": promotions}
 
 
 def legal_view(board: chess.Board) -> dict[str, dict[str, str]]:
@@ -204,10 +209,6 @@ def _castling_rook(board: chess.Board, castling: chess.Move) -> chess.Square:
         return castling.to_square
     kingside = chess.square_file(castling.to_square) > chess.square_file(castling.from_square)
     return chess.square(7 if kingside else 0, chess.square_rank(castling.from_square))
-
-
-def _promotions(board: chess.Board) -> list[str]:
-    return sorted({move.uci()[:4] for move in board.legal_moves if move.promotion is not None})
 
 
 def _piece_name(piece: chess.Piece) -> str:

@@ -1,0 +1,91 @@
+"""Verifies puzzles: another engine searches each position of their solutions.
+
+It agrees where its best move is the solution's; in a mate in one, where that move mates. A position is ambiguous where
+the winning chances of its second move, by Lichess's formula, from -1 to 1, are within 0.3 of those of the best; in a
+mate in one, where another move mates as well. Exit status 1 if it agrees with less than 98 % of the moves, or if a
+position is ambiguous.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import chess
+import chess.engine
+
+from knightadder.annotate.accuracy import winning_chances
+from knightadder.puzzles.puzzle import Puzzle
+from knightadder.puzzles.reading import read_puzzles
+from knightadder.workshop.uci_client import resolve_command
+
+LEAST_AGREEMENT = 0.98
+SAME = 0.3  # winning chances
+
+
+def check(
+    engine: chess.engine.SimpleEngine, board: chess.Board, move: chess.Move, limit: chess.engine.Limit
+) -> tuple[bool, bool, str]:
+    """Return whether an engine agrees with a move, whether the position is ambiguous, and what the engine found."""
+    mates = [other for other in board.legal_moves if board.gives_check(other) and _mates(board, other)]
+    if mates:
+        return move in mates, len(mates) > 1, f"mates in one: {' '.join(map(board.san, mates))}"
+    lines = engine.analyse(board, limit, multipv=2, game=object())
+    scores = [line["score"].relative for line in lines]
+    moves = [line["pv"][0] for line in lines]
+    text = ", ".join(f"{board.san(each)} {score}" for each, score in zip(moves, scores, strict=True))
+    chances = [winning_chances(score) for score in scores]
+    return moves[0] == move, len(chances) > 1 and chances[0] - chances[1] < SAME, text
+
+
+def _mates(board: chess.Board, move: chess.Move) -> bool:
+    board.push(move)
+    mates = board.is_checkmate()
+    board.pop()
+    return mates
+
+
+def positions(puzzles: list[Puzzle]) -> Iterator[tuple[Puzzle, int, chess.Board, chess.Move]]:
+    """Yield each position in which the solver moves, with its puzzle, the number of the move, and the move."""
+    for puzzle in puzzles:
+        for number, (board, move) in enumerate(puzzle.solution.steps(), 1):
+            yield puzzle, number, board.copy(stack=False), move
+
+
+def main() -> int:
+    """Verify the puzzles and return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path, help="puzzles: .csv, .epd or .pgn")
+    parser.add_argument("--engine", default="stockfish", metavar="CMD", help="stockfish by default")
+    parser.add_argument("--nodes", type=int, default=1_000_000, help="a position; a million by default")
+    parser.add_argument("--hash", type=int, default=128, help="of the engine, in MB; 128 by default")
+    arguments = parser.parse_args()
+    puzzles, complaints = read_puzzles(arguments.file)
+    for complaint in complaints:
+        print(complaint, file=sys.stderr)
+    count = agreed = ambiguous = 0
+    failed: set[str] = set()
+    with chess.engine.SimpleEngine.popen_uci(resolve_command(arguments.engine)) as engine:
+        engine.configure({"Hash": arguments.hash})
+        name = engine.id.get("name", arguments.engine)
+        for puzzle, number, board, move in positions(puzzles):
+            agrees, is_ambiguous, text = check(engine, board, move, chess.engine.Limit(nodes=arguments.nodes))
+            count, agreed, ambiguous = count + 1, agreed + agrees, ambiguous + is_ambiguous
+            if not agrees or is_ambiguous:
+                failed.add(puzzle.id)
+                what = " and ".join(["another move"] * (not agrees) + ["ambiguous"] * is_ambiguous)
+                print(f"{puzzle.id}, move {number}, {board.san(move)}: {what} ({text})  {board.fen()}", flush=True)
+    if not count:
+        print(f"there is no puzzle in {arguments.file}", file=sys.stderr)
+        return 1
+    print(
+        f"{name}, {arguments.nodes} nodes: agrees with {agreed} of {count} moves ({agreed / count:.1%}) of "
+        f"{len(puzzles)} puzzles; {ambiguous} ambiguous; {len(puzzles) - len(failed)} puzzles without an objection"
+    )
+    return 0 if agreed >= LEAST_AGREEMENT * count and not ambiguous and not complaints else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,175 @@
+"""The subcommand `puzzles`: positions of games with one move that wins, or saves."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from knightadder.arguments import positive
+from knightadder.engine.errors import OptionError, PositionError
+from knightadder.executor import add_cluster, open_pool
+from knightadder.progress import progress, steps
+from knightadder.runs import write_whole
+
+if TYPE_CHECKING:
+    from knightadder.puzzles.puzzle import Puzzle
+    from knightadder.puzzles.workers import Item
+
+_NODES = 500_000  # of the search that decides on a move, by default
+_HASH_MB = 32  # of each process
+_STDIN = "-"
+
+_DESCRIPTION = """\
+Find puzzles in games: positions where only one move wins, or saves, and so on to the end of the solution. Each puzzle
+gets themes (mateIn2, fork, ...) and a rating: the least UCI_Elo that solves it. Ctrl-C keeps what was found.
+knightadder play --puzzles FILE trains them. docs/puzzles.md tells more.
+"""
+
+
+def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the subcommand ``puzzles``."""
+    command = commands.add_parser(
+        "puzzles", help="find puzzles in games, with themes and ratings", description=_DESCRIPTION
+    )
+    command.add_argument(
+        "files", nargs="+", metavar="FILE.pgn", help="games; also .pgn.gz, .pgn.bz2, .pgn.xz; - for standard input"
+    )
+    command.add_argument(
+        "--out", type=Path, metavar="FILE", help="a .pgn, .epd or .csv to write; PGN on standard output by default"
+    )
+    command.add_argument(
+        "--nodes", type=positive, default=_NODES, metavar="N", help=f"nodes to decide on a move; {_NODES} by default"
+    )
+    where = command.add_mutually_exclusive_group()
+    where.add_argument(
+        "--concurrency", type=positive, metavar="N", help="processes; by default one for each processor core"
+    )
+    add_cluster(where)
+    command.add_argument(
+        "--hash", type=positive, default=_HASH_MB, metavar="MB", help=f"hash table of a process; {_HASH_MB} by default"
+    )
+    command.add_argument("--force", action="store_true", help="overwrite a file that is there")
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the subcommand; return the exit status.
+
+    Raises
+    ------
+    OptionError
+        If a file cannot be read or written, or already exists.
+    PositionError
+        If the files contain no game.
+    EngineError
+        If the engine cannot be loaded or a worker fails; what was found is written.
+    """
+    from knightadder.core.native.processors import processors
+    from knightadder.puzzles.workers import PuzzleMaker, puzzles_of
+
+    out: Path | None = arguments.out
+    suffix = _check_out(out, arguments.force)
+    with contextlib.ExitStack() as stack:
+        items = list(_items(arguments.files, stack))
+        if not items:
+            raise PositionError(f"there is no game in {' '.join(arguments.files)}")
+        _compile()
+        found: dict[int, list[Puzzle]] = {}
+        broken = 0
+        try:
+            with (
+                open_pool(
+                    PuzzleMaker(arguments.nodes, arguments.hash),
+                    arguments.cluster,
+                    min(arguments.concurrency or processors(), len(items)),
+                ) as pool,
+                progress(len(items), unit="games", stderr=True) as update,
+            ):
+                for item, result in pool.run(items):
+                    puzzles = puzzles_of(result)
+                    if isinstance(puzzles, str):
+                        broken += 1
+                        print(f"knightadder: {_place(item)} is left out: {puzzles}", file=sys.stderr)
+                        puzzles = []
+                    found[item.number] = puzzles
+                    count = sum(map(len, found.values()))
+                    update(len(found), f"{count} puzzle{'' if count == 1 else 's'}  {pool.place()}".rstrip())
+        finally:  # also after Ctrl-C or a failure
+            written = _write(found, out, suffix)
+    where = f"{out}: " if out else ""
+    bad = f", {broken} left out" if broken else ""
+    print(f"{where}{written} puzzles from {len(found) - broken} games{bad}", file=sys.stderr)
+    return 0
+
+
+def _check_out(out: Path | None, force: bool) -> str:
+    """Return the suffix of the format; OptionError, before hours of work, if the file cannot be written."""
+    if out is None:
+        return ".pgn"
+    from knightadder.puzzles.output import WRITERS
+
+    suffix = out.suffix.lower()
+    if suffix not in WRITERS:
+        raise OptionError(f"--out {out}: expected a name that ends in .pgn, .epd or .csv")
+    if out.is_dir():
+        raise OptionError(f"cannot write {out}: it is a folder")
+    if out.exists() and not force:
+        raise OptionError(f"{out} is there already: give --force to overwrite it")
+    if not out.parent.is_dir():
+        raise OptionError(f"cannot write {out}: there is no folder {out.parent}")
+    return suffix
+
+
+def _items(files: list[str], stack: contextlib.ExitStack) -> Iterator[Item]:
+    """Read the games of all files."""
+    from knightadder.annotate.games import read_texts
+    from knightadder.puzzles.workers import Item
+
+    number = 0
+    for name in files:
+        file = _standard_input(stack) if name == _STDIN else Path(name)
+        if file.is_dir():
+            raise OptionError(f"cannot read {file}: it is a folder")
+        for text in read_texts(file):
+            yield Item(number, "stdin" if name == _STDIN else file.name, text)
+            number += 1
+
+
+def _standard_input(stack: contextlib.ExitStack) -> Path:
+    """Copy standard input to a file, whose encoding can then be looked at."""
+    file = Path(stack.enter_context(tempfile.TemporaryDirectory()), "stdin.pgn")
+    with file.open("wb") as stream:
+        shutil.copyfileobj(sys.stdin.buffer, stream)
+    return file
+
+
+def _compile() -> None:
+    """Compile the core, if necessary, before the processes start."""
+    from knightadder.engine.loader import load_engine
+    from knightadder.engine.options import Options
+
+    with steps() as show:
+        load_engine(Options(), show).close()
+
+
+def _place(item: Item) -> str:
+    return f"{item.file}, game {item.text.number}, line {item.text.line},"
+
+
+def _write(found: dict[int, list[Puzzle]], out: Path | None, suffix: str) -> int:
+    """Write the puzzles in the order of the games, each once; return their number."""
+    from knightadder.puzzles.output import text_of
+
+    puzzles = list({puzzle.id: puzzle for number in sorted(found) for puzzle in found[number]}.values())
+    text = text_of(puzzles, suffix)
+    if out is None:
+        print(text, end="", flush=True)
+    else:
+        write_whole(out, text.encode())
+    return len(puzzles)

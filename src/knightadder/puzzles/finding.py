@@ -1,0 +1,241 @@
+"""Finds puzzles in a game.
+
+The idea is that of Lichess's puzzler (https://github.com/ornicar/lichess-puzzler): a puzzle begins where a mistake gave
+the side to move a clear advantage, and goes on as long as only one move keeps it. All is measured in winning chances,
+from -1 to 1, by Lichess's formula. A quick search of each position finds the candidates. Then two searches, the second
+of ten times as many nodes, must agree on each move of the solution and that no other move does as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import chess
+import chess.engine
+from chess.engine import PovScore, Score
+
+from knightadder.annotate.accuracy import winning_chances
+from knightadder.annotate.evaluation import Analyst, Evaluation, evaluate
+from knightadder.puzzles.puzzle import Solution
+from knightadder.puzzles.tactics import VALUES
+
+# Shares of the nodes of the deciding search.
+_SCAN_SHARE, _PROBE_SHARE, _REPLY_SHARE = 50, 10, 5
+
+# Winning chances: a solution has to win with at least `_WON`, or to save with at least `_HELD`, and any other move has
+# to be worse by `_GAP`. Lichess's puzzler takes a gap of 0.42; a wider one leaves out moves that are just good enough.
+_WON = 0.5  # 300 centipawns
+_HELD = -0.2  # -110 centipawns
+_GAP = 0.5
+_SLACK = 0.15  # for the quick searches, which see less
+
+_MOST_MOVES = 6  # of the solver; longer ones are hardly puzzles
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A puzzle in a game.
+
+    Attributes
+    ----------
+    solution : Solution
+        Position and moves.
+    ply : int
+        Half-moves played before the position.
+    score : Score
+        For the solver.
+    saves : bool
+        Whether the solution only holds the balance.
+    """
+
+    solution: Solution
+    ply: int
+    score: Score
+    saves: bool
+
+
+def find_puzzles(game: chess.Board, analyst: Analyst, nodes: int) -> list[Found]:
+    """Find the puzzles of a game.
+
+    Parameters
+    ----------
+    game : chess.Board
+        The game: its last position, with all moves.
+    analyst : Analyst
+        The engine; it is cleared first, so that the result depends only on the arguments.
+    nodes : int
+        Nodes of the search that decides on a move.
+
+    Returns
+    -------
+    list of Found
+        The puzzles, in the order of the game.
+
+    Raises
+    ------
+    EngineError
+        If a search fails.
+    """
+    scan = chess.engine.Limit(nodes=max(nodes // _SCAN_SHARE, 1))
+    evaluations = evaluate(game, analyst, scan)
+    boards = _boards(game)
+    seeker = _Seeker(analyst, nodes)
+    found: list[Found] = []
+    known: set[str] = set()  # positions of solutions
+    for ply, saves in _candidates(evaluations, boards):
+        board = boards[ply].copy(stack=False)
+        if board.epd() in known:
+            continue
+        line = seeker.solve(board, saves)
+        if not line:
+            continue
+        moves = tuple(step.move for step in line)
+        if _is_trivial(boards[ply], moves):
+            continue
+        before = boards[ply].copy(stack=1)
+        previous = before.pop()
+        solution = Solution(board.fen(), moves, before.fen(), previous, board.chess960)
+        known.update(position.epd() for position in solution.boards())
+        found.append(Found(solution, boards[ply].ply(), line[0].score, saves))
+    return found
+
+
+# --- candidates ----------------------------------------------------------------------------------------------------
+
+
+def _boards(game: chess.Board) -> list[chess.Board]:
+    """Return the positions of a game, each with the moves before it."""
+    board = game.root()
+    found = [board.copy()]
+    for move in game.move_stack:
+        board.push(move)
+        found.append(board.copy())
+    return found
+
+
+def _candidates(evaluations: Sequence[Evaluation | None], boards: Sequence[chess.Board]) -> Iterator[tuple[int, bool]]:
+    """Yield positions that may be puzzles, and whether the task is to save the game."""
+    for ply in range(1, len(boards)):
+        side = boards[ply].turn
+        now, before = _chances(evaluations[ply], side), _chances(evaluations[ply - 1], side)
+        if now is None or before is None or boards[ply].legal_moves.count() < 2:
+            continue
+        after = _chances(evaluations[ply + 1], side) if ply + 1 < len(boards) else None
+        if before < _WON and now >= _WON - _SLACK and now - before >= _GAP - _SLACK:
+            yield ply, False
+        elif now >= _HELD - _SLACK and (
+            now - before >= _GAP - _SLACK  # the opponent let the win slip
+            or (after is not None and now - after >= _GAP - _SLACK)  # the player of the game did not find the move
+        ):
+            yield ply, True
+
+
+def _chances(evaluation: Evaluation | None, side: chess.Color) -> float | None:
+    return None if evaluation is None else winning_chances(evaluation.score.pov(side))
+
+
+# --- solutions -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A move of the solution, the score for its side, and whether it was the only legal move."""
+
+    move: chess.Move
+    score: Score
+    forced: bool = False
+
+
+class _Seeker:
+    """Finds solutions with an engine."""
+
+    def __init__(self, analyst: Analyst, nodes: int) -> None:
+        self._analyst = analyst
+        self._deep = chess.engine.Limit(nodes=nodes)
+        self._probe = chess.engine.Limit(nodes=max(nodes // _PROBE_SHARE, 1))
+        self._reply = chess.engine.Limit(nodes=max(nodes // _REPLY_SHARE, 1))
+
+    def solve(self, board: chess.Board, saves: bool) -> list[_Step]:
+        """Return the moves of the solution and the replies between them; none if the position is no puzzle."""
+        board = board.copy()
+        line: list[_Step] = []
+        while not board.is_game_over() and not board.is_repetition(2):
+            step = self._only_move(board, saves)
+            if step is None:
+                break
+            line.append(step)
+            board.push(step.move)
+            if board.is_game_over() or len(line) == 2 * _MOST_MOVES - 1:
+                break
+            reply = self._analyst.analyse(board, self._reply).best
+            assert reply.move is not None  # the game is not over
+            line.append(_Step(reply.move, reply.score.relative))
+            board.push(reply.move)
+        while line and (len(line) % 2 == 0 or line[-1].forced):
+            line.pop()
+        return line
+
+    def _only_move(self, board: chess.Board, saves: bool) -> _Step | None:
+        """Return the only move that wins or saves; None if there is none, or more than one."""
+        mates = [move for move in board.legal_moves if _mates(board, move)]
+        if mates:
+            return _Step(mates[0], chess.engine.Mate(1)) if len(mates) == 1 else None
+        quick = self._best(board, self._probe, saves, _SLACK)
+        if quick is None:
+            return None
+        deep = self._best(board, self._deep, saves)
+        return deep if deep is not None and deep.move == quick.move else None
+
+    def _best(self, board: chess.Board, limit: chess.engine.Limit, saves: bool, slack: float = 0.0) -> _Step | None:
+        """Search a position; return the best move if it is good enough and no other one is."""
+        lines = self._analyst.analyse(board, limit, multipv=2).lines
+        best = lines[0]
+        if best.move is None:
+            return None
+        chances = _relative(best.score)
+        is_good = chances >= (_HELD if saves else _WON) - slack
+        is_alone = len(lines) == 1 or chances - _relative(lines[1].score) >= _GAP - slack
+        return _Step(best.move, best.score.relative, len(lines) == 1) if is_good and is_alone else None
+
+
+def _mates(board: chess.Board, move: chess.Move) -> bool:
+    board.push(move)
+    mates = board.is_checkmate()
+    board.pop()
+    return mates
+
+
+def _relative(score: PovScore) -> float:
+    return winning_chances(score.relative)
+
+
+def _is_trivial(board: chess.Board, moves: Sequence[chess.Move]) -> bool:
+    """Return whether a solution only takes back, or in one move takes what hangs or promotes.
+
+    Parameters
+    ----------
+    board : chess.Board
+        The position, with the opponent's last move.
+    moves : sequence of chess.Move
+        The solution.
+    """
+    first = moves[0]
+    end = board.copy(stack=False)
+    for move in moves:
+        end.push(move)
+    if end.is_checkmate():
+        return False
+    previous = board.peek()
+    before = board.copy(stack=1)
+    before.pop()
+    if before.is_capture(previous) and board.is_capture(first) and first.to_square == previous.to_square:
+        return True
+    if len(moves) > 1:
+        return False
+    if first.promotion is not None:
+        return True
+    victim, taker = board.piece_type_at(first.to_square), board.piece_type_at(first.from_square)
+    if victim is None or taker is None or not board.is_capture(first):
+        return False
+    return VALUES[victim] > VALUES[taker] or not end.attackers(end.turn, first.to_square)

@@ -1,0 +1,84 @@
+"""A puzzle: a position, the only good moves from it with the replies between them, and what is known about it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import chess
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """The solution of a puzzle.
+
+    Attributes
+    ----------
+    fen : str
+        The position to solve.
+    moves : tuple of chess.Move
+        The solver's moves and, between them, the replies; the first and the last move are the solver's.
+    previous_fen : str or None
+        The position before the opponent's last move; ``None`` if it is not known.
+    previous : chess.Move or None
+        That move.
+    chess960 : bool
+        Whether castling is that of Chess960.
+    """
+
+    fen: str
+    moves: tuple[chess.Move, ...]
+    previous_fen: str | None = None
+    previous: chess.Move | None = None
+    chess960: bool = False
+
+    def board(self) -> chess.Board:
+        """Return a new board with the position to solve."""
+        return chess.Board(self.fen, chess960=self.chess960)
+
+    def boards(self) -> list[chess.Board]:
+        """Return the boards before each move, and after the last one."""
+        board = self.board()
+        found = [board.copy()]
+        for move in self.moves:
+            board.push(move)
+            found.append(board.copy())
+        return found
+
+    def steps(self) -> Iterator[tuple[chess.Board, chess.Move]]:
+        """Yield the positions in which the solver moves, each with the right move."""
+        for number, board in enumerate(self.boards()[:-1]):
+            if number % 2 == 0:
+                yield board, self.moves[number]
+
+    @property
+    def id(self) -> str:
+        """Eight letters and digits, the same for the same puzzle."""
+        text = f"{self.fen} {' '.join(move.uci() for move in self.moves)}"
+        return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+@dataclass(frozen=True, slots=True)
+class Puzzle:
+    """A puzzle.
+
+    Attributes
+    ----------
+    solution : Solution
+        Position and moves.
+    id : str
+        Its name.
+    themes : tuple of str
+        As Lichess names them, in alphabetical order.
+    rating : int or None
+        Elo; ``None`` if it is not known.
+    game : str
+        The address of the game, with the ply of the position; may be empty.
+    """
+
+    solution: Solution
+    id: str
+    themes: tuple[str, ...] = ()
+    rating: int | None = None
+    game: str = ""

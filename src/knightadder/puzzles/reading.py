@@ -1,0 +1,146 @@
+"""Reads puzzles: files of ``knightadder puzzles``, Lichess's database of puzzles, and PGN or EPD of others."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import chess
+
+from knightadder.annotate.games import BrokenGame, parse, read_texts
+from knightadder.engine.errors import OptionError
+from knightadder.puzzles.puzzle import Puzzle, Solution
+from knightadder.runs import reading
+
+
+def read_puzzles(file: Path) -> tuple[list[Puzzle], list[str]]:
+    """Read the puzzles of a file.
+
+    Parameters
+    ----------
+    file : Path
+        By its suffix: ``.csv``, with the columns of Lichess, where the first move is the opponent's; ``.epd``, with the
+        solution in ``pv`` or its first move in ``bm``; else PGN, with the solution as the moves of a game.
+
+    Returns
+    -------
+    puzzles : list of Puzzle
+        In the order of the file.
+    complaints : list of str
+        A line for each entry that is no puzzle, with file and line number.
+
+    Raises
+    ------
+    OptionError
+        If the file cannot be read.
+    """
+    readers: dict[str, Callable[[Path], Iterable[tuple[int, Puzzle | str]]]] = {".csv": _read_csv, ".epd": _read_epd}
+    entries = list(readers.get(file.suffix.lower(), _read_pgn)(file))
+    puzzles = [entry for _, entry in entries if isinstance(entry, Puzzle)]
+    complaints = [f"{file}, line {line}: {entry}" for line, entry in entries if isinstance(entry, str)]
+    return puzzles, complaints
+
+
+def _read_csv(file: Path) -> Iterator[tuple[int, Puzzle | str]]:
+    rows = csv.DictReader(io.StringIO(_text(file)))
+    try:
+        for row in rows:
+            try:
+                yield rows.line_num, _from_row(row)
+            except (KeyError, TypeError, ValueError) as error:
+                missing = f"there is no column {error}" if isinstance(error, KeyError) else str(error)
+                yield rows.line_num, missing
+    except csv.Error as error:
+        raise OptionError(f"cannot read {file}: {error}") from None
+
+
+def _from_row(row: dict[str, str]) -> Puzzle:
+    board = _board(row["FEN"])
+    fen = board.fen()
+    names = row["Moves"].split()
+    if len(names) < 2:
+        raise ValueError("expected the opponent's move and a solution")
+    previous = board.push_uci(names[0])
+    solution = _solution(board, [chess.Move.from_uci(name) for name in names[1:]], fen, previous)
+    rating = row.get("Rating") or ""
+    themes = tuple((row.get("Themes") or "").split())
+    return Puzzle(
+        solution,
+        row.get("PuzzleId") or solution.id,
+        themes,
+        int(rating) if rating.isdecimal() else None,
+        row.get("GameUrl") or "",
+    )
+
+
+def _read_epd(file: Path) -> Iterator[tuple[int, Puzzle | str]]:
+    for number, line in enumerate(_text(file).splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        board = chess.Board()
+        try:
+            operations = board.set_epd(line)
+            moves = operations.get("pv") or operations.get("bm")
+            if not isinstance(moves, list):
+                raise ValueError("there is no solution: neither pv nor bm")
+            solution = _solution(_board(board.fen()), moves if "pv" in operations else moves[:1])
+        except (TypeError, ValueError) as error:
+            yield number, str(error)
+            continue
+        elo = str(operations.get("c1", "")).removeprefix("Elo ")
+        themes = tuple(str(operations.get("c0", "")).split())
+        name = str(operations.get("id") or solution.id)
+        yield number, Puzzle(solution, name, themes, int(elo) if elo.isdecimal() else None)
+
+
+def _read_pgn(file: Path) -> Iterator[tuple[int, Puzzle | str]]:
+    for text in read_texts(file):
+        try:
+            game = parse(text)
+            if game is None:
+                continue
+            solution = _solution(game.board(), list(game.mainline_moves()))
+        except (BrokenGame, ValueError) as error:
+            yield text.line, str(error)
+            continue
+        headers = game.headers
+        rating = headers.get("Rating", "")
+        yield (
+            text.line,
+            Puzzle(
+                solution,
+                headers.get("PuzzleId", solution.id),
+                tuple(headers.get("Themes", "").split()),
+                int(rating) if rating.isdecimal() else None,
+                headers.get("Site", "?").removeprefix("?"),
+            ),
+        )
+
+
+def _text(file: Path) -> str:
+    with reading(file):
+        return file.read_text(encoding="utf-8-sig", errors="replace")
+
+
+def _board(fen: str) -> chess.Board:
+    board = chess.Board(fen)
+    if not board.is_valid():
+        raise ValueError(f"illegal position: {fen}")
+    return board
+
+
+def _solution(
+    board: chess.Board, moves: list[chess.Move], previous_fen: str | None = None, previous: chess.Move | None = None
+) -> Solution:
+    """Return a solution, with a last reply left out; ValueError if a move is illegal or there is none."""
+    moves = moves[: len(moves) - (len(moves) + 1) % 2]
+    if not moves:
+        raise ValueError("there is no solution")
+    end = board.copy()
+    for move in moves:
+        if not end.is_legal(move):
+            raise ValueError(f"illegal move {move.uci()} in {end.fen()}")
+        end.push(move)
+    return Solution(board.fen(), tuple(moves), previous_fen, previous, board.chess960)

@@ -1,0 +1,106 @@
+"""The task that finds the puzzles of a game, for the workers of a pool."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import chess
+
+from knightadder.annotate.games import BrokenGame, GameText, parse
+from knightadder.library.engine import Engine
+from knightadder.puzzles.finding import Found, find_puzzles
+from knightadder.puzzles.puzzle import Puzzle, Solution
+from knightadder.puzzles.rating import rate
+from knightadder.puzzles.themes import themes_of
+
+_RATING_HASH_MB = 1  # cleared before each search, which is quick if it is small
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A game to look for puzzles in.
+
+    Attributes
+    ----------
+    number : int
+        Number of the game among those of all files, from 0.
+    file : str
+        Name of its file.
+    text : GameText
+        Its text.
+    """
+
+    number: int
+    file: str
+    text: GameText
+
+
+class PuzzleMaker:
+    """The task; the result is JSON, see `puzzles_of`.
+
+    Parameters
+    ----------
+    nodes : int
+        Nodes of the search that decides on a move.
+    hash_mb : int
+        Size of the hash table.
+    """
+
+    def __init__(self, nodes: int, hash_mb: int) -> None:
+        self._nodes, self._hash_mb = nodes, hash_mb
+        self._engines: tuple[Engine, Engine] | None = None
+
+    def __call__(self, item: Item) -> bytes:
+        """Find the puzzles of a game; EngineError if a search fails."""
+        try:
+            game = parse(item.text)
+        except BrokenGame as fault:
+            return json.dumps({"fault": str(fault)}).encode()
+        if game is None:
+            return json.dumps({"puzzles": []}).encode()
+        if self._engines is None:
+            rating_options = {"SyzygyProbeLimit": 0}
+            self._engines = Engine(hash_mb=self._hash_mb), Engine(hash_mb=_RATING_HASH_MB, options=rating_options)
+        seeker, rater = self._engines
+        site = game.headers.get("Site", "")
+        address = site if site.startswith(("http://", "https://")) else f"{item.file}?game={item.text.number}"
+        rows = []
+        for found in find_puzzles(game.end().board(), seeker, self._nodes):
+            rating = rate(found.solution, rater, self._nodes)
+            rows.append(_row(found, rating, f"{address}#{found.ply}"))
+        return json.dumps({"puzzles": rows}).encode()
+
+
+def _row(found: Found, rating: int, game: str) -> dict[str, Any]:
+    solution = found.solution
+    return {
+        "fen": solution.fen,
+        "moves": [move.uci() for move in solution.moves],
+        "previous_fen": solution.previous_fen,
+        "previous": solution.previous and solution.previous.uci(),
+        "chess960": solution.chess960,
+        "themes": themes_of(solution, found.score, found.saves),
+        "rating": rating,
+        "game": game,
+    }
+
+
+def puzzles_of(result: bytes) -> list[Puzzle] | str:
+    """Return the puzzles in a result of the task, or what is wrong with the game."""
+    value = json.loads(result)
+    fault: str | None = value.get("fault")
+    return [_puzzle(row) for row in value["puzzles"]] if fault is None else fault
+
+
+def _puzzle(row: Mapping[str, Any]) -> Puzzle:
+    solution = Solution(
+        row["fen"],
+        tuple(map(chess.Move.from_uci, row["moves"])),
+        row["previous_fen"],
+        row["previous"] and chess.Move.from_uci(row["previous"]),
+        row["chess960"],
+    )
+    return Puzzle(solution, solution.id, tuple(row["themes"]), row["rating"], row["game"])
