@@ -29,7 +29,7 @@ def check(
     engine: chess.engine.SimpleEngine, board: chess.Board, move: chess.Move, limit: chess.engine.Limit
 ) -> tuple[bool, bool, str]:
     """Return whether an engine agrees with a move, whether the position is ambiguous, and what the engine found."""
-    mates = [other for other in board.legal_moves if board.gives_check(other) and _mates(board, other)]
+    mates = [other for other in list(board.legal_moves) if board.gives_check(other) and _mates(board, other)]
     if mates:
         return move in mates, len(mates) > 1, f"mates in one: {' '.join(map(board.san, mates))}"
     lines = engine.analyse(board, limit, multipv=2, game=object())

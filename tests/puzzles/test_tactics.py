@@ -19,6 +19,7 @@ CASES = {
     "fork": [
         ("6k1/5ppp/8/8/1q6/8/3N2PP/6K1 w - - 0 1", "Nf3 Kf8 Nd4", False),  # takes nothing
         ("3qk3/8/8/3N4/8/8/6PP/6K1 w - - 0 1", "Nb6 Ke7 Nd5+", False),  # one target
+        ("r3k3/8/8/1p1N4/8/8/6PP/6K1 w - - 0 1", "Nc7+ Kd7 Nxb5", False),  # takes something else
         ("2q1k3/8/8/5N2/8/8/6PP/6K1 w - - 0 1", "Nd6+ Kf8 Nxc8", True),
         ("r3k3/8/8/3N4/8/8/6PP/6K1 w - - 0 1", "Nc7+ Kd7 Nxa8", True),
         ("4k3/r7/5n2/8/8/8/4P1PP/3Q2K1 w - - 0 1", "Qd4 Ra8 Qxf6", True),  # both are unprotected
@@ -31,6 +32,8 @@ CASES = {
         ("5rk1/5ppp/8/8/8/8/3Q1P1P/6RK w - - 0 1", "Qh6 f6 Qxg7#", True),  # the pawn may not take the queen
         ("5rk1/5ppp/8/8/8/8/3Q1P1P/5R1K w - - 0 1", "Qh6", False),
         ("r2qk3/8/8/8/8/8/3R4/3RK3 w - - 0 1", "Rxd8+ Rxd8 Rxd8+", False),
+        ("4k3/8/4r3/8/8/8/4Q3/4R1K1 w - - 0 1", "Qe5", False),  # the pinned rook may take
+        ("4k3/8/4n3/8/8/8/4R3/6K1 w - - 0 1", "Re1 Kd7 Rxe6", False),  # the knight was pinned before
     ],
     "skewer": [
         ("8/8/8/8/q2k4/8/8/6KR w - - 0 1", "Rh4+ Kc5 Rxa4", True),
@@ -71,6 +74,7 @@ CASES = {
     "deflection": [
         ("3r2k1/3q1ppp/8/8/8/8/3Q1PPP/4R1K1 w - - 0 1", "Qxd7 Rxd7 Re8#", True),
         ("6k1/3r1ppp/8/8/8/8/3Q1PPP/4R1K1 w - - 0 1", "Qxd7 h6 Re8+", False),
+        ("3r2k1/3q1pp1/7p/8/8/8/3Q1PPP/4R1K1 w - - 0 1", "Qxd7 Rxd7 Re8+", False),  # gains nothing
     ],
     "backRankMate": [
         ("6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1", "Rd8#", True),

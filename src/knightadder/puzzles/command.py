@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,10 +75,11 @@ def run(arguments: argparse.Namespace) -> int:
     from knightadder.puzzles.workers import PuzzleMaker, puzzles_of
 
     out: Path | None = arguments.out
-    suffix = _check_out(out, arguments.force)
+    suffix = _check_out(out, arguments.files, arguments.force)
     with contextlib.ExitStack() as stack:
-        items = list(_items(arguments.files, stack))
-        if not items:
+        files = [(name, _standard_input(stack) if name == _STDIN else Path(name)) for name in arguments.files]
+        total = sum(1 for _ in _items(files))
+        if not total:
             raise PositionError(f"there is no game in {' '.join(arguments.files)}")
         _compile()
         found: dict[int, list[Puzzle]] = {}
@@ -87,11 +89,11 @@ def run(arguments: argparse.Namespace) -> int:
                 open_pool(
                     PuzzleMaker(arguments.nodes, arguments.hash),
                     arguments.cluster,
-                    min(arguments.concurrency or processors(), len(items)),
+                    min(arguments.concurrency or processors(), total),
                 ) as pool,
-                progress(len(items), unit="games", stderr=True) as update,
+                progress(total, unit="games", stderr=True) as update,
             ):
-                for item, result in pool.run(items):
+                for item, result in pool.run(_items(files)):
                     puzzles = puzzles_of(result)
                     if isinstance(puzzles, str):
                         broken += 1
@@ -101,14 +103,14 @@ def run(arguments: argparse.Namespace) -> int:
                     count = sum(map(len, found.values()))
                     update(len(found), f"{count} puzzle{'' if count == 1 else 's'}  {pool.place()}".rstrip())
         finally:  # also after Ctrl-C or a failure
-            written = _write(found, out, suffix)
+            written = _write(found, out, suffix) if found else 0
     where = f"{out}: " if out else ""
     bad = f", {broken} left out" if broken else ""
     print(f"{where}{written} puzzles from {len(found) - broken} games{bad}", file=sys.stderr)
     return 0
 
 
-def _check_out(out: Path | None, force: bool) -> str:
+def _check_out(out: Path | None, games: list[str], force: bool) -> str:
     """Return the suffix of the format; OptionError, before hours of work, if the file cannot be written."""
     if out is None:
         return ".pgn"
@@ -119,6 +121,8 @@ def _check_out(out: Path | None, force: bool) -> str:
         raise OptionError(f"--out {out}: expected a name that ends in .pgn, .epd or .csv")
     if out.is_dir():
         raise OptionError(f"cannot write {out}: it is a folder")
+    if force and out.resolve() in {Path(name).resolve() for name in games}:
+        raise OptionError(f"--out {out}: the file of games is not overwritten")
     if out.exists() and not force:
         raise OptionError(f"{out} is there already: give --force to overwrite it")
     if not out.parent.is_dir():
@@ -126,19 +130,17 @@ def _check_out(out: Path | None, force: bool) -> str:
     return suffix
 
 
-def _items(files: list[str], stack: contextlib.ExitStack) -> Iterator[Item]:
-    """Read the games of all files."""
+def _items(files: Sequence[tuple[str, Path]]) -> Iterator[Item]:
+    """Read the games of all files, given by the names that the user knows, and their places."""
     from knightadder.annotate.games import read_texts
     from knightadder.puzzles.workers import Item
 
-    number = 0
-    for name in files:
-        file = _standard_input(stack) if name == _STDIN else Path(name)
+    numbers = itertools.count()
+    for name, file in files:
         if file.is_dir():
             raise OptionError(f"cannot read {file}: it is a folder")
         for text in read_texts(file):
-            yield Item(number, "stdin" if name == _STDIN else file.name, text)
-            number += 1
+            yield Item(next(numbers), "stdin" if name == _STDIN else file.name, text)
 
 
 def _standard_input(stack: contextlib.ExitStack) -> Path:

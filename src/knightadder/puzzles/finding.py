@@ -23,8 +23,8 @@ from knightadder.puzzles.tactics import VALUES
 # Shares of the nodes of the deciding search.
 _SCAN_SHARE, _PROBE_SHARE, _REPLY_SHARE = 50, 10, 5
 
-# Winning chances: a solution has to win with at least `_WON`, or to save with at least `_HELD`, and any other move has
-# to be worse by `_GAP`. Lichess's puzzler takes a gap of 0.42; a wider one leaves out moves that are just good enough.
+# Winning chances: a solution has to win with at least `_WON`, or to save with less and at least `_HELD`, and any other
+# move has to be worse by `_GAP`. Lichess's puzzler takes a gap of 0.42; with a wider one, stronger engines agree.
 _WON = 0.5  # 300 centipawns
 _HELD = -0.2  # -110 centipawns
 _GAP = 0.5
@@ -124,7 +124,7 @@ def _candidates(evaluations: Sequence[Evaluation | None], boards: Sequence[chess
         after = _chances(evaluations[ply + 1], side) if ply + 1 < len(boards) else None
         if before < _WON and now >= _WON - _SLACK and now - before >= _GAP - _SLACK:
             yield ply, False
-        elif now >= _HELD - _SLACK and (
+        elif _HELD - _SLACK <= now < _WON and (
             now - before >= _GAP - _SLACK  # the opponent let the win slip
             or (after is not None and now - after >= _GAP - _SLACK)  # the player of the game did not find the move
         ):
@@ -178,7 +178,7 @@ class _Seeker:
 
     def _only_move(self, board: chess.Board, saves: bool) -> _Step | None:
         """Return the only move that wins or saves; None if there is none, or more than one."""
-        mates = [move for move in board.legal_moves if _mates(board, move)]
+        mates = [move for move in list(board.legal_moves) if _mates(board, move)]
         if mates:
             return _Step(mates[0], chess.engine.Mate(1)) if len(mates) == 1 else None
         quick = self._best(board, self._probe, saves, _SLACK)
@@ -194,7 +194,7 @@ class _Seeker:
         if best.move is None:
             return None
         chances = _relative(best.score)
-        is_good = chances >= (_HELD if saves else _WON) - slack
+        is_good = _HELD - slack <= chances < _WON if saves else chances >= _WON - slack
         is_alone = len(lines) == 1 or chances - _relative(lines[1].score) >= _GAP - slack
         return _Step(best.move, best.score.relative, len(lines) == 1) if is_good and is_alone else None
 

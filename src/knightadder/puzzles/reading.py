@@ -59,7 +59,7 @@ def _read_csv(file: Path) -> Iterator[tuple[int, Puzzle | str]]:
 def _from_row(row: dict[str, str]) -> Puzzle:
     board = _board(row["FEN"])
     fen = board.fen()
-    names = row["Moves"].split()
+    names = (row["Moves"] or "").split()
     if len(names) < 2:
         raise ValueError("expected the opponent's move and a solution")
     previous = board.push_uci(names[0])

@@ -130,7 +130,6 @@ def has_discovered_attack(line: Line) -> bool:
             and attacker.color == line.solver
             and then.from_square not in (move.from_square, move.to_square)
             and move.from_square in chess.SquareSet.between(then.from_square, then.to_square)
-            and then.to_square not in before.attacks(then.from_square)
             and then.to_square in after.attacks(then.from_square)
         ):
             return True

@@ -62,14 +62,13 @@ class PuzzleMaker:
         if game is None:
             return json.dumps({"puzzles": []}).encode()
         if self._engines is None:
-            rating_options = {"SyzygyProbeLimit": 0}
-            self._engines = Engine(hash_mb=self._hash_mb), Engine(hash_mb=_RATING_HASH_MB, options=rating_options)
-        seeker, rater = self._engines
+            self._engines = Engine(hash_mb=self._hash_mb), Engine(hash_mb=_RATING_HASH_MB)
+        seeker, player = self._engines
         site = game.headers.get("Site", "")
         address = site if site.startswith(("http://", "https://")) else f"{item.file}?game={item.text.number}"
         rows = []
         for found in find_puzzles(game.end().board(), seeker, self._nodes):
-            rating = rate(found.solution, rater, self._nodes)
+            rating = rate(found.solution, player, self._nodes)
             rows.append(_row(found, rating, f"{address}#{found.ply}"))
         return json.dumps({"puzzles": rows}).encode()
 

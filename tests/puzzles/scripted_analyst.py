@@ -1,0 +1,54 @@
+"""An analyst that says what a test has written down for each position."""
+
+import chess
+from chess.engine import Cp, Mate, PovScore, PovWdl, Wdl
+
+from knightadder.engine.info import Bound
+from knightadder.library.results import Analysis, Line
+
+
+class ScriptedAnalyst:
+    """Knows lines by position: ``{epd: [(score, san), ...]}``, with scores in centipawns or as ``"#3"``.
+
+    `tell` may add lines that depend on the nodes of a search: it takes a board and their number, and gives lines or
+    None. What is not written down is a draw after any move.
+    """
+
+    def __init__(self, script=None, tell=lambda board, nodes: None):
+        self.script, self.tell = script or {}, tell
+        self.games = 0
+
+    def new_game(self):
+        self.games += 1
+
+    def configure(self, options):
+        return []
+
+    def stop(self):
+        pass
+
+    def analyse(self, board, limit, *, multipv=1):
+        pairs = self.tell(board, limit.nodes) or self.script.get(board.epd())
+        if pairs is None:
+            pairs = [(0, board.san(move)) for move in sorted(board.legal_moves, key=chess.Move.uci)]
+        lines = tuple(_line(board, rank, *pair) for rank, pair in enumerate(pairs[:multipv], 1))
+        return Analysis(lines, lines[0].move, None)
+
+
+def _line(board, rank, score, san):
+    relative = Mate(int(score[1:])) if isinstance(score, str) else Cp(score)
+    return Line(
+        rank,
+        9,
+        9,
+        PovScore(relative, board.turn),
+        Bound.EXACT,
+        PovWdl(Wdl(0, 1000, 0), board.turn),
+        1,
+        1,
+        0,
+        0,
+        0.0,
+        (board.parse_san(san),),
+        board.fen(),
+    )

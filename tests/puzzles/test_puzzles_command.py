@@ -1,0 +1,139 @@
+"""The subcommand `puzzles`."""
+
+import contextlib
+import io
+import sys
+
+import chess.pgn
+import pytest
+
+from knightadder import cli
+from knightadder.engine.errors import EngineError
+from knightadder.puzzles import command
+from knightadder.puzzles.reading import read_puzzles
+from knightadder.puzzles.workers import PuzzleMaker
+
+SCHOLAR = '[Event "one"]\n[Site "https://lichess.org/abcdefgh"]\n\n1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0\n\n'
+FORK = '[Event "two"]\n[FEN "1q2k3/8/8/5N2/8/8/6PP/7K b - - 0 1"]\n\n1... Qc8 2. Nd6+ *\n\n'
+BROKEN = '[Event "three"]\n\n1. e4 e5 2. Ke3 *\n\n'
+QUIET = '[Event "four"]\n\n1. e4 e5 *\n\n'
+
+
+class _Pool:
+    """Runs the task in this process, and after some games raises an error."""
+
+    def __init__(self, task, after, error):
+        self._task, self._after, self._error = task, after, error
+
+    def run(self, items):
+        for number, item in enumerate(items):
+            if number == self._after:
+                raise self._error
+            yield item, self._task(item)
+
+    def place(self):
+        return ""
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """Run the games in this process; give the function that says after how many an error comes, and which."""
+    ends = [None, None]
+
+    @contextlib.contextmanager
+    def open_pool(task, cluster, processes):
+        yield _Pool(task, *ends)
+
+    def end(after, error):
+        ends[:] = after, error
+
+    monkeypatch.setattr(command, "open_pool", open_pool)
+    return end
+
+
+@pytest.fixture
+def file(tmp_path):
+    file = tmp_path / "games.pgn"
+    file.write_text(SCHOLAR + BROKEN + FORK + QUIET, encoding="utf-8")
+    return file
+
+
+def puzzles(*arguments):
+    return cli.main(["puzzles", *map(str, arguments), "--nodes", "20000", "--hash", "4"])
+
+
+def _first_moves(file):
+    found, complaints = read_puzzles(file)
+    assert not complaints
+    return [next(puzzle.solution.steps())[1].uci() for puzzle in found]
+
+
+def test_puzzles_of_a_file(file, capsys):
+    out = file.with_name("out.csv")
+    assert puzzles(file, "--out", out, "--concurrency", 2) == 0
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "knightadder: games.pgn, game 2, line 6, is left out: illegal san: 'Ke3'" in printed.err
+    assert printed.err.endswith(f"{out}: 2 puzzles from 3 games, 1 left out\n")
+    mate, fork = read_puzzles(out)[0]
+    assert mate.themes == ("mate", "mateIn1", "oneMove", "opening")
+    assert mate.game == "https://lichess.org/abcdefgh#6"
+    assert mate.rating == 1200
+    assert "fork" in fork.themes
+    assert fork.game == "games.pgn?game=3#2"
+    again = file.with_name("again.csv")
+    assert puzzles(file, "--out", again, "--concurrency", 1) == 0
+    assert again.read_bytes() == out.read_bytes()
+
+
+def test_several_files_and_standard_input_as_pgn(file, here, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(FORK.encode("utf-16"))))
+    assert puzzles(file, "-", file) == 0
+    text = io.StringIO(capsys.readouterr().out)
+    games = list(iter(lambda: chess.pgn.read_game(text), None))
+    assert [game.next().san() for game in games] == ["Qxf7#", "Nd6+"]  # each puzzle only once
+    assert games[0].headers["Rating"] == "1200"
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(KeyboardInterrupt(), 130), (EngineError("a process of this run has ended unexpectedly"), 1)]
+)
+def test_what_was_found_is_kept(file, here, error, status):
+    here(3, error)
+    out = file.with_name("out.epd")
+    assert puzzles(file, "--out", out) == status
+    assert _first_moves(out) == ["h5f7", "f5d6"]
+
+
+def test_nothing_is_written_if_nothing_was_done(file, here, capsys):
+    here(0, KeyboardInterrupt())
+    out = file.with_name("out.pgn")
+    out.write_text("kept", encoding="utf-8")
+    assert puzzles(file, "--out", out, "--force") == 130
+    assert out.read_text("utf-8") == "kept"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["missing.pgn"], "cannot read missing.pgn: No such file or directory"),
+        (["empty.pgn"], "there is no game in empty.pgn"),
+        (["games.pgn", "--out", "out.txt"], "--out out.txt: expected a name that ends in .pgn, .epd or .csv"),
+        (["games.pgn", "--out", "games.pgn"], "games.pgn is there already: give --force to overwrite it"),
+        (["games.pgn", "--out", "nowhere/out.pgn"], "cannot write nowhere/out.pgn: there is no folder nowhere"),
+        (["games.pgn", "--force", "--out", "./games.pgn"], "--out games.pgn: the file of games is not overwritten"),
+        (["."], "cannot read .: it is a folder"),
+    ],
+)
+def test_bad_arguments(file, arguments, message, monkeypatch, capsys):
+    monkeypatch.chdir(file.parent)
+    file.with_name("empty.pgn").touch()
+    assert puzzles(*arguments) == 2
+    assert capsys.readouterr().err == f"knightadder: {message}\n"
+
+
+def test_a_game_of_remarks_has_no_puzzles():
+    from knightadder.annotate.games import GameText
+    from knightadder.puzzles.workers import Item, puzzles_of
+
+    assert puzzles_of(PuzzleMaker(100, 1)(Item(0, "games.pgn", GameText(1, 1, "; a remark")))) == []

@@ -1,0 +1,66 @@
+"""Ratings: the least Elo that plays the whole solution."""
+
+import math
+
+import chess
+import pytest
+from scripted_analyst import ScriptedAnalyst
+
+from knightadder import Engine
+from knightadder.engine.strength import MAX_ELO, MIN_ELO, handicap_for
+from knightadder.puzzles.puzzle import Solution
+from knightadder.puzzles.rating import UNSOLVED, rate
+
+LEVELS = range(MIN_ELO, MAX_ELO + 1, 50)
+FORK = Solution("2q1k3/8/8/5N2/8/8/6PP/7K w - - 1 2", tuple(map(chess.Move.from_uci, ("f5d6", "e8d7", "d6c8"))))
+
+
+def _with_gap(gap, from_nodes=1):
+    """Give an analyst that sees the right moves from so many nodes on, and them better by a gap."""
+    right = {board.epd(): board.san(move) for board, move in FORK.steps()}
+
+    def tell(board, nodes):
+        found = right[board.epd()]
+        lines = [(0, found), (-gap, "Kg1")]
+        return lines if nodes >= from_nodes else [(2000, "Kg1"), (0, found)]
+
+    return ScriptedAnalyst(tell=tell)
+
+
+@pytest.mark.parametrize("nodes", [1, 500, 20_000, 999_999])
+def test_the_least_level_that_searches_far_enough(nodes):
+    wanted = next(elo for elo in LEVELS if handicap_for(elo).nodes >= nodes)
+    assert rate(FORK, _with_gap(2000, nodes), 10**9) == wanted
+
+
+def test_a_puzzle_that_no_level_solves():
+    assert rate(FORK, _with_gap(2000, 10**9), 10**9) == UNSOLVED > MAX_ELO
+    assert rate(FORK, _with_gap(2000, 20_000), 10_000) == UNSOLVED  # no search may be so long
+
+
+@pytest.mark.parametrize("gap", [5, 20, 60, 130])
+def test_all_moves_together_are_found_in_half_of_the_tries(gap):
+    def probability(elo):
+        return (1 / (1 + math.exp(-gap / handicap_for(elo).temperature))) ** 2
+
+    wanted = next((elo for elo in LEVELS if probability(elo) >= 0.5), UNSOLVED)
+    assert rate(FORK, _with_gap(gap), 10**9) == wanted
+
+
+def test_weakened_play_solves_it_as_often_as_the_rating_says():
+    # Both play the same searches, and the same seeds make the same choices at any time.
+    limit = chess.engine.Limit(nodes=1_000_000)
+    with Engine(hash_mb=1) as engine:
+        rating = rate(FORK, engine, limit.nodes)
+        engine.configure({"UCI_LimitStrength": True, "UCI_Elo": rating})
+        engine._core.random.seed(1)
+        solved = 0
+        for _ in range(100):
+            solved += all(_plays(engine, board, move, limit) for board, move in FORK.steps())
+    assert MIN_ELO <= rating <= MAX_ELO
+    assert solved >= 40  # expected are 50 or more; this is two standard deviations less
+
+
+def _plays(engine, board, move, limit):
+    engine.new_game()
+    return engine.play(board, limit).move == move
