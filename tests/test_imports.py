@@ -15,7 +15,10 @@ LAYERS = (
     ("cli",),
     ("annotate", "web", "lichess", "workshop", "tablebases", "books", "protocols", "puzzles"),
     ("",),  # the package itself, which gives the library's names
+    ("library.annotation",),
+    tuple(f"annotate.{name}" for name in ("accuracy", "evaluation", "judgement", "notes", "review", "summary")),
     ("library",),
+    ("executor", "extras", "runs"),
     ("engine",),
     ("core.native.builder",),
     ("core.entries", "core.tables"),
@@ -53,7 +56,8 @@ def imports_of(name: str) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             base = package.split(".")[: -node.level + 1 or None] if node.level else []
             base += [node.module] if node.module else []
-            wanted = [".".join([*base, alias.name]) for alias in node.names]
+            # The package's version is there before anything else of the package.
+            wanted = [".".join([*base, alias.name]) for alias in node.names if alias.name != "__version__"]
         else:
             continue
         for module in wanted:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
+from collections.abc import Iterator
 from pathlib import Path
 
 import chess
@@ -15,8 +17,9 @@ from random_boards import random_boards
 from knightadder.core.board.packed import PACKED
 from knightadder.core.entries.packing import pack_fen
 from knightadder.engine.errors import OptionError, PositionError
-from knightadder.library import arrays
+from knightadder.library import arrays, blocks
 from knightadder.library.arrays import (
+    evaluate_iter,
     evaluate_many,
     pack,
     unpack,
@@ -61,6 +64,54 @@ def test_fens_and_boards_give_the_same_records() -> None:
     ):
         assert pack(positions).tobytes() == one_by_one.tobytes()
     assert pack(["startpos"]).tobytes() == pack([chess.Board()]).tobytes()
+
+
+@pytest.mark.parametrize("kind", ["U", "S", "U200", ">U100", object])
+def test_startpos_stands_for_a_fen_in_arrays(kind: object) -> None:
+    for given in (["startpos"], ["startpos", *FENS, "startpos"]):
+        written = [chess.STARTING_FEN if text == "startpos" else text for text in given]
+        array = np.array(given, kind)
+        assert pack(array).tobytes() == pack(written).tobytes()
+        assert evaluate_many(array).tolist() == evaluate_many(written).tolist()
+        assert array.tolist() == np.array(given, kind).tolist()  # the caller's array is as it was
+
+
+def test_positions_may_come_from_a_generator_that_goes_on_with_the_same_board(monkeypatch: pytest.MonkeyPatch) -> None:
+    def game() -> Iterator[chess.Board]:
+        board = chess.Board()
+        for move in list(board.legal_moves):
+            board.push(move)
+            yield board
+            board.pop()
+
+    fens = [board.fen() for board in game()]
+    assert len(set(fens)) > 10
+    monkeypatch.setattr(arrays, "_BLOCK", 7)
+    for workers in (1, 3):
+        assert evaluate_many(game(), workers=workers).tolist() == evaluate_many(fens).tolist()
+    assert unpack_fens(pack(game())) == fens
+
+
+def test_an_endless_generator_is_evaluated_as_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[str] = []
+
+    def endless() -> Iterator[str]:
+        for number in itertools.count():
+            taken.append(FENS[number % len(FENS)])
+            yield taken[-1]
+
+    monkeypatch.setattr(arrays, "_LAZY_BLOCK", 10)
+    expected = list(zip(FENS, evaluate_many(FENS).tolist(), strict=True))
+    stream = evaluate_iter(endless(), workers=2)
+    assert not taken
+    assert list(itertools.islice(stream, len(FENS))) == expected
+    assert len(taken) <= len(FENS) + 10 * (2 * blocks._AHEAD + 2)
+    stream.close()
+    for positions in (pack(FENS), np.array(FENS, "S"), np.array(FENS), iter(FENS)):
+        assert list(evaluate_iter(positions)) == expected
+    assert list(evaluate_iter(["nonsense"], illegal=3)) == [("nonsense", 3)]
+    with pytest.raises(PositionError, match="illegal position 11: a FEN has"):
+        list(evaluate_iter([*FENS[:11], "nonsense"]))
 
 
 def test_no_positions_are_no_error() -> None:
@@ -162,9 +213,9 @@ def test_records_without_kings_are_not_unpacked() -> None:
         unpack(records)
 
 
-@pytest.mark.parametrize("wrong", [FENS[0], np.zeros(3), np.zeros((2, 2), "U9"), [None], [3], 5])
+@pytest.mark.parametrize("wrong", [FENS[0], np.zeros(3), np.zeros((2, 2), "U9"), [None], [3], 5, BOARDS[0]])
 def test_other_types_are_refused(wrong: object) -> None:
-    for function in (evaluate_many, pack):
+    for function in (evaluate_many, pack, lambda positions: list(evaluate_iter(positions))):
         with pytest.raises((TypeError, ValueError)):
             function(wrong)
 

@@ -1,9 +1,12 @@
 """The library's engine: plays, analyses, streams, in threads and in coroutines."""
 
 import asyncio
+import os
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
 
 import chess
 import chess.engine
@@ -390,6 +393,66 @@ def test_options_that_no_line_holds_are_refused_in_one_line(engine: Engine, opti
         engine.configure(options)
     assert str(caught.value).isprintable()
     assert engine.play(chess.Board(), Limit(depth=1)).move
+
+
+@pytest.mark.parametrize("name", ["MultiPV", "multipv", "Ponder", "UCI_Chess960", "UCI_ShowWDL"])
+def test_what_each_call_sets_is_not_for_options(engine: Engine, name: str) -> None:
+    with pytest.raises(OptionError, match=f"^option {name}: the library sets it itself"):
+        engine.configure({name: 1})
+    with pytest.raises(OptionError, match=f"^option {name}: the library sets it itself"):
+        Engine(options={name: 1})
+    assert name not in engine.options
+
+
+def test_options_are_those_of_python_chess_with_their_values(engine: Engine) -> None:
+    with chess.engine.SimpleEngine.popen_uci(_command(), timeout=300) as process:
+        theirs = {name: option for name, option in process.options.items() if not option.is_managed()}
+    ours = engine.options
+    assert list(ours) == [name for name in theirs if name != "UCI_ShowWDL"]
+    for name, option in ours.items():
+        for field in ("name", "type", "min", "max"):
+            assert getattr(option, field) == getattr(theirs[name], field), (name, field)
+        assert option.default == (None if option.type == "button" else theirs[name].parse(theirs[name].default))
+        assert option.var == tuple(theirs[name].var or ())
+    engine.configure({"skill level": 3, "UCI_LimitStrength": True})
+    assert (engine.options["Skill Level"].value, engine.options["uci_limitstrength"].value) == (3, True)
+    assert (ours["Skill Level"].value, ours["Clear Hash"].value, ours["EvalType"].value) == (20, None, "nnue")
+
+
+@pytest.mark.parametrize("path", ["nowhere", ["nowhere"], Path("nowhere"), f"{os.curdir}{os.pathsep}nowhere"])
+def test_folders_that_are_not_there_are_refused(engine: Engine, path: Any) -> None:
+    with pytest.raises(OptionError, match=r"^there is no folder nowhere$"):
+        Engine(syzygy_path=path)
+    if isinstance(path, str):
+        with pytest.raises(OptionError, match=r"^there is no folder nowhere$"):
+            engine.configure({"SyzygyPath": path})
+    assert engine.options["SyzygyPath"].value == ""
+
+
+@pytest.mark.parametrize("path", [5, b"nowhere", [5], [b"nowhere"]])
+def test_folders_of_other_types_are_refused(path: Any) -> None:
+    with pytest.raises(TypeError, match=r"^(folders are a path or several|a folder is a path), not "):
+        Engine(syzygy_path=path)
+
+
+def test_options_of_other_types_are_refused(engine: Engine) -> None:
+    with pytest.raises(TypeError, match=r"^options are a mapping of names to values, not "):
+        engine.configure([("Hash", 2)])  # type: ignore[arg-type]
+
+
+def test_without_a_limit_there_is_only_a_stream(engine: Engine) -> None:
+    for call in (engine.play, engine.analyse, engine.play_async, engine.analyse_async):
+        with pytest.raises(TypeError, match=r"^limit is a chess\.engine\.Limit, not None"):
+            result = call(chess.Board(), None)  # type: ignore[operator]
+            asyncio.run(result)
+
+
+def test_a_clock_of_the_other_side_alone_is_no_limit(engine: Engine) -> None:
+    board = chess.Board()
+    board.push_san("e4")
+    with pytest.raises(ValueError, match=r"^the limit has no black_clock, of the side to move$"):
+        engine.play(board, Limit(white_clock=10))  # it would never end
+    assert engine.play(board, Limit(white_clock=10, depth=1)).move
 
 
 def test_a_fen_or_startpos_stands_for_a_board(engine: Engine) -> None:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from itertools import islice
+from pathlib import Path
 
 import chess
 import chess.engine
@@ -12,13 +16,16 @@ import chess.variant
 import numpy as np
 import pytest
 from chess.engine import Cp, Limit, Mate
+from distributed import Client
+from local_cluster import local_cluster
 from random_boards import random_boards
 
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.engine.options import EVALUATION_NAMES
-from knightadder.library import many
+from knightadder.library import arrays, blocks, many
+from knightadder.library.arrays import evaluate_iter, evaluate_many, pack
 from knightadder.library.engine import Engine
-from knightadder.library.many import analyse_many
+from knightadder.library.many import analyse_iter, analyse_many
 from knightadder.library.results import Analysis
 
 MATED = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
@@ -141,7 +148,7 @@ def test_no_positions() -> None:
 
 
 def running() -> list[threading.Thread]:
-    return [thread for thread in threading.enumerate() if thread.name == "analysis"]
+    return [thread for thread in threading.enumerate() if thread.name.startswith("analysis")]
 
 
 def test_an_exception_ends_all_searches() -> None:
@@ -155,10 +162,10 @@ def test_an_exception_ends_all_searches() -> None:
 
 
 def test_an_interrupt_while_waiting_ends_all_searches(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(done: object) -> None:
+    def interrupted(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(many, "_wait_for", interrupted)
+    monkeypatch.setattr(blocks, "wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         analyse_many(BOARDS, Limit(time=1e6), workers=3)
     assert not running()
@@ -232,16 +239,151 @@ def test_a_search_that_is_stopped_before_it_begins_has_a_line_all_the_same(monke
 
 
 def test_other_types_are_refused() -> None:
-    for wrong in (chess.STARTING_FEN, [3]):
-        with pytest.raises(TypeError, match=r"^(several positions are wanted|position 0 is a chess\.Board, a FEN or )"):
-            analyse_many(wrong, Limit(depth=1))
+    for wrong in (chess.STARTING_FEN, [3], 3, chess.Board()):
+        for call in (analyse_many, lambda *arguments: list(analyse_iter(*arguments))):
+            with pytest.raises(TypeError, match=r"^(several positions are wanted|position 0 is a chess\.Board, a FEN)"):
+                call(wrong, Limit(depth=1))
+    for call in (analyse_many, analyse_iter):
+        with pytest.raises(TypeError, match=r"^limit is a chess\.engine\.Limit, not None"):  # it would never end
+            call([chess.STARTING_FEN], None)
+        with pytest.raises(TypeError, match=r"^executor is a concurrent\.futures\.Executor, not 4"):
+            call([chess.STARTING_FEN], Limit(depth=1), executor=4)
 
 
-def test_tablebases_of_a_folder_that_is_not_there_are_no_error() -> None:
-    [analysis] = analyse_many([IN_TABLEBASES[1]], Limit(depth=2), syzygy_path="/nowhere")
+def test_tablebases_of_a_folder_that_is_not_there_are_refused(tmp_path: Path) -> None:
+    for call in (analyse_many, analyse_iter):
+        with pytest.raises(OptionError, match=r"^there is no folder .*nowhere$"):
+            call([IN_TABLEBASES[1]], Limit(depth=2), syzygy_path=[tmp_path, tmp_path / "nowhere"])
+    [analysis] = analyse_many([IN_TABLEBASES[1]], Limit(depth=2), syzygy_path=tmp_path)
     assert analysis.best.tbhits > 0  # by those that come with the engine
 
 
 @pytest.mark.parametrize(("nodes", "megabytes"), [(1, 1), (32_768, 1), (32_769, 2), (10**9, 16), (None, 16)])
 def test_the_hash_table_suits_the_nodes(nodes: int | None, megabytes: int) -> None:
     assert many._megabytes(many.Limits(nodes=nodes)) == megabytes
+
+
+# --- positions as they come ----------------------------------------------------------------------------------------
+
+
+def endless() -> Iterator[chess.Board]:
+    """Give positions for ever, with the same board each time."""
+    board = chess.Board()
+    while True:
+        for move in list(board.legal_moves):
+            board.push(move)
+            yield board
+            board.pop()
+
+
+def test_an_endless_generator_is_analysed_as_it_comes() -> None:
+    taken = []
+
+    def counted() -> Iterator[chess.Board]:
+        for board in endless():
+            taken.append(board.fen())
+            yield board
+
+    expected = analyse_many([board.fen() for board in islice(endless(), 50)], Limit(nodes=300), workers=2)
+    stream = analyse_iter(counted(), Limit(nodes=300), workers=2)
+    assert not taken
+    found = [analysis for _, analysis in islice(stream, 50)]
+    assert [essence(analysis) for analysis in found] == [essence(analysis) for analysis in expected]
+    assert [analysis.fen for analysis in found] == taken[:50]
+    assert len(taken) <= 50 + 2 * blocks._AHEAD * many._MOST_POSITIONS + many._MOST_POSITIONS
+    stream.close()
+    assert not running()
+
+
+def test_each_position_comes_with_its_analysis() -> None:
+    given = [*BOARDS, *FENS, "startpos"]
+    pairs = list(analyse_iter(iter(given), Limit(nodes=300), workers=3))
+    assert all(position is mine for (position, _), mine in zip(pairs, given, strict=True))
+    assert [essence(analysis) for _, analysis in pairs] == [
+        essence(analysis) for analysis in analyse_many(given, Limit(nodes=300))
+    ]
+
+
+@pytest.mark.parametrize("kind", ["U", "S", "packed"])
+def test_arrays_are_positions_too(kind: str) -> None:
+    array = pack(FENS) if kind == "packed" else np.array(["startpos", *FENS[1:]], kind)
+    expected = [essence(analysis) for analysis in analyse_many(FENS, Limit(nodes=300))]
+    assert [essence(analysis) for analysis in analyse_many(array, Limit(nodes=300))] == expected
+    assert [essence(analysis) for _, analysis in analyse_iter(array, Limit(nodes=300))] == expected
+
+
+def test_errors_of_positions_that_come_are_named_by_their_index() -> None:
+    good = [board.fen() for board in islice(endless(), 70)]
+    for bad, message in (
+        (3, "position 70 is a chess"),
+        ("8/8/8/8/8/8/8/8 w - - 0 1", "illegal position 70: White has"),
+    ):
+        stream = analyse_iter([*good, bad], Limit(nodes=1), workers=1)
+        with pytest.raises((TypeError, PositionError), match=message):
+            list(stream)
+        assert not running()
+    moved = chess.Board()
+    moved.push(chess.Move.from_uci("e2e5"))
+    moved.halfmove_clock = 1
+    with pytest.raises(PositionError, match="illegal move on the board of position 70: e2e5"):
+        list(analyse_iter([*good, moved], Limit(nodes=1)))
+
+
+def test_leaving_the_loop_ends_the_searches() -> None:
+    stream = analyse_iter([MATED, *BOARDS], Limit(time=1e6), workers=3)
+    assert next(stream)[0] == MATED
+    stream.close()
+    assert not running()
+
+
+# --- by executors --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[ProcessPoolExecutor]:
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as executor:
+        yield executor
+
+
+@pytest.fixture(scope="module")
+def dask() -> Iterator[Executor]:
+    with local_cluster() as cluster, Client(cluster) as client, client.get_executor() as executor:
+        yield executor
+
+
+@pytest.mark.parametrize("kind", ["processes", "dask"])
+def test_an_executor_finds_the_same(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    executor = request.getfixturevalue(kind)
+    monkeypatch.setattr(many, "_MOST_POSITIONS", 3)  # several blocks
+    given, limit = [*BOARDS, *FENS], Limit(nodes=300)
+    expected = [essence(each) for each in analyse_many(given, limit, multipv=2, evaluation="classical")]
+    told: dict[int, Analysis] = {}
+    found = analyse_many(
+        given, limit, multipv=2, evaluation="classical", syzygy_path=tmp_path, executor=executor,
+        on_result=lambda index, analysis: told.update({index: analysis}),
+    )  # fmt: skip
+    assert [essence(analysis) for analysis in found] == expected
+    assert [told[index] for index in range(len(given))] == found
+    stream = analyse_iter(endless(), limit, executor=executor, workers=2)
+    boards = [board.fen() for board in islice(endless(), 10)]
+    assert [essence(each) for _, each in islice(stream, 10)] == [essence(each) for each in analyse_many(boards, limit)]
+    stream.close()
+    values = evaluate_many([*FENS, *BOARDS])
+    monkeypatch.setattr(arrays, "_BLOCK", 7)
+    for same in ([*FENS, *BOARDS], iter([*FENS, *BOARDS]), pack([*FENS, *BOARDS])):
+        assert evaluate_many(same, executor=executor).tolist() == values.tolist()
+    assert [value for _, value in evaluate_iter(FENS, executor=executor)] == values[: len(FENS)].tolist()
+
+
+def test_errors_of_an_executors_workers_are_those_of_threads(processes: Executor) -> None:
+    moved = chess.Board()
+    moved.push(chess.Move.from_uci("e2e5"))
+    moved.halfmove_clock = 1
+    with pytest.raises(PositionError, match="illegal move on the board of position 2: e2e5"):
+        analyse_many(["startpos", "startpos", moved], Limit(nodes=1), executor=processes)
+    with pytest.raises(PositionError, match="illegal position 1: a FEN has"):
+        evaluate_many(["startpos", "nonsense"], executor=processes)
+    with pytest.raises(TypeError, match="position 1 is a chess"):
+        evaluate_many(["startpos", 5], executor=processes)

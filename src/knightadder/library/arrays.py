@@ -1,8 +1,11 @@
 """Arrays of positions: packed, unpacked, and evaluated by the million."""
 
-from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import closing
 from functools import cache
+from itertools import chain, islice
 from typing import Any, TypeAlias
 
 import chess
@@ -16,14 +19,18 @@ from knightadder.core.entries.batch import NO_VALUE, evaluate_records, pack_fens
 from knightadder.core.layout import WORKER, new_record
 from knightadder.core.native.processors import processors
 from knightadder.engine.errors import PositionError
-from knightadder.library.boards import Position, board_of, fen_of, whole
+from knightadder.engine.evaluator import evaluation_of
+from knightadder.library.blocks import WORKERS, blocks_of, results_of, submitter
+from knightadder.library.boards import STARTPOS, Position, board_of, fen_of, fen_text, whole
 from knightadder.library.shared import Stock, tables_of
 
 Positions: TypeAlias = Iterable[Position] | NDArray[Any]
 
-_Block: TypeAlias = Sequence[Position] | NDArray[Any]
+_Block: TypeAlias = Sequence[str] | NDArray[Any]  # FENs, or packed positions
+_Numbered: TypeAlias = tuple[int, _Block]  # with the index of its first position
 
 _BLOCK = 1 << 15  # positions in a call of the core; Ctrl-C does not interrupt a call
+_LAZY_BLOCK = 1 << 10  # the same, where the first results must not wait for long
 _LONGEST_FIELD = 80  # of a FEN; the 64 squares and seven slashes are 71 characters
 _SPACE, _QUESTION_MARK, _LAST_ASCII = ord(" "), ord("?"), 127
 _OTHER_SPACES = [code for code in range(_LAST_ASCII + 1, 0x10000) if chr(code).isspace()]
@@ -50,16 +57,18 @@ def pack(positions: Positions) -> NDArray[np.void]:
     PositionError
         If a position is illegal; the text gives its index, counted from 0.
     """
-    given = _sliceable(positions)
-    records = np.zeros(len(given), PACKED)
-    for start in range(0, len(given), _BLOCK):
-        block = given[start : start + _BLOCK]
-        part = _packed(block, start, tables_of("classical"))
-        empty = np.flatnonzero(part["occupied"] == 0)
+    return pack_from(0, positions)
+
+
+def pack_from(first: int, positions: Positions) -> NDArray[np.void]:
+    """Pack positions of which the first has this index in error messages; see `pack`."""
+    records = [np.zeros(0, PACKED)]
+    for start, block in _numbered(positions, _BLOCK, first):
+        records.append(_packed(block, tables_of("classical")))
+        empty = np.flatnonzero(records[-1]["occupied"] == 0)
         if len(empty):
             raise _illegal(block, int(empty[0]), start)
-        records[start : start + _BLOCK] = part
-    return records
+    return np.concatenate(records)
 
 
 def unpack(records: NDArray[np.void], chess960: bool = False) -> list[chess.Board]:
@@ -115,21 +124,30 @@ def unpack_fens(records: NDArray[np.void], chess960: bool = False) -> list[str]:
 
 
 def evaluate_many(
-    positions: Positions, evaluation: str | None = None, *, illegal: int | None = None, workers: int | None = None
+    positions: Positions,
+    evaluation: str | None = None,
+    *,
+    illegal: int | None = None,
+    workers: int | None = None,
+    executor: Executor | None = None,
 ) -> NDArray[np.int16]:
     """Give the static values of many positions, as `evaluate` does for one; the GIL is released meanwhile.
 
     Parameters
     ----------
     positions : iterable of chess.Board or str, or array
-        Boards, FENs or ``"startpos"``; an array of FENs (of ``str`` or ``bytes``); or an array of packed positions from
-        `pack`, such as a memory-mapped file of them, which is read block by block.
+        Boards, FENs or ``"startpos"``, which may come from a generator; an array of FENs (of ``str`` or ``bytes``); or
+        an array of packed positions from `pack`, such as a memory-mapped file of them. All of these are read block by
+        block.
     evaluation : str, optional
         ``"classical"``, ``"pesto"`` or ``"nnue"``; the default of the option ``EvalType`` if missing.
     illegal : int, optional
         The value for illegal positions, such as -32768, which no position has; by default they are an error.
     workers : int, optional
-        Number of threads; one for each processor by default.
+        Number of threads; one for each processor by default. With an executor, the number of its workers, so that each
+        has enough to do; 64 by default.
+    executor : concurrent.futures.Executor, optional
+        Where to work instead: other processes or machines, which must have the same version of this package.
 
     Returns
     -------
@@ -142,38 +160,131 @@ def evaluate_many(
         If a position is illegal and ``illegal`` is not given; the text gives its index, counted from 0.
     OptionError
         If there is no such evaluation, or its network cannot be used.
+    EngineError
+        If a worker of the executor has another version.
     ValueError, TypeError
         If ``workers`` is less than 1, or ``illegal`` does not fit in 16 bits.
     """
-    threads = processors() if workers is None else whole("workers", workers, 1)
+    values = _evaluated(positions, _BLOCK, evaluation, illegal, workers, executor)
+    return np.concatenate([np.empty(0, np.int16), *values])
+
+
+def evaluate_iter(
+    positions: Positions,
+    evaluation: str | None = None,
+    *,
+    illegal: int | None = None,
+    workers: int | None = None,
+    executor: Executor | None = None,
+) -> Generator[tuple[Position, int], None, None]:
+    """Evaluate positions one after another, as they come; parameters and errors are those of `evaluate_many`.
+
+    Only some thousands of positions are read ahead, so their generator may be endless. Packed positions are yielded as
+    FENs.
+
+    Yields
+    ------
+    tuple of (chess.Board or str) and int
+        Each position, in their order, with its value: centipawns from White's view.
+    """
+    taken = deque[Position]()
+    remembered = remembering(positions, taken)
+    blocks = _evaluated(remembered, _LAZY_BLOCK, evaluation, illegal, workers, executor)
+    return ((taken.popleft(), value) for values in blocks for value in values.tolist())
+
+
+def remembering(positions: Positions, taken: "deque[Position]") -> Iterator[Position]:
+    """Give positions one by one, also those of an array, and append those that were taken to a queue."""
+    for position in positions_in(positions):
+        taken.append(position)
+        yield position
+
+
+def positions_in(positions: Positions) -> Iterator[Position]:
+    """Give positions one by one, also those of an array.
+
+    Raises
+    ------
+    TypeError
+        If they are not several positions.
+    """
+    if isinstance(positions, str):
+        raise TypeError("several positions are wanted, not one FEN")
+    if not isinstance(positions, Iterable):
+        raise TypeError(f"several positions are wanted, not {positions!r:.60}")
+    if not isinstance(positions, np.ndarray):
+        return iter(positions)
+    if _is_packed(positions):
+        blocks = (positions[start : start + _LAZY_BLOCK] for start in range(0, len(positions), _LAZY_BLOCK))
+        return (text for block in blocks for text in unpack_fens(block))
+    return (each.decode("ascii", "replace") if isinstance(each, bytes) else each for each in positions)
+
+
+def _evaluated(
+    positions: Positions,
+    size: int,
+    evaluation: str | None,
+    illegal: int | None,
+    workers: int | None,
+    executor: Executor | None,
+) -> Iterator[NDArray[np.int16]]:
+    """Evaluate positions in blocks of this size; errors of the arguments are raised at once."""
+    count = None if workers is None else whole("workers", workers, 1)
     if illegal is not None:
         illegal = whole("illegal", illegal, -(1 << 15), (1 << 15) - 1)
+    evaluation = evaluation_of(tables_of(evaluation))  # a worker has no other default
+    blocks = _numbered(positions, size)
+    if executor is None:
+        return _by_threads(blocks, evaluation, illegal, count or processors())
+    found = results_of(blocks, submitter(executor, evaluate_block, evaluation, illegal), count or WORKERS)
+    return (values for _, values in found)
+
+
+def _by_threads(
+    blocks: Iterator[_Numbered], evaluation: str, illegal: int | None, threads: int
+) -> Iterator[NDArray[np.int16]]:
+    first = list(islice(blocks, 2))
+    if threads == 1 or len(first) < 2:
+        for block in chain(first, blocks):
+            yield evaluate_block(evaluation, illegal, block)
+        return
+    with ThreadPoolExecutor(threads, "evaluation") as pool:
+
+        def submit(block: _Numbered) -> Future[NDArray[np.int16]]:
+            return pool.submit(evaluate_block, evaluation, illegal, block)
+
+        with closing(results_of(chain(first, blocks), submit, threads)) as found:
+            for _, values in found:
+                yield values
+
+
+def evaluate_block(evaluation: str, illegal: int | None, numbered: _Numbered) -> NDArray[np.int16]:
+    """Evaluate a block of positions in one thread.
+
+    Parameters
+    ----------
+    evaluation : str
+        The name of the evaluation.
+    illegal : int or None
+        The value for illegal positions.
+    numbered : tuple
+        The index of the block's first position, and the block.
+
+    Raises
+    ------
+    PositionError
+        If a position is illegal and ``illegal`` is not given.
+    """
+    start, block = numbered
     tables = tables_of(evaluation)
-    given = _sliceable(positions)
-    values = np.empty(len(given), np.int16)
-
-    def work(start: int) -> None:
-        block, part = given[start : start + _BLOCK], values[start : start + _BLOCK]
-        with _workers().lend() as worker:
-            count = evaluate_records(tables, worker, _packed(block, start, tables), part)
-        if count:
-            places = np.flatnonzero(part == NO_VALUE)
-            if illegal is None:
-                raise _illegal(block, int(places[0]), start)
-            part[places] = illegal
-
-    starts = range(0, len(given), _BLOCK)
-    threads = min(threads, len(starts))
-    if threads <= 1:
-        for start in starts:
-            work(start)
-        return values
-    pool = ThreadPoolExecutor(threads, "evaluation")
-    try:
-        for _ in pool.map(work, starts):
-            pass
-    finally:
-        pool.shutdown(cancel_futures=True)
+    values = np.empty(len(block), np.int16)
+    with _workers().lend() as worker:
+        count = evaluate_records(tables, worker, _packed(block, tables), values)
+    if count:
+        places = np.flatnonzero(values == NO_VALUE)
+        if illegal is None:
+            raise _illegal(block, int(places[0]), start)
+        values[places] = illegal
     return values
 
 
@@ -189,53 +300,62 @@ def _is_packed(positions: object) -> bool:
     return kind.names == PACKED.names and all(kind[name].newbyteorder("=") == PACKED[name] for name in kind.names)
 
 
-def _sliceable(positions: Positions) -> _Block:
-    """Convert positions to an object with a length and slices."""
-    if isinstance(positions, str):
-        raise TypeError("several positions are wanted, not one FEN")
+def _numbered(positions: Positions, size: int, first: int = 0) -> Iterator[_Numbered]:
+    """Cut positions into blocks of this size, each with the index of its first position.
+
+    Positions that are not in an array become FENs as soon as they are taken: a generator may go on with the same board.
+
+    Raises
+    ------
+    TypeError, ValueError
+        At once, if they are not several positions.
+    """
     if isinstance(positions, np.ndarray):
         if positions.ndim != 1:
             raise ValueError(f"an array of positions has one dimension, not {positions.ndim}")
         if positions.dtype.kind in "SU" or _is_packed(positions):
-            return positions
+            starts = range(0, len(positions), size)
+            return ((start, positions[start : start + size]) for start in starts)
         if positions.dtype.kind not in "OT":
             raise TypeError(f"an array of FENs or of packed positions is wanted, not of {positions.dtype}")
-    return positions if isinstance(positions, list | tuple) else list(positions)
+    texts = (_fen(position, number) for number, position in enumerate(positions_in(positions), first))
+    return ((first + number * size, block) for number, block in enumerate(blocks_of(texts, size)))
 
 
-def _packed(block: _Block, start: int, tables: np.record) -> NDArray[np.void]:
+def _packed(block: _Block, tables: np.record) -> NDArray[np.void]:
     """Give a block as records that the core can read; a FEN that is not a position becomes zeros."""
     if _is_packed(block):
         return np.array(block, PACKED)
-    text, ends = _characters(block, start)
+    text, ends = _characters(block)
     records = np.zeros(len(block), PACKED)
     with _workers().lend() as worker:
         pack_fens(tables, worker, text, ends, records)
     return records
 
 
-def _characters(block: _Block, start: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def _characters(block: _Block) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Give the characters of a block of FENs, concatenated, and the end of each FEN.
 
     Non-ASCII white space becomes a space, and other non-ASCII characters a question mark, which no FEN contains.
     """
     if isinstance(block, np.ndarray):
         rows = np.array(block, block.dtype.newbyteorder("="))
+        named = rows == np.array(STARTPOS, rows.dtype.kind)
+        if named.any():
+            rows = np.where(named, np.array(fen_text(STARTPOS), rows.dtype.kind), rows)
         codes: NDArray[np.unsignedinteger] = rows.view(np.uint8 if rows.dtype.kind == "S" else np.uint32)
         codes[codes == 0] = _SPACE  # NumPy pads with zeros, which no FEN ends with
         other = codes > _LAST_ASCII
         codes[other] = np.where(np.isin(codes[other], _OTHER_SPACES), _SPACE, _QUESTION_MARK)
         return codes.astype(np.uint8), len(codes) // len(block) * np.arange(1, len(block) + 1, dtype=np.int64)
-    texts = [_fen(position, number) for number, position in enumerate(block, start)]
-    ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
-    return np.frombuffer(bytearray("".join(texts).encode("ascii", "replace")), np.uint8), ends
+    ends = np.cumsum(np.fromiter(map(len, block), np.int64, len(block)))
+    return np.frombuffer(bytearray("".join(block).encode("ascii", "replace")), np.uint8), ends
 
 
 def _fen(position: Position, number: int) -> str:
-    if position == "startpos":
-        return fen.START
     if isinstance(position, str):
-        return position if position.isascii() else " ".join(position.split())
+        text = fen_text(position)
+        return text if text.isascii() else " ".join(text.split())
     what = f"position {number}"
     return fen_of(board_of(position, what), what)
 
@@ -245,7 +365,7 @@ def _illegal(block: _Block, place: int, start: int) -> PositionError:
     position, number = block[place], start + place
     if isinstance(position, np.void):
         return PositionError(f"illegal position {number}: the record describes none")
-    text = position.decode("ascii", "replace") if isinstance(position, bytes) else _fen(position, number)
+    text = position.decode("ascii", "replace") if isinstance(position, bytes) else position
     try:
         fen.parse_fen(" ".join(field[:_LONGEST_FIELD] for field in text.split()))
     except fen.FenError as error:

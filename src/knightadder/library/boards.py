@@ -18,6 +18,8 @@ from knightadder.engine.limits import Limits
 
 Position: TypeAlias = chess.Board | str
 
+STARTPOS = "startpos"  # stands for the FEN of the start position
+
 # More than any search reaches, and less than 64 bits hold; larger limits have the same effect.
 _MOST_NODES = 1 << 62
 _MOST_PLIES = 10_000  # of depth, moves to mate and moves to the time control
@@ -48,7 +50,7 @@ def board_of(position: Position, what: str = "position") -> chess.Board:
     """
     if isinstance(position, str):
         try:
-            setup = fen.parse_fen(fen.START if position == "startpos" else position)
+            setup = fen.parse_fen(fen_text(position))
         except fen.FenError as error:
             raise PositionError(f"illegal {what}: {error}") from None
         board = chess.Board(fen.write_fen(setup, True), chess960=True)
@@ -59,6 +61,11 @@ def board_of(position: Position, what: str = "position") -> chess.Board:
     if position.uci_variant != "chess":
         raise PositionError(f"illegal {what}: {position.uci_variant} is not played here")
     return position
+
+
+def fen_text(text: str) -> str:
+    """Give the FEN that a text stands for: the text itself, unless it is ``"startpos"``."""
+    return fen.START if text == STARTPOS else text
 
 
 def fen_of(board: chess.Board, what: str = "position") -> str:
@@ -132,8 +139,7 @@ def limits_of(
     """
     if limit is None:
         return Limits(infinite=True, searchmoves=_names(board, root_moves))
-    if not isinstance(limit, chess.engine.Limit):
-        raise TypeError(f"limit is a chess.engine.Limit, not {limit!r:.60}")
+    check_limit(limit)
     limits = Limits(
         wtime=_milliseconds("white_clock", limit.white_clock),
         btime=_milliseconds("black_clock", limit.black_clock),
@@ -148,6 +154,24 @@ def limits_of(
     )
     if limits.unlimited:
         raise ValueError("a limit has to set a time, a clock, a depth, nodes or a mate")
+    clock = limits.wtime if board.turn else limits.btime
+    if clock is None and not (limits.depth or limits.nodes or limits.mate or limits.movetime):
+        raise ValueError(f"the limit has no {'white' if board.turn else 'black'}_clock, of the side to move")
+    return limits
+
+
+def check_limit(limit: chess.engine.Limit) -> None:
+    """Raise a TypeError unless this is a limit; only a stream may do without one."""
+    if not isinstance(limit, chess.engine.Limit):
+        raise TypeError(f"limit is a chess.engine.Limit, not {limit!r:.60}")
+
+
+def limits_without_clock(limit: chess.engine.Limit) -> Limits:
+    """Convert a limit for the analysis of many positions; ValueError if it has the clocks of a game."""
+    check_limit(limit)
+    limits = limits_of(chess.Board(), limit)
+    if limits.wtime is not None or limits.btime is not None:
+        raise ValueError("positions that are analysed have no clock: limit their time instead")
     return limits
 
 

@@ -6,24 +6,23 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from time import monotonic
 from types import TracebackType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import chess
 import chess.engine
 
-from knightadder.engine.errors import EngineError, OptionError
+from knightadder.engine.errors import EngineError
 from knightadder.engine.limits import Limits
 from knightadder.engine.loader import load_engine
 from knightadder.engine.options import Options
-from knightadder.library.boards import Position, board_of, limits_of, position_of, whole
+from knightadder.library.boards import Position, board_of, check_limit, limits_of, position_of, whole
+from knightadder.library.loading import load_core, logger
+from knightadder.library.options import Folders, Option, Setting, folders_of, options_of, texts_of
 from knightadder.library.results import Analysis, PlayResult
-from knightadder.library.stream import Stream, logger
+from knightadder.library.stream import Stream
 
 if TYPE_CHECKING:
     from knightadder.engine.engine import Engine as Core
-
-Setting: TypeAlias = str | int | bool
-Folders: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 MOST_LINES = 256  # the maximum of the option MultiPV
 
@@ -42,9 +41,8 @@ class _Pondering:
 class Engine:
     """An engine that does one search at a time.
 
-    The first in a process loads the core. If the core's sources have changed, it compiles them, which takes some 15
-    seconds; the logger ``knightadder`` reports the progress. Several engines search in parallel, because a search
-    releases the GIL.
+    The first in a process loads the core. If the core's sources have changed, it compiles them, which takes some 20
+    seconds; the logger ``knightadder`` says so. Several engines search in parallel, because a search releases the GIL.
 
     Parameters
     ----------
@@ -55,14 +53,14 @@ class Engine:
     evaluation : str, optional
         ``"classical"``, ``"pesto"`` or ``"nnue"``; the default of the option ``EvalType`` if missing.
     syzygy_path : path or several, optional
-        Folders of Syzygy tablebases.
+        Folders of Syzygy tablebases, which must be there.
     options : mapping, optional
         Values of any other UCI options by name, as for `configure`.
 
     Raises
     ------
     OptionError
-        If a value is not accepted.
+        If a value is not accepted, or there is no such folder.
     EngineError
         If the engine cannot be loaded.
     """
@@ -82,14 +80,14 @@ class Engine:
         if evaluation is not None:
             chosen.set("EvalType", str(evaluation))
         chosen.set("UCI_ShowWDL", "true")
+        settings = options or {}
+        if syzygy_path is not None:
+            settings = {**settings, "SyzygyPath": os.pathsep.join(folders_of(syzygy_path))}
         self._core = _load(chosen)
         self._starting = threading.Lock()
         self._stream: Stream | None = None
         self._pondering: _Pondering | None = None
         self._closed = False
-        settings = dict(options or {})
-        if syzygy_path is not None:
-            settings["SyzygyPath"] = _joined(syzygy_path)
         for line in self.configure(settings):
             logger.info("%s", line)
         if self._core.problem and evaluation is not None:
@@ -97,13 +95,18 @@ class Engine:
         elif self._core.problem:
             logger.warning("%s", self._core.problem)
 
+    @property
+    def options(self) -> Mapping[str, Option]:
+        """The options that `configure` can set, by name in any case, with their values now."""
+        return chess.engine.UciOptionMap(options_of(self._core.options).items())
+
     def configure(self, options: Mapping[str, Setting]) -> list[str]:
         """Set UCI options by name.
 
         Parameters
         ----------
         options : mapping
-            For example ``{"UCI_LimitStrength": True, "UCI_Elo": 1600}``.
+            Values by name, for example ``{"UCI_LimitStrength": True, "UCI_Elo": 1600}``; `options` has all names.
 
         Returns
         -------
@@ -113,12 +116,13 @@ class Engine:
         Raises
         ------
         OptionError
-            If an option does not exist, or does not accept the value; the options before it are set.
+            If an option does not exist, or does not accept the value; the options before it are set. ``MultiPV``,
+            ``Ponder``, ``UCI_Chess960`` and ``UCI_ShowWDL`` cannot be set, because each call sets them.
         EngineError
             If the engine is searching.
         """
         self._make_idle()
-        return [line for name, value in options.items() for line in self._core.set_option(name, _text(name, value))]
+        return [line for name, text in texts_of(options).items() for line in self._core.set_option(name, text)]
 
     def new_game(self) -> None:
         """Clear what earlier searches have learnt."""
@@ -205,6 +209,7 @@ class Engine:
         ValueError, TypeError
             If the limit, one of its values, or the number of lines (1 to 256) is not possible.
         """
+        check_limit(limit)
         return self.stream(board, limit, multipv=multipv, root_moves=root_moves).result()
 
     async def analyse_async(
@@ -216,6 +221,7 @@ class Engine:
         root_moves: Iterable[chess.Move] | None = None,
     ) -> Analysis:
         """Analyse a position; see `analyse`. Cancelling the task ends the search."""
+        check_limit(limit)
         return await self.stream(board, limit, multipv=multipv, root_moves=root_moves).result_async()
 
     def stream(
@@ -274,6 +280,7 @@ class Engine:
     def _search_for_move(
         self, board: chess.Board, limit: chess.engine.Limit, root_moves: Iterable[chess.Move] | None
     ) -> Stream:
+        check_limit(limit)
         limits = limits_of(board, limit, root_moves)
         pondering = self._pondering
         if pondering and not limits.searchmoves and pondering.position == position_of(board):
@@ -331,27 +338,10 @@ def _after_move(limit: chess.engine.Limit, mover: chess.Color, seconds: float) -
     return limit
 
 
-def _text(name: str, value: Setting) -> str:
-    """Write an option's value as UCI does; OptionError if the value or the name does not fit in a line of UCI."""
-    if not isinstance(name, str) or not name.isprintable():
-        raise OptionError(f"unknown option: {name!r:.60}")
-    text = str(value).lower() if isinstance(value, bool) else str(value)
-    if not isinstance(value, str | int) or not text.isprintable():
-        raise OptionError(
-            f"option {name}: expected a text of one line, a whole number, True or False, not {value!r:.60}"
-        )
-    return text
-
-
-def _joined(folders: Folders) -> str:
-    if isinstance(folders, str | os.PathLike):
-        return os.fspath(folders)
-    return os.pathsep.join(os.fspath(folder) for folder in folders)
-
-
 def _load(options: Options) -> "Core":
     """Give a new engine; the first also loads the compiled core and lets it search a little."""
     global _loaded
+    load_core()
     with _loading:
         if not _loaded:
             core = load_engine(options, logger.info)

@@ -1,14 +1,13 @@
-"""Analysis of many positions, by several threads within the process."""
+"""Analysis of many positions, by several threads within the process, or by an executor."""
 
-import os
-import queue
+import itertools
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TypeVar
+from typing import TypeAlias
 
 import chess
 import chess.engine
@@ -17,27 +16,32 @@ from numpy.typing import NDArray
 
 from knightadder.core.native.processors import processors
 from knightadder.engine.errors import PositionError
+from knightadder.engine.evaluator import evaluation_of
 from knightadder.engine.limits import Limits
 from knightadder.engine.notation import parse_uci
 from knightadder.engine.short_search import ShortSearch
 from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
-from knightadder.library.arrays import pack
-from knightadder.library.boards import Position, board_of, limits_of, position_of, whole
-from knightadder.library.engine import MOST_LINES, Folders
+from knightadder.library.arrays import Positions, pack_from, positions_in, remembering
+from knightadder.library.blocks import WORKERS, results_of, submitter
+from knightadder.library.boards import Position, board_of, limits_without_clock, position_of, whole
+from knightadder.library.engine import MOST_LINES
+from knightadder.library.loading import logger
+from knightadder.library.options import Folders, folders_of
 from knightadder.library.results import Analysis, line_of
-from knightadder.library.shared import tables_of
-from knightadder.library.stream import logger
-
-_Item = TypeVar("_Item")
+from knightadder.library.shared import Stock, tables_of
 
 _MOST_HASH = 33_554_432  # MiB, the maximum of the option Hash
 _MOST_MEGABYTES = 16  # default maximum of the hash table
 _NODES_A_MEGABYTE = 1 << 15  # half as many as it has entries
-_LOOK_UP = 0.5  # seconds; where the system does not interrupt a waiting thread, it checks for Ctrl-C this often
+
+# A block is a part of a second: it should take much longer than to hand it out, but must not keep others waiting.
+_MOST_POSITIONS = 64  # in a block
+_NODES_HERE, _NODES_AWAY = 50_000, 200_000  # of a block, in threads and by an executor
+_NODES_A_SECOND = 1_000_000  # roughly, for a limit of time
 
 
 def analyse_many(
-    boards: Iterable[Position],
+    boards: Positions,
     limit: chess.engine.Limit,
     *,
     workers: int | None = None,
@@ -45,22 +49,26 @@ def analyse_many(
     hash_mb: int | None = None,
     evaluation: str | None = None,
     syzygy_path: Folders | None = None,
+    executor: Executor | None = None,
     on_result: Callable[[int, Analysis], object] | None = None,
 ) -> list[Analysis]:
     """Analyse many positions, several at a time.
 
     Each position is searched by one thread, as a new `Engine` with the same hash table would search it: nothing is kept
     from one position to the next. So unless the limit is a time, the analyses depend only on the position, the limit
-    and the other settings, not on the number of threads. An exception, such as Ctrl-C, ends all searches.
+    and the other settings, not on the number of threads, nor on the executor. An exception, such as Ctrl-C, ends all
+    searches of threads; an executor ends those that it has begun.
 
     Parameters
     ----------
-    boards : iterable of chess.Board or str
-        Boards, whose moves since the last capture or pawn move count for repetitions; FENs; or ``"startpos"``.
+    boards : iterable of chess.Board or str, or array
+        Boards, whose moves since the last capture or pawn move count for repetitions; FENs; or ``"startpos"``. Also an
+        array of FENs (of ``str`` or ``bytes``), or of packed positions from `pack`.
     limit : chess.engine.Limit
         For each position: a depth, a number of nodes, a mate, or a time.
     workers : int, optional
-        Number of threads; one for each processor by default.
+        Number of threads; one for each processor by default. With an executor, the number of its workers, so that each
+        has enough to do; 64 by default.
     multipv : int
         Number of best lines to find.
     hash_mb : int, optional
@@ -68,9 +76,11 @@ def analyse_many(
     evaluation : str, optional
         ``"classical"``, ``"pesto"`` or ``"nnue"``; the default of the option ``EvalType`` if missing.
     syzygy_path : path or several, optional
-        Folders of Syzygy tablebases.
+        Folders of Syzygy tablebases, which must be there; with an executor, on all machines.
+    executor : concurrent.futures.Executor, optional
+        Where to search instead: other processes or machines, which must have the same version of this package.
     on_result : callable, optional
-        Called in the caller's thread with the index and the analysis of each finished position.
+        Called in the caller's thread with the index and the analysis of each finished position, as they are ready.
 
     Returns
     -------
@@ -82,30 +92,106 @@ def analyse_many(
     PositionError
         If a position or a move on its board is illegal; the text gives its index, counted from 0.
     OptionError
-        If there is no such evaluation, its network cannot be used, or there is too little memory.
+        If there is no such evaluation or folder, its network cannot be used, or there is too little memory.
+    EngineError
+        If a worker of the executor has another version.
     ValueError, TypeError
         If the limit sets none of these, or a number is not possible.
     """
-    limits = limits_of(chess.Board(), limit)
-    if limits.wtime is not None or limits.btime is not None:
-        raise ValueError("positions that are analysed have no clock: limit their time instead")
-    multipv = whole("multipv", multipv, 1, MOST_LINES)
-    megabytes = _megabytes(limits) if hash_mb is None else whole("hash_mb", hash_mb, 1, _MOST_HASH)
-    threads = processors() if workers is None else whole("workers", workers, 1)
-    tasks, records = _tasks(boards)
-    tables = tables_of(evaluation)
-    threads = min(threads, len(tasks))
-    tablebases = _open_tablebases(tables, syzygy_path)
-    analysts = [_Analyst(ShortSearch(tables, tablebases, megabytes), limits, multipv) for _ in range(threads)]
+    settings = _settings(limit, multipv, hash_mb, evaluation, syzygy_path)
+    count = None if workers is None else whole("workers", workers, 1)
+    tasks, records = _tasks(positions_in(boards))
+    size = settings.block_size(executor is not None)
+    starts = range(0, len(tasks), size)
+    blocks = ((start, tasks[start : start + size], records[start : start + size]) for start in starts)
     results: dict[int, Analysis] = {}
-
-    def take(index: int, result: Analysis) -> None:
-        results[index] = result
-        if on_result is not None:
-            on_result(index, result)
-
-    _share_out(analysts, tasks, records, take)
+    found = _analysed(
+        blocks, settings, executor, count, max(1, min(count or processors(), len(starts))), in_order=False
+    )
+    with closing(found):
+        for (start, _, _), analyses in found:
+            for index, analysis in enumerate(analyses, start):
+                results[index] = analysis
+                if on_result is not None:
+                    on_result(index, analysis)
     return [results[index] for index in range(len(tasks))]
+
+
+def analyse_iter(
+    boards: Positions,
+    limit: chess.engine.Limit,
+    *,
+    workers: int | None = None,
+    multipv: int = 1,
+    hash_mb: int | None = None,
+    evaluation: str | None = None,
+    syzygy_path: Folders | None = None,
+    executor: Executor | None = None,
+) -> Generator[tuple[Position, Analysis], None, None]:
+    """Analyse positions one after another, as they come; parameters, results and errors are those of `analyse_many`.
+
+    Only a few hundred positions are read ahead for each worker, and none while there is a result, so their generator
+    may be endless. To close this generator, or to leave the function that runs it, ends the searches.
+
+    Yields
+    ------
+    tuple of (chess.Board or str) and Analysis
+        Each position, in their order, with its analysis.
+    """
+    settings = _settings(limit, multipv, hash_mb, evaluation, syzygy_path)
+    count = None if workers is None else whole("workers", workers, 1)
+    positions, taken = positions_in(boards), deque[Position]()
+
+    def blocks() -> Iterator[_Block]:
+        size = settings.block_size(executor is not None)
+        remaining = remembering(positions, taken)
+        for start in itertools.count(0, size):
+            tasks, records = _tasks(itertools.islice(remaining, size), start)
+            if not tasks:
+                return
+            yield start, tasks, records
+
+    found = _analysed(blocks(), settings, executor, count, count or processors(), in_order=True)
+
+    def pairs() -> Generator[tuple[Position, Analysis], None, None]:
+        with closing(found):
+            for _, analyses in found:
+                for analysis in analyses:
+                    yield taken.popleft(), analysis
+
+    return pairs()
+
+
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    """What all searches have in common."""
+
+    limits: Limits
+    lines: int
+    megabytes: int
+    evaluation: str
+    folders: tuple[str, ...]
+
+    def block_size(self, away: bool) -> int:
+        """Choose a number of positions that takes long enough to be worth handing out."""
+        nodes = self.limits.nodes or _NODES_AWAY
+        if self.limits.movetime:
+            nodes = min(nodes, self.limits.movetime * _NODES_A_SECOND // 1000)
+        return max(1, min((_NODES_AWAY if away else _NODES_HERE) // nodes, _MOST_POSITIONS))
+
+
+def _settings(
+    limit: chess.engine.Limit,
+    multipv: int,
+    hash_mb: int | None,
+    evaluation: str | None,
+    syzygy_path: Folders | None,
+) -> _Settings:
+    limits = limits_without_clock(limit)
+    lines = whole("multipv", multipv, 1, MOST_LINES)
+    megabytes = _megabytes(limits) if hash_mb is None else whole("hash_mb", hash_mb, 1, _MOST_HASH)
+    name = evaluation_of(tables_of(evaluation))  # a worker has no other default
+    return _Settings(limits, lines, megabytes, name, tuple(folders_of(syzygy_path)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,16 +213,77 @@ class _Task:
     chess960: bool
 
 
-class _Analyst:
-    """Analyses positions one after another, in a thread of its own."""
+# The index of its first position, the tasks, and the packed positions that they begin with.
+_Block: TypeAlias = tuple[int, list[_Task], NDArray[np.void]]
 
-    def __init__(self, search: ShortSearch, limits: Limits, lines: int) -> None:
-        self._search, self._limits, self._lines = search, limits, lines
+
+# --- workers -------------------------------------------------------------------------------------------------------
+
+
+def _analysed(
+    blocks: Iterable[_Block],
+    settings: _Settings,
+    executor: Executor | None,
+    workers: int | None,
+    threads: int,
+    in_order: bool,
+) -> Generator[tuple[_Block, list[Analysis]], None, None]:
+    """Analyse blocks of positions, by an executor or by threads; errors of the settings are raised at once."""
+    if executor is not None:
+        return results_of(blocks, submitter(executor, analyse_block, settings), workers or WORKERS, in_order)
+    tablebases = _open_tablebases(settings)
+    return _by_threads(blocks, [_Analyst(settings, tablebases) for _ in range(threads)], in_order)
+
+
+def _by_threads(
+    blocks: Iterable[_Block], analysts: list["_Analyst"], in_order: bool
+) -> Generator[tuple[_Block, list[Analysis]], None, None]:
+    idle = Stock(iter(analysts).__next__)
+
+    def work(block: _Block) -> list[Analysis]:
+        with idle.lend() as analyst:
+            return analyst.analyse_block(block)
+
+    with ThreadPoolExecutor(max(len(analysts), 1), "analysis") as pool:
+
+        def submit(block: _Block) -> Future[list[Analysis]]:
+            return pool.submit(work, block)
+
+        try:
+            with closing(results_of(blocks, submit, len(analysts), in_order)) as found:
+                yield from found
+        finally:
+            for analyst in analysts:
+                analyst.cancel()
+
+
+_own = threading.local()  # of a thread of an executor: the `settings` that it searched by last, and the `analyst`
+
+
+def analyse_block(settings: _Settings, block: _Block) -> list[Analysis]:
+    """Analyse a block of positions in this thread, which keeps its hash table for the next block."""
+    if getattr(_own, "settings", None) != settings:
+        _own.analyst, _own.settings = _Analyst(settings, _open_tablebases(settings)), settings
+    analyst: _Analyst = _own.analyst
+    return analyst.analyse_block(block)
+
+
+class _Analyst:
+    """Analyses positions one after another, in one thread at a time."""
+
+    def __init__(self, settings: _Settings, tablebases: Tablebases) -> None:
+        self._search = ShortSearch(tables_of(settings.evaluation), tablebases, settings.megabytes)
+        self._limits, self._lines = settings.limits, settings.lines
         self._stop = np.zeros(1, np.uint64)
         self._cancelled = False
 
-    def analyse(self, task: _Task, records: NDArray[np.void], index: int) -> Analysis:
-        played = self._search.set_up(records, index, task.moves)
+    def analyse_block(self, block: _Block) -> list[Analysis]:
+        """Analyse a block; CancelledError if the work is no longer needed."""
+        first, tasks, records = block
+        return [self._analyse(task, records, row, first + row) for row, task in enumerate(tasks)]
+
+    def _analyse(self, task: _Task, records: NDArray[np.void], row: int, index: int) -> Analysis:
+        played = self._search.set_up(records, row, task.moves)
         if played < len(task.moves):
             move = int(task.moves[played])
             name = chess.Move(move & 63, move >> 6 & 63, move >> 12 or None).uci()
@@ -144,7 +291,7 @@ class _Analyst:
         # A stop flag for each search: a late timer must not end the next search.
         stop = self._stop = np.zeros(1, np.uint64)
         if self._cancelled:
-            stop[0] = 1
+            raise CancelledError
         with _ends_after(self._limits.movetime, stop):
             infos, result = self._search.search(self._limits, self._lines, stop, task.chess960)
         lines = tuple(line_of(info, task.fen) for info in infos)
@@ -157,13 +304,9 @@ class _Analyst:
         self._stop[0] = 1
 
 
-def _open_tablebases(tables: np.record, folders: Folders | None) -> Tablebases:
-    """Open the tablebases in these folders, and those that come with the engine."""
-    if folders is None:
-        folders = ()
-    elif isinstance(folders, str | os.PathLike):
-        folders = os.fspath(folders).split(os.pathsep)
-    tablebases = Tablebases(tables, [*map(Path, folders), SHIPPED])
+def _open_tablebases(settings: _Settings) -> Tablebases:
+    """Open the user's tablebases, and those that come with the engine."""
+    tablebases = Tablebases(tables_of(settings.evaluation), [*settings.folders, SHIPPED])
     for problem in tablebases.problems:
         logger.info("%s", problem)
     return tablebases
@@ -176,23 +319,21 @@ def _megabytes(limits: Limits) -> int:
     return max(1, min(-(-limits.nodes // _NODES_A_MEGABYTE), _MOST_MEGABYTES))
 
 
-def _tasks(boards: Iterable[Position]) -> tuple[list[_Task], NDArray[np.void]]:
-    """Convert boards to packed positions and the moves from there."""
+def _tasks(boards: Iterable[Position], first: int = 0) -> tuple[list[_Task], NDArray[np.void]]:
+    """Convert boards to packed positions and the moves from there; `first` is the index of the first."""
     roots: list[str] = []
     tasks = []
-    if isinstance(boards, str):
-        raise TypeError("several positions are wanted, not one FEN")
-    for number, position in enumerate(boards):
+    for number, position in enumerate(boards, first):
         what = f"position {number}"
         try:
             board = board_of(position, what)
             root, moves = position_of(board, what)
         except PositionError:
-            pack(roots)  # names an earlier position if one is illegal as well
+            pack_from(first, roots)  # names an earlier position if one is illegal as well
             raise
         roots.append(root)
         tasks.append(_Task(_encoded(moves), board.fen(), board.chess960))
-    return tasks, pack(roots)
+    return tasks, pack_from(first, roots)
 
 
 def _encoded(names: Iterable[str]) -> NDArray[np.int64]:
@@ -213,50 +354,3 @@ def _ends_after(milliseconds: int | None, stop: NDArray[np.uint64]) -> Iterator[
         yield
     finally:
         timer.cancel()
-
-
-def _share_out(
-    analysts: Sequence[_Analyst],
-    tasks: Sequence[_Task],
-    records: NDArray[np.void],
-    take: Callable[[int, Analysis], None],
-) -> None:
-    """Run each analyst in a thread until all tasks are done, and pass the results on in the caller's thread."""
-    waiting = deque(range(len(tasks)))
-    done: queue.SimpleQueue[tuple[int, Analysis] | BaseException] = queue.SimpleQueue()
-
-    def work(analyst: _Analyst) -> None:
-        try:
-            while True:
-                try:
-                    index = waiting.popleft()
-                except IndexError:
-                    return
-                done.put((index, analyst.analyse(tasks[index], records, index)))
-        except BaseException as error:  # raised again in the caller's thread
-            done.put(error)
-
-    threads = [threading.Thread(target=work, args=(analyst,), name="analysis", daemon=True) for analyst in analysts]
-    try:
-        for thread in threads:
-            thread.start()
-        for _ in tasks:
-            outcome = _wait_for(done)
-            if isinstance(outcome, BaseException):
-                raise outcome
-            take(*outcome)
-    finally:
-        waiting.clear()
-        for analyst in analysts:
-            analyst.cancel()
-        for thread in threads:
-            if thread.ident is not None:
-                thread.join()
-
-
-def _wait_for(done: "queue.SimpleQueue[_Item]") -> _Item:
-    while True:
-        try:
-            return done.get(timeout=_LOOK_UP)
-        except queue.Empty:
-            continue

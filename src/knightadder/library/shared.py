@@ -10,7 +10,7 @@ import numpy as np
 from knightadder.engine.errors import OptionError
 from knightadder.engine.evaluator import EVALUATIONS, Evaluator
 from knightadder.engine.options import DEFAULT_EVALUATION
-from knightadder.library.stream import logger
+from knightadder.library.loading import load_core, logger
 
 Item = TypeVar("Item")
 
@@ -28,9 +28,12 @@ def tables_of(evaluation: str | None = None) -> np.record:
     ------
     OptionError
         If there is no such evaluation, or its network is damaged or missing.
+    EngineError
+        If the core cannot be loaded.
     """
     if evaluation is not None and (not isinstance(evaluation, str) or evaluation not in EVALUATIONS):
         raise OptionError(f"evaluation is {' or '.join(EVALUATIONS)}, not {evaluation}")
+    load_core()
     if evaluation is None:
         return _default_tables()
     evaluator = _evaluator(evaluation)

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import logging
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -16,9 +15,8 @@ from knightadder.engine.info import (
     Message,
     Result,
 )
+from knightadder.library.loading import logger
 from knightadder.library.results import Analysis, Line, line_of
-
-logger = logging.getLogger("knightadder")
 
 # Where the system does not interrupt a waiting thread, it checks for Ctrl-C this often, in seconds.
 _LOOK_UP = 0.5

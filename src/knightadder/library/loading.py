@@ -1,0 +1,39 @@
+"""Loading of the compiled core at the library's first call; a core that has to be compiled is told in a line of log."""
+
+import logging
+
+from knightadder.core.native import loading
+from knightadder.core.native.building import CoreError
+from knightadder.engine.errors import EngineError
+
+logger = logging.getLogger("knightadder")
+
+
+def load_core() -> None:
+    """Load the compiled core, unless it is there.
+
+    If it has to be compiled first, a warning says so once: that is the level that shows without any configuration.
+
+    Raises
+    ------
+    EngineError
+        If there is no compiled core and none can be built.
+    KeyboardInterrupt
+        By Ctrl-C meanwhile; its traceback does not go through the compiler. The next call compiles.
+    """
+    told = False
+
+    def report(step: str) -> None:
+        nonlocal told
+        if not told and step.startswith("compiling"):
+            told = True
+            logger.warning("compiling the core, since its sources have changed: this takes some 20 seconds, once")
+        elif not told:
+            logger.info("%s", step)
+
+    try:
+        loading.load(report)
+    except CoreError as error:
+        raise EngineError(f"the engine cannot be loaded: {error}") from None
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("the core is not compiled yet") from None

@@ -1,0 +1,121 @@
+"""Options of the library's engine: what there is to set, and what callers set."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from knightadder.engine.errors import OptionError
+from knightadder.engine.options import OPTIONS, Button, Check, Combo, Options, Spin
+
+Setting: TypeAlias = str | int | bool
+Folders: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+
+# What each call sets by its arguments or its board, and what the results need.
+_OWN = {"multipv", "ponder", "uci_chess960", "uci_showwdl"}
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option of the engine; all but ``value`` is named as in python-chess's ``chess.engine.Option``.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    type : str
+        ``"spin"`` (a whole number), ``"check"`` (a switch), ``"combo"`` (one of several words), ``"string"`` or
+        ``"button"`` (an action, set to anything).
+    default : str, int, bool or None
+        The value of a new engine; ``None`` for a button.
+    min, max : int or None
+        The bounds of a whole number, both included.
+    var : tuple of str
+        The words to choose from.
+    value : str, int, bool or None
+        The value now; ``None`` for a button.
+    """
+
+    name: str
+    type: str
+    default: Setting | None
+    min: int | None
+    max: int | None
+    var: tuple[str, ...]
+    value: Setting | None
+
+
+def options_of(options: Options) -> dict[str, Option]:
+    """Describe the options that a caller can set, with their values, by name."""
+    found = {}
+    for option in OPTIONS:
+        if option.name.lower() not in _OWN:
+            least, most = (option.minimum, option.maximum) if isinstance(option, Spin) else (None, None)
+            words = option.choices if isinstance(option, Combo) else ()
+            kinds = {Spin: "spin", Check: "check", Combo: "combo", Button: "button"}
+            default, value = (None, None) if isinstance(option, Button) else (option.default, options[option.name])
+            kind = kinds.get(type(option), "string")
+            found[option.name] = Option(option.name, kind, default, least, most, words, value)
+    return found
+
+
+def texts_of(settings: Mapping[str, Setting]) -> dict[str, str]:
+    """Write the values of options as UCI does.
+
+    Raises
+    ------
+    TypeError
+        If the settings are not a mapping.
+    OptionError
+        If a name or a value does not fit in a line of UCI, an option is not for callers to set, or ``SyzygyPath`` names
+        a folder that is not there.
+    """
+    if not isinstance(settings, Mapping):
+        raise TypeError(f"options are a mapping of names to values, not {settings!r:.60}")
+    return {name: _text(name, value) for name, value in settings.items()}
+
+
+def _text(name: str, value: Setting) -> str:
+    if not isinstance(name, str) or not name.isprintable():
+        raise OptionError(f"unknown option: {name!r:.60}")
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    if not isinstance(value, str | int) or not text.isprintable():
+        raise OptionError(
+            f"option {name}: expected a text of one line, a whole number, True or False, not {value!r:.60}"
+        )
+    if name.lower() in _OWN:
+        raise OptionError(f"option {name}: the library sets it itself, by what each call says")
+    return os.pathsep.join(folders_of(text)) if name.lower() == "syzygypath" else text
+
+
+def folders_of(folders: Folders | None) -> list[str]:
+    """Give the names of folders, which must be there.
+
+    Parameters
+    ----------
+    folders : path or several, optional
+        One path; several, in a text joined as the system joins paths, or as an iterable; or none.
+
+    Raises
+    ------
+    OptionError
+        If there is no such folder.
+    TypeError
+        If it is something else.
+    """
+    if folders is None:
+        return []
+    if isinstance(folders, str | os.PathLike):
+        folders = os.fspath(folders).split(os.pathsep)
+    if isinstance(folders, bytes) or not isinstance(folders, Iterable):
+        raise TypeError(f"folders are a path or several, not {folders!r:.60}")
+    names = []
+    for folder in folders:
+        if not isinstance(folder, str | os.PathLike):
+            raise TypeError(f"a folder is a path, not {folder!r:.60}")
+        names += [os.fspath(folder)] if os.fspath(folder) else []
+    for name in names:
+        if not name.isprintable() or not Path(name).is_dir():
+            raise OptionError(f"there is no folder {name if name.isprintable() else ascii(name)}")
+    return names
