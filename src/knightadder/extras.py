@@ -7,7 +7,14 @@ from collections.abc import Iterator
 
 from knightadder.engine.errors import OptionError
 
-_NAMES = {"dask": "Dask", "distributed": "Dask", "matplotlib": "Matplotlib", "numba": "Numba", "scipy": "SciPy"}
+_NAMES = {
+    "dask": "Dask",
+    "distributed": "Dask",
+    "matplotlib": "Matplotlib",
+    "numba": "Numba",
+    "pandas": "pandas",
+    "scipy": "SciPy",
+}
 
 
 @contextlib.contextmanager

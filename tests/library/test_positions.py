@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -140,7 +141,17 @@ def test_an_evaluation_draws_itself_with_the_worths() -> None:
                 if left < float(label.get("x")) < left + width and top < float(label.get("y")) < top + width
             ]
             assert text == f"{worth / 100:+.2f}"
-    assert value._repr_svg_() == value.svg()
+
+
+@pytest.mark.parametrize(("fen", "least"), [(KIWIPETE, 30), ("4k3/8/8/8/8/8/8/QQ2K3 b - - 0 1", 99)])
+def test_jupyter_shows_an_evaluation_as_a_board_with_a_bar(fen: str, least: int) -> None:
+    value = evaluate(fen, "classical")
+    html = value._repr_html_()
+    assert value.svg() in html
+    cells = [cell.text for cell in ElementTree.fromstring(html).iter("td")]
+    assert cells == [f"{value.centipawns / 100:+.2f}", "classical"]
+    [percent] = re.findall(r"White: (\d+) %", html)
+    assert int(percent) >= least
 
 
 # --- moves -----------------------------------------------------------------------------------------------------------

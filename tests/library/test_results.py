@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import re
+import sys
+from dataclasses import replace
+from typing import Any
 from xml.etree import ElementTree
 
 import chess
+import chess.engine
 import pytest
-from chess.engine import Cp, Mate, PovScore, PovWdl, Wdl
+from chess.engine import Cp, Limit, Mate, PovScore, PovWdl, Wdl
 
+from knightadder.engine.errors import OptionError
 from knightadder.engine.info import Bound
+from knightadder.library.arrays import evaluate_many
+from knightadder.library.engine import Engine
+from knightadder.library.frames import to_frame
 from knightadder.library.positions import evaluate
 from knightadder.library.results import Analysis, Line, PlayResult
 from knightadder.library.scores import score_text
@@ -34,13 +43,13 @@ CASTLING = line("f1h1", fen="4k3/8/8/8/8/8/8/5K1R w K - 0 1")
 @pytest.mark.parametrize(
     ("result", "text"),
     [
-        (line("e2e4", "e7e5"), "<Line 1: +0.35, depth 12, e2e4 e7e5>"),
-        (line(*PV), "<Line 1: +0.35, depth 12, e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 …>"),
-        (TO_MATE, "<Line 1: #1, depth 12, h8g8>"),
-        (MATED, "<Line 1: #0, depth 12, no move>"),
-        (ANALYSIS, "<Analysis: e2e4, +0.35, depth 12, 2 lines>"),
-        (Analysis((MATED,), None, None), "<Analysis: no move, #0, depth 12, 1 line>"),
-        (PlayResult(chess.Move.from_uci("e2e4"), None, line(*PV)), "<PlayResult: e2e4, +0.35, depth 12>"),
+        (line("e2e4", "e7e5"), "<Line 1: +0.35, depth 12, 1. e4 e5>"),
+        (line(*PV), "<Line 1: +0.35, depth 12, 1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 …>"),
+        (TO_MATE, "<Line 1: #1, depth 12, 1...Kg8>"),
+        (MATED, "<Line 1: #, depth 12, no move>"),
+        (ANALYSIS, "<Analysis: e4, +0.35, depth 12, 2 lines>"),
+        (Analysis((MATED,), None, None), "<Analysis: no move, #, depth 12, 1 line>"),
+        (PlayResult(chess.Move.from_uci("e2e4"), None, line(*PV)), "<PlayResult: e4, +0.35, depth 12>"),
     ],
 )
 def test_results_are_one_short_line(result: object, text: str) -> None:
@@ -70,16 +79,108 @@ def test_scores_are_from_whites_view() -> None:
         (line("e2e4"), [["+0.35", "depth 12", "1. e4"]]),
         (PlayResult(chess.Move.from_uci("h8g8"), None, TO_MATE), [["#1", "depth 12", "1...Kg8"]]),
         (CASTLING, [["+0.35", "depth 12", "1. O-O"]]),
-        (MATED, [["#0", "depth 12", ""]]),
+        (MATED, [["#", "depth 12", ""]]),
     ],
 )
 def test_jupyter_shows_the_board_beside_the_lines(result: Analysis | Line | PlayResult, rows: list[list[str]]) -> None:
     html = ElementTree.fromstring(result._repr_html_())
-    assert [["".join(cell.itertext()) for cell in row.iter("td")] for row in html.iter("tr")] == rows
+    texts = [["".join(cell.itertext()) for cell in row.iter("td")] for row in html.iter("tr")]
+    assert [[text.replace("\N{NO-BREAK SPACE}", " ") for text in row] for row in texts] == rows
     [svg] = html.iter(f"{SVG}svg")
     best = result.best if isinstance(result, Analysis) else result if isinstance(result, Line) else result.line
     board = chess.Board(best.fen)
     pieces = [use for use in svg.iter(f"{SVG}use") if re.search("white|black", str(use.attrib))]
     assert len(pieces) == len(board.piece_map())
     arrows = [shape for shape in svg.iter() if "arrow" in shape.get("class", "")]
-    assert len(arrows) == (2 if best.pv else 0)  # shaft and head
+    moves = [each.move for each in (result.lines if isinstance(result, Analysis) else [best]) if each.move]
+    assert len(arrows) == 2 * len(moves)  # shaft and head
+    colours = [shape.get("fill") for shape in arrows if shape.tag.endswith("polygon")]
+    assert colours == ["#003088"] * (len(moves) - 1) + ["#15781B"] * bool(moves)  # blue, and green for the best
+
+
+@pytest.mark.parametrize(("wdl", "percent"), [(Wdl(1000, 0, 0), 100), (Wdl(0, 1000, 0), 50), (Wdl(100, 200, 700), 20)])
+@pytest.mark.parametrize("turn", chess.COLORS)
+def test_the_bar_shows_whites_chances(wdl: Wdl, percent: int, turn: chess.Color) -> None:
+    position = chess.STARTING_FEN if turn else chess.STARTING_FEN.replace(" w ", " b ")
+    html = replace(line(fen=position), wdl=PovWdl(wdl, turn))._repr_html_()
+    white = percent if turn else 100 - percent
+    assert f"White: {white} %" in html and f"#f4f4f0 {white}%, #404040 {white}%" in html
+
+
+def test_moves_are_written_up_to_an_illegal_one() -> None:
+    assert line("e2e4", "e7e5").san == "1. e4 e5"
+    assert line("e2e4", "e2e4", "g1f3").san == "1. e4"
+    assert CASTLING.san == "1. O-O" and MATED.san == ""
+
+
+def test_a_line_is_plain_values_from_whites_view() -> None:
+    plain = line(*PV[:3]).to_dict()
+    assert json.loads(json.dumps(plain)) == plain
+    assert plain == {
+        "fen": chess.STARTING_FEN, "rank": 1, "depth": 12, "seldepth": 20, "score": "+0.35", "cp": 35, "mate": None,
+        "bound": "exact", "wins": 0, "draws": 1000, "losses": 0, "nodes": 1, "nps": 1, "hashfull": 0, "tbhits": 0,
+        "time": 0.0, "move": "e2e4", "pv": "e2e4 e7e5 g1f3", "san": "1. e4 e5 2. Nf3",
+    }  # fmt: skip
+    black = replace(
+        line("e7e5", fen=chess.STARTING_FEN.replace(" w ", " b ")), bound=Bound.LOWER, wdl=PovWdl(Wdl(1, 2, 997), False)
+    ).to_dict()
+    wanted = {"score": "-0.35", "cp": -35, "mate": None, "bound": "upper", "wins": 997, "draws": 2, "losses": 1}
+    assert wanted.items() <= black.items()
+    assert {"score": "#1", "cp": None, "mate": 1}.items() <= TO_MATE.to_dict().items()
+    assert {"score": "#", "mate": 0, "move": None, "pv": "", "san": ""}.items() <= MATED.to_dict().items()
+
+
+def test_an_analysis_and_a_move_are_plain_values() -> None:
+    assert ANALYSIS.to_dict() == {
+        "fen": chess.STARTING_FEN,
+        "best_move": "e2e4",
+        "ponder": None,
+        "lines": [each.to_dict() for each in ANALYSIS.lines],
+    }
+    played = PlayResult(chess.Move.from_uci("e2e4"), chess.Move.from_uci("e7e5"), line(*PV)).to_dict()
+    assert played == {**line(*PV).to_dict(), "move": "e2e4", "ponder": "e7e5"}
+
+
+def test_lines_are_infos_of_python_chess() -> None:
+    with Engine() as engine:
+        analysis = engine.analyse("startpos", Limit(depth=3), multipv=2)
+    with chess.engine.SimpleEngine.popen_uci([sys.executable, "-m", "knightadder"], timeout=300) as uci:
+        theirs = uci.analyse(chess.Board(), Limit(depth=3), multipv=2)
+    ours = analysis.to_info()
+    assert len(ours) == len(theirs) == 2
+    for mine, other in zip(ours, theirs, strict=True):
+        timed = {"time", "nps", "wdl", "string"}  # the engine gives no chances over UCI unless it is told to
+        for key in mine.keys() | other.keys() - timed:
+            if key not in timed:
+                assert mine[key] == other[key], key  # type: ignore[literal-required]
+        assert mine["wdl"].relative.expectation() > 0
+
+
+# --- tables --------------------------------------------------------------------------------------------------------
+
+
+def test_tables_of_one_and_of_many() -> None:
+    frame = ANALYSIS.to_frame()
+    assert frame.to_dict("records") == [each.to_dict() for each in ANALYSIS.lines]
+    many = to_frame([ANALYSIS, Analysis((MATED,), None, None)])
+    assert list(many.columns) == ["position", *frame.columns]
+    assert many["position"].tolist() == [0, 0, 1]
+    assert many["san"].tolist() == [ANALYSIS.lines[0].san, "1. d4", ""]
+    values = to_frame(evaluate(fen, "pesto") for fen in ("startpos", TO_MATE.fen))
+    assert values["cp"].tolist() == evaluate_many(["startpos", TO_MATE.fen], "pesto").tolist()
+    assert values["turn"].tolist() == ["white", "black"] and values["in_check"].tolist() == [False, True]
+    assert len(to_frame([])) == 0 and len(line("e2e4").to_frame()) == 1
+
+
+@pytest.mark.parametrize("wrong", [5, ANALYSIS, [ANALYSIS, 5], "analysis"])
+def test_other_things_are_no_results(wrong: Any) -> None:
+    with pytest.raises(TypeError, match=r"^(several results are wanted|result [01] is no result of the library)"):
+        to_frame(wrong)
+
+
+def test_without_pandas_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    message = r"^to_frame needs pandas: pip install 'knightadder\[notebook\]'$"
+    for call in (ANALYSIS.to_frame, lambda: to_frame([ANALYSIS])):
+        with pytest.raises(OptionError, match=message):
+            call()

@@ -1,6 +1,6 @@
-"""Boards as SVG images, drawn by python-chess, with a number on each piece or a table beside them."""
+"""Boards as SVG images, drawn by python-chess, with a number on each piece; as HTML with a bar and a table beside."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
@@ -8,6 +8,7 @@ import chess
 import chess.svg
 
 _SMALL = 240  # pixels
+_SHORT = 12  # characters
 _RECT = "{http://www.w3.org/2000/svg}rect"
 
 
@@ -37,26 +38,47 @@ def board_with_numbers(
     return svg.replace("</svg>", "".join(texts) + "</svg>")
 
 
-def board_with_table(board: chess.BaseBoard, move: chess.Move | None, rows: Iterable[Iterable[str]]) -> str:
-    """Draw a small board with an arrow for a move, and a table beside it, as HTML.
+def lines_panel(
+    board: chess.BaseBoard, moves: Sequence[chess.Move], expectation: float, rows: Iterable[Iterable[str]]
+) -> str:
+    """Draw a small board with arrows, an evaluation bar and a table beside it, as HTML.
 
     Parameters
     ----------
     board : chess.BaseBoard
         The pieces.
-    move : chess.Move or None
-        The move.
+    moves : sequence of chess.Move
+        The first moves of the lines, the best first.
+    expectation : float
+        White's expected points, from 0 to 1.
     rows : iterable of iterable of str
         The cells of the table by row.
     """
-    arrows = [chess.svg.Arrow(move.from_square, move.to_square)] if move else []
-    svg = chess.svg.board(board, arrows=arrows, size=_SMALL)
-    cell = '<td style="text-align: left; white-space: nowrap">{}</td>'
-    table = "".join(f"<tr>{''.join(cell.format(escape(text)) for text in row)}</tr>" for row in rows)
+    arrows = [
+        chess.svg.Arrow(move.from_square, move.to_square, color="blue" if number else "green")
+        for number, move in enumerate(moves)
+    ]
+    arrows.reverse()  # so that the best is drawn above the others
+    return panel(chess.svg.board(board, arrows=arrows, size=_SMALL), _SMALL, expectation, rows)
+
+
+def panel(svg: str, size: int, expectation: float, rows: Iterable[Iterable[str]]) -> str:
+    """Put a board of this height, an evaluation bar and a table beside each other, as HTML; see `lines_panel`."""
+    percent = f"{100 * expectation:.0f}"
+    cell = '<td style="text-align: left; vertical-align: top; padding: 0 0.8em 0.4em 0">{}</td>'
+    table = "".join(f"<tr>{''.join(cell.format(_unbroken(text)) for text in row)}</tr>" for row in rows)
     return (
-        '<div style="display: flex; gap: 1em; align-items: flex-start">'
-        f'<div style="flex: none">{svg}</div><table>{table}</table></div>'
+        '<div style="display: flex; gap: 0.5em; align-items: flex-start">'
+        f'<div style="flex: none">{svg}</div>'
+        f'<div title="White: {percent} %" style="flex: none; width: 10px; height: {size - 2}px; '
+        f'border: 1px solid #888; background: linear-gradient(to top, #f4f4f0 {percent}%, #404040 {percent}%)"></div>'
+        f"<table>{table}</table></div>"
     )
+
+
+def _unbroken(text: str) -> str:
+    """Write a text as HTML; a short one stays on one line."""
+    return escape(text if len(text) > _SHORT else text.replace(" ", "\N{NO-BREAK SPACE}"))
 
 
 def _label(text: str, middle: float, bottom: float, height: float) -> str:

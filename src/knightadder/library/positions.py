@@ -16,8 +16,11 @@ from knightadder.engine.evaluator import evaluation_of
 from knightadder.engine.explain.pieces import piece_worths
 from knightadder.engine.explain.terms import Breakdown, Term, break_down
 from knightadder.engine.game import Game
+from knightadder.engine.wdl import material, win_draw_loss
 from knightadder.library.boards import Position, board_of, fen_of, name_of, whole
-from knightadder.library.drawing import board_with_numbers
+from knightadder.library.drawing import board_with_numbers, panel
+from knightadder.library.frames import Cell, Tabular
+from knightadder.library.scores import score_text
 from knightadder.library.shared import Stock, tables_of
 
 # All values of exchanges lie between these: losing a queen for nothing, and winning a queen with a promotion.
@@ -25,11 +28,12 @@ _LEAST, _MOST = -900, 1700
 _STEP = 100  # all values are multiples of this, in centipawns
 
 _DEEPEST = 60  # plies of perft; the core has room for about three times as many
+_SIZE = 400  # of a board, in pixels
 _LOOK_UP = 0.1  # seconds; where the system does not interrupt a waiting thread, it checks for Ctrl-C this often
 
 
 @dataclass(frozen=True, repr=False)
-class Evaluation:
+class Evaluation(Tabular):
     """The static value of a position. Jupyter shows it as a board with the worth of each piece.
 
     Attributes
@@ -77,7 +81,18 @@ class Evaluation:
             game.set_up(self.fen)
             return piece_worths(game, self.centipawns)
 
-    def svg(self, *, orientation: chess.Color = chess.WHITE, size: int | None = 400) -> str:
+    def to_dict(self) -> dict[str, Cell]:
+        """Give the evaluation as plain values: ``cp`` and ``score``, as text in pawns, are from White's view."""
+        return {
+            "fen": self.fen,
+            "evaluation": self.evaluation,
+            "score": score_text(self.score),
+            "cp": self.centipawns,
+            "turn": chess.COLOR_NAMES[self.turn],
+            "in_check": self.in_check,
+        }
+
+    def svg(self, *, orientation: chess.Color = chess.WHITE, size: int | None = _SIZE) -> str:
         """Draw the board with the worth of each piece, in pawns.
 
         Parameters
@@ -96,10 +111,12 @@ class Evaluation:
         return board_with_numbers(chess.BaseBoard(self.fen.split()[0]), numbers, orientation, size)
 
     def __repr__(self) -> str:
-        return f"<Evaluation: {self.centipawns / 100:+.2f}, {self.evaluation}, {self.fen}>"
+        return f"<Evaluation: {score_text(self.score)}, {self.evaluation}, {self.fen}>"
 
-    def _repr_svg_(self) -> str:
-        return self.svg()
+    def _repr_html_(self) -> str:
+        wins, draws, _ = win_draw_loss(self.centipawns, material(self.fen.split()[0]))
+        rows = [(score_text(self.score), self.evaluation)]
+        return panel(self.svg(size=_SIZE), _SIZE, (wins + draws / 2) / 1000, rows)
 
 
 def evaluate(board: Position, evaluation: str | None = None) -> Evaluation:

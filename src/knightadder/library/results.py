@@ -3,22 +3,27 @@
 As text they are short, in Jupyter a board beside the lines; both write scores in pawns from White's view.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import chess
-from chess.engine import Cp, Mate, PovScore, PovWdl, Wdl
+from chess.engine import Cp, InfoDict, Mate, PovScore, PovWdl, Wdl
 
 from knightadder.engine.info import Bound, Info
 from knightadder.library.boards import board_of
-from knightadder.library.drawing import board_with_table
+from knightadder.library.drawing import lines_panel
+from knightadder.library.frames import Cell, Tabular
 from knightadder.library.scores import score_text
 
 _PLIES_IN_TEXT, _PLIES_IN_TABLE = 6, 10
+_FROM_BLACK = {Bound.EXACT: Bound.EXACT, Bound.LOWER: Bound.UPPER, Bound.UPPER: Bound.LOWER}  # to White's view
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Line:
+class Line(Tabular):
     """A principal variation with its score.
 
     Attributes
@@ -66,16 +71,80 @@ class Line:
         """The first move; ``None`` when the game is over."""
         return self.pv[0] if self.pv else None
 
+    @property
+    def san(self) -> str:
+        """The moves in standard algebraic notation with move numbers, such as ``1. e4 e5 2. Nf3``."""
+        return self._san(len(self.pv))
+
+    def to_dict(self) -> dict[str, Cell]:
+        """Give the line as plain values.
+
+        Returns
+        -------
+        dict
+            The attributes by name, with the score as text (in pawns), in centipawns (``cp``) or in moves to mate
+            (``mate``); score, bound, ``wins``, ``draws`` and ``losses`` are from White's view. ``pv`` has the moves in
+            UCI notation, ``san`` in algebraic notation.
+        """
+        score, wdl = self.score.white(), self.wdl.white()
+        return {
+            "fen": self.fen,
+            "rank": self.rank,
+            "depth": self.depth,
+            "seldepth": self.seldepth,
+            "score": score_text(self.score),
+            "cp": score.score(),
+            "mate": score.mate(),
+            "bound": (self.bound if self.score.turn else _FROM_BLACK[self.bound]).value,
+            "wins": wdl.wins,
+            "draws": wdl.draws,
+            "losses": wdl.losses,
+            "nodes": self.nodes,
+            "nps": self.nps,
+            "hashfull": self.hashfull,
+            "tbhits": self.tbhits,
+            "time": self.time,
+            "move": self.move.uci() if self.move else None,
+            "pv": " ".join(move.uci() for move in self.pv),
+            "san": self.san,
+        }
+
+    def to_info(self) -> InfoDict:
+        """Give the line as python-chess's engines do, in a ``chess.engine.InfoDict``."""
+        return InfoDict(
+            depth=self.depth,
+            seldepth=self.seldepth,
+            multipv=self.rank,
+            score=self.score,
+            wdl=self.wdl,
+            nodes=self.nodes,
+            nps=self.nps,
+            hashfull=self.hashfull,
+            tbhits=self.tbhits,
+            time=self.time,
+            pv=list(self.pv),
+        )
+
+    def _san(self, plies: int) -> str:
+        """Write the first moves, up to an illegal one: the end of a line can come from another position."""
+        board = board_of(self.fen)
+        end, moves = board.copy(), []
+        for move in self.pv[:plies]:
+            if not end.is_legal(move):
+                break
+            moves.append(move)
+            end.push(move)
+        return board.variation_san(moves) + " …" * (len(self.pv) > plies)
+
     def __repr__(self) -> str:
-        names = [move.uci() for move in self.pv[:_PLIES_IN_TEXT]] + ["…"] * (len(self.pv) > _PLIES_IN_TEXT)
-        return f"<Line {self.rank}: {_summary(self)}, {' '.join(names) or 'no move'}>"
+        return f"<Line {self.rank}: {_summary(self)}, {self._san(_PLIES_IN_TEXT) or 'no move'}>"
 
     def _repr_html_(self) -> str:
         return _html([self])
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Analysis:
+class Analysis(Tabular):
     """The result of an analysis.
 
     Attributes
@@ -107,16 +176,37 @@ class Analysis:
         """The moves of the best line."""
         return self.best.pv
 
+    @property
+    def fen(self) -> str:
+        """The position."""
+        return self.best.fen
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the analysis as plain values: ``fen``, both moves in UCI notation, and ``lines`` (`Line.to_dict`)."""
+        return {
+            "fen": self.fen,
+            "best_move": self.best_move.uci() if self.best_move else None,
+            "ponder": self.ponder.uci() if self.ponder else None,
+            "lines": self._rows(),
+        }
+
+    def _rows(self) -> list[dict[str, Cell]]:
+        return [line.to_dict() for line in self.lines]
+
+    def to_info(self) -> list[InfoDict]:
+        """Give the lines as python-chess's ``SimpleEngine.analyse`` does with ``multipv``."""
+        return [line.to_info() for line in self.lines]
+
     def __repr__(self) -> str:
         lines = f"{len(self.lines)} lines" if len(self.lines) > 1 else "1 line"
-        return f"<Analysis: {_name(self.best_move)}, {_summary(self.best)}, {lines}>"
+        return f"<Analysis: {_name(self.best_move, self.fen)}, {_summary(self.best)}, {lines}>"
 
     def _repr_html_(self) -> str:
         return _html(self.lines)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PlayResult:
+class PlayResult(Tabular):
     """A move to play.
 
     Attributes
@@ -133,8 +223,13 @@ class PlayResult:
     ponder: chess.Move | None
     line: Line
 
+    def to_dict(self) -> dict[str, Cell]:
+        """Give the move, the reply and the line as plain values; see `Line.to_dict`."""
+        played = {"move": self.move.uci() if self.move else None, "ponder": self.ponder.uci() if self.ponder else None}
+        return {**self.line.to_dict(), **played}
+
     def __repr__(self) -> str:
-        return f"<PlayResult: {_name(self.move)}, {_summary(self.line)}>"
+        return f"<PlayResult: {_name(self.move, self.line.fen)}, {_summary(self.line)}>"
 
     def _repr_html_(self) -> str:
         return _html([self.line])
@@ -144,18 +239,16 @@ def _summary(line: Line) -> str:
     return f"{score_text(line.score)}, depth {line.depth}"
 
 
-def _name(move: chess.Move | None) -> str:
-    return move.uci() if move else "no move"
+def _name(move: chess.Move | None, fen: str) -> str:
+    return board_of(fen).san(move) if move else "no move"
 
 
 def _html(lines: Sequence[Line]) -> str:
-    """Draw the position, with an arrow for the best move, beside the lines of an analysis."""
-    board = board_of(lines[0].fen)
-    rows = []
-    for line in lines:
-        moves = board.variation_san(line.pv[:_PLIES_IN_TABLE]) + " …" * (len(line.pv) > _PLIES_IN_TABLE)
-        rows.append((score_text(line.score), f"depth {line.depth}", moves))
-    return board_with_table(board, lines[0].move, rows)
+    """Draw the position with an arrow for each line's first move, a bar, and the lines."""
+    best = lines[0]
+    rows = [(score_text(line.score), f"depth {line.depth}", line._san(_PLIES_IN_TABLE)) for line in lines]
+    moves = [line.move for line in lines if line.move]
+    return lines_panel(board_of(best.fen), moves, best.wdl.white().expectation(), rows)
 
 
 def line_of(info: Info, fen: str) -> Line:

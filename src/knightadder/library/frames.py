@@ -1,0 +1,74 @@
+"""Tables of results, by pandas, which is optional."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from knightadder.extras import needed_by
+
+if TYPE_CHECKING:
+    import pandas
+
+Cell: TypeAlias = str | int | float | bool | None
+
+
+class Tabular(ABC):
+    """A result that can be a part of a table."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Give the result as plain values by name."""
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Give the result as a table whose columns are the keys of `to_dict`.
+
+        Raises
+        ------
+        OptionError
+            If pandas is not installed.
+        """
+        return _frame(self._rows())
+
+    def _rows(self) -> list[dict[str, Cell]]:
+        return [self.to_dict()]
+
+
+def to_frame(results: Iterable[Tabular]) -> pandas.DataFrame:
+    """Make a table of many results; one result has a method of this name.
+
+    Parameters
+    ----------
+    results : iterable
+        What the library's functions return: `Analysis` (a row for each line), `Line`, `PlayResult`, `Evaluation` or
+        `AnnotatedGame`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The keys of ``to_dict()`` as columns, and before them ``position``: the index of the result, counted from 0.
+
+    Raises
+    ------
+    OptionError
+        If pandas is not installed.
+    TypeError
+        If these are not several results.
+    """
+    if not isinstance(results, Iterable):
+        raise TypeError(f"several results are wanted, not {results!r:.60}")
+    rows: list[Mapping[str, Cell]] = []
+    for number, result in enumerate(results):
+        if not isinstance(result, Tabular):
+            raise TypeError(f"result {number} is no result of the library: {result!r:.60}")
+        rows += [{"position": number, **row} for row in result._rows()]
+    return _frame(rows)
+
+
+def _frame(rows: Iterable[Mapping[str, Cell]]) -> pandas.DataFrame:
+    with needed_by("to_frame", "notebook"):
+        import pandas
+    return pandas.DataFrame(list(rows))
