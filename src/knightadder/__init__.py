@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
+    from knightadder.annotate.summary import Side as Side
     from knightadder.engine.errors import EngineError as EngineError
     from knightadder.engine.errors import OptionError as OptionError
     from knightadder.engine.errors import PositionError as PositionError
@@ -15,13 +16,19 @@ if TYPE_CHECKING:
     from knightadder.engine.explain.terms import Tapered as Tapered
     from knightadder.engine.explain.terms import Term as Term
     from knightadder.engine.info import Bound as Bound
+    from knightadder.library.annotation import AnnotatedGame as AnnotatedGame
+    from knightadder.library.annotation import annotate_game as annotate_game
     from knightadder.library.arrays import PACKED as PACKED
+    from knightadder.library.arrays import evaluate_iter as evaluate_iter
     from knightadder.library.arrays import evaluate_many as evaluate_many
     from knightadder.library.arrays import pack as pack
     from knightadder.library.arrays import unpack as unpack
     from knightadder.library.arrays import unpack_fens as unpack_fens
     from knightadder.library.engine import Engine as Engine
+    from knightadder.library.frames import to_frame as to_frame
+    from knightadder.library.many import analyse_iter as analyse_iter
     from knightadder.library.many import analyse_many as analyse_many
+    from knightadder.library.options import Option as Option
     from knightadder.library.positions import Evaluation as Evaluation
     from knightadder.library.positions import divide as divide
     from knightadder.library.positions import evaluate as evaluate
@@ -32,6 +39,7 @@ if TYPE_CHECKING:
     from knightadder.library.results import Line as Line
     from knightadder.library.results import PlayResult as PlayResult
     from knightadder.library.stream import Stream as Stream
+    from knightadder.openings import Opening as Opening
 
 _MODULES = {  # public name to its module
     "EngineError": "engine.errors",
@@ -39,7 +47,13 @@ _MODULES = {  # public name to its module
     "PositionError": "engine.errors",
     "Bound": "engine.info",
     "Engine": "library.engine",
+    "Option": "library.options",
     "analyse_many": "library.many",
+    "analyse_iter": "library.many",
+    "annotate_game": "library.annotation",
+    "AnnotatedGame": "library.annotation",
+    "Side": "annotate.summary",
+    "Opening": "openings",
     "evaluate": "library.positions",
     "Evaluation": "library.positions",
     "Breakdown": "engine.explain.terms",
@@ -50,6 +64,7 @@ _MODULES = {  # public name to its module
     "perft": "library.positions",
     "divide": "library.positions",
     "evaluate_many": "library.arrays",
+    "evaluate_iter": "library.arrays",
     "pack": "library.arrays",
     "unpack": "library.arrays",
     "unpack_fens": "library.arrays",
@@ -57,6 +72,7 @@ _MODULES = {  # public name to its module
     "Analysis": "library.results",
     "Line": "library.results",
     "PlayResult": "library.results",
+    "to_frame": "library.frames",
     "Stream": "library.stream",
 }
 

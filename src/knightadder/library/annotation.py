@@ -1,0 +1,108 @@
+"""Annotates a game: what the subcommand `annotate` does to each game of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+import chess
+import chess.engine
+import chess.pgn
+from chess.engine import PovScore
+
+from knightadder.annotate import notes
+from knightadder.annotate.evaluation import evaluate
+from knightadder.annotate.review import review
+from knightadder.annotate.summary import Side, row
+from knightadder.engine.errors import PositionError
+from knightadder.library.boards import board_of, limits_without_clock, whole
+from knightadder.library.engine import MOST_LINES, Engine
+from knightadder.library.frames import Cell, Tabular
+from knightadder.openings import Opening
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class AnnotatedGame(Tabular):
+    """A game with the engine's evaluations, and how well each side played it. As text it is PGN.
+
+    Attributes
+    ----------
+    game : chess.pgn.Game
+        The game: evaluations (``[%eval ...]``) in comments, marks for bad moves, and the better lines as variations.
+    scores : tuple of chess.engine.PovScore or None
+        The scores of the first position and of those after each move; ``None`` for a position that cannot occur.
+    white, black : Side or None
+        Accuracy, average centipawn loss, and numbers of marks.
+    opening : Opening or None
+        The opening, if it is known.
+    """
+
+    game: chess.pgn.Game
+    scores: tuple[PovScore | None, ...]
+    white: Side
+    black: Side
+    opening: Opening | None
+
+    def to_dict(self) -> dict[str, Cell]:
+        """Give a summary of the game as plain values: players, result, opening, and how each side played."""
+        headers: Mapping[str, str] = self.game.headers
+        sides = {"white": self.white, "black": self.black}
+        return {
+            **{name.lower(): headers.get(name, "?") for name in ("White", "Black", "Result")},
+            "eco": self.opening.eco if self.opening else None,
+            "opening": self.opening.name if self.opening else None,
+            "plies": len(self.scores) - 1,
+            **{f"{colour}_{name}": value for colour, side in sides.items() for name, value in asdict(side).items()},
+        }
+
+    def __str__(self) -> str:
+        return notes.text_of(self.game)
+
+    def __repr__(self) -> str:
+        headers = self.game.headers
+        players = " - ".join(headers.get(name, "?") for name in ("White", "Black"))
+        return f"<AnnotatedGame: {players}, {headers.get('Result', '*')}, {len(self.scores) - 1} plies>"
+
+
+def annotate_game(
+    game: chess.pgn.Game, limit: chess.engine.Limit, *, multipv: int = 1, engine: Engine | None = None
+) -> AnnotatedGame:
+    """Annotate a game: evaluations, marks for bad moves with the better lines, accuracy, the name of the opening.
+
+    Parameters
+    ----------
+    game : chess.pgn.Game
+        The game, which stays as it is. Comments, marks and variations that it has are kept; evaluations are replaced.
+    limit : chess.engine.Limit
+        For each position: a depth, a number of nodes, or a time.
+    multipv : int
+        Number of lines beside each marked move.
+    engine : Engine, optional
+        The engine to use, which is cleared first; by default a new one with 16 MiB of hash table.
+
+    Raises
+    ------
+    PositionError
+        If the game has an illegal move, or is not chess.
+    EngineError
+        If the engine is searching.
+    ValueError, TypeError
+        If the limit or the number of lines (1 to 256) is not possible, or the game is not a ``chess.pgn.Game``.
+    """
+    if not isinstance(game, chess.pgn.Game):
+        raise TypeError(f"game is a chess.pgn.Game, not {game!r:.60}")
+    if game.errors:
+        raise PositionError(f"the game is broken: {game.errors[0]!s:.200}")
+    board = board_of(game.end().board(), "game")
+    limits_without_clock(limit)
+    whole("multipv", multipv, 1, MOST_LINES)
+    if engine is None:
+        with Engine() as own:
+            return annotate_game(game, limit, multipv=multipv, engine=own)
+    found = review(board, evaluate(board, engine, limit, multipv))
+    copy = game.accept(chess.pgn.GameBuilder())
+    notes.annotate(copy, found)
+    summary = row(1, 1, copy.headers, found)
+    assert summary.white_side is not None and summary.black_side is not None  # they are, where there is a review
+    scores = tuple(each.score if each else None for each in found.evaluations)
+    return AnnotatedGame(copy, scores, summary.white_side, summary.black_side, found.opening)

@@ -1,0 +1,145 @@
+"""A script as a user may write it, with all of the library; `test_types.py` has mypy check it, and runs it."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import assert_type
+
+import chess
+import chess.engine
+import chess.pgn
+import numpy as np
+from chess.engine import Limit, PovScore, PovWdl
+from numpy.typing import NDArray
+
+import knightadder
+from knightadder import (
+    PACKED,
+    Analysis,
+    AnnotatedGame,
+    Bound,
+    Breakdown,
+    Engine,
+    EngineError,
+    Evaluation,
+    Line,
+    Opening,
+    Option,
+    OptionError,
+    PlayResult,
+    PositionError,
+    Side,
+    Stream,
+    Tapered,
+    Term,
+    analyse_iter,
+    analyse_many,
+    annotate_game,
+    divide,
+    evaluate,
+    evaluate_iter,
+    evaluate_many,
+    legal_moves,
+    pack,
+    perft,
+    see,
+    to_frame,
+    unpack,
+    unpack_fens,
+)
+
+LIMIT = Limit(nodes=200)
+
+
+def search() -> Analysis:
+    with Engine(hash_mb=2, threads=1, evaluation="nnue", options={"Move Overhead": 50}) as engine:
+        result: PlayResult = engine.play("startpos", LIMIT, root_moves=legal_moves("startpos"))
+        assert_type(result.move, chess.Move | None)
+        analysis = engine.analyse(chess.Board(), LIMIT, multipv=2)
+        lines: tuple[Line, ...] = analysis.lines
+        assert_type(lines[0].score, PovScore)
+        assert_type(lines[0].wdl, PovWdl)
+        assert_type(lines[0].bound, Bound)
+        assert_type(lines[0].san, str)
+        assert_type(analysis.to_info(), list[chess.engine.InfoDict])
+        messages: list[str] = engine.configure({"Skill Level": 20, "UCI_LimitStrength": False})
+        option: Option = engine.options["Hash"]
+        print(messages, option.value, option.min)
+        with engine.stream("startpos", LIMIT) as stream:
+            running: Stream = stream
+            for line in running:
+                print(line.depth, line.move)
+        engine.new_game()
+        return analysis
+
+
+async def search_in_coroutine() -> PlayResult:
+    with Engine(hash_mb=2) as engine:
+        analysis = await engine.analyse_async("startpos", LIMIT)
+        assert_type(analysis, Analysis)
+        return await engine.play_async("startpos", LIMIT)
+
+
+def one_position() -> None:
+    value: Evaluation = evaluate("startpos", "classical")
+    breakdown: Breakdown | None = value.breakdown
+    terms: tuple[Term, ...] = value.terms
+    first: Tapered = terms[0].white
+    print(value.centipawns, value.pieces[chess.E2], value.svg(size=100)[:4], breakdown is not None, first)
+    print(see("startpos", chess.Move.from_uci("e2e4")), perft("startpos", 2), divide("startpos", 1))
+
+
+def game() -> Iterator[chess.Board]:
+    board = chess.Board()
+    for name in ("e2e4", "e7e5", "g1f3"):
+        board.push_uci(name)
+        yield board
+
+
+def many_positions() -> None:
+    records: NDArray[np.void] = pack(["startpos", chess.Board()])
+    assert records.dtype == PACKED
+    assert_type(unpack(records), list[chess.Board])
+    assert_type(unpack_fens(records), list[str])
+    assert_type(evaluate_many(records, illegal=-32768), NDArray[np.int16])
+    for position, value in evaluate_iter(game(), "pesto"):
+        print(position, value + 1)
+    with ThreadPoolExecutor(1) as executor:
+        for _, analysis in analyse_iter(game(), LIMIT, executor=executor):
+            assert_type(analysis, Analysis)
+        analyses = analyse_many(np.array(["startpos"]), LIMIT, executor=executor, on_result=lambda index, _: index)
+    print(to_frame(analyses)["score"].tolist(), to_frame([evaluate("startpos"), *analyses]).shape)
+    print(analyses[0].to_frame().columns.tolist(), analyses[0].best.to_dict()["cp"], analyses[0].to_dict()["fen"])
+
+
+def games() -> None:
+    read = chess.pgn.read_game(io.StringIO("1. e4 e5 *"))
+    assert read is not None
+    annotated: AnnotatedGame = annotate_game(read, LIMIT)
+    white: Side = annotated.white
+    opening: Opening | None = annotated.opening
+    print(str(annotated), white.accuracy, opening.name if opening else "", annotated.to_dict()["white_accuracy"])
+
+
+def errors() -> None:
+    try:
+        evaluate("nonsense")
+    except PositionError as error:
+        print(error)
+    try:
+        Engine(options={"Colour": "red"})
+    except OptionError as error:
+        print(error)
+    except EngineError:
+        raise
+
+
+if __name__ == "__main__":
+    print(knightadder.__version__, search(), asyncio.run(search_in_coroutine()))
+    one_position()
+    many_positions()
+    games()
+    errors()
