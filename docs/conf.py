@@ -12,9 +12,12 @@ project = "Knightadder"
 author = "The Knightadder developers"
 version = release = knightadder.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "source_pages"]
-exclude_patterns = ["_build"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "source_pages"]
+exclude_patterns = ["_build", "jupyter_execute"]  # the second is where MyST-NB puts outputs of notebooks
 source_pages_documents = {"CHANGELOG.md": "changelog", "README.md": "index"}
+
+# tools/run_notebook.py runs it: here its outputs are only shown.
+nb_execution_mode = "off"
 
 # Headings are link targets, as they are where the repository is read.
 myst_heading_anchors = 4
@@ -27,7 +30,10 @@ napoleon_use_rtype = False
 autodoc_typehints_format = "short"
 python_maximum_signature_line_length = 100
 # Other projects' references are on the network.
-nitpick_ignore_regex = [("py:.*", r"(chess|collections|numpy|os)\..*")]
+nitpick_ignore_regex = [
+    ("py:.*", r"(chess|collections|concurrent|numpy|os|pandas)\..*"),
+    ("py:class", "Tabular"),  # the base of all results, which is not public
+]
 
 html_theme = "furo"
 html_title = f"Knightadder {version}"
