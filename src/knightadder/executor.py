@@ -237,8 +237,8 @@ class WrongVersion(Exception):
 
 @cache
 def version() -> str:
-    """Return the package's version and a digest of its sources, which have to be the same on all machines."""
-    return f"{__version__}-{source_digest(folders=('',))}"
+    """Return the package's version and a digest of its sources and networks, which must be the same on all machines."""
+    return f"{__version__}-{source_digest(folders=('',), suffixes=('.py', '.json', '.nnue'))}"
 
 
 def _work(wanted: str, run: str, pickled: bytes, item: Any) -> bytes:

@@ -12,6 +12,7 @@ import pytest
 
 from knightadder import executor as pools
 from knightadder.engine.errors import EngineError, OptionError
+from knightadder.engine.evaluator import BUILT_IN_FILE
 from knightadder.library import blocks
 from knightadder.library.blocks import blocks_of, call, results_of, submitter
 
@@ -103,6 +104,22 @@ def test_work_is_handed_out_with_its_arguments() -> None:
 def test_a_worker_of_another_version_is_refused() -> None:
     with pytest.raises(EngineError, match=r"^a worker of the executor has Knightadder .*, and needs 0\.0\.1$"):
         call("0.0.1", b"not even unpickled")
+
+
+def test_a_version_that_is_sent_and_refused_ends_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    versions = iter(["0.0.1", "0.0.2"])  # of the caller, and of the worker, which is a thread here
+    monkeypatch.setattr(blocks, "version", lambda: next(versions, "0.0.2"))
+    with ThreadPoolExecutor(1) as executor:
+        found = results_of([[1]], submitter(executor, double, 2), 1)
+        with pytest.raises(EngineError, match=r"^a worker of the executor has Knightadder 0\.0\.2, and needs 0\.0\.1$"):
+            next(found)
+
+
+def test_a_version_is_also_that_of_the_networks(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {}
+    monkeypatch.setattr(pools, "source_digest", lambda **names: asked.update(names))
+    pools.version.__wrapped__()
+    assert asked["folders"] == ("",) and BUILT_IN_FILE.suffix in asked["suffixes"]
 
 
 def test_a_worker_without_the_package_is_refused() -> None:
