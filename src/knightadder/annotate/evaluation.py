@@ -129,6 +129,33 @@ def blocks(number: int, board: chess.Board) -> list[Block]:
     return found[::-1]
 
 
+def evaluate(
+    board: chess.Board, analyst: Analyst, limit: chess.engine.Limit, multipv: int = 1
+) -> list[Evaluation | None]:
+    """Evaluate the positions of a game, one block after the other.
+
+    Parameters
+    ----------
+    board : chess.Board
+        The game: its last position, with all moves.
+    analyst, limit, multipv
+        As in `evaluate_block`.
+
+    Returns
+    -------
+    list of Evaluation or None
+        The evaluations of the first position and of those after each move; ``None`` for a position that cannot occur.
+
+    Raises
+    ------
+    EngineError
+        If a search fails.
+    PositionError
+        If it is a game of another variant.
+    """
+    return [each for block in blocks(0, board) for each in evaluate_block(block, analyst, limit, multipv)]
+
+
 def evaluate_block(
     block: Block, analyst: Analyst, limit: chess.engine.Limit, multipv: int = 1
 ) -> list[Evaluation | None]:
