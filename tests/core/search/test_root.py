@@ -69,9 +69,12 @@ def test_the_best_move_comes_to_the_front_with_its_line() -> None:
     for name in root.line():
         board.push_uci(name)
     assert len(root.line()) >= min(DEPTH, 3)
-    # The others keep their order.
-    assert root.order() == [best.move] + [move for move in root.moves if move != best.move]
-    assert all(other.score <= score for other in root.worker.root_moves[1 : root.worker.root_count])
+    # Those that were the best before come next, the latest first; the others keep their order.
+    scores = [int(root_move.score) for root_move in root.worker.root_moves[: root.worker.root_count]]
+    been_best = sum(known > -INFINITE for known in scores)
+    assert scores[:been_best] == sorted(set(scores[:been_best]), reverse=True)
+    assert root.order()[been_best:] == [move for move in root.moves if move not in root.order()[:been_best]]
+    assert score == scores[0]
     assert sum(int(move.nodes) for move in root.worker.root_moves[: len(root.moves)]) + 1 == root.worker.nodes
 
 
