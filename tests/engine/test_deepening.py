@@ -122,7 +122,7 @@ def test_the_windows_are_open_first_and_widen_where_the_score_lies_outside(root:
     assert [window for window in windows if window[0] < 5] == [(depth, LOWEST, HIGHEST) for depth in range(1, 5)]
     too_high, *_, last_of_sixth = (window for window in windows if window[0] == 6)
     too_low, *_, last = (window for window in windows if window[0] == 7)
-    assert set(outside) == {6, 7}
+    assert {6, 7} <= set(outside)
     assert len(windows) == 7 + len(outside)
     for _, alpha, beta in (too_high, too_low):
         assert beta - alpha == 36

@@ -16,8 +16,8 @@ from knightadder.workshop.selfplay import (
 )
 
 MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"
-# Sees no captures beyond the horizon, and few before it.
-WEAK = {"delta_margin": -3000, "see_noisy_margin": -3000}
+# Sees no captures beyond the horizon, few before it, and none at all where a position seems bad.
+WEAK = {"delta_margin": -3000, "see_noisy_margin": -3000, "razoring_margin": -3000}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -62,9 +62,9 @@ def test_worse_values_lose_and_do_not_stay(selfplay):
     book = load_book()
     good = {parameter.name: parameter.value for parameter in PARAMETERS}
     bad = {**good, **WEAK}
-    openings = [book.opening(number) for number in range(4)]
-    assert sum(sum(selfplay.play_pair(opening, good, bad)) for opening in openings) >= 6
-    assert sum(sum(selfplay.play_pair(opening, bad, good)) for opening in openings) <= -6
+    openings = [book.opening(number) for number in range(10)]
+    assert sum(sum(selfplay.play_pair(opening, good, bad)) for opening in openings) >= 10
+    assert sum(sum(selfplay.play_pair(opening, bad, good)) for opening in openings) <= -10
     for opening in openings:  # of one kind of player, the same side wins whoever has it
         first, second = selfplay.play_pair(opening, good, good)
         assert first == -second

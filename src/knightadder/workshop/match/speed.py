@@ -41,7 +41,7 @@ class Speed:
 
     def factor(self, reference: int) -> float:
         """Return what limits of time that are meant for a speed are multiplied by here."""
-        return round(reference / self.nodes_per_second, 3)
+        return float(f"{reference / self.nodes_per_second:.3g}")
 
     def notes(self, reference: int) -> list[str]:
         """Return what the user should know of this worker, in lines."""
