@@ -72,6 +72,7 @@ class Closable:
         return b""
 
     def close(self):
+        time.sleep(0.2)  # so that a process that does not wait for this has ended before
         with (self.folder / f"{os.getpid()} closed").open("a") as file:
             file.write("once\n")
 

@@ -205,11 +205,13 @@ class _Kept:
         self.run = run
         self.task: Task = pickle.loads(pickled)
         self._close: Callable[[], None] | None = getattr(self.task, "close", None)
+        self._closing = threading.Lock()
         self._timer: threading.Timer | None = None
 
     def close(self) -> None:
         """Close the task, once."""
-        close, self._close = self._close, None
+        with self._closing:
+            close, self._close = self._close, None
         if close:
             close()
 
@@ -348,7 +350,7 @@ def _begin(parent: Connection, pickled: bytes) -> None:
         finally:
             os._exit(1)
 
-    threading.Thread(target=end, daemon=True).start()
+    threading.Thread(target=end).start()  # not a daemon: a process that the executor ends waits for this
 
 
 def _work_here(item: Any) -> bytes:
