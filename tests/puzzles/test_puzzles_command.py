@@ -2,16 +2,18 @@
 
 import contextlib
 import io
+import json
 import sys
 
 import chess.pgn
 import pytest
 
 from knightadder import cli
+from knightadder.annotate.games import GameText
 from knightadder.engine.errors import EngineError
 from knightadder.puzzles import command
 from knightadder.puzzles.reading import read_puzzles
-from knightadder.puzzles.workers import PuzzleMaker
+from knightadder.puzzles.workers import Item, PuzzleMaker, puzzles_of
 
 SCHOLAR = '[Event "one"]\n[Site "https://lichess.org/abcdefgh"]\n\n1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0\n\n'
 FORK = '[Event "two"]\n[FEN "1q2k3/8/8/5N2/8/8/6PP/7K b - - 0 1"]\n\n1... Qc8 2. Nd6+ *\n\n'
@@ -133,7 +135,37 @@ def test_bad_arguments(file, arguments, message, monkeypatch, capsys):
 
 
 def test_a_game_of_remarks_has_no_puzzles():
-    from knightadder.annotate.games import GameText
-    from knightadder.puzzles.workers import Item, puzzles_of
-
     assert puzzles_of(PuzzleMaker(100, 1)(Item(0, "games.pgn", GameText(1, 1, "; a remark")))) == []
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"fen": "no position"},
+        {"fen": chess.STARTING_FEN},
+        {"moves": ["f5d7"]},
+        {"moves": []},
+        {"moves": "f5d6"},
+        {"previous_fen": chess.STARTING_FEN},
+        {"previous": "b8b7"},
+        {"themes": None},
+        {"rating": "high"},
+    ],
+)
+def test_puzzles_that_came_damaged(damage):
+    row = {
+        "fen": "2q1k3/8/8/5N2/8/8/6PP/7K w - - 1 2",
+        "moves": ["f5d6"],
+        "previous_fen": "1q2k3/8/8/5N2/8/8/6PP/7K b - - 0 1",
+        "previous": "b8c8",
+        "chess960": False,
+        "themes": ["fork"],
+        "rating": 1200,
+        "game": "games.pgn?game=1#2",
+    }
+    data = json.dumps({"puzzles": [row]}).encode()
+    (puzzle,) = puzzles_of(data)
+    assert (puzzle.rating, puzzle.themes, puzzle.solution.moves) == (1200, ("fork",), (chess.Move.from_uci("f5d6"),))
+    for damaged in (json.dumps({"puzzles": [row | damage]}).encode(), data[:-1], b"[]", b"{}", b"\xff"):
+        with pytest.raises(EngineError, match=r"^the puzzles of a game came damaged from a worker$"):
+            puzzles_of(damaged)

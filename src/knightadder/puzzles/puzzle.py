@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import chess
@@ -32,6 +32,31 @@ class Solution:
     previous_fen: str | None = None
     previous: chess.Move | None = None
     chess960: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        board: chess.Board,
+        moves: Sequence[chess.Move],
+        previous_fen: str | None = None,
+        previous: chess.Move | None = None,
+    ) -> Solution:
+        """Return the solution of the position on a board, without a reply at its end.
+
+        Raises
+        ------
+        ValueError
+            If a move is illegal, or there is none.
+        """
+        moves = moves[: len(moves) - (len(moves) + 1) % 2]
+        if not moves:
+            raise ValueError("there is no solution")
+        end = board.copy()
+        for move in moves:
+            if not end.is_legal(move):
+                raise ValueError(f"illegal move {move.uci()} in {end.fen()}")
+            end.push(move)
+        return cls(board.fen(), tuple(moves), previous_fen, previous, board.chess960)
 
     def board(self) -> chess.Board:
         """Return a new board with the position to solve."""

@@ -63,7 +63,7 @@ def _from_row(row: dict[str, str]) -> Puzzle:
     if len(names) < 2:
         raise ValueError("expected the opponent's move and a solution")
     previous = board.push_uci(names[0])
-    solution = _solution(board, [chess.Move.from_uci(name) for name in names[1:]], fen, previous)
+    solution = Solution.of(board, [chess.Move.from_uci(name) for name in names[1:]], fen, previous)
     rating = row.get("Rating") or ""
     themes = tuple((row.get("Themes") or "").split())
     return Puzzle(
@@ -85,7 +85,7 @@ def _read_epd(file: Path) -> Iterator[tuple[int, Puzzle | str]]:
             moves = operations.get("pv") or operations.get("bm")
             if not isinstance(moves, list):
                 raise ValueError("there is no solution: neither pv nor bm")
-            solution = _solution(_board(board.fen()), moves if "pv" in operations else moves[:1])
+            solution = Solution.of(_board(board.fen()), moves if "pv" in operations else moves[:1])
         except (TypeError, ValueError) as error:
             yield number, str(error)
             continue
@@ -101,7 +101,7 @@ def _read_pgn(file: Path) -> Iterator[tuple[int, Puzzle | str]]:
             game = parse(text)
             if game is None:
                 continue
-            solution = _solution(game.board(), list(game.mainline_moves()))
+            solution = Solution.of(game.board(), list(game.mainline_moves()))
         except (BrokenGame, ValueError) as error:
             yield text.line, str(error)
             continue
@@ -129,18 +129,3 @@ def _board(fen: str) -> chess.Board:
     if not board.is_valid():
         raise ValueError(f"illegal position: {fen}")
     return board
-
-
-def _solution(
-    board: chess.Board, moves: list[chess.Move], previous_fen: str | None = None, previous: chess.Move | None = None
-) -> Solution:
-    """Return a solution, with a last reply left out; ValueError if a move is illegal or there is none."""
-    moves = moves[: len(moves) - (len(moves) + 1) % 2]
-    if not moves:
-        raise ValueError("there is no solution")
-    end = board.copy()
-    for move in moves:
-        if not end.is_legal(move):
-            raise ValueError(f"illegal move {move.uci()} in {end.fen()}")
-        end.push(move)
-    return Solution(board.fen(), tuple(moves), previous_fen, previous, board.chess960)

@@ -10,6 +10,7 @@ from typing import Any
 import chess
 
 from knightadder.annotate.games import BrokenGame, GameText, parse
+from knightadder.engine.errors import EngineError
 from knightadder.library.engine import Engine
 from knightadder.puzzles.finding import Found, find_puzzles
 from knightadder.puzzles.puzzle import Puzzle, Solution
@@ -88,18 +89,28 @@ def _row(found: Found, rating: int, game: str) -> dict[str, Any]:
 
 
 def puzzles_of(result: bytes) -> list[Puzzle] | str:
-    """Return the puzzles in a result of the task, or what is wrong with the game."""
-    value = json.loads(result)
-    fault: str | None = value.get("fault")
-    return [_puzzle(row) for row in value["puzzles"]] if fault is None else fault
+    """Return the puzzles in a result of the task, or what is wrong with the game.
+
+    Raises
+    ------
+    EngineError
+        If it is not a result of the task, or has illegal positions or moves.
+    """
+    try:
+        value = json.loads(result)
+        return [_puzzle(row) for row in value["puzzles"]] if "fault" not in value else str(value["fault"])
+    except (ValueError, TypeError, AttributeError, LookupError):
+        raise EngineError("the puzzles of a game came damaged from a worker") from None
 
 
 def _puzzle(row: Mapping[str, Any]) -> Puzzle:
-    solution = Solution(
-        row["fen"],
-        tuple(map(chess.Move.from_uci, row["moves"])),
-        row["previous_fen"],
-        row["previous"] and chess.Move.from_uci(row["previous"]),
-        row["chess960"],
-    )
-    return Puzzle(solution, solution.id, tuple(row["themes"]), row["rating"], row["game"])
+    """Return a puzzle; ValueError or the like if its values are wrong."""
+    board, moves = chess.Board(row["fen"], chess960=bool(row["chess960"])), [*map(chess.Move.from_uci, row["moves"])]
+    previous_fen, previous = row["previous_fen"], row["previous"] and chess.Move.from_uci(row["previous"])
+    if previous:
+        (after,) = Solution.of(chess.Board(previous_fen, chess960=board.chess960), [previous]).boards()[1:]
+        if after.fen() != board.fen():
+            raise ValueError
+    solution = Solution.of(board, moves, previous_fen, previous)
+    rating = row["rating"] if row["rating"] is None else int(row["rating"])
+    return Puzzle(solution, solution.id, tuple(map(str, row["themes"])), rating, str(row["game"]))

@@ -383,11 +383,13 @@ def solve(suite):
 def test_an_engine_is_kept_until_it_fails(three, solve):
     three.answers[f"{TWO} 0 1"] = ["die"]
     solver = solve()
-    assert [read_answer(solver(index))[1].name for index in (0, 2)] == ["Pawn.001", "Mate.001"]
+    problems, _ = read_problems(three.file)
+    for index in (0, 2):
+        assert read_answer(solver(index), problems[index])[1].solved
     assert three.sent.count("uci") == 1
     with pytest.raises(EngineError, match=r"^the engine failed on Pawn\.002, .*: engine process died unexpectedly"):
         solver(1)
-    assert read_answer(solver(0))[0] == "Scripted 1.0"
+    assert read_answer(solver(0), problems[0])[0] == "Scripted 1.0"
     assert three.sent.count("uci") == 2
 
 
@@ -399,6 +401,27 @@ def test_an_engine_that_hangs_is_given_up(three, solve, monkeypatch):
     monkeypatch.setattr(module, "PATIENCE", 0.01)
     with pytest.raises(EngineError, match=r"^the engine failed on Pawn\.001, .*: no answer$"):
         solver(0)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"played": "g2g5"},
+        {"played": "no move"},
+        {"score": "much"},
+        {"score": 12},
+        {"end": [1, 2]},
+        {"found": [1, 2, "many"]},
+        {"engine": None},
+    ],
+)
+def test_an_answer_that_came_damaged(three, solve, damage):
+    data = solve()(0)
+    problem = read_problems(three.file)[0][0]
+    assert read_answer(data, problem)[1].solved
+    for damaged in (json.dumps(json.loads(data) | damage).encode(), data[:-1], b"[]", b"\xff"):
+        with pytest.raises(EngineError, match=r"^the answer to Pawn\.001 came damaged from a worker$"):
+            read_answer(damaged, problem)
 
 
 def alive(process):
@@ -478,11 +501,11 @@ def test_the_answers_are_the_same_by_two_processes_and_by_a_cluster_with_a_worke
         with Client(cluster) as client:  # asked now, because those that are killed do not answer
             processes = list(client.run(os.getpid).values())
 
-        def read_and_kill(data):
+        def read_and_kill(data, problem):
             if not killed:
                 killed.append(processes.pop())
                 os.kill(killed[0], signal.SIGKILL)
-            return read_answer(data)
+            return read_answer(data, problem)
 
         monkeypatch.setattr(module, "read_answer", read_and_kill)
         status, out, err = _run(
@@ -495,7 +518,7 @@ def test_the_answers_are_the_same_by_two_processes_and_by_a_cluster_with_a_worke
 
 def test_different_engines_are_refused(capsys, three, monkeypatch):
     names = iter(["Scripted 1.0", "Scripted 2.0"])
-    monkeypatch.setattr(module, "read_answer", lambda data: (next(names), read_answer(data)[1]))
+    monkeypatch.setattr(module, "read_answer", lambda *given: (next(names), read_answer(*given)[1]))
     status, _, err = _run(capsys, three.arguments("--depth", "3"))
     assert (status, err) == (2, "knightadder: the workers have different engines: Scripted 1.0 and Scripted 2.0\n")
 

@@ -97,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
             _display(len(jobs), as_lines, arguments.failed, pool.place) as show,
         ):
             for index, data in pool.run(range(len(jobs))):
-                name, answers[index] = read_answer(data)
+                name, answers[index] = read_answer(data, jobs[index][1])
                 if engine_name not in (None, name):
                     raise OptionError(f"the workers have different engines: {engine_name} and {name}")
                 engine_name = name

@@ -3,10 +3,11 @@
 import asyncio
 import contextlib
 import json
+import re
 import shlex
 import threading
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import chess.engine
@@ -18,6 +19,7 @@ from knightadder.workshop.uci_client import resolve_command
 # Seconds over its time limit after which an engine counts as hung; its first start may take long to compile.
 PATIENCE = 120.0
 _LAST_WORD = 2.0  # seconds for an engine to stop or quit before it is killed
+_SCORE = re.compile(r"(#)?([+-]?\d{1,9})")  # python-chess's text
 
 _handing_over = threading.Lock()  # so that nothing is handed to an event loop that is about to end
 
@@ -91,7 +93,7 @@ class Solver:
         self._closed = False
 
     def __call__(self, index: int) -> bytes:
-        """Return the engine's name and its answer to the problem with an index, for `read_answer`.
+        """Return the engine's answer to the problem with an index, for `read_answer`.
 
         Raises
         ------
@@ -108,8 +110,7 @@ class Solver:
                 self._loop.set_exception_handler(self._on_exception)
                 threading.Thread(target=_run, args=(self._loop,), name="suite", daemon=True).start()
             future = asyncio.run_coroutine_threadsafe(self._answer(index), self._loop)
-        name, answer = future.result()
-        return json.dumps([name, asdict(answer)]).encode()
+        return json.dumps(future.result()).encode()
 
     def close(self) -> None:
         """End the engine, also in the middle of a search; callable from another thread."""
@@ -119,8 +120,8 @@ class Solver:
             asyncio.run_coroutine_threadsafe(self._break_off(), loop).result()
             loop.call_soon_threadsafe(loop.stop)
 
-    async def _answer(self, index: int) -> tuple[str, Answer]:
-        """Return the engine's name and answer; an engine that fails is ended."""
+    async def _answer(self, index: int) -> dict[str, Any]:
+        """Return the engine's name, its move and the moments of its search; an engine that fails is ended."""
         self._working = asyncio.current_task()
         try:
             if self._engine is None:
@@ -128,7 +129,7 @@ class Solver:
             assert self._engine is not None
             _, engine = self._engine
             answer = await self._solve(engine, self._problems[index])
-            return engine.id.get("name", self._command or "knightadder"), answer
+            return {"engine": engine.id.get("name", self._command or "knightadder"), **answer}
         except BaseException:
             await self._end()
             raise
@@ -165,8 +166,8 @@ class Solver:
         transport.close()  # kills the engine if necessary; python-chess must notice that before the event loop ends
         await asyncio.shield(engine.returncode)
 
-    async def _solve(self, engine: chess.engine.UciProtocol, problem: Problem) -> Answer:
-        """Return an engine's answer to a problem, searched as the start of a new game."""
+    async def _solve(self, engine: chess.engine.UciProtocol, problem: Problem) -> dict[str, Any]:
+        """Return an engine's move, searched as the start of a new game, and the moments of its search."""
         board = problem.board
         found: Moment | None = None
         end, score, mate = Moment(), "-", None
@@ -195,19 +196,12 @@ class Solver:
         except (TimeoutError, chess.engine.EngineError) as error:
             reason = f"{problem.name}, {board.fen()}: {str(error) or 'no answer'}"
             raise EngineError(f"the engine failed on {reason}") from None
-        solved = problem.solved_by(played, mate)
-        return Answer(
-            name=problem.name,
-            fen=board.fen(),
-            wanted=problem.wanted,
-            played=board.san(played) if played else "(none)",
-            score=score,
-            end=end,
-            solved=solved,
-            found=(found or end) if solved else None,
-            points=problem.points.get(played, 0) if played else 0,
-            maximum=problem.maximum,
-        )
+        return {
+            "played": played and played.uci(),
+            "score": score,
+            "end": astuple(end),
+            "found": found and astuple(found),
+        }
 
     def _on_exception(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """End the analysis with an error if the best move is illegal: python-chess tells only the event loop."""
@@ -218,12 +212,58 @@ class Solver:
             loop.default_exception_handler(context)
 
 
-def read_answer(data: bytes) -> tuple[str, Answer]:
-    """Return what a `Solver` gave: the engine's name, and the answer."""
-    name, answer = json.loads(data)
-    for moment in ("end", "found"):
-        answer[moment] = answer[moment] and Moment(**answer[moment])
-    return name, Answer(**answer)
+def read_answer(data: bytes, problem: Problem) -> tuple[str, Answer]:
+    """Return the engine's name and its answer to a problem from what a `Solver` gave.
+
+    Raises
+    ------
+    EngineError
+        If it is not the answer to this problem.
+    """
+    try:
+        values = json.loads(data)
+        engine, score, played = values["engine"], values["score"], values["played"] and _move(values["played"], problem)
+        end, found = _moment(values["end"]), values["found"] and _moment(values["found"])
+        mate = _mate(score)
+        if not isinstance(engine, str):
+            raise TypeError
+    except (ValueError, TypeError, LookupError):
+        raise EngineError(f"the answer to {problem.name} came damaged from a worker") from None
+    solved = problem.solved_by(played, mate)
+    return engine, Answer(
+        name=problem.name,
+        fen=problem.board.fen(),
+        wanted=problem.wanted,
+        played=problem.board.san(played) if played else "(none)",
+        score=score,
+        end=end,
+        solved=solved,
+        found=(found or end) if solved else None,
+        points=problem.points.get(played, 0) if played else 0,
+        maximum=problem.maximum,
+    )
+
+
+def _move(name: str, problem: Problem) -> chess.Move:
+    move = chess.Move.from_uci(name)
+    if not problem.board.is_legal(move):
+        raise ValueError
+    return move
+
+
+def _moment(values: Sequence[Any]) -> Moment:
+    depth, seconds, nodes = values
+    return Moment(int(depth), float(seconds), int(nodes))
+
+
+def _mate(score: str) -> int | None:
+    """Return the mate in the text of a score; ValueError if it is no score."""
+    if score == "-":
+        return None
+    match = _SCORE.fullmatch(score)
+    if match is None:
+        raise ValueError
+    return int(match[2]) if match[1] else None
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:
