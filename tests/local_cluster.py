@@ -1,13 +1,20 @@
-"""A Dask cluster of two processes on this machine."""
+"""Dask clusters on this machine."""
 
 from __future__ import annotations
 
 import logging
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import dask
 from distributed import LocalCluster
+from engine_process import TIMEOUT
 
 # A worker that was killed is replaced, however long that takes on a busy machine.
 _PATIENCE = {"distributed.deploy.lost-worker-timeout": "1 day"}
@@ -15,7 +22,7 @@ _PATIENCE = {"distributed.deploy.lost-worker-timeout": "1 day"}
 
 @contextmanager
 def local_cluster() -> Iterator[LocalCluster]:
-    """Run a cluster for a ``with`` block."""
+    """Run a cluster of two processes for a ``with`` block."""
     with (
         dask.config.set(_PATIENCE),
         LocalCluster(
@@ -23,3 +30,58 @@ def local_cluster() -> Iterator[LocalCluster]:
         ) as cluster,
     ):
         yield cluster
+
+
+class Commands:
+    """A scheduler and a worker, each started by its command.
+
+    Attributes
+    ----------
+    file : Path
+        The scheduler's file.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "scheduler.json"
+        self._started: list[subprocess.Popen[bytes]] = []
+
+    def start(self) -> None:
+        """Start both; those that were there before are ended."""
+        self.end()
+        self.file.unlink(missing_ok=True)
+        for program, *words in (("scheduler", "--port", "0"), ("worker", "--nthreads", "1")):
+            command = [sys.executable, "-m", f"distributed.cli.dask_{program}", "--no-dashboard", *words]
+            self._started.append(
+                subprocess.Popen(
+                    [*command, "--scheduler-file", self.file],
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,
+                )
+            )
+            give_up = time.monotonic() + TIMEOUT
+            while not self.file.exists():
+                assert time.monotonic() < give_up
+                time.sleep(0.01)
+
+    def lose_scheduler(self) -> None:
+        """Kill the scheduler."""
+        self._started[0].kill()
+
+    def end(self) -> None:
+        """Kill both."""
+        for process in self._started:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        self._started.clear()
+
+
+@contextmanager
+def commands(folder: Path) -> Iterator[Commands]:
+    """Give a scheduler and a worker that can be started, for a ``with`` block."""
+    given = Commands(folder)
+    try:
+        yield given
+    finally:
+        given.end()

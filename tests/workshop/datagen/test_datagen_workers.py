@@ -8,7 +8,7 @@ import signal
 
 import pytest
 from distributed import Client
-from local_cluster import local_cluster
+from local_cluster import commands, local_cluster
 
 from knightadder import cli
 from knightadder.engine.errors import EngineError, OptionError
@@ -109,3 +109,21 @@ def test_the_file_is_the_same_by_one_process_two_and_a_cluster_whose_workers_are
         assert merged("cluster", "--cluster", cluster.scheduler_address) == by_one
     assert processes == []
     assert capsys.readouterr().err in ("", "The cluster has no workers: waiting for one\n")
+
+
+def test_a_run_goes_on_after_its_scheduler_was_lost(merged, monkeypatch, capsys, tmp_path):
+    by_one = merged("one", "--concurrency", "1")
+    add = Parts.add
+    with commands(tmp_path) as cluster:
+
+        def add_and_lose(parts, chunk):
+            add(parts, chunk)
+            cluster.lose_scheduler()
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Parts, "add", add_and_lose)
+            cluster.start()
+            assert cli.main(["datagen", "lost", *SAME, "--cluster", str(cluster.file)]) == 1
+        assert capsys.readouterr().err.endswith("knightadder: the cluster's scheduler is lost\n")
+        cluster.start()
+        assert merged("lost", "--cluster", str(cluster.file)) == by_one

@@ -5,7 +5,6 @@ import os
 import re
 import shlex
 import signal
-import subprocess
 import sys
 import time
 
@@ -14,7 +13,7 @@ import psutil
 import pytest
 from distributed import Client
 from engine_process import TIMEOUT
-from local_cluster import local_cluster
+from local_cluster import commands, local_cluster
 
 from knightadder import cli
 from knightadder.engine.errors import EngineError
@@ -267,44 +266,24 @@ def test_the_games_are_the_same_by_processes_and_a_cluster_whose_workers_are_kil
     wait_until(lambda: not engines_of(tmp_path))
 
 
-def test_a_match_goes_on_after_its_scheduler_was_lost(match, after_games, monkeypatch, tmp_path):
-    file = tmp_path / "scheduler.json"
-    started = []
+def test_a_match_goes_on_after_its_scheduler_was_lost(match, after_games, tmp_path):
+    lost = []
+    with commands(tmp_path) as cluster:
 
-    def start():
-        for program, *words in (("scheduler", "--port", "0"), ("worker", "--nthreads", "1")):
-            command = [
-                sys.executable,
-                "-m",
-                f"distributed.cli.dask_{program}",
-                "--scheduler-file",
-                file,
-                "--no-dashboard",
-            ]
-            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
-            started.append(subprocess.Popen([*command, *words], **quiet))
-            wait_until(file.exists)
+        def lose(standings):
+            if standings.games == 3 and not lost:
+                lost.append(True)
+                cluster.lose_scheduler()
 
-    def lose(standings):
-        if standings.games == 4:
-            started[0].kill()
-
-    try:
-        with monkeypatch.context():
-            start()
-            after_games(lose)
-            status, games, err = match("m", "--cluster", file)
-        assert (status, 4 <= len(games) < 12) == (1, True)
+        cluster.start()
+        after_games(lose)
+        status, games, err = match("m", "--cluster", cluster.file)
+        assert (status, 3 <= len(games) < 12) == (1, True)
         assert "the same command goes on from there\nknightadder: the cluster's scheduler is lost\n" in err
         wait_until(lambda: not engines_of(tmp_path))
-        file.unlink()
-        start()
-        status, games, _ = match("m", "--cluster", file)
+        cluster.start()
+        status, games, _ = match("m", "--cluster", cluster.file)
         assert (status, len(games)) == (0, 12)
-    finally:
-        for process in started:
-            process.poll() is None and os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
 
 
 @pytest.mark.parametrize("cluster", [None, "local:1"])

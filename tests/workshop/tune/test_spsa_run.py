@@ -7,7 +7,7 @@ import signal
 import pytest
 from distributed import Client
 from inline_pool import thread_pool
-from local_cluster import local_cluster
+from local_cluster import commands, local_cluster
 
 from knightadder import cli
 from knightadder.core.search.parameters import PARAMETERS, Parameter
@@ -85,6 +85,28 @@ def test_the_values_are_the_same_by_processes_and_a_cluster_whose_workers_are_ki
     assert _values(out) == expected
     assert processes == []
     assert len(state.read_text().splitlines()) == 13
+
+
+def test_a_run_goes_on_after_its_scheduler_was_lost(capsys, monkeypatch, tmp_path):
+    arguments = ["--iterations", 8, *QUICK, "--r-end", 1]
+    expected = _values(_run(capsys, *arguments)[1])
+    state, add = tmp_path / "state.jsonl", Results.add
+    with commands(tmp_path) as cluster:
+        arguments += ["--state", state, "--cluster", cluster.file]
+
+        def add_and_lose(self, results):
+            add(self, results)
+            cluster.lose_scheduler()
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Results, "add", add_and_lose)
+            cluster.start()
+            status, out, err = _run(capsys, *arguments)
+        assert (status, 1 <= len(state.read_text().splitlines()[1:]) < 8) == (1, True)
+        assert err.endswith("knightadder: the cluster's scheduler is lost\n")
+        cluster.start()
+        status, out, _ = _run(capsys, *arguments)
+    assert (status, _values(out)) == (0, expected)
 
 
 def test_only_the_parameters_named(capsys, short_games):
