@@ -122,6 +122,29 @@ def test_an_engine_that_cannot_be_opened_ends_the_work(evaluator, monkeypatch):
         list(evaluate_games(items(), run_here(evaluator)))
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda said, found: [said, found[1:]],
+        lambda said, found: [said, found + found],
+        lambda said, found: [said, [[30, 5, [[30, "e7e5"]]], *found[1:]]],  # the other side's move
+        lambda said, found: [said],
+        lambda said, found: {"said": said},
+        lambda said, found: None,
+    ],
+)
+def test_evaluations_that_came_damaged(evaluator, damage):
+    first = items()[0]
+    ((number, found),) = list(evaluate_games([first], run_here(evaluator)))
+    assert (number, len(found)) == (0, 2)
+
+    def run(blocks):
+        return ((block, json.dumps(damage(*json.loads(evaluator(block)))).encode()) for block in blocks)
+
+    with pytest.raises(EngineError, match=r"^evaluations of game 0 came damaged from a worker: "):
+        list(evaluate_games([first], run))
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_games_are_annotated_in_their_order(evaluator, seed):
     wanted = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Protocol
@@ -102,6 +102,13 @@ class Block:
         """Count the positions."""
         return self.last - self.first + 1
 
+    def board(self) -> chess.Board:
+        """Return the position after the last one, or at the end of the game the last one, with the moves before it."""
+        board = chess.Board(self.fen, chess960=self.chess960)
+        for move in self.moves:
+            board.push(chess.Move.from_uci(move))
+        return board
+
 
 def blocks(number: int, board: chess.Board) -> list[Block]:
     """Divide a game into blocks.
@@ -183,12 +190,9 @@ def evaluate_block(
         If a search fails.
     """
     analyst.new_game()
-    board = chess.Board(block.fen, chess960=block.chess960)
-    for move in block.moves:
-        board.push(chess.Move.from_uci(move))
     # From the end to the start, so that the hash table helps: it knows the positions after each move already. For that,
     # the position after the last one is searched, too.
-    positions = islice(_backwards(board), len(block) + (block.last < block.plies))
+    positions = islice(_backwards(block.board()), len(block) + (block.last < block.plies))
     found = [_evaluate(position, analyst, limit, multipv) for position in positions]
     return found[::-1][: len(block)]
 
@@ -258,10 +262,20 @@ def from_json(values: Any, board: chess.Board) -> list[Evaluation | None]:
     ValueError
         If `values` cannot be the result of `to_json` for this game.
     """
-    if not isinstance(values, list) or len(values) != len(board.move_stack) + 1:
+    return _read(values, _backwards(board), len(board.move_stack) + 1)
+
+
+def check_block(values: Any, block: Block) -> None:
+    """Raise ValueError if JSON values cannot be the result of `to_json` for a block."""
+    _read(values, islice(_backwards(block.board()), block.last < block.plies, None), len(block))
+
+
+def _read(values: Any, positions: Iterable[chess.Board], count: int) -> list[Evaluation | None]:
+    """Convert JSON values of positions that come from the last to the first."""
+    if not isinstance(values, list) or len(values) != count:
         raise ValueError("there is not one evaluation for each position")
     try:
-        found = [_from_json(value, position) for value, position in zip(values[::-1], _backwards(board), strict=True)]
+        found = [_from_json(value, position) for value, position in zip(values[::-1], positions, strict=False)]
     except TypeError as error:
         raise ValueError(str(error)) from None
     return found[::-1]

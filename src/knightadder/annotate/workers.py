@@ -10,7 +10,7 @@ import chess
 import chess.engine
 import chess.pgn
 
-from knightadder.annotate.evaluation import Block, Evaluation, blocks, evaluate_block, from_json, to_json
+from knightadder.annotate.evaluation import Block, Evaluation, blocks, check_block, evaluate_block, from_json, to_json
 from knightadder.annotate.notes import annotate
 from knightadder.annotate.review import review
 from knightadder.engine.errors import EngineError
@@ -100,12 +100,17 @@ def evaluate_games(
     Raises
     ------
     EngineError
-        If the engine cannot be loaded or a worker fails.
+        If the engine cannot be loaded or a worker fails, or what it gives are not the evaluations of the block.
     """
     told: set[str] = set()
     games: dict[int, dict[Block, list[Any] | str]] = {}  # the blocks that are done of each game
     for block, data in run(items):
-        said, found = json.loads(data)
+        try:
+            said, found = json.loads(data)
+            if not isinstance(found, str):
+                check_block(found, block)
+        except (ValueError, TypeError) as error:
+            raise EngineError(f"evaluations of game {block.game} came damaged from a worker: {error}") from None
         for line in said:
             if line not in told:
                 told.add(line)
