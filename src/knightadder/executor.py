@@ -392,7 +392,9 @@ def _cluster(pickled: bytes, address: str) -> Iterator[_Cluster]:
             raise
         except Exception as error:  # of many kinds: no such host, no certificate, a worker that does not start
             raise OptionError(f"cannot connect to the cluster {address}: {' '.join(str(error).split())}") from None
-        yield _Cluster(client, pickled)
+        pool = _Cluster(client, pickled)
+        stack.callback(pool.end)
+        yield pool
 
 
 def _count(address: str) -> int:
@@ -476,6 +478,10 @@ class _Cluster(Pool):
             raise _lost() from None
         else:
             raise _failure(error) from None
+
+    def end(self) -> None:
+        """Let the threads of this pool end when they are done."""
+        self._getters.shutdown(wait=False, cancel_futures=True)
 
     def close_tasks(self) -> None:
         """Let all workers close the task."""
