@@ -16,8 +16,8 @@ import dask
 from distributed import LocalCluster
 from engine_process import TIMEOUT
 
-# A worker that was killed is replaced, however long that takes on a busy machine.
-_PATIENCE = {"distributed.deploy.lost-worker-timeout": "1 day"}
+# A worker that was killed is replaced, and connections are waited for, however long that takes on a busy machine.
+_PATIENCE = {"distributed.deploy.lost-worker-timeout": "1 day", "distributed.comm.timeouts.connect": f"{TIMEOUT} s"}
 
 
 @contextmanager
@@ -82,6 +82,7 @@ def commands(folder: Path) -> Iterator[Commands]:
     """Give a scheduler and a worker that can be started, for a ``with`` block."""
     given = Commands(folder)
     try:
-        yield given
+        with dask.config.set(_PATIENCE):
+            yield given
     finally:
         given.end()

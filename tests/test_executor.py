@@ -438,6 +438,16 @@ def test_bad_addresses(address, message):
     assert "\n" not in str(caught.value)
 
 
+def test_an_error_without_words_is_named(monkeypatch):
+    def refuse(**target):
+        raise TimeoutError
+
+    monkeypatch.setattr("distributed.Client", refuse)
+    message = r"^cannot connect to the cluster tcp://host:8786: TimeoutError$"
+    with pytest.raises(OptionError, match=message), open_pool(Square(), "tcp://host:8786", 0):
+        pass
+
+
 def test_the_address_in_the_configuration(cluster):
     import dask
 

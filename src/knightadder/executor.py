@@ -62,8 +62,13 @@ _VERSION = f"{_MODULE}.version()"
 _WORK = f"{_MODULE}._work(wanted, run, pickled, item)"
 _END = f"{_MODULE}._end(run)"
 
-# For `local:4`: a worker that was lost is replaced, even if that takes long; none is profiled, which costs time.
-_LOCAL = {"distributed.deploy.lost-worker-timeout": "1 day", "distributed.worker.profile.enabled": False}
+# For `local:4`: a worker that was lost is replaced, even if that takes long, and a busy machine may take long to start;
+# no worker is profiled, which costs time.
+_LOCAL = {
+    "distributed.deploy.lost-worker-timeout": "1 day",
+    "distributed.comm.timeouts.connect": "10 minutes",
+    "distributed.worker.profile.enabled": False,
+}
 
 # What the workers of `local:4` run first, also those that replace lost ones: this process ends them at Ctrl-C.
 _PRELOAD = "import logging, signal\nlogging.disable(), signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
@@ -391,7 +396,8 @@ def _cluster(pickled: bytes, address: str) -> Iterator[_Cluster]:
         except OptionError:
             raise
         except Exception as error:  # of many kinds: no such host, no certificate, a worker that does not start
-            raise OptionError(f"cannot connect to the cluster {address}: {' '.join(str(error).split())}") from None
+            reason = " ".join(str(error).split()) or type(error).__name__
+            raise OptionError(f"cannot connect to the cluster {address}: {reason}") from None
         pool = _Cluster(client, pickled)
         stack.callback(pool.end)
         yield pool
