@@ -9,11 +9,11 @@ are polynomials of the material on the board: https://github.com/official-stockf
 import math
 from collections.abc import Sequence
 
-# Coefficients of the powers of material / FULL_MATERIAL, the highest first: fitted to 68,696 positions of 560 games
-# between engines of nearly equal strength, at 20,000 and 40,000 nodes a move, by the classical evaluation. In games of
-# people a lead is worth less: Lichess's formula corresponds to about a = 240 and b = 221.
-A = (-383.6, 1104.4, -955.8, 341.7)
-B = (188.3, -247.7, 129.7, 32.6)
+# Coefficients of the powers of material / FULL_MATERIAL, the highest first: fitted to 114,804 positions of 1,000 games
+# between engines of nearly equal strength, at 20,000 nodes a move, by networks 5, 6 and 7. In games of people a lead is
+# worth less: Lichess's formula corresponds to about a = 240 and b = 221.
+A = (-724.3, 1498.2, -1083.1, 354.8)
+B = (-208.5, 308.6, -118.5, 70.6)
 
 FULL_MATERIAL = 78  # at the start of a game
 LEAST_MATERIAL = 17  # games with less are too few to fit to, and most of them are already decided
