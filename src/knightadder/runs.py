@@ -165,6 +165,29 @@ def reading(file: Path) -> Iterator[None]:
 # --- whole or not at all -------------------------------------------------------------------------------------------
 
 
+def check_new(file: Path, force: bool) -> None:
+    """Refuse a file that cannot be written, before hours of work.
+
+    Parameters
+    ----------
+    file : Path
+        The file that the run is going to write.
+    force : bool
+        Whether an existing one may be overwritten.
+
+    Raises
+    ------
+    OptionError
+        If it is a folder, exists and may not be overwritten, or its folder does not exist.
+    """
+    if file.is_dir():
+        raise OptionError(f"cannot write {file}: it is a folder")
+    if file.exists() and not force:
+        raise OptionError(f"{file} is there already: give --force to overwrite it")
+    if not file.parent.is_dir():
+        raise OptionError(f"cannot write {file}: there is no folder {file.parent}")
+
+
 @contextlib.contextmanager
 def replacing(file: Path) -> Iterator[Path]:
     """Replace a file, so that at any time either the old or the new file exists.

@@ -224,12 +224,14 @@ def test_other_files_are_overwritten_by_force_only(file, analysts, capsys):
         (["--summary", "table.txt"], "expected a name that ends in .csv or .json"),
         (["--summary", "same.csv", "--out", "same.csv"], "--out is not overwritten"),
         (["--out", "nowhere/out.pgn"], "there is no folder nowhere"),
-        (["--out", "."], "is a folder"),
+        (["--out", "."], "cannot write .: it is a folder"),
+        (["--summary", "folder.csv", "--force"], "cannot write folder.csv: it is a folder"),
         (["--graph", "games.pgn/x"], "cannot write to"),
     ],
 )
 def test_bad_arguments(file, analysts, arguments, message, monkeypatch, capsys):
     monkeypatch.chdir(file.parent)
+    Path("folder.csv").mkdir()
     assert annotate(file, *arguments) == 2
     assert message in capsys.readouterr().err
 

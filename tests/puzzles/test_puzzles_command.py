@@ -107,6 +107,15 @@ def test_what_was_found_is_kept(file, here, error, status):
     assert _first_moves(out) == ["h5f7", "f5d6"]
 
 
+@pytest.mark.parametrize(("arguments", "compiled"), [((), 1), (("--cluster", "local:2"), 0)])
+def test_nothing_is_compiled_here_for_a_cluster(file, here, monkeypatch, arguments, compiled):
+    calls = []
+    monkeypatch.setattr("knightadder.engine.loader.compile_core", lambda: calls.append(None))
+    here(0, KeyboardInterrupt())
+    assert puzzles(file, *arguments) == 130
+    assert len(calls) == compiled
+
+
 def test_nothing_is_written_if_nothing_was_done(file, here, capsys):
     here(0, KeyboardInterrupt())
     out = file.with_name("out.pgn")

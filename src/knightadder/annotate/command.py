@@ -9,9 +9,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -23,7 +21,7 @@ from knightadder.arguments import positive, seconds
 from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.executor import add_cluster, open_pool
 from knightadder.progress import progress
-from knightadder.runs import Journal, content_digest, replacing
+from knightadder.runs import Journal, check_new, content_digest, replacing
 
 if TYPE_CHECKING:
     from knightadder.annotate.evaluation import Block
@@ -104,10 +102,9 @@ def run(arguments: argparse.Namespace) -> int:
     """
     if arguments.file != _STANDARD:
         return _annotate(_files(arguments, arguments.file, str(arguments.file)), arguments)
-    with tempfile.TemporaryDirectory() as folder:  # since the games are read several times
-        games = Path(folder, "games.pgn")
-        with games.open("wb") as copy:
-            shutil.copyfileobj(sys.stdin.buffer, copy)
+    from knightadder.annotate.games import standard_input
+
+    with standard_input() as games:
         arguments.out = arguments.out or _STANDARD
         return _annotate(_files(arguments, games, "standard input"), arguments)
 
@@ -157,8 +154,6 @@ def _files(arguments: argparse.Namespace, games: Path, name: str) -> _Files:
     beside = stem.with_name(f"{stem.stem}.annotated.pgn")
     out: Path = arguments.out or beside
     kept = beside if out == _STANDARD else out
-    if out.is_dir():
-        raise OptionError(f"cannot write {out}: it is a folder")
     summary: Path | None = arguments.summary
     if summary and summary.suffix.lower() not in (".csv", ".json"):
         raise OptionError(f"--summary {summary}: expected a name that ends in .csv or .json")
@@ -176,7 +171,7 @@ def _files(arguments: argparse.Namespace, games: Path, name: str) -> _Files:
         if place in taken or (file.exists() and any(other.exists() and file.samefile(other) for other in taken)):
             raise OptionError(f"{option} {file}: {taken.get(place, 'the file of games')} is not overwritten")
         taken[place] = option
-    return _Files(name, games, out, kept.with_name(f"{kept.name}.unfinished"), summary, arguments.graph)
+    return _Files(name, games, out, kept.parent / f"{kept.name}.unfinished", summary, arguments.graph)
 
 
 def _check_new(files: _Files, force: bool) -> None:
@@ -184,11 +179,8 @@ def _check_new(files: _Files, force: bool) -> None:
     # Output beside an unfinished run belongs to that run: it was interrupted while writing its files.
     going_on = files.unfinished.exists()
     for file in (files.out, files.summary):
-        if file not in (None, _STANDARD):
-            if file.exists() and not force and not (going_on and file == files.out):
-                raise OptionError(f"{file} is there already: give --force to overwrite it")
-            if not file.parent.is_dir():
-                raise OptionError(f"cannot write {file}: there is no folder {file.parent}")
+        if file is not None and file != _STANDARD:
+            check_new(file, force or (going_on and file == files.out))
     if files.graphs:
         if files.graphs.exists() and not files.graphs.is_dir():
             raise OptionError(f"cannot write to {files.graphs}: it is no folder")

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import bz2
 import codecs
+import contextlib
 import gzip
 import io
 import lzma
 import re
+import shutil
+import sys
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -74,6 +78,24 @@ def read_texts(file: Path) -> Iterator[GameText]:
                 yield GameText(number, line, text if stream.encoding == "utf-16" else _decoded(text))
     except (OSError, EOFError, lzma.LZMAError, zlib.error, UnicodeError) as error:
         raise OptionError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from None
+
+
+@contextlib.contextmanager
+def standard_input() -> Iterator[Path]:
+    """Copy standard input to a file.
+
+    `read_texts` looks at the beginning of a file twice, and commands read their games several times.
+
+    Yields
+    ------
+    Path
+        The file, which is removed at the end of the ``with`` block.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "games.pgn")
+        with file.open("wb") as stream:
+            shutil.copyfileobj(sys.stdin.buffer, stream)
+        yield file
 
 
 def parse(text: GameText) -> chess.pgn.Game | None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import itertools
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,8 +13,8 @@ from typing import TYPE_CHECKING
 from knightadder.arguments import positive
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.executor import add_cluster, open_pool
-from knightadder.progress import progress, steps
-from knightadder.runs import write_whole
+from knightadder.progress import progress
+from knightadder.runs import check_new, write_whole
 
 if TYPE_CHECKING:
     from knightadder.puzzles.puzzle import Puzzle
@@ -71,17 +69,22 @@ def run(arguments: argparse.Namespace) -> int:
     EngineError
         If the engine cannot be loaded or a worker fails; what was found is written.
     """
+    from knightadder.annotate.games import standard_input
     from knightadder.core.native.processors import processors
+    from knightadder.engine.loader import compile_core
     from knightadder.puzzles.workers import PuzzleMaker, puzzles_of
 
     out: Path | None = arguments.out
     suffix = _check_out(out, arguments.files, arguments.force)
     with contextlib.ExitStack() as stack:
-        files = [(name, _standard_input(stack) if name == _STDIN else Path(name)) for name in arguments.files]
+        files = [
+            (name, stack.enter_context(standard_input()) if name == _STDIN else Path(name)) for name in arguments.files
+        ]
         total = sum(1 for _ in _items(files))
         if not total:
             raise PositionError(f"there is no game in {' '.join(arguments.files)}")
-        _compile()
+        if not arguments.cluster:
+            compile_core()  # before the processes start
         found: dict[int, list[Puzzle]] = {}
         broken = 0
         try:
@@ -119,14 +122,9 @@ def _check_out(out: Path | None, games: list[str], force: bool) -> str:
     suffix = out.suffix.lower()
     if suffix not in WRITERS:
         raise OptionError(f"--out {out}: expected a name that ends in .pgn, .epd or .csv")
-    if out.is_dir():
-        raise OptionError(f"cannot write {out}: it is a folder")
     if force and out.resolve() in {Path(name).resolve() for name in games}:
         raise OptionError(f"--out {out}: the file of games is not overwritten")
-    if out.exists() and not force:
-        raise OptionError(f"{out} is there already: give --force to overwrite it")
-    if not out.parent.is_dir():
-        raise OptionError(f"cannot write {out}: there is no folder {out.parent}")
+    check_new(out, force)
     return suffix
 
 
@@ -141,23 +139,6 @@ def _items(files: Sequence[tuple[str, Path]]) -> Iterator[Item]:
             raise OptionError(f"cannot read {file}: it is a folder")
         for text in read_texts(file):
             yield Item(next(numbers), "stdin" if name == _STDIN else file.name, text)
-
-
-def _standard_input(stack: contextlib.ExitStack) -> Path:
-    """Copy standard input to a file, whose encoding can then be looked at."""
-    file = Path(stack.enter_context(tempfile.TemporaryDirectory()), "stdin.pgn")
-    with file.open("wb") as stream:
-        shutil.copyfileobj(sys.stdin.buffer, stream)
-    return file
-
-
-def _compile() -> None:
-    """Compile the core, if necessary, before the processes start."""
-    from knightadder.engine.loader import load_engine
-    from knightadder.engine.options import Options
-
-    with steps() as show:
-        load_engine(Options(), show).close()
 
 
 def _place(item: Item) -> str:

@@ -17,7 +17,7 @@ from chess.engine import PovScore, Score
 
 from knightadder.annotate.accuracy import winning_chances
 from knightadder.annotate.evaluation import Analyst, Evaluation, evaluate
-from knightadder.puzzles.puzzle import Solution
+from knightadder.puzzles.puzzle import Solution, boards_along
 from knightadder.puzzles.tactics import VALUES
 
 # Shares of the nodes of the deciding search.
@@ -79,7 +79,7 @@ def find_puzzles(game: chess.Board, analyst: Analyst, nodes: int) -> list[Found]
     """
     scan = chess.engine.Limit(nodes=max(nodes // _SCAN_SHARE, 1))
     evaluations = evaluate(game, analyst, scan)
-    boards = _boards(game)
+    boards = boards_along(game.root(), game.move_stack)
     seeker = _Seeker(analyst, nodes)
     found: list[Found] = []
     known: set[str] = set()  # positions of solutions
@@ -102,16 +102,6 @@ def find_puzzles(game: chess.Board, analyst: Analyst, nodes: int) -> list[Found]
 
 
 # --- candidates ----------------------------------------------------------------------------------------------------
-
-
-def _boards(game: chess.Board) -> list[chess.Board]:
-    """Return the positions of a game, each with the moves before it."""
-    board = game.root()
-    found = [board.copy()]
-    for move in game.move_stack:
-        board.push(move)
-        found.append(board.copy())
-    return found
 
 
 def _candidates(evaluations: Sequence[Evaluation | None], boards: Sequence[chess.Board]) -> Iterator[tuple[int, bool]]:

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import chess
+
+
+def boards_along(board: chess.Board, moves: Iterable[chess.Move]) -> list[chess.Board]:
+    """Return the boards before each of some moves, and after the last one, each with the moves before it."""
+    boards = [board.copy()]
+    for move in moves:
+        board = boards[-1].copy()
+        board.push(move)
+        boards.append(board)
+    return boards
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,17 +69,16 @@ class Solution:
         return cls(board.fen(), tuple(moves), previous_fen, previous, board.chess960)
 
     def board(self) -> chess.Board:
-        """Return a new board with the position to solve."""
-        return chess.Board(self.fen, chess960=self.chess960)
+        """Return a new board with the position to solve, after the opponent's last move if that is known."""
+        if self.previous is None:
+            return chess.Board(self.fen, chess960=self.chess960)
+        board = chess.Board(self.previous_fen or chess.STARTING_FEN, chess960=self.chess960)
+        board.push(self.previous)
+        return board
 
     def boards(self) -> list[chess.Board]:
         """Return the boards before each move, and after the last one."""
-        board = self.board()
-        found = [board.copy()]
-        for move in self.moves:
-            board.push(move)
-            found.append(board.copy())
-        return found
+        return boards_along(self.board(), self.moves)
 
     def steps(self) -> Iterator[tuple[chess.Board, chess.Move]]:
         """Yield the positions in which the solver moves, each with the right move."""

@@ -32,16 +32,9 @@ def puzzle_view(puzzle: Puzzle) -> View:
     Other moves that mate at once are right as well.
     """
     solution = puzzle.solution
-    board = solution.board()
-    if solution.previous is not None:
-        board = chess.Board(solution.previous_fen or chess.STARTING_FEN, chess960=solution.chess960)
-        board.push(solution.previous)
-    first = board.copy()
+    first = solution.board()
     steps = []
-    for number, move in enumerate(solution.moves):
-        if number % 2:
-            board.push(move)
-            continue
+    for board, move in solution.steps():
         step = {"position": {**_shown(board), **moves_view(board)}, "move": board.uci(move), "mates": _mates(board)}
         board.push(move)
         steps.append({**step, "after": _shown(board)})

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from knightadder.arguments import positive
 from knightadder.engine.errors import OptionError
-from knightadder.progress import steps
 
 _DESCRIPTION = """\
 Write positions in which games may begin: some random moves after the start position or a line of the book, not in
@@ -46,12 +45,10 @@ def run(arguments: argparse.Namespace) -> int:
     PositionError
         If an opening of the book is not legal.
     """
-    from knightadder.engine.loader import load_engine
-    from knightadder.engine.options import Options
+    from knightadder.engine.loader import compile_core
 
     seed, book = _read(arguments.words)
-    with steps() as show:
-        load_engine(Options(), show).close()  # compiles the core, if necessary
+    compile_core()
     for fen in openings(arguments.count, seed, book):
         print(f"info string genfens {fen}", flush=True)
     return 0
