@@ -429,7 +429,7 @@ def test_the_table_on_a_terminal_shows_the_newest_of_each_line(capsys, engine, m
         (Score(cp=7), Bound.UPPER, "<=+0.07", ">=-0.07"),
         (Score(mate=3), Bound.EXACT, "#3", "#-3"),
         (Score(mate=-2), Bound.EXACT, "#-2", "#2"),
-        (Score(mate=0), Bound.EXACT, "#-0", "#0"),
+        (Score(mate=0), Bound.EXACT, "#", "#"),
     ],
 )
 def test_scores_are_from_whites_view(score, bound, for_white, for_black):

@@ -427,10 +427,13 @@ def score_text(info: "Info", white_to_move: bool) -> str:
     Returns
     -------
     str
-        Such as ``+0.34``, ``-1.20``, ``#3`` (White mates in three), ``#-2``, with ``>=`` or ``<=`` before a bound.
+        Such as ``+0.34``, ``-1.20``, ``#3`` (White mates in three), ``#-2``, with ``>=`` or ``<=`` before a bound;
+        ``#`` for checkmate on the board.
     """
     from knightadder.engine.info import Bound
 
+    if info.score.mate == 0:
+        return "#"
     sign = 1 if white_to_move else -1
     if info.score.mate is not None:
         winning = (info.score.mate > 0) == white_to_move

@@ -379,7 +379,7 @@ def test_a_broken_fen_is_refused_and_the_old_position_stays(uci: UciProcess, fen
 
 
 @pytest.mark.parametrize(
-    "moves", ["e2e5", "e2e4 e2e4", "0000", "zzzz", "e7e8q", "e2e4 e7e5 e1g1", "e1e1", "e2e4q", "♞"]
+    "moves", ["e2e5", "e2e4 e2e4", "0000", "zzzz", "e7e8q", "e2e4 e7e5 e1g1", "e1e1", "e2e4q", "♞", "e2e4\x1b[2J"]
 )
 def test_an_illegal_move_is_refused_and_the_old_position_stays(uci: UciProcess, moves: str) -> None:
     uci.ask("position startpos moves d2d4")
@@ -387,6 +387,7 @@ def test_an_illegal_move_is_refused_and_the_old_position_stays(uci: UciProcess, 
     answer = uci.ask(f"position startpos moves {moves}")
     assert len(answer) == 1, answer
     assert answer[0].startswith("info string ")
+    assert ("\\x1b" in answer[0]) == ("\x1b" in moves)
     assert uci.fen() == old
 
 

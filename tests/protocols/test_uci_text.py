@@ -146,7 +146,7 @@ def test_mate_bound_and_wdl_are_written() -> None:
 def test_the_current_move_and_messages_are_written() -> None:
     move = CurrentMove(depth=20, move="e2e4", number=1, nodes=5, nps=6, hashfull=7, time_ms=3000)
     assert format_info(move) == ("info depth 20 currmove e2e4 currmovenumber 1 nodes 5 nps 6 hashfull 7 time 3000")
-    assert format_info(Message("two\nlines\x07")) == "info string two lines?"
+    assert format_info(Message("two\nlines\x07")) == "info string two lines\\x07"
 
 
 def test_results_are_written() -> None:

@@ -61,6 +61,6 @@ def standard_input() -> Iterable[bytes]:
 
 
 def one_line(text: str) -> str:
-    """Make text from outside fit in one line: no line breaks, no control characters, limited length."""
-    line = "".join(char if char.isprintable() else "?" for char in " ".join(text.split()))
+    """Make text from outside fit in one line: no line breaks, control characters escaped, limited length."""
+    line = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in " ".join(text.split()))
     return line if len(line) <= 300 else f"{line[:300]}..."
