@@ -7,8 +7,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Self
+
+from knightadder.runs import Closing
 
 # Seconds until a test gives up, for a line or for the end of a process; only a defect lets it wait so long. The engine
 # may have to compile the core first, beside others that do so, which is minutes of work for a busy machine.
@@ -31,7 +31,7 @@ def run_without_reader(command: Sequence[str], text: bytes) -> tuple[int, bytes]
     return status, errors
 
 
-class EngineProcess:
+class EngineProcess(Closing):
     """A running engine."""
 
     def __init__(self, *arguments: str) -> None:
@@ -44,14 +44,6 @@ class EngineProcess:
         ]
         for reader in self._readers:
             reader.start()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _read_lines(self) -> None:
         assert self._process.stdout is not None

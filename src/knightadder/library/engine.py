@@ -5,7 +5,6 @@ import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from time import monotonic
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 import chess
@@ -20,6 +19,7 @@ from knightadder.library.loading import load_core, logger
 from knightadder.library.options import Folders, Option, Setting, folders_of, options_of, texts_of
 from knightadder.library.results import Analysis, PlayResult
 from knightadder.library.stream import Stream
+from knightadder.runs import Closing
 
 if TYPE_CHECKING:
     from knightadder.engine.engine import Engine as Core
@@ -38,7 +38,7 @@ class _Pondering:
     stream: Stream
 
 
-class Engine:
+class Engine(Closing):
     """An engine that does one search at a time.
 
     The first in a process loads the core. If the core's sources have changed, it compiles them, which takes some 20
@@ -266,14 +266,6 @@ class Engine:
         """End the running search and the engine, which cannot be used any more."""
         self._closed = True
         self._core.close()
-
-    def __enter__(self) -> "Engine":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     # --- searching -------------------------------------------------------------------------------------------------
 

@@ -17,10 +17,9 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from knightadder.engine.errors import EngineError, OptionError
+from knightadder.runs import Closing
 
 # Debian installs chess programs here, but root's PATH does not contain it.
 _EXTRA_FOLDER = "/usr/games"
@@ -83,7 +82,7 @@ def resolve_command(command: str | Sequence[str] | None, folder: Path | None = N
     return [str(Path(program).absolute()), *words[1:]]
 
 
-class UciClient:
+class UciClient(Closing):
     """A running engine.
 
     Parameters
@@ -295,16 +294,6 @@ class UciClient:
             self._wait(math.inf)
         self._output.close()
         self._errors.close()
-
-    def __enter__(self) -> Self:
-        """Return the engine for a ``with`` block."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the engine at the end of a ``with`` block."""
-        self.close()
 
 
 class _Watchman:

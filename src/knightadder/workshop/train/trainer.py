@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from knightadder.runs import Closing
 from knightadder.workshop.train.kernels import adamw, pass_over
 from knightadder.workshop.train.weights import Flat, Shape
 
 _DECAY = np.float32(0.01)  # AdamW's usual value
 
 
-class Trainer:
+class Trainer(Closing):
     """Trains a network.
 
     Each thread computes the gradient of its part of a batch. The parts are the same for the same number of threads, and
@@ -92,12 +92,6 @@ class Trainer:
             jobs.append(self._submit(pass_over, records[first:end], weights, slopes, *numbers, outputs[first:end]))
         return sum(job.result() for job in jobs), outputs
 
-    def __enter__(self) -> Self:
-        """Return the trainer for a ``with`` block."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
         """End the threads."""
         self.pool.shutdown(cancel_futures=True)
