@@ -1,6 +1,7 @@
 """A search: when it ends, what it reports and what it answers."""
 
 import threading
+from itertools import pairwise
 from typing import Any
 
 import chess
@@ -99,11 +100,30 @@ def test_several_lines_come_best_first_with_different_moves(searcher: Searcher) 
         assert None not in scores
         assert scores == sorted(scores, key=lambda cp: -(cp or 0))
     assert listener.result.best_move == listener.infos[-4].pv[0]
-    # Fewer moves than lines asked for; and a stop somewhere among the lines.
+    # Fewer moves than lines asked for.
     assert {info.multipv for info in searcher.search(Limits(depth=4), MATED_IN_ONE).infos} == {1}
-    for nodes in range(2000, 40_000, 4001):
-        stopped = searcher.search(Limits(nodes=nodes), KIWIPETE)
-        assert stopped.result.best_move == next(info.pv[0] for info in reversed(stopped.infos) if info.multipv == 1)
+
+
+def test_a_stop_among_several_lines_leaves_them_in_order(searcher: Searcher) -> None:
+    searcher.engine.set_option("MultiPV", "4")
+    limited = 0
+    for nodes in range(2000, 40_000, 997):
+        listener = searcher.search(Limits(nodes=nodes), KIWIPETE)
+        last = listener.infos[-4:]
+        assert [info.multipv for info in last] == [1, 2, 3, 4]
+        assert len({info.pv[0] for info in last}) == 4
+        assert {info.nodes for info in last} == {nodes}
+        assert (last[0].pv[0], last[0].bound) == (listener.result.best_move, Bound.EXACT)
+        scores = [info.score.cp for info in last]
+        assert None not in scores
+        assert scores == sorted(scores, key=lambda cp: -(cp or 0))
+        for above, info in pairwise(last):
+            if info.bound is Bound.UPPER and info.score == above.score:  # worth more in the iteration before
+                assert info.depth < last[0].depth
+                limited += 1
+    assert limited
+    (only,) = searcher.search(Limits(nodes=3), KIWIPETE).infos  # nothing is known of the others
+    assert only.multipv == 1
 
 
 def test_the_last_line_of_a_search_that_was_stopped_has_the_best_move_and_no_bound(searcher: Searcher) -> None:

@@ -5,8 +5,9 @@ from collections import Counter
 
 import chess
 import pytest
-from searcher import MATE_IN_TWO, STALEMATE, TIMEOUT, Searcher
+from searcher import KIWIPETE, MATE_IN_TWO, STALEMATE, TIMEOUT, Searcher
 
+from knightadder.engine.info import Bound
 from knightadder.engine.limits import Limits
 from knightadder.engine.strength import MAX_ELO, MIN_ELO, handicap_for
 
@@ -98,6 +99,14 @@ def test_several_lines_are_shown_as_asked_for_and_the_chosen_one_first(weak: Sea
 
 def test_one_line_is_shown_unless_more_are_asked_for(weak: Searcher) -> None:
     assert {info.multipv for info in weak.search(Limits(nodes=5000), QUIET).infos} == {1}
+
+
+def test_the_last_line_has_the_chosen_move_and_no_bound(weak: Searcher) -> None:
+    _set(weak, UCI_Elo=MAX_ELO)
+    for nodes in range(1000, 60_000, 997):
+        listener = weak.search(Limits(nodes=nodes), KIWIPETE)
+        last = listener.infos[-1]
+        assert (last.pv[0], last.bound) == (listener.result.best_move, Bound.EXACT)
 
 
 def test_a_mate_that_is_seen_is_played(weak: Searcher) -> None:

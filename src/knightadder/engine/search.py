@@ -246,22 +246,21 @@ class Search:
         return done
 
     def _elect(self) -> Line:
-        """Choose the line to play, and report it unless it was reported last."""
-        line = self._main.line()
-        if self._handicap is not None and self._main.completed:
+        """Choose the line to play, and report it and the lines below it unless they were reported last."""
+        main = self._main
+        if self._handicap is not None and main.completed:
             return self._choose_weaker()
-        changed = self._main.stopped  # a better move may have been found since; and the final counts matter
-        # A requested depth, or several lines, refers to the main thread: only its line can be the answer.
+        lines = [main.line(index) for index in range(self._shown if main.completed else 1)]
+        changed = main.stopped  # better moves may have been found since; and the final counts matter
+        # A requested depth, or several lines, refers to the main thread: only its lines can be the answer.
         if not self._limits.depth and self._lines == 1:
-            lines = [line] if self._main.completed else []
-            lines += [line for line in self._helper_lines if line is not None]
-            chosen = lines[vote(lines)] if lines else line
-            changed |= chosen is not line
-            line = chosen
+            known = (lines if main.completed else []) + [line for line in self._helper_lines if line is not None]
+            chosen = known[vote(known)] if known else lines[0]
+            changed |= chosen is not lines[0]
+            lines = [chosen]
         if changed:
-            # The last report: no more exact score follows, and clients look for the move in a line without a bound.
-            self._report_line(replace(line, bound=Bound.EXACT))
-        return line
+            self._report_last(_descending(lines))
+        return lines[0]
 
     def _choose_weaker(self) -> Line:
         """Choose one of the best lines for a weakened engine, and report it as the first."""
@@ -270,9 +269,14 @@ class Search:
         index = self._handicap.choose([to_score(line.score) for line in lines], self._random)
         if index or self._main.stopped:
             lines.insert(0, lines.pop(index))
-            for rank, line in enumerate(lines[: self._shown], 1):
-                self._report_line(line, rank)
+            self._report_last(lines[: self._shown])
         return lines[0]
+
+    def _report_last(self, lines: Sequence[Line]) -> None:
+        """Report the lines at the end of the search, the one to play first."""
+        # No more exact score follows, and clients look for the move in a line without a bound.
+        for rank, line in enumerate((replace(lines[0], bound=Bound.EXACT), *lines[1:]), 1):
+            self._report_line(line, rank)
 
     def _result(self, line: Line | None) -> Result:
         info, name = self._reporter.last_info, self._reporter.name
@@ -343,6 +347,19 @@ class Search:
 
     def _elapsed(self) -> float:
         return time.perf_counter() - self._started
+
+
+def _descending(lines: Sequence[Line]) -> list[Line]:
+    """Let no line score more than the one above it.
+
+    Only a line of the earlier iteration could, if the search was stopped; what is above it has turned out to be better.
+    """
+    limited = list(lines[:1])
+    for line in lines[1:]:
+        above = limited[-1].score
+        is_old = line.depth < lines[0].depth and line.score > above
+        limited.append(replace(line, score=above, bound=Bound.UPPER) if is_old else line)
+    return limited
 
 
 def _split(nodes: int, threads: int) -> list[int]:

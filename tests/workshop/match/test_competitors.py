@@ -66,6 +66,15 @@ def test_a_file_describes_engines_by_the_same_keys(tmp_path):
         read_competitors([[]], ["nodes=5"], file, ["C"])
 
 
+def test_a_lower_strength_is_known():
+    one, two = read_competitors([["name=A"], ["name=B", "option.uci_limitstrength=False"]], ["nodes=5"])
+    assert not one.weakened and not two.weakened
+    one, two = read_competitors(
+        [[], ["name=B", "option.uci_limitstrength=False"]], ["nodes=5", "option.UCI_LimitStrength=true"]
+    )
+    assert one.weakened and not two.weakened
+
+
 @pytest.mark.parametrize(
     ("engines", "each", "message"),
     [

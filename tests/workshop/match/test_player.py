@@ -202,7 +202,7 @@ def test_the_speed_of_this_machine():
     speed = Speed.measured()
     assert speed.nodes_per_second > 0
     assert speed.share > 0
-    assert speed.factor(2_000_000) == pytest.approx(2 * speed.factor(1_000_000), abs=0.002)
+    assert speed.factor(2_000_000) == pytest.approx(2 * speed.factor(1_000_000), rel=0.011)  # of three digits each
 
 
 # --- whole matches -------------------------------------------------------------------------------------------------

@@ -256,6 +256,13 @@ def test_warnings_are_counted_and_some_are_kept(play):
     assert first.position == f"position fen {chess.STARTING_FEN}"
 
 
+def test_a_weakened_engine_may_play_another_move_than_its_best(start_fake):
+    players = [Side(start_fake("pv=a2a3"), NODES, weakened) for weakened in (True, False)]
+    counts = play_game(*players, BookLine(), SHORT).warning_counts
+    assert counts[False, search_info.NOT_HEAD] == 4
+    assert counts[True, search_info.NOT_HEAD] == 0
+
+
 @pytest.mark.parametrize(("check", "number"), [("all", 8), ("last", 8), ("none", 0)])
 def test_how_much_is_checked(play, check, number):
     game = play(white=("pv=a1a8",), rules=Rules(max_moves=8, pv_check=check))

@@ -101,6 +101,12 @@ class Competitor:
             return resolve_command(None)
         return self.command if Path(program).exists() else (Path(program).name, *words)
 
+    @property
+    def weakened(self) -> bool:
+        """Whether it is set to a lower strength; Stockfish then plays another move than that of its last line."""
+        options = {name.lower(): value.lower() for name, value in {**self.common_options, **self.options}.items()}
+        return options.get("uci_limitstrength") == "true"
+
     def identity(self) -> dict[str, Any]:
         """Return what identifies the engine, in a form that JSON can hold."""
         return {

@@ -147,7 +147,7 @@ class GamePlayer:
             if name in self._absent:
                 return Outcome(None, absent=name, error=self._absent[name], notes=notes)
         white, black = (self._competitors[name] for name in names)
-        first, second = (Side(self._clients[each.name], each.allowance) for each in (white, black))
+        first, second = (Side(self._clients[each.name], each.allowance, each.weakened) for each in (white, black))
         game = play_game(first, second, opening, self._rules)
         if self._sources is not None and game.fault and not self._closed:
             culprit = first if game.fault.white else second

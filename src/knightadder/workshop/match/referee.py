@@ -111,10 +111,11 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """An engine in a game: its connection and its limits."""
+    """An engine in a game: its connection, its limits, and whether it plays worse moves than it finds."""
 
     client: UciClient
     allowance: Allowance
+    weakened: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,7 +305,7 @@ class _Table:
             kind = check_pv(self._board, each) if each.pv else None
             if kind:
                 self._warn(turn, kind, each.line)
-        kind = check_best_move(best, lines)
+        kind = None if self._players[turn].weakened else check_best_move(best, lines)
         if kind:
             self._warn(turn, kind, lines[-1])
         last = self._last
