@@ -32,6 +32,8 @@ from knightadder.workshop.uci_client import resolve_command
 
 OURS, THEIRS = "Knightadder", "Opponent"
 CLOCK = ("-tc", "0:10", "-inc", "0.2")
+# No clock matters, so these games end on any machine; this engine does not resign, so they end by the rules.
+UNTIMED, NO_RESIGNATION = ("-tc", "60", "-inc", "-1", "-mps", "40", "-depth", "4"), "Resign Score=0"
 # XBoard checks claims, moves and clocks, but adjudicates nothing; no long pauses, no questions, no book.
 REFEREE = shlex.split(
     "-mode TwoMachines -testLegality true -testClaims true -autoCallFlag true -checkMates false -materialDraws false "
@@ -117,6 +119,14 @@ def matches(folder: Path) -> list[Match]:
         Match("drawn endings, against itself", cecp, cecp, "Draw Score=0", DRAWN_ENDINGS),
         Match("peaceful, against itself", cecp, cecp, "Draw Score=1000"),
         Match("Chess960, against itself", cecp, cecp, more=("-variant", "fischerandom")),
+        Match("to depth 4, against Fairy-Max", cecp, fairy_max, NO_RESIGNATION, more=UNTIMED),
+        Match(
+            "to depth 4, against GNU Chess, black first",
+            cecp,
+            gnu_chess,
+            NO_RESIGNATION,
+            more=(*UNTIMED, "-firstPlaysBlack", "true"),
+        ),
         Match("as UCI engine under Polyglot", under_polyglot(ours, folder, "knightadder"), fairy_max),
     ]
 
@@ -218,7 +228,7 @@ def show(match: Match, games: list[chess.pgn.Game], words: list[str], wanted: in
 def main() -> int:
     """Play all matches and count their ends."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--games", type=int, default=3, help="of each of the seven matches (default: %(default)s)")
+    parser.add_argument("--games", type=int, default=3, help="of each of the nine matches (default: %(default)s)")
     parser.add_argument("--only", help="play only matches with this in their title")
     parser.add_argument("--keep", type=Path, help="folder for games and logs (default: none are kept)")
     parser.add_argument("--cold", action="store_true", help="begin without a compiled core, so that it is compiled")
