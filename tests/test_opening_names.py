@@ -36,6 +36,16 @@ def test_every_position_of_the_table_is_found(boards):
     assert all(find_opening(board) == opening for opening, board in boards)
 
 
+def test_along_a_line_of_the_table_the_last_name_counts(boards):
+    names = {board.epd(): opening for opening, board in boards}
+    for _, end in boards[::7]:
+        board, last = chess.Board(), None
+        for move in end.move_stack:
+            board.push(move)
+            last = names.get(board.epd(), last)
+            assert find_opening(board) == last, board.fen()
+
+
 def test_the_table_is_in_order():
     lines = [(line.opening.eco, line.opening.name, line.moves) for line in named_lines()]
     assert lines == sorted(lines)
@@ -57,6 +67,12 @@ def test_the_table_is_in_order():
         ("Nf3 Nc6 e4 e5 Bb5", "C60", "Ruy Lopez"),
         ("c4 c6 d4 d5", "D10", "Slav Defense"),
         ("e3 e6 e4 e5 Nf3 Nc6 Bb5", "C60", "Ruy Lopez"),
+        # Byrne - Fischer, 1956: 5...d5 reaches a position between the D92 and the D93.
+        (
+            "Nf3 Nf6 c4 g6 Nc3 Bg7 d4 O-O Bf4 d5 Qb3 dxc4 Qxc4 c6 e4 Nbd7 Rd1 Nb6 Qc5 Bg4",
+            "D92",
+            "Grünfeld Defense: Three Knights Variation, Hungarian Attack",
+        ),
     ],
 )
 def test_games(moves, eco, name):

@@ -1,11 +1,13 @@
 """Names of openings, with their codes in the Encyclopaedia of Chess Openings (ECO).
 
-A name belongs to a position, so lines that transpose to it have the same name.
+A name belongs to a position, so lines that transpose to it have the same name. A position between two names of a line
+in the table has the first of them: so Byrne - Fischer, 1956, becomes a Grünfeld Defense with 5...d5.
 """
 
 from __future__ import annotations
 
 import functools
+from collections import defaultdict
 from dataclasses import dataclass
 from importlib import resources
 from typing import TypeAlias
@@ -83,10 +85,16 @@ def find_opening(board: chess.Board) -> Opening | None:
 
 @functools.cache
 def _names() -> dict[_Key, Opening]:
-    """Return the openings by position."""
-    names = {}
+    """Return the openings by position.
+
+    A position without a name of its own that a line of the table passes has the last name before it, unless lines with
+    different names pass it.
+    """
+    names: dict[_Key, Opening] = {}
     board = chess.Board()
     played: list[str] = []
+    keys: list[_Key] = []  # after each move of the line
+    paths = []
     for line in sorted(named_lines(), key=lambda line: line.moves):
         # Neighbours in this order share their first moves. Reuse these, since reading moves is slow.
         moves = line.moves.split()
@@ -95,11 +103,20 @@ def _names() -> dict[_Key, Opening]:
             shared += 1
         for _ in played[shared:]:
             board.pop()
+        del keys[shared:]
         for move in moves[shared:]:
             board.push_san(move)
+            keys.append(_key(board))
         played = moves
-        names[_key(board)] = line.opening
-    return names
+        names[keys[-1]] = line.opening
+        paths.append(tuple(keys))
+    passed: dict[_Key, set[Opening | None]] = defaultdict(set)
+    for path in paths:
+        opening = None
+        for key in path:
+            opening = names.get(key, opening)
+            passed[key].add(opening)
+    return {key: opening for key, (opening, *others) in passed.items() if opening is not None and not others}
 
 
 def _key(board: chess.Board) -> _Key:
