@@ -186,6 +186,8 @@ def test_limits_of_takes_nothing_else() -> None:
     for moves in (["e2e4"], "e2e4", [None]):
         with pytest.raises(TypeError, match=r"a root move is a chess\.Move, not "):
             limits_of(chess.Board(), Limit(depth=1), moves)
+    with pytest.raises(TypeError, match=r"^root_moves are several moves, not 3$"):
+        limits_of(chess.Board(), Limit(depth=1), 3)
 
 
 @pytest.mark.parametrize(

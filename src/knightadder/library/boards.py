@@ -233,6 +233,8 @@ def _milliseconds(name: str, seconds: float | None) -> int | None:
 def _names(board: chess.Board, moves: Iterable[chess.Move] | None) -> tuple[str, ...]:
     if moves is None:
         return ()
+    if not isinstance(moves, Iterable):
+        raise TypeError(f"root_moves are several moves, not {moves!r:.60}")
     names = tuple(name_of(board, move, "a root move") for move in moves)
     if not names:
         raise PositionError("there is no root move to choose from")
