@@ -11,11 +11,12 @@ class ScriptedAnalyst:
     """Knows lines by position: ``{epd: [(score, san), ...]}``, with scores in centipawns or as ``"#3"``.
 
     `tell` may add lines that depend on the nodes of a search: it takes a board and their number, and gives lines or
-    None. What is not written down is a draw after any move.
+    None. What is not written down is a draw after any move. A search of some moves alone has the lines in `alone`, or
+    those written down, or loses.
     """
 
-    def __init__(self, script=None, tell=lambda board, nodes: None):
-        self.script, self.tell = script or {}, tell
+    def __init__(self, script=None, tell=lambda board, nodes: None, alone=None):
+        self.script, self.tell, self.alone = script or {}, tell, alone or {}
         self.games = 0
 
     def new_game(self):
@@ -27,10 +28,13 @@ class ScriptedAnalyst:
     def stop(self):
         pass
 
-    def analyse(self, board, limit, *, multipv=1):
+    def analyse(self, board, limit, *, multipv=1, root_moves=None):
         pairs = self.tell(board, limit.nodes) or self.script.get(board.epd())
         if pairs is None:
             pairs = [(0, board.san(move)) for move in sorted(board.legal_moves, key=chess.Move.uci)]
+        if root_moves is not None:
+            known = [(score, san) for score, san in pairs if board.parse_san(san) in root_moves]
+            pairs = self.alone.get(board.epd()) or known or [(-1000, board.san(root_moves[0]))]
         lines = tuple(_line(board, rank, *pair) for rank, pair in enumerate(pairs[:multipv], 1))
         return Analysis(lines, lines[0].move, None)
 

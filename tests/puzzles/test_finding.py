@@ -70,6 +70,13 @@ def test_a_solution_goes_on_while_only_one_move_wins(scores, moves):
     assert found == ([] if moves is None else [(moves, 2, False)])
 
 
+@pytest.mark.parametrize(("score", "found"), [(-600, True), (300, False)])
+def test_the_other_moves_alone_must_be_worse(score, found):
+    game = _game(FORK, "Qc8")
+    analyst = ScriptedAnalyst(_script(FORK, LINE, SCORES), alone={game.epd(): [(score, "Kg1")]})
+    assert bool(_found(game, analyst)) == found
+
+
 def test_the_deciding_search_must_agree_with_the_quick_one():
     script = _script(FORK, LINE, SCORES)
     start = _game(FORK, "Qc8").epd()

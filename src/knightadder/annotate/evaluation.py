@@ -31,8 +31,15 @@ class Analyst(Protocol):
     def new_game(self) -> None:
         """Clear what earlier searches have learnt."""
 
-    def analyse(self, board: chess.Board, limit: chess.engine.Limit, *, multipv: int = 1) -> Analysis:
-        """Analyse a position."""
+    def analyse(
+        self,
+        board: chess.Board,
+        limit: chess.engine.Limit,
+        *,
+        multipv: int = 1,
+        root_moves: Iterable[chess.Move] | None = None,
+    ) -> Analysis:
+        """Analyse a position, or some of its moves."""
 
 
 @dataclass(frozen=True, slots=True)

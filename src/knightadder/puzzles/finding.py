@@ -3,7 +3,8 @@
 The idea is that of Lichess's puzzler (https://github.com/ornicar/lichess-puzzler): a puzzle begins where a mistake gave
 the side to move a clear advantage, and goes on as long as only one move keeps it. All is measured in winning chances,
 from -1 to 1, by Lichess's formula. A quick search of each position finds the candidates. Then two searches, the second
-of ten times as many nodes, must agree on each move of the solution and that no other move does as well.
+of ten times as many nodes, must agree on each move of the solution and that no other move does as well; a third one has
+as many nodes for the other moves alone.
 """
 
 from __future__ import annotations
@@ -175,7 +176,14 @@ class _Seeker:
         if quick is None:
             return None
         deep = self._best(board, self._deep, saves)
-        return deep if deep is not None and deep.move == quick.move else None
+        if deep is None or deep.move != quick.move:
+            return None
+        others = [move for move in board.legal_moves if move != deep.move]
+        if others:  # the search of two lines has spent most of its nodes on the better one
+            second = self._analyst.analyse(board, self._deep, root_moves=others).best
+            if winning_chances(deep.score) - _relative(second.score) < _GAP:
+                return None
+        return deep
 
     def _best(self, board: chess.Board, limit: chess.engine.Limit, saves: bool, slack: float = 0.0) -> _Step | None:
         """Search a position; return the best move if it is good enough and no other one is."""
