@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from knightadder.library.arrays import unpack as unpack
     from knightadder.library.arrays import unpack_fens as unpack_fens
     from knightadder.library.engine import Engine as Engine
+    from knightadder.library.explorer import Explorer as Explorer
+    from knightadder.library.explorer import ExplorerGame as ExplorerGame
+    from knightadder.library.explorer import ExplorerMove as ExplorerMove
     from knightadder.library.frames import to_frame as to_frame
     from knightadder.library.many import analyse_iter as analyse_iter
     from knightadder.library.many import analyse_many as analyse_many
@@ -72,6 +75,9 @@ _MODULES = {  # public name to its module
     "Analysis": "library.results",
     "Line": "library.results",
     "PlayResult": "library.results",
+    "Explorer": "library.explorer",
+    "ExplorerMove": "library.explorer",
+    "ExplorerGame": "library.explorer",
     "to_frame": "library.frames",
     "Stream": "library.stream",
 }

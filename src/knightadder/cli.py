@@ -54,6 +54,7 @@ examples:
   knightadder puzzles games.pgn --out puzzles.csv
   knightadder perft 5 --divide
   knightadder bench                        search fixed positions: nodes, and nodes per second
+  knightadder book index games.pgn --out games.sqlite    then: knightadder book ask games.sqlite --moves e4 e5
   knightadder suite wac.epd --time 1       solve the positions of a test suite
   knightadder match --engine name=new --engine name=old dir=../old/src --each nodes=20000 --sprt elo0=0 elo1=5
   knightadder train games --state run      train a network from games of datagen
@@ -131,7 +132,7 @@ def build_parser() -> "argparse.ArgumentParser":
     import argparse
 
     from knightadder.annotate import command as annotate
-    from knightadder.books import make as book
+    from knightadder.books import command as book
     from knightadder.lichess import command as lichess
     from knightadder.puzzles import command as puzzles
     from knightadder.tablebases import command as tablebases

@@ -8,7 +8,7 @@ import chess
 import chess.polyglot
 import pytest
 
-from knightadder.books.make import encode, weigh
+from knightadder.books.make import weigh
 from knightadder.cli import main
 
 GAMES = """\
@@ -95,22 +95,6 @@ def test_castling_of_chess960(tmp_path: Path) -> None:
     board = chess.Board("1r2k1r1/pppppppp/8/8/8/8/PPPPPPPP/1R2K1R1 w GBgb - 0 1", chess960=True)
     assert weights(book, chess960=board) == {"O-O-O": 1}
     assert weights(book, "O-O-O", chess960=board) == {"O-O": 1}
-
-
-@pytest.mark.parametrize(
-    ("fen", "move", "code"),
-    [
-        # The format's own examples of castling: e1h1, e1a1, e8h8, e8a8; and a promotion to a queen and to a knight.
-        ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "e1g1", 4 << 6 | 7),
-        ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "e1c1", 4 << 6 | 0),
-        ("r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 0 1", "e8g8", 60 << 6 | 63),
-        ("r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 0 1", "e8c8", 60 << 6 | 56),
-        ("7k/P7/8/8/8/8/8/K7 w - - 0 1", "a7a8q", 48 << 6 | 56 | 4 << 12),
-        ("7k/P7/8/8/8/8/8/K7 w - - 0 1", "a7a8n", 48 << 6 | 56 | 1 << 12),
-    ],
-)
-def test_moves_are_encoded_as_the_format_says(fen: str, move: str, code: int) -> None:
-    assert encode(chess.Board(fen), chess.Move.from_uci(move)) == code
 
 
 def test_weights_fit_into_sixteen_bits_and_keep_their_order() -> None:

@@ -12,7 +12,7 @@ import chess.polyglot
 import pytest
 from searcher import Searcher
 
-from knightadder.engine.book import Book
+from knightadder.engine.book import Book, encode
 from knightadder.engine.errors import OptionError
 from knightadder.engine.limits import Limits
 
@@ -114,3 +114,19 @@ def test_a_bad_book_leaves_the_old_one_in_use(searcher: Searcher, file: Path) ->
         searcher.engine.set_option("BookFile", str(file.with_name("missing.bin")))
     assert searcher.engine.options.book_file == str(rare)
     assert searcher.search(Limits(nodes=2000)).result.best_move == "h2h4"
+
+
+@pytest.mark.parametrize(
+    ("fen", "move", "code"),
+    [
+        # The format's own examples of castling: e1h1, e1a1, e8h8, e8a8; and a promotion to a queen and to a knight.
+        ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "e1g1", 4 << 6 | 7),
+        ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "e1c1", 4 << 6 | 0),
+        ("r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 0 1", "e8g8", 60 << 6 | 63),
+        ("r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 0 1", "e8c8", 60 << 6 | 56),
+        ("7k/P7/8/8/8/8/8/K7 w - - 0 1", "a7a8q", 48 << 6 | 56 | 4 << 12),
+        ("7k/P7/8/8/8/8/8/K7 w - - 0 1", "a7a8n", 48 << 6 | 56 | 1 << 12),
+    ],
+)
+def test_moves_are_encoded_as_the_format_says(fen: str, move: str, code: int) -> None:
+    assert encode(chess.Board(fen), chess.Move.from_uci(move)) == code

@@ -25,6 +25,9 @@ from knightadder import (
     Engine,
     EngineError,
     Evaluation,
+    Explorer,
+    ExplorerGame,
+    ExplorerMove,
     Line,
     Opening,
     Option,
@@ -124,7 +127,18 @@ def games() -> None:
     print(str(annotated), white.accuracy, opening.name if opening else "", annotated.to_dict()["white_accuracy"])
 
 
+def explored(file: str) -> None:
+    with Explorer(file) as explorer:
+        moves: list[ExplorerMove] = explorer.moves(chess.Board())
+        best: list[ExplorerGame] = explorer.games("startpos")
+    print([(move.san, move.games, move.score) for move in moves], to_frame(best))
+
+
 def errors() -> None:
+    try:
+        explored("missing.sqlite")
+    except OptionError as error:
+        print(error)
     try:
         evaluate("nonsense")
     except PositionError as error:

@@ -8,15 +8,12 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from knightadder.arguments import positive
+from knightadder.engine.book import encode
 from knightadder.engine.errors import PositionError
 from knightadder.runs import reading, write_whole
-
-if TYPE_CHECKING:
-    import chess
-    import chess.pgn
 
 # By Polyglot's key of the position and encoded move.
 Points: TypeAlias = Mapping[int, Counter[int]]
@@ -26,22 +23,22 @@ _MOST = 65_535  # the highest weight
 _RESULTS = {"1-0": (2, 0), "1/2-1/2": (1, 1), "0-1": (0, 2)}  # points for White and Black, as Polyglot counts them
 
 
-def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare the subcommand ``book`` with its own subcommand ``make``."""
-    command = commands.add_parser("book", help="make an opening book from games")
-    kinds = command.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    make = kinds.add_parser(
+def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare ``book make``."""
+    command = kinds.add_parser(
         "make",
         help="make a Polyglot book from PGN files",
         description="Make a Polyglot book from the games of PGN files. A move weighs two for a win and one for a draw.",
     )
-    make.add_argument("files", nargs="+", type=Path, metavar="GAMES.pgn")
-    make.add_argument("-o", "--output", type=Path, required=True, metavar="BOOK.bin", help="the book; is overwritten")
-    make.add_argument("--plies", type=positive, default=40, metavar="N", help="of each game; 40 by default")
-    make.add_argument(
+    command.add_argument("files", nargs="+", type=Path, metavar="GAMES.pgn")
+    command.add_argument(
+        "-o", "--out", "--output", type=Path, required=True, metavar="BOOK.bin", help="the book; is overwritten"
+    )
+    command.add_argument("--plies", type=positive, default=40, metavar="N", help="of each game; 40 by default")
+    command.add_argument(
         "--min-games", type=positive, default=1, metavar="N", help="leave out moves played in fewer games; 1 by default"
     )
-    make.set_defaults(run=run)
+    command.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -69,9 +66,9 @@ def run(arguments: argparse.Namespace) -> int:
     entries = list(weigh(points))
     if not entries:
         raise PositionError("the games leave no move for the book")
-    write_whole(arguments.output, b"".join(_ENTRY.pack(*entry, 0) for entry in entries))
+    write_whole(arguments.out, b"".join(_ENTRY.pack(*entry, 0) for entry in entries))
     positions = len({key for key, _, _ in entries})
-    print(f"{arguments.output}: {len(entries)} moves in {positions} positions, from {used} games")
+    print(f"{arguments.out}: {len(entries)} moves in {positions} positions, from {used} games")
     return 0
 
 
@@ -121,18 +118,6 @@ def add_games(
                 played[key][code] += 1
                 board.push(move)
     return used, bad
-
-
-def encode(board: chess.Board, move: chess.Move) -> int:
-    """Return a legal move in Polyglot's encoding: target, source and promotion; castling is king takes rook."""
-    import chess
-
-    target = move.to_square
-    if board.is_castling(move):
-        rooks = board.clean_castling_rights() & chess.BB_RANKS[chess.square_rank(move.from_square)]
-        target = (chess.msb if board.is_kingside_castling(move) else chess.lsb)(rooks)
-    promotion = move.promotion - 1 if move.promotion else 0
-    return target | move.from_square << 6 | promotion << 12
 
 
 def weigh(points: Points) -> Iterable[tuple[int, int, int]]:

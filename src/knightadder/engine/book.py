@@ -1,9 +1,15 @@
 """Opening books in Polyglot's format, read by python-chess."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 from knightadder.engine.errors import OptionError
+
+if TYPE_CHECKING:
+    import chess
 
 _ENTRY_BYTES = 16
 
@@ -83,3 +89,15 @@ class Book:
     def close(self) -> None:
         """Close the file."""
         self._reader.close()
+
+
+def encode(board: chess.Board, move: chess.Move) -> int:
+    """Return a legal move in Polyglot's encoding: target, source and promotion; castling is king takes rook."""
+    import chess
+
+    target = move.to_square
+    if board.is_castling(move):
+        rooks = board.clean_castling_rights() & chess.BB_RANKS[chess.square_rank(move.from_square)]
+        target = (chess.msb if board.is_kingside_castling(move) else chess.lsb)(rooks)
+    promotion = move.promotion - 1 if move.promotion else 0
+    return target | move.from_square << 6 | promotion << 12

@@ -1,0 +1,104 @@
+"""Shows what an index of games says about a position."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from knightadder.engine.errors import PositionError
+
+if TYPE_CHECKING:
+    import chess
+    from rich.table import Table
+
+    from knightadder.library.explorer import ExplorerGame, ExplorerMove
+
+
+def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare ``book ask``."""
+    command = kinds.add_parser(
+        "ask",
+        help="what the games of an index played in a position",
+        description="Show the moves that the games of an index played in a position, with their results, and the "
+        "highest rated of these games.",
+    )
+    command.add_argument("file", type=Path, metavar="GAMES.sqlite", help="made by `book index`")
+    command.add_argument(
+        "fen", nargs="*", default=["startpos"], metavar="FEN", help="the position; the start position by default"
+    )
+    command.add_argument("--moves", nargs="+", default=[], metavar="MOVE", help="moves from there, such as e4 e5 Nf3")
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the subcommand and return the exit status.
+
+    Raises
+    ------
+    OptionError
+        If the file cannot be read or is no index.
+    PositionError
+        If the position or a move is illegal.
+    """
+    from knightadder.library.boards import board_of
+    from knightadder.library.explorer import Explorer
+    from knightadder.openings import find_opening
+
+    board = board_of(" ".join(arguments.fen)).copy()
+    _play(board, arguments.moves)
+    with Explorer(arguments.file) as explorer:
+        moves, games = explorer.moves(board), explorer.games(board)
+    opening = find_opening(board)
+    print(board.fen() if opening is None else f"{board.fen()}  {opening.eco} {opening.name}")
+    if not moves:
+        print("No game of the index went on from this position.")
+        return 0
+    from rich.console import Console
+
+    Console().print(_table(moves))
+    for game in games:
+        print(_line(game))
+    return 0
+
+
+def _play(board: chess.Board, words: Sequence[str]) -> None:
+    """Play moves in algebraic or UCI notation, with or without numbers; PositionError if one is illegal."""
+    for move in re.sub(r"\d+\.+", " ", " ".join(words)).split():
+        try:
+            board.push_san(move)
+        except ValueError:
+            raise PositionError(f"illegal move: {move!r:.60} in {board.fen()}") from None
+
+
+def _table(moves: Sequence[ExplorerMove]) -> Table:
+    from rich.table import Table
+
+    table = Table("Move", *(column for column in ("Games", "White", "Draw", "Black", "Score", "Rating", "Last")))
+    for column in table.columns[1:]:
+        column.justify, column.no_wrap = "right", True
+    for move in moves:
+        rating, year = ("" if value is None else str(value) for value in (move.rating, move.year))
+        table.add_row(move.san, *_shares(move.white, move.draws, move.black), rating, year)
+    table.add_section()
+    sums = (sum(getattr(move, name) for move in moves) for name in ("white", "draws", "black"))
+    table.add_row("All", *_shares(*sums))
+    return table
+
+
+def _shares(white: int, draws: int, black: int) -> list[str]:
+    """Return the number of games, and in percent: White's wins, draws, Black's wins, and White's score."""
+    games = white + draws + black
+    return [str(games), *(f"{100 * part / games:.0f} %" for part in (white, draws, black, white + draws / 2))]
+
+
+def _line(game: ExplorerGame) -> str:
+    """Return a game as a line, without the control characters that its headers may have."""
+    white, black = (
+        name + (f" ({elo})" if elo else "")
+        for name, elo in ((game.white, game.white_elo), (game.black, game.black_elo))
+    )
+    year = f"  {game.year}" if game.year else ""
+    return "".join(letter for letter in f"{white} - {black}  {game.result}{year}" if letter.isprintable())

@@ -1,0 +1,278 @@
+"""The class `Explorer`: what an index of games says about a position. `knightadder book index` makes the index.
+
+The index is an SQLite database, whose schema is here since the reader and the writer (`knightadder.books.index`) share
+it. All games that reach a position with the same move are one row, so an answer is one look-up, however many there are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import chess
+import chess.polyglot
+
+from knightadder.engine.book import encode
+from knightadder.engine.errors import OptionError
+from knightadder.library.boards import Position, board_of
+from knightadder.library.frames import Cell, Tabular
+from knightadder.runs import Closing, reading
+
+APPLICATION = 0x4B41_4258  # the file's application_id in SQLite: "KABX"
+VERSION = 1  # of the schema, the file's user_version
+MOST_GAMES = 5  # whose ids are kept for each move, and which are shown for each position
+
+# `key` is that of `key_of`, `move` that of `encode`. Results are counted from White's and Black's view; `rated` counts
+# the games where the player of the move has a rating, and `ratings` is the sum of these. `games` has the ids of the
+# highest rated games, separated by commas.
+SCHEMA = f"""
+PRAGMA application_id = {APPLICATION};
+PRAGMA user_version = {VERSION};
+CREATE TABLE settings (plies INTEGER NOT NULL);
+CREATE TABLE games (
+    id INTEGER PRIMARY KEY, digest INTEGER NOT NULL UNIQUE, white TEXT NOT NULL, black TEXT NOT NULL,
+    white_elo INTEGER, black_elo INTEGER, result TEXT NOT NULL, year INTEGER, event TEXT NOT NULL, site TEXT NOT NULL
+);
+CREATE TABLE moves (
+    key INTEGER NOT NULL, move INTEGER NOT NULL, white INTEGER NOT NULL, draws INTEGER NOT NULL,
+    black INTEGER NOT NULL, rated INTEGER NOT NULL, ratings INTEGER NOT NULL, year INTEGER, games TEXT NOT NULL,
+    PRIMARY KEY (key, move)
+) WITHOUT ROWID;
+"""
+
+# What games are ordered by: an expression of SQLite over a row of `games`.
+STRENGTH = "(ifnull(white_elo, 0) + ifnull(black_elo, 0))"
+
+_GAME = "white, black, white_elo, black_elo, result, year, event, site"
+
+
+@dataclass(frozen=True, slots=True)
+class ExplorerMove(Tabular):
+    """A move that was played in a position, with the results of the games.
+
+    Attributes
+    ----------
+    move : chess.Move
+        The move.
+    san : str
+        The move in standard algebraic notation.
+    white, draws, black : int
+        Games that White won, that were drawn, and that Black won.
+    rating : int or None
+        Average Elo rating of the players who chose the move; ``None`` if none of them has one.
+    year : int or None
+        When it was played last; ``None`` if no game tells.
+    """
+
+    move: chess.Move
+    san: str
+    white: int
+    draws: int
+    black: int
+    rating: int | None
+    year: int | None
+
+    @property
+    def games(self) -> int:
+        """The number of games."""
+        return self.white + self.draws + self.black
+
+    @property
+    def score(self) -> float:
+        """White's average points, from 0 to 1."""
+        return (self.white + self.draws / 2) / self.games
+
+    def to_dict(self) -> dict[str, Cell]:
+        """Give the move as plain values: the attributes by name, with the move in UCI notation."""
+        return {
+            "move": self.move.uci(),
+            "san": self.san,
+            "games": self.games,
+            "white": self.white,
+            "draws": self.draws,
+            "black": self.black,
+            "score": self.score,
+            "rating": self.rating,
+            "year": self.year,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ExplorerGame(Tabular):
+    """A game of an index, by its headers.
+
+    Attributes
+    ----------
+    white, black : str
+        The players; ``?`` if not known.
+    white_elo, black_elo : int or None
+        Their Elo ratings.
+    result : str
+        ``1-0``, ``1/2-1/2`` or ``0-1``.
+    year : int or None
+        When it was played.
+    event, site : str
+        The headers of these names; ``?`` if not known.
+    """
+
+    white: str
+    black: str
+    white_elo: int | None
+    black_elo: int | None
+    result: str
+    year: int | None
+    event: str
+    site: str
+
+    def to_dict(self) -> dict[str, Cell]:
+        """Give the attributes by name."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+class Explorer(Closing):
+    """An opening explorer: what the games of an index say about a position, by whatever moves they reached it.
+
+    May be used from several threads, and in a ``with`` block.
+
+    Parameters
+    ----------
+    path : path
+        An index that ``knightadder book index`` has made. Later changes of the file are not seen.
+
+    Raises
+    ------
+    OptionError
+        If the file cannot be read, or is not such an index.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = Path(path)
+        with reading(self._path), self._path.open("rb"):
+            pass  # raises with the reason, which SQLite does not tell
+        # An index is only ever replaced as a whole, so SQLite needs no locks, which some folders do not allow.
+        address = f"{self._path.resolve().as_uri()}?mode=ro&immutable=1"
+        self._lock = threading.Lock()
+        with self._reading():
+            self._database = sqlite3.connect(address, uri=True, check_same_thread=False)
+        try:
+            self._check()
+        except BaseException:
+            self.close()
+            raise
+
+    def _check(self) -> None:
+        """Raise an OptionError unless the file is an index of this version."""
+        try:
+            application, version = (
+                self._database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
+            )
+        except sqlite3.Error:
+            application = version = 0
+        if application != APPLICATION:
+            raise OptionError(f"{self._path} is no index of games: `knightadder book index` makes one")
+        if version != VERSION:
+            raise OptionError(
+                f"{self._path} is an index of version {version}, but this is version {VERSION}: make it again"
+            )
+
+    @property
+    def plies(self) -> int:
+        """The number of plies of each game that the index has."""
+        [(plies,)] = self._select("SELECT plies FROM settings")
+        return int(plies)
+
+    def moves(self, position: Position) -> list[ExplorerMove]:
+        """Give the moves that were played in a position.
+
+        A game in which the position occurs several times counts once, with the move of the last time.
+
+        Parameters
+        ----------
+        position : chess.Board or str
+            A board, a FEN or ``"startpos"``.
+
+        Returns
+        -------
+        list of ExplorerMove
+            The most frequent first; empty if no game has reached the position.
+
+        Raises
+        ------
+        PositionError
+            If it is not a position of chess.
+        OptionError
+            If the file is damaged.
+        """
+        board = board_of(position)
+        rows = self._select(
+            "SELECT move, white, draws, black, rated, ratings, year FROM moves WHERE key = ?", key_of(board)
+        )
+        legal = {encode(board, move): move for move in board.legal_moves} if rows else {}
+        found = []
+        for code, white, draws, black, rated, ratings, year in rows:
+            if code in legal:  # else two positions share a key
+                move, rating = legal[code], round(ratings / rated) if rated else None
+                found.append(ExplorerMove(move, board.san(move), white, draws, black, rating, year))
+        return sorted(found, key=lambda each: (-each.games, each.san))
+
+    def games(self, position: Position) -> list[ExplorerGame]:
+        """Give the highest rated games that reached a position and went on from there.
+
+        Parameters
+        ----------
+        position : chess.Board or str
+            A board, a FEN or ``"startpos"``.
+
+        Returns
+        -------
+        list of ExplorerGame
+            At most five, the highest sum of both ratings first; a missing rating counts as 0.
+
+        Raises
+        ------
+        PositionError
+            If it is not a position of chess.
+        OptionError
+            If the file is damaged.
+        """
+        rows = self._select("SELECT games FROM moves WHERE key = ?", key_of(board_of(position)))
+        ids = [int(name) for (names,) in rows for name in names.split(",")]
+        # By a list of ids, since SQLite limits the number of parameters; all of them are whole numbers.
+        wanted = ",".join(map(str, ids))
+        order = f"ORDER BY {STRENGTH} DESC, id LIMIT {MOST_GAMES}"
+        return [ExplorerGame(*row) for row in self._select(f"SELECT {_GAME} FROM games WHERE id IN ({wanted}) {order}")]
+
+    def _select(self, query: str, *values: int) -> Sequence[Any]:
+        """Give the rows that a query finds; OptionError if the file is damaged."""
+        with self._lock, self._reading():
+            return self._database.execute(query, values).fetchall()
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise OptionError(f"cannot read {self._path}: {error}") from None
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+
+def key_of(board: chess.Board) -> int:
+    """Return the key of a position: Polyglot's, as SQLite's signed number of 64 bits.
+
+    Polyglot counts a square for capturing en passant if a pawn stands beside it; here the capture must also be legal,
+    as in the FEN of a position.
+    """
+    if board.ep_square is not None and not board.has_legal_en_passant():
+        board = board.copy(stack=False)
+        board.ep_square = None
+    key = chess.polyglot.zobrist_hash(board)
+    return key - (1 << 64) if key >> 63 else key

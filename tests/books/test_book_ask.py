@@ -1,0 +1,91 @@
+"""What `book ask` prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import chess
+import pytest
+
+from knightadder.cli import main
+
+GAMES = """\
+[White "Anna"]
+[Black "Ben\x1b[31m"]
+[WhiteElo "2400"]
+[BlackElo "2300"]
+[Date "2001.??.??"]
+[Result "1-0"]
+
+1. e4 e5 2. Nf3 1-0
+
+[White "Carla"]
+[BlackElo "2501"]
+[Date "1999.??.??"]
+[Result "1/2-1/2"]
+
+1. Nf3 e5 2. e4 Nc6 1/2-1/2
+
+[Result "0-1"]
+
+1. e4 e5 2. Bc4 0-1
+"""
+
+
+@pytest.fixture
+def ask(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    games, out = tmp_path / "games.pgn", tmp_path / "games.sqlite"
+    games.write_text(GAMES)
+    assert main(["book", "index", str(games), "--out", str(out)]) == 0
+    capsys.readouterr()
+
+    def ask(*arguments: str, status: int = 0) -> list[str]:
+        assert main(["book", "ask", str(out), *arguments]) == status
+        printed = capsys.readouterr()
+        return (printed.err if status else printed.out).splitlines()
+
+    return ask
+
+
+def cells(lines: list[str]) -> list[list[str]]:
+    return [[cell.strip() for cell in line.strip("│").split("│")] for line in lines if "│" in line]
+
+
+def test_the_moves_of_the_start_position_and_the_best_games(ask) -> None:
+    lines = ask()
+    assert lines[0] == chess.STARTING_FEN
+    assert cells(lines) == [
+        ["e4", "2", "50 %", "0 %", "50 %", "50 %", "2400", "2001"],
+        ["Nf3", "1", "0 %", "100 %", "0 %", "50 %", "", "1999"],
+        ["All", "3", "33 %", "33 %", "33 %", "50 %", "", ""],
+    ]
+    assert lines[-3:] == ["Anna (2400) - Ben[31m (2300)  1-0  2001", "Carla - ? (2501)  1/2-1/2  1999", "? - ?  0-1"]
+
+
+@pytest.mark.parametrize("moves", [["e4", "e5"], ["1.", "e4", "e5"], ["1.e4 e5"], ["e2e4", "e7e5"]])
+def test_moves_lead_to_the_position(ask, moves: list[str]) -> None:
+    lines = ask("--moves", *moves)
+    assert lines[0] == "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2  C20 King's Pawn Game"
+    assert [row[:2] for row in cells(lines)] == [["Bc4", "1"], ["Nf3", "1"], ["All", "2"]]
+
+
+def test_a_position_by_fen_in_one_argument_or_several_then_moves(ask) -> None:
+    fen = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2"
+    for words in ([fen], fen.split()):
+        lines = ask(*words, "--moves", "Nf3")
+        assert [row[:2] for row in cells(lines)] == [["Nc6", "1"], ["All", "1"]]  # by the other order of moves
+
+
+def test_a_position_that_no_game_has(ask) -> None:
+    assert ask("8/8/8/4k3/8/8/8/K7 w - - 0 1") == [
+        "8/8/8/4k3/8/8/8/K7 w - - 0 1",
+        "No game of the index went on from this position.",
+    ]
+
+
+def test_bad_input_is_one_line(ask, tmp_path: Path) -> None:
+    assert ask("no", "FEN", status=2) == ["knightadder: illegal position: a FEN has 4 to 6 fields, not 2"]
+    assert ask("--moves", "e4", "Ke3", status=2) == [
+        "knightadder: illegal move: 'Ke3' in rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
+    ]
+    assert main(["book", "ask", str(tmp_path / "games.pgn")]) == 2

@@ -1,0 +1,188 @@
+"""Indexing games: which ones count, additions to an index, and what cannot be done."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import sqlite3
+from pathlib import Path
+from random import Random
+
+import chess
+import pytest
+from random_games import random_game
+
+from knightadder import Explorer, progress
+from knightadder.books import index
+from knightadder.cli import main
+
+GAMES = """\
+[Event "a"]
+[White "Müller"]
+[WhiteElo "2400"]
+[BlackElo "?"]
+[Date "2001.05.06"]
+[Result "1-0"]
+
+1. e4 { [%eval 0.3] } e5 (1... c5) 2. Nf3 1-0
+
+[Event "b"]
+[Result "*"]
+
+1. d4 *
+
+[Event "c"]
+[UTCDate "2020.01.01"]
+[BlackElo "-5"]
+[Result "0-1"]
+
+1. e4 e5 2. Ke3 0-1
+
+[Event "d"]
+[UTCDate "2020.01.01"]
+[Result "0-1"]
+
+1. e4 c5 2. -- d6 0-1
+"""
+
+
+def run(*arguments: object) -> int:
+    return main(["book", "index", *map(str, arguments)])
+
+
+def played(file: Path, *moves: str) -> dict[str, int]:
+    board = chess.Board()
+    for move in moves:
+        board.push_san(move)
+    with Explorer(file) as explorer:
+        return {each.san: each.games for each in explorer.moves(board)}
+
+
+@pytest.fixture
+def games(tmp_path: Path) -> Path:
+    file = tmp_path / "games.pgn"
+    file.write_text(GAMES, "utf-8")
+    return file
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "games.sqlite"
+
+
+def test_broken_and_unfinished_games_are_left_out_and_told(games, out, capsys) -> None:
+    assert run(games, "--out", out) == 0
+    printed = capsys.readouterr()
+    assert printed.out == f"{out}: 2 games; 2 games added; left out: 1 without a result, 1 broken\n"
+    assert printed.err.startswith(f"knightadder: {games}, game 3, line 15, is left out: illegal san: 'Ke3'")
+    assert printed.err.count("\n") == 1
+    assert played(out) == {"e4": 2}
+    assert played(out, "e4") == {"e5": 1, "c5": 1}
+    assert played(out, "e4", "c5") == {}  # a null move is no move
+    with Explorer(out) as explorer:
+        best, other = explorer.games("startpos")
+        assert (best.white, best.white_elo, best.black_elo, best.year) == ("Müller", 2400, None, 2001)
+        assert (other.event, other.white, other.year) == ("d", "?", 2020)
+
+
+def test_any_encoding_and_compression_that_annotate_reads(tmp_path, out) -> None:
+    text = '[White "Müller"]\n[Result "1-0"]\n\n1. e4 1-0\n'
+    files = {
+        "latin.pgn": text.encode("latin-1"),
+        "utf16.pgn": text.replace("e4", "d4").encode("utf-16"),
+        "bom.pgn": text.replace("e4", "c4").encode("utf-8-sig"),
+        "games.pgn.gz": gzip.compress(text.replace("e4", "f4").encode()),
+        "games.pgn.bz2": bz2.compress(text.replace("e4", "b4").encode()),
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    assert run(*(tmp_path / name for name in files), "-o", out) == 0
+    assert played(out) == {"e4": 1, "d4": 1, "c4": 1, "f4": 1, "b4": 1}
+    with Explorer(out) as explorer:
+        assert {game.white for game in explorer.games("startpos")} == {"Müller"}
+
+
+def test_games_are_added_to_an_index_once(tmp_path, out, capsys) -> None:
+    random = Random(3)
+    all_games = [str(random_game(number, random, 24)) for number in range(60)]
+    parts = [all_games[:25], all_games[20:45], all_games[:10] + all_games[40:]]
+    for number, part in enumerate(parts):
+        (tmp_path / f"{number}.pgn").write_text("\n\n".join(part))
+    (tmp_path / "all.pgn").write_text("\n\n".join(all_games))
+    whole = tmp_path / "whole.sqlite"
+    assert run(tmp_path / "all.pgn", "-o", whole, "--plies", 20) == 0
+    assert run(tmp_path / "0.pgn", "-o", out, "--plies", 20) == 0
+    assert run(tmp_path / "1.pgn", "-o", out) == 0
+    assert run(tmp_path / "2.pgn", tmp_path / "0.pgn", "-o", out, "--plies", 20) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2] == f"{out}: 45 games; 20 games added; left out: 5 already there"
+    assert lines[3] == f"{out}: 60 games; 15 games added; left out: 40 already there"
+    assert rows(out) == rows(whole)
+
+
+def rows(file: Path) -> list[tuple]:
+    """Return what an index says of all moves, with its best games by name: ids depend on the order of the files."""
+    database = sqlite3.connect(file)
+    names = dict(database.execute("SELECT id, event FROM games"))
+    found = database.execute("SELECT * FROM moves ORDER BY key, move").fetchall()
+    database.close()
+    return [(*row, {names[int(name)] for name in games.split(",")}) for *row, games in found]
+
+
+def test_how_many_plies(games, out, capsys) -> None:
+    assert run(games, "-o", out, "--plies", 1) == 0
+    assert played(out) == {"e4": 2}
+    assert played(out, "e4") == {}
+    before = out.read_bytes()
+    assert run(games, "-o", out, "--plies", 2) == 2
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        f"knightadder: {out} has 1 plies of each game: leave --plies out, or give another --out"
+    )
+    assert out.read_bytes() == before
+
+
+def test_what_cannot_be_done_is_said_in_a_line_and_harms_nothing(games, tmp_path, out, capsys) -> None:
+    def complaint(*arguments: object) -> str:
+        assert run(*arguments) == 2
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        return printed.err.removeprefix("knightadder: ").splitlines()[-1]
+
+    missing = tmp_path / "missing.pgn"
+    assert complaint(missing, "-o", out) == f"cannot read {missing}: No such file or directory"
+    assert complaint(tmp_path, "-o", out) == f"cannot read {tmp_path}: it is a folder"
+    nowhere = tmp_path / "no" / "games.sqlite"
+    assert complaint(games, "-o", nowhere) == f"cannot use {nowhere}: No such file or directory"
+    empty = tmp_path / "empty.pgn"
+    empty.write_text('[Result "*"]\n\n1. e4 *\n')
+    expected = "there is no game for the index: 0 games added; left out: 1 without a result"
+    assert complaint(empty, "-o", out) == expected
+    assert not out.exists()
+    out.write_text("not mine")
+    assert "is no index of games" in complaint(games, "-o", out)
+    assert out.read_text() == "not mine"
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["empty.pgn", "games.pgn", "games.sqlite"]
+
+
+def test_a_failure_leaves_the_old_index(games, out, capsys, monkeypatch) -> None:
+    assert run(games, "-o", out) == 0
+    before = out.read_bytes()
+    games.write_text('[Result "1-0"]\n\n1. g4 1-0\n')
+    for name, broken, status in (("_MERGE", "SELECT absent", 2), ("_played", _interrupt, 130)):
+        with monkeypatch.context() as changed:
+            changed.setattr(index, name, broken)
+            assert run(games, "-o", out) == status
+        assert out.read_bytes() == before
+        assert sorted(file.name for file in out.parent.iterdir()) == ["games.pgn", "games.sqlite"]
+    assert f"knightadder: cannot write {out}: no such column: absent\n" in capsys.readouterr().err
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_progress_is_told_in_games(games, out, capsys, monkeypatch) -> None:
+    monkeypatch.setattr(progress, "_LINE_SECONDS", -1)
+    assert run(games, "-o", out) == 0
+    lines = [line for line in capsys.readouterr().err.splitlines() if "left out" not in line]
+    assert lines == ["1/4 games", "2/4 games", "3/4 games", "4/4 games", "4/4 games  sorting"]
