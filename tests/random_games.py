@@ -24,7 +24,7 @@ def random_game(number: int, random: Random, plies: int) -> chess.pgn.Game:
     board = chess.Board(fen, chess960=chess960)
     while len(board.move_stack) < plies and (legal := list(board.legal_moves)):
         special = [move for move in legal if move.promotion or board.is_castling(move) or board.is_en_passant(move)]
-        likely = special if special and random.random() < 0.5 else legal[-6:]  # so that positions come again
+        likely = special if special and random.random() < 0.5 else legal[-3:]  # so that positions come again
         board.push(random.choice(likely))
     game = chess.pgn.Game.from_board(board)
     game.headers["Event"] = f"Game {number}"
