@@ -44,6 +44,9 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command.add_argument(
         "--puzzles", type=Path, metavar="FILE", help="solve the puzzles of a file of `knightadder puzzles` or Lichess"
     )
+    command.add_argument(
+        "--explorer", type=Path, metavar="FILE", help="show what the games of an index of `knightadder book` played"
+    )
     command.set_defaults(run=run)
 
 
@@ -53,9 +56,11 @@ def run(arguments: argparse.Namespace) -> int:
     Raises
     ------
     OptionError
-        If the server cannot listen on the host, the engine refuses an option, or there is no puzzle in the file.
+        If the server cannot listen on the host, the engine refuses an option, there is no puzzle in the file, or the
+        explorer's file is no index.
     """
     from knightadder.engine.options import Options
+    from knightadder.library.explorer import Explorer
     from knightadder.web.guard import is_loopback
     from knightadder.web.loading import LOADING_THREAD
     from knightadder.web.server import make_app
@@ -73,7 +78,10 @@ def run(arguments: argparse.Namespace) -> int:
         return Engine(hash_mb=arguments.hash, threads=arguments.threads, syzygy_path=arguments.syzygy)
 
     listening = _listen(arguments.host, arguments.port)
-    with contextlib.closing(listening):
+    with (
+        contextlib.closing(listening),
+        Explorer(arguments.explorer) if arguments.explorer else contextlib.nullcontext() as explorer,
+    ):
         token = secrets.token_urlsafe(16)
         address = f"{_address(arguments.host, listening.getsockname()[1])}?token={token}"
         print(f"The board is at {address} (Ctrl-C ends it)", flush=True)
@@ -81,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
             print("Whoever is told this address can use the board. What is sent is not encrypted.", file=sys.stderr)
         if not arguments.no_browser:
             _open_browser(address)  # the socket already listens, so the browser waits for the server
-        server = make_server(make_app(make_engine, token, arguments.host, puzzles))
+        server = make_server(make_app(make_engine, token, arguments.host, puzzles, explorer))
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=[listening])
     if any(thread.name == LOADING_THREAD for thread in threading.enumerate()):

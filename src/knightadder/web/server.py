@@ -18,6 +18,7 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket
 
+from knightadder.web.exploring import explorer_routes
 from knightadder.web.guard import Guard
 from knightadder.web.outbox import Outbox
 from knightadder.web.session import Session
@@ -25,6 +26,7 @@ from knightadder.web.training import training_routes
 
 if TYPE_CHECKING:
     from knightadder.library.engine import Engine
+    from knightadder.library.explorer import Explorer
     from knightadder.puzzles.puzzle import Puzzle
 
 MAX_TABS = 12  # each has an engine of its own
@@ -36,7 +38,11 @@ _TRY_AGAIN_LATER = 1013  # WebSocket's close code
 
 
 def make_app(
-    make_engine: Callable[[], Engine], token: str, host: str = "127.0.0.1", puzzles: Sequence[Puzzle] = ()
+    make_engine: Callable[[], Engine],
+    token: str,
+    host: str = "127.0.0.1",
+    puzzles: Sequence[Puzzle] = (),
+    explorer: Explorer | None = None,
 ) -> Starlette:
     """Return the application.
 
@@ -50,11 +56,14 @@ def make_app(
         The name or address that the server listens on.
     puzzles : sequence of Puzzle
         Puzzles to solve: if there are any, their page is the first one.
+    explorer : Explorer, optional
+        The index of games of the opening explorer.
     """
     app = Starlette(
         routes=[
             Route("/", partial(_page, "puzzles.html" if puzzles else "index.html")),
             *training_routes(puzzles),
+            *explorer_routes(explorer),
             Route("/pieces/{name}.svg", _piece),
             WebSocketRoute(_SOCKET, partial(_serve_tab, make_engine=make_engine)),
             Mount("/", StaticFiles(directory=str(_STATIC))),

@@ -2,6 +2,7 @@
 
 import { Board } from "./board.js";
 import { Editor } from "./editor.js";
+import { Explorer } from "./explorer.js";
 import { Graph } from "./graph.js";
 import { startKeys } from "./keys.js";
 import { Lines } from "./lines.js";
@@ -36,6 +37,7 @@ const board = new Board(byId("board"), { onMove: playMove });
 const worths = new Worths({ button: byId("worths"), value: byId("static-value") }, board, (node) =>
   socket.send("worths", { node }),
 );
+const explorer = new Explorer(byId("explorer"), (node, move) => socket.send("play", { node, move }));
 const moves = new MoveList(byId("moves"), goTo);
 const graph = new Graph(byId("graph"), goTo);
 const lines = new Lines(
@@ -147,6 +149,7 @@ socket.on("position", (message) => {
   showEvaluation(message.score);
   showStatus();
   showWorths();
+  showExplorer();
 });
 
 socket.on("game", (message) => {
@@ -324,6 +327,12 @@ function showPanels() {
   byId("moves-card").hidden = editor.isOpen;
   showLine();
   showWorths();
+  showExplorer();
+}
+
+/** Show what was played in the position, where the user may analyse. */
+function showExplorer() {
+  explorer.update(mode === "analyse" && !game?.running && !editor.isOpen ? position : null);
 }
 
 /** Show what the pieces are worth where the user may analyse: not while a game is running. */
