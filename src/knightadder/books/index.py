@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import shutil
-import sqlite3
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +21,8 @@ from knightadder.progress import progress
 from knightadder.runs import locked, replacing
 
 if TYPE_CHECKING:
+    import sqlite3
+
     import chess.pgn
 
 _PLIES = 60  # of each game, by default
@@ -114,6 +115,8 @@ def run(arguments: argparse.Namespace) -> int:
 @contextlib.contextmanager
 def _opened(out: Path, plies: int | None) -> Iterator[tuple[sqlite3.Connection, int]]:
     """Open an index to write, a new one or a copy of the old one, which replaces it at the end; yield its plies too."""
+    import sqlite3
+
     from knightadder.library.explorer import SCHEMA, Explorer
 
     old = out.exists()
