@@ -76,6 +76,79 @@ def test_a_run_that_was_stopped_ends_as_one_that_was_not(
     assert (tmp_path / "parts.json").read_text() == (tmp_path / "whole.json").read_text()
 
 
+@pytest.fixture
+def own_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the engine another file of values, which may be replaced."""
+    file = tmp_path / "package.json"
+    file.write_bytes(terms.VALUES_FILE.read_bytes())
+    monkeypatch.setattr(terms, "VALUES_FILE", file)
+    return file
+
+
+def test_the_engine_s_values_are_replaced_only_if_asked(
+    data: Path, tmp_path: Path, own_values: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, before = tmp_path / "run", own_values.read_bytes()
+    command = ["tune", "texel", str(data), "--state", str(folder), "--epochs", "2"]
+    assert main(command) == 0
+    assert own_values.read_bytes() == before
+    assert f"The values are in {folder / 'values.json'}" in capsys.readouterr().out
+    tuned = (folder / "values.json").read_bytes()
+    assert tuned != before
+
+    assert main([*command, "--install"]) == 0
+    assert own_values.read_bytes() == tuned
+    (copy,) = folder.glob("replaced-*.json")
+    assert copy.read_bytes() == before
+    assert str(copy) in capsys.readouterr().out
+
+
+def test_the_epoch_that_validates_best_is_kept(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noted = iter([(0.5, 0.5), (0.4, 0.4), (0.3, 0.3), (0.2, 0.4), (0.1, 0.45)])
+    kept = []
+
+    def note_losses(state: texel_training.State, *_: object) -> None:
+        kept.append(state.values.copy())
+        state._note(next(noted))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(texel_training.State, "note_losses", note_losses)
+        patch.setattr(texel, "settle", lambda blocks, values: values)
+        assert tune(data, tmp_path / "run", "--epochs", "4") == 0
+        shown = capsys.readouterr().out
+        assert "least after epoch 2, 0.300000, and is 0.450000 after epoch 4 (overfitting:" in shown
+        assert (read_values(tmp_path / "run.json") == np.rint(kept[2])).all()
+        assert (np.rint(kept[2]) != np.rint(kept[4])).any()
+        assert tune(data, tmp_path / "run", "--epochs", "4") == 0  # the same from the state
+        assert capsys.readouterr().out.splitlines()[-2:] == shown.splitlines()[-2:]
+        assert (read_values(tmp_path / "run.json") == np.rint(kept[2])).all()
+
+
+@pytest.mark.parametrize(
+    ("errors", "said"),
+    [
+        ([(0.5, 0.5), (0.4, 0.4)], ""),
+        ([(0.5, 0.5), (0.6, 0.6)], "least after the start, 0.500000, and is 0.600000 after epoch 1 (the training"),
+    ],
+)
+def test_overfitting_is_told_from_no_gain(
+    data: Path,
+    tmp_path: Path,
+    errors: list[tuple[float, float]],
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    noted = iter(errors)
+    monkeypatch.setattr(texel_training.State, "note_losses", lambda state, *_: state._note(next(noted)))
+    assert tune(data, tmp_path / "run", "--epochs", "1") == 0
+    shown = capsys.readouterr().out
+    assert said in shown
+    assert ("least after" in shown) == bool(said)
+
+
 def test_k_can_be_given(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert tune(data, tmp_path / "run", "--epochs", "1", "--k", "0.0071") == 0
     assert "K = 0.00710" in capsys.readouterr().out

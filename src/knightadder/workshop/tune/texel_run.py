@@ -5,13 +5,18 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from knightadder.arguments import positive, positive_number, share
 from knightadder.engine.errors import OptionError
 from knightadder.extras import needed_by
 from knightadder.progress import progress
-from knightadder.runs import replacing
+from knightadder.runs import content_digest, reading, replacing, write_whole
 
+if TYPE_CHECKING:
+    from knightadder.workshop.tune.texel_training import State
+
+_VALUES = "values.json"
 _VALIDATION = 20  # one of this many positions is kept for validation
 
 
@@ -22,7 +27,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="tune the classical evaluation to positions of games",
         description="Tune the values of the classical evaluation's terms to the results of games (Texel's method). "
         "`knightadder datagen` makes the positions. State and loss curve are kept in a folder; the same command goes "
-        "on from there.",
+        "on from there. The values of the epoch that validates best are written; the engine's own stay, unless "
+        "--install replaces them.",
     )
     command.add_argument("data", type=Path, nargs="+", metavar="FILE", help="packed positions")
     command.add_argument("--state", type=Path, required=True, metavar="FOLDER", help="for the state and the loss curve")
@@ -43,7 +49,14 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="what a centipawn means, instead of what fits the values to start from; twice as much halves the values",
     )
     command.add_argument("--start", type=Path, metavar="FILE", help="values to start from; by default the engine's")
-    command.add_argument("--out", type=Path, metavar="FILE", help="where to write the values; by default the engine's")
+    command.add_argument(
+        "--out", type=Path, metavar="FILE", help=f"where to write the values; by default {_VALUES} in the folder"
+    )
+    command.add_argument(
+        "--install",
+        action="store_true",
+        help="replace the engine's own values too, and keep a copy of them in the folder",
+    )
     command.add_argument("--seed", type=int, default=1, metavar="N", help="of the order of the positions; 1")
     command.set_defaults(run=run)
 
@@ -59,8 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
     import numpy as np
 
     from knightadder.core.entries.tracing import Tracer
+    from knightadder.core.evaluation import terms
     from knightadder.core.evaluation.classical import fill_tables
-    from knightadder.core.evaluation.terms import VALUES_FILE, read_values, write_values
     from knightadder.core.layout import PESTO
     from knightadder.core.tables import new_tables
 
@@ -76,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
 
     try:
-        start = read_values(arguments.start or VALUES_FILE)
+        start = terms.read_values(arguments.start or terms.VALUES_FILE)
     except (OSError, ValueError) as error:
         raise OptionError(f"cannot read the values to start from: {error}") from None
     records = read_positions(arguments.data, arguments.positions)
@@ -84,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise OptionError(f"{len(records)} positions are not enough: at least {texel.BLOCK + 1} are")
     np.random.default_rng(arguments.seed).shuffle(records)
     settings = TrainingSettings(arguments.epochs, arguments.rate, arguments.result_share, arguments.seed)
-    folder, out = arguments.state, arguments.out or VALUES_FILE
+    folder, out = arguments.state, arguments.out or arguments.state / _VALUES
     with open_journal(folder, records, start, arguments.k, settings) as journal:
         state = State(start.astype(float), texel.Adam(start.shape))
         state.go_on(journal, folder)
@@ -122,7 +135,34 @@ def run(arguments: argparse.Namespace) -> int:
         except KeyboardInterrupt:
             print(f"The state is in {folder}; the same command goes on from there", file=sys.stderr)
             raise
+        if state.best_epoch < state.epoch:
+            print(_overfitting(state))
+        best = np.rint(texel.settle(training, state.best_values)).astype(np.int64)
         with replacing(out) as beside:
-            write_values(np.rint(texel.settle(training, state.values)).astype(np.int64), beside)
-    print(f"The values are in {out}")
+            terms.write_values(best, beside)
+        print(f"The values are in {out}")
+        if arguments.install:
+            copy = _install(out, terms.VALUES_FILE, folder)
+            print(f"The engine has them now; its values before are in {copy}")
     return 0
+
+
+def _overfitting(state: State) -> str:
+    """Say, of a run whose last epoch does not validate best, which epoch does, and whether the run overfits."""
+    best, last = state.losses[state.best_epoch], state.losses[-1]
+    name = f"epoch {state.best_epoch}" if state.best_epoch else "the start"
+    why = "overfitting: the training error still fell" if last[0] < best[0] else "the training error rose too"
+    return (
+        f"The validation error was least after {name}, {best[1]:.6f}, and is {last[1]:.6f} after epoch {state.epoch} "
+        f"({why}). The values are those of {name}."
+    )
+
+
+def _install(values: Path, target: Path, folder: Path) -> Path:
+    """Replace the engine's values, and return the copy of the old ones in a folder; OptionError if that fails."""
+    copy = folder / f"replaced-{content_digest(target)[:8]}.json"  # named by its content: a second run loses nothing
+    with reading(target):
+        write_whole(copy, target.read_bytes())
+    with reading(values):
+        write_whole(target, values.read_bytes())
+    return copy

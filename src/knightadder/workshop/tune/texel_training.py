@@ -136,6 +136,10 @@ class State:
         Number of finished passes through the data.
     losses : list of pairs of float
         The errors of training and validation, before the first epoch and after each.
+    best_epoch : int
+        The epoch after which the validation error was least; 0 for the start.
+    best_values : array of shape (TERM_VALUES, 2)
+        The values after that epoch.
     """
 
     values: Values
@@ -143,12 +147,23 @@ class State:
     scale: float = 0.0
     epoch: int = 0
     losses: list[tuple[float, float]] = field(default_factory=list)
+    best_epoch: int = field(default=0, init=False)
+    best_values: Values = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.best_values = self.values.copy()
 
     def note_losses(self, training: Sequence[Block], validation: Sequence[Block], share: float) -> None:
         """Append the mean squared errors of validation and of as many training positions."""
         parts = (training[: len(validation)], validation)
         first, second = (mean_error(blocks, self.values, self.scale, share) for blocks in parts)
-        self.losses.append((first, second))
+        self._note((first, second))
+
+    def _note(self, losses: tuple[float, float]) -> None:
+        """Append the errors of the current values, and keep the values if they validate best."""
+        self.losses.append(losses)
+        if losses[1] < self.losses[self.best_epoch][1]:
+            self.best_epoch, self.best_values = self.epoch, self.values.copy()
 
     def entry(self) -> dict[str, Any]:
         """Return the state in a form that JSON can hold."""
@@ -184,7 +199,7 @@ class State:
             if epoch != place:
                 raise OptionError(f"{file} lacks epoch {place}: {REMEDY}")
             self.epoch, self.scale, self.adam, self.values = epoch, scale, adam, values
-            self.losses.append(losses)
+            self._note(losses)
 
 
 def plot_losses(losses: Sequence[tuple[float, float]], folder: Path) -> None:
