@@ -92,10 +92,13 @@ def test_values_of_parameters_are_data(sources: Path) -> None:
     before = new_digest()
     file = sources / "search" / "parameters.py"
     text = file.read_text(encoding="utf-8")
-    file.write_text(re.sub(r"-?\d+", "17", text), encoding="utf-8")
+    file.write_text(re.sub(r", -?\d+", ", 17", text), encoding="utf-8")
     assert new_digest() == before
-    file.write_text(text.replace("late_moves", "later_moves"), encoding="utf-8")
-    assert new_digest() != before
+    found = {before}
+    for name in ("later_moves", "late_moves1", "late_moves2"):
+        file.write_text(text.replace("late_moves", name), encoding="utf-8")
+        found.add(new_digest())
+    assert len(found) == 4
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from knightadder.cli import main
 from knightadder.core.entries.game import list_moves
 from knightadder.core.native import images, jit, loading
 from knightadder.core.native.building import CoreError
+from knightadder.core.search.parameters import PARAMETERS
 
 pytestmark = pytest.mark.skipif(jit.INTERPRETED or loading.BOUNDSCHECK, reason="the installed image is not used")
 
@@ -230,6 +231,53 @@ def test_processes_wait_for_the_one_that_builds(place: Place) -> None:
         assert line == "waiting for another engine that is compiling\n"
         assert finish(process)["loaded"]
     assert place.builds() == []
+
+
+# A search in a copy of the package, where nothing can be built; it prints the nodes.
+BENCH = """
+import sys
+sys.modules["numba"] = None
+from knightadder.cli import main
+sys.exit(main(["bench", "4"]))
+"""
+
+
+def test_a_changed_margin_plays_at_once_by_the_image_that_is_there(place: Place, tmp_path: Path) -> None:
+    source = Path(knightadder.__file__).parent
+    package = shutil.copytree(
+        source, tmp_path / "copy" / source.name, ignore=shutil.ignore_patterns("*.image*", "__pycache__")
+    )
+    image = package / "core" / "native" / place.ready.name
+    shutil.copy(place.ready, image)
+    sealed = image.read_bytes()
+
+    def bench() -> tuple[int, str]:
+        environment = os.environ | {"PYTHONPATH": str(package.parent)}
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", BENCH], env=environment, capture_output=True, text=True, timeout=600
+        )
+        return done.returncode, (done.stdout + done.stderr).splitlines()[-1].partition(" nodes")[0]
+
+    def change(file: str, old: str, new: str) -> None:
+        path = package / "core" / "search" / file
+        text = path.read_text(encoding="utf-8")
+        assert text.count(old) == 1
+        path.write_text(text.replace(old, new), encoding="utf-8")
+
+    before = bench()
+    assert before[0] == 0
+    name, value, low, *_ = next(each for each in PARAMETERS if each.name == "futility_margin")
+    change("parameters.py", f'"{name}", {value},', f'"{name}", {low},')
+    after = bench()
+    assert after[0] == 0
+    assert int(after[1]) != int(before[1])
+    assert image.read_bytes() == sealed
+
+    # What is compiled in makes the image unfit, and there is no builder here.
+    change("see.py", "QUEEN_VALUE = 100,", "QUEEN_VALUE = 101,")
+    status, line = bench()
+    assert status == 1
+    assert "reinstall knightadder" in line
 
 
 def test_an_entry_point_is_bound_at_its_first_call() -> None:

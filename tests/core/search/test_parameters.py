@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
 import pytest
 from core_helpers import TABLES
 
+import knightadder.core
 from knightadder.core.search.parameters import PARAMETERS
 
 pytestmark = pytest.mark.nojit
@@ -21,3 +25,21 @@ def test_the_tables_hold_them() -> None:
     assert TABLES.parameters.dtype.names == tuple(parameter.name for parameter in PARAMETERS)
     for parameter in PARAMETERS:
         assert TABLES.parameters[parameter.name] == parameter.value
+
+
+def test_nothing_of_them_but_their_names_is_compiled_in() -> None:
+    core = Path(knightadder.core.__file__).parent
+    users = set()
+    for file in core.rglob("*.py"):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom):
+                names = {alias.name for alias in node.names}
+                if (node.module or "").endswith("parameters") or "parameters" in names:
+                    users.add(file.relative_to(core).as_posix())
+    # The layout of the tables has their names, and `tables` fills in their values; neither compiles anything.
+    assert users == {"layout.py", "tables.py"}
+    layout = (core / "layout.py").read_text(encoding="utf-8")
+    used = [node for node in ast.walk(ast.parse(layout)) if isinstance(node, ast.Name) and node.id == "PARAMETERS"]
+    assert len(used) == 1
+    assert "*((parameter.name, np.int64) for parameter in PARAMETERS)" in layout
