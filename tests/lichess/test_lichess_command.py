@@ -3,6 +3,7 @@
 import io
 import os
 import signal
+import sys
 import threading
 
 import pytest
@@ -10,6 +11,7 @@ from fake_lichess import TOKEN, FakeLichess
 from lichess_players import PATIENCE, TIMEOUTS, Chooser, Thinker
 
 from knightadder import cli
+from knightadder.extras import install_command
 from knightadder.lichess.api import Lichess
 
 
@@ -110,9 +112,13 @@ def test_bad_arguments_are_one_line(capsys, tmp_path, monkeypatch, arguments, co
 
 
 def test_without_berserk_one_line_tells_what_to_install(capsys, monkeypatch):
-    monkeypatch.setattr("knightadder.lichess.command.find_spec", lambda name: None)
+    for name in list(sys.modules):
+        if name.startswith(("berserk", "knightadder.lichess.")) and name != "knightadder.lichess.command":
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "berserk", None)
     assert run() == 2
-    assert "pip install 'knightadder[lichess]'" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert err == f"knightadder: playing on Lichess needs berserk: {install_command('lichess')}\n"
 
 
 def test_a_token_that_is_not_accepted(capsys, monkeypatch):

@@ -20,6 +20,7 @@ from knightadder import __version__
 from knightadder.arguments import positive, seconds
 from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.executor import add_cluster, open_pool
+from knightadder.extras import needed_by
 from knightadder.progress import progress
 from knightadder.runs import Journal, check_new, content_digest, replacing
 
@@ -158,10 +159,8 @@ def _files(arguments: argparse.Namespace, games: Path, name: str) -> _Files:
     if summary and summary.suffix.lower() not in (".csv", ".json"):
         raise OptionError(f"--summary {summary}: expected a name that ends in .csv or .json")
     if arguments.graph:
-        try:
+        with needed_by("--graph", "annotate"):
             import matplotlib  # noqa: F401
-        except ImportError:
-            raise OptionError("--graph needs Matplotlib: pip install 'knightadder[annotate]'") from None
     written = {"--out": out, "--summary": summary, "--graph": arguments.graph}
     taken = {games.resolve(): "the file of games"}
     for option, file in written.items():

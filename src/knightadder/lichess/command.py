@@ -9,11 +9,11 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from knightadder.engine.errors import OptionError
+from knightadder.extras import needed_by
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -93,9 +93,8 @@ def run(arguments: argparse.Namespace) -> int:
     EngineError
         If the server cannot be reached or refuses the bot, or the engine cannot be loaded.
     """
-    if find_spec("berserk") is None:
-        raise OptionError("playing on Lichess needs the library berserk: pip install 'knightadder[lichess]'")
-    from knightadder.lichess.api import Lichess
+    with needed_by("playing on Lichess", "lichess"):
+        from knightadder.lichess.api import Lichess
     from knightadder.lichess.errors import Refused
     from knightadder.lichess.settings import read_settings
     from knightadder.lichess.token import read_token

@@ -12,6 +12,7 @@ from train_data import games_folder, packed, random_boards
 
 from knightadder.cli import main
 from knightadder.core.evaluation.network_file import read_network
+from knightadder.extras import install_command
 from knightadder.runs import locked
 from knightadder.workshop.train import positions, run
 from knightadder.workshop.train.exchange import write_arrays
@@ -244,7 +245,7 @@ def test_numba_is_asked_for(
     # The command imports its modules anew, into the package, too.
     for name in ("kernels", "trainer", "run", "positions", "batches"):
         monkeypatch.delattr(f"knightadder.workshop.train.{name}", raising=False)
-    assert "train needs Numba: pip install 'knightadder[train]'" in refusal(capsys, games, tmp_path / "run")
+    assert f"train needs Numba: {install_command('train')}" in refusal(capsys, games, tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 

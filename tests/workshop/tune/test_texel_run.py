@@ -15,6 +15,7 @@ from test_texel import random_records
 from knightadder.cli import main
 from knightadder.core.evaluation import terms
 from knightadder.core.evaluation.terms import START, TERMS, read_values
+from knightadder.extras import install_command
 from knightadder.runs import locked
 from knightadder.workshop.tune import texel, texel_run, texel_training
 
@@ -234,7 +235,7 @@ def test_without_a_library_there_is_one_clear_line(
     monkeypatch.setitem(sys.modules, library, None)
     shown = {"scipy": "SciPy", "matplotlib": "Matplotlib"}[library]
     line = refusal(capsys, data, tmp_path / "run")
-    assert line == f"knightadder: tune texel needs {shown}: pip install 'knightadder[workshop]'"
+    assert line == f"knightadder: tune texel needs {shown}: {install_command('workshop')}"
 
 
 def test_data_that_cannot_be_used_are_refused(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

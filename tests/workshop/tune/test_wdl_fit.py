@@ -14,6 +14,7 @@ from knightadder.engine.wdl import (
     parameters,
     win_rate,
 )
+from knightadder.extras import install_command
 from knightadder.workshop.tune.wdl_fit import (
     DRAW,
     LOSS,
@@ -220,4 +221,4 @@ def test_without_scipy_there_is_one_clear_line(capsys, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.optimize", None)
     status, out, err = _run(capsys, file)
     assert (status, out) == (2, "")
-    assert err == "knightadder: tune wdl needs SciPy: pip install 'knightadder[workshop]'\n"
+    assert err == f"knightadder: tune wdl needs SciPy: {install_command('workshop')}\n"
