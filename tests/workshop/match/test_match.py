@@ -19,8 +19,8 @@ from engine_process import TIMEOUT
 from inline_pool import ThreadPool
 
 from knightadder import cli
+from knightadder.extras import install_command
 from knightadder.runs import locked
-from knightadder.workshop.match import command as match
 from knightadder.workshop.match import player
 from knightadder.workshop.match.standings import Standings
 
@@ -451,14 +451,35 @@ def test_a_bad_opening_is_found_before_the_first_game(capsys, tmp_path, two):
     assert _log(log) == []
 
 
-def test_without_scipy_there_is_one_clear_line(capsys, monkeypatch, two):
-    for name in list(sys.modules):
-        if name.startswith(("scipy", "knightadder.workshop.")) and name != match.__name__:
-            monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "scipy", None)
-    status, out, err = _run(capsys, *two, "--games", "2")
-    assert (status, out) == (2, "")
-    assert re.fullmatch(r"knightadder: match needs SciPy: pip install 'knightadder\[workshop\]'\n", err)
+def _without_scipy(*arguments):
+    """Run the command in a process that has no SciPy."""
+    code = "import sys; sys.modules['scipy'] = None; from knightadder.cli import main; sys.exit(main(sys.argv[1:]))"
+    return subprocess.run(
+        [sys.executable, "-c", code, "match", *arguments], capture_output=True, text=True, timeout=600
+    )
+
+
+def test_without_scipy_only_errors_and_ratings_are_left_out(tmp_path, two, engine):
+    log, command = tmp_path / "m.jsonl", install_command("workshop")
+    arguments = [*two, "--games", "4", "--log", str(log), "--rating-interval", "4"]
+    done = _without_scipy(*arguments)
+    assert done.returncode == 0
+    assert done.stderr == (
+        f"knightadder: SciPy is not installed, so the errors of Elo and ratings are left out: {command}\n"
+    )
+    assert len(_log(log)) == 4
+    assert re.search(r"^4/4 .* Elo [+-]\d+\.\d ± unknown  LOS \d", done.stdout, re.MULTILINE)
+    assert re.search(r"\| \d-\d-\d \| [+-]\d+\.\d \[unknown\] \|", done.stdout)
+
+    more = [*two, *engine("C"), "--games", "2"]
+    done = _without_scipy(*more)
+    assert done.returncode == 0
+    assert "Pairing" in done.stdout
+    assert "Rank" not in done.stdout
+
+    refused = _without_scipy(*two, "--sprt", "elo1=5")
+    assert refused.returncode == 2
+    assert refused.stderr == f"knightadder: --sprt needs SciPy: {command}\n"
 
 
 def test_declaring_the_command_imports_nothing_heavy():

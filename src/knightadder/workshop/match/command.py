@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from knightadder.arguments import positive
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.executor import add_cluster, open_pool
-from knightadder.extras import needed_by
+from knightadder.extras import install_command, needed_by
 from knightadder.workshop.book_argument import add_openings, read_book
 from knightadder.workshop.key_values import KeyValues
 from knightadder.workshop.match.speed import REFERENCE
@@ -156,12 +156,14 @@ def play(arguments: argparse.Namespace) -> tuple[Match, Standings, KeyboardInter
     EngineError
         If an argument is wrong, or the log cannot be used.
     """
-    with needed_by("match"):
-        from knightadder.workshop.match.journal import MatchLog
-        from knightadder.workshop.match.standings import Standings
+    from knightadder.workshop.match.journal import MatchLog
+    from knightadder.workshop.match.standings import Standings
+    from knightadder.workshop.match.statistics.elo import HAS_SCIPY
 
     match = Match(arguments)
     stopped: KeyboardInterrupt | EngineError | None = None
+    if not HAS_SCIPY:
+        _say(f"SciPy is not installed, so the errors of Elo and ratings are left out: {install_command('workshop')}")
     with MatchLog(arguments.log, match.setup(), match.pairings) as journal:
         standings = Standings(match.pairings, journal.records)
         with _display(standings, match, arguments.rating_interval) as show:
@@ -324,10 +326,11 @@ def _say(text: str) -> None:
 
 
 def _read_sprt(words: Sequence[str] | None) -> Sprt | None:
-    from knightadder.workshop.match.statistics.sprt import MAX_ELO, MODELS, Sprt
-
     if words is None:
         return None
+    with needed_by("--sprt"):
+        from knightadder.workshop.match.statistics.sprt import MAX_ELO, MODELS, Sprt
+
     values = KeyValues.read(words, ("elo0", "elo1", "alpha", "beta", "model"), "--sprt")
     usual = Sprt(0.0, 5.0)
     sprt = Sprt(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Group
@@ -13,17 +14,21 @@ from rich.text import Text
 
 from knightadder.workshop.match.standings import Score, Standings
 from knightadder.workshop.match.statistics.elo import (
+    HAS_SCIPY,
     Interval,
     elo_interval,
     likelihood_of_superiority,
     normalized_elo,
 )
-from knightadder.workshop.match.statistics.ratings import rate
-from knightadder.workshop.match.statistics.sprt import Sprt
+
+if TYPE_CHECKING:
+    from knightadder.workshop.match.statistics.sprt import Sprt
 
 
 def elo_text(interval: Interval) -> str:
     """Return Elo with half the width of its interval: ``+30.3 ± 21.9``."""
+    if math.isinf(interval.low) and math.isinf(interval.high):
+        return f"{interval.value:+.1f} ± unknown"
     error = (interval.high - interval.low) / 2
     return f"{interval.value:+.1f} ± {error:.1f}"
 
@@ -86,7 +91,8 @@ def tables(standings: Standings, sprt: Sprt | None = None, caption: str | None =
     Returns
     -------
     rich.console.Group
-        The tables: pairings, ratings if there are more than two engines, and the faults and warnings of each engine.
+        The tables: pairings, ratings if there are more than two engines (and SciPy), and the faults and warnings of
+        each engine.
     """
     parts: list[Table | Text]
     if len(standings.scores) == 1:
@@ -94,7 +100,7 @@ def tables(standings: Standings, sprt: Sprt | None = None, caption: str | None =
         parts = [Text(f"{first} against {second}"), _score(score, sprt)]
     else:
         parts = [_pairings(standings)]
-    if len(standings.faults) > 2:
+    if len(standings.faults) > 2 and HAS_SCIPY:
         parts.append(_ratings(standings))
     parts.append(_engines(standings))
     if caption:
@@ -142,6 +148,8 @@ def _pairings(standings: Standings) -> Table:
 
 def _ratings(standings: Standings) -> Table:
     """Return a table of the ratings, best first."""
+    from knightadder.workshop.match.statistics.ratings import rate  # which needs SciPy
+
     table = _table("Rank", "Engine", "Elo", "Games", "Score")
     totals = standings.totals()
     results = {pairing: score.counts for pairing, score in standings.scores.items() if sum(score.counts)}

@@ -8,9 +8,15 @@ https://www.chessprogramming.org/Match_Statistics and Michel Van den Bergh, "Nor
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TypeAlias
 
-from scipy.special import ndtr, stdtrit
+try:
+    from scipy.special import stdtrit
+except ModuleNotFoundError:
+    HAS_SCIPY = False  # a match can do without errors and ratings
+else:
+    HAS_SCIPY = True
 
 # Number of pairs with 0, 1/2, 1, 3/2 and 2 points: two losses, loss and draw, even, win and draw, two wins.
 Pentanomial: TypeAlias = Sequence[float]
@@ -95,12 +101,12 @@ def elo_interval(counts: Pentanomial) -> Interval:
     Returns
     -------
     Interval
-        The estimate; from minus to plus infinity if the variance is unknown: with fewer than two pairs, or if all have
-        the same points.
+        The estimate; from minus to plus infinity if the error is unknown: with fewer than two pairs, if all have the
+        same points, or without SciPy.
     """
     number = sum(counts)
     mean, variance = moments(counts)
-    if number < 2 or not variance:
+    if number < 2 or not variance or not HAS_SCIPY:
         return Interval(elo_of_score(mean), -math.inf, math.inf)
     error = float(stdtrit(number - 1, (1 + CONFIDENCE) / 2)) * math.sqrt(variance / number)
     return Interval(elo_of_score(mean), elo_of_score(mean - error), elo_of_score(mean + error))
@@ -142,4 +148,4 @@ def likelihood_of_superiority(counts: Pentanomial) -> float:
     mean, variance = moments(counts)
     if not variance:
         return 0.5 if number < 2 or mean == 0.5 else float(mean > 0.5)
-    return float(ndtr((mean - 0.5) / math.sqrt(variance / number)))
+    return NormalDist().cdf((mean - 0.5) / math.sqrt(variance / number))
