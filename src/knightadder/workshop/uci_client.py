@@ -41,6 +41,15 @@ class EngineSilentError(UciError):
     """The engine did not answer in time, and was killed."""
 
 
+def split_words(command: str) -> list[str]:
+    """Return the words of a shell-like command line; OptionError if a quotation mark is missing."""
+    posix = os.name == "posix"  # Windows paths contain backslashes, which POSIX rules would remove
+    try:
+        return [word if posix else word.strip('"') for word in shlex.split(command, posix=posix)]
+    except ValueError as error:
+        raise OptionError(f"cannot read the command {command}: {error}") from None
+
+
 def resolve_command(command: str | Sequence[str] | None, folder: Path | None = None) -> list[str]:
     """Return the words of a command line, with the path of its program.
 
@@ -63,15 +72,7 @@ def resolve_command(command: str | Sequence[str] | None, folder: Path | None = N
     """
     if command is None:
         command = (sys.executable, "-m", "knightadder")
-    if isinstance(command, str):
-        # Windows paths contain backslashes, which POSIX rules would remove.
-        posix = os.name == "posix"
-        try:
-            words = [word if posix else word.strip('"') for word in shlex.split(command, posix=posix)]
-        except ValueError as error:
-            raise OptionError(f"cannot read the command {command}: {error}") from None
-    else:
-        words = list(command)
+    words = split_words(command) if isinstance(command, str) else list(command)
     if not words:
         raise OptionError("the command of an engine is empty")
     program = shutil.which(words[0]) or shutil.which(words[0], path=_EXTRA_FOLDER)

@@ -13,6 +13,10 @@ from knightadder.workshop.match.clock import Allowance, SideClock, TimeControl
         ("2", TimeControl(2)),
         ("40/60", TimeControl(60, 0, 40)),
         ("40/60.5+.6", TimeControl(60.5, 0.6, 40)),
+        ("1:30", TimeControl(90)),
+        ("40/1:30+0.5", TimeControl(90, 0.5, 40)),
+        ("0:00.5+.01", TimeControl(0.5, 0.01)),
+        ("2:0", TimeControl(120)),
     ],
 )
 def test_time_controls_are_read_and_written(text, control):
@@ -20,7 +24,10 @@ def test_time_controls_are_read_and_written(text, control):
     assert TimeControl.parse(str(control)) == control
 
 
-@pytest.mark.parametrize("text", ["", "0", "-1+1", "x", "8+", "0/60", "1e3", "8+-1", "inf", "nan", "8 + 1"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "0", "-1+1", "x", "8+", "0/60", "1e3", "8+-1", "inf", "nan", "8 + 1", "0:0", ":30", "1:", "1:2:3", "1.5:30"],
+)
 def test_what_is_no_time_control(text):
     with pytest.raises(OptionError, match="tc="):
         TimeControl.parse(text)

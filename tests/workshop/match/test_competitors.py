@@ -19,6 +19,17 @@ def test_an_engine_without_a_command_is_this_program():
     assert (other.name, other.command[1:]) == ("B", ("-c", "x y"))
 
 
+def test_arguments_follow_the_command():
+    ours, other = read_competitors(
+        [["args=xboard --no-banner"], ["name=B", f"cmd='{PYTHON}' -m x", "args='two words' -v"]], ["nodes=5"]
+    )
+    assert ours.command[1:] == ("-m", "knightadder", "xboard", "--no-banner")
+    assert ours._command_here() == list(ours.command)
+    assert other.command[1:] == ("-m", "x", "two words", "-v")
+    with pytest.raises(OptionError, match="No closing quotation"):
+        read_competitors([["args='x"], ["name=B"]], ["nodes=5"])
+
+
 def test_all_keys(tmp_path):
     first, second = read_competitors(
         [
@@ -85,7 +96,7 @@ def test_a_lower_strength_is_known():
         ([["name=A"], ["name=B"]], [], "A has no limit"),
         ([["name=A"], ["name=B"]], ["nodes=0"], "nodes=0: expected 1 or more"),
         ([["name=A"], ["name=B"]], ["st=nan"], "st=nan"),
-        ([["name=A"], ["name=B"]], ["tc=8:0"], "tc=8:0"),
+        ([["name=A"], ["name=B"]], ["tc=8:"], "tc=8:"),
         ([["name=A"], ["name=B"]], ["name=C", "nodes=1"], "there is no key name"),
         ([["name=A", "hash=3"], ["name=B"]], ["nodes=1"], "there is no key hash; there are name, cmd, .*option.NAME"),
         ([["name=a|b"], ["name=B"]], ["nodes=1"], "a name has no bars"),

@@ -1,6 +1,6 @@
 """The limits of an engine, and the clock of one side in a game.
 
-Limits are written as in match programs: ``tc=40/60+0.6``, ``st=0.5``, ``nodes=20000``, ``depth=8``.
+Limits are written as in match programs: ``tc=40/60+0.6``, ``tc=1:30+0.5``, ``st=0.5``, ``nodes=20000``, ``depth=8``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 from knightadder.engine.errors import OptionError
 
-_TIME_CONTROL = re.compile(r"(?:(\d+)/)?(\d+(?:\.\d+)?|\.\d+)(?:\+(\d+(?:\.\d+)?|\.\d+))?")
+_SECONDS = r"(\d+(?:\.\d+)?|\.\d+)"
+_TIME_CONTROL = re.compile(rf"(?:(\d+)/)?(?:(\d+):)?{_SECONDS}(?:\+{_SECONDS})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +32,24 @@ class TimeControl:
 
     @classmethod
     def parse(cls, text: str) -> TimeControl:
-        """Return the time control ``base+increment`` or ``moves/base+increment``; OptionError if it is invalid."""
+        """Return a time control, read as cutechess reads it.
+
+        Parameters
+        ----------
+        text : str
+            ``moves/base+increment``. The moves and the increment may be left out; the base is in seconds, or in minutes
+            and seconds: ``1:30``.
+
+        Raises
+        ------
+        OptionError
+            If it is invalid.
+        """
         match = _TIME_CONTROL.fullmatch(text)
-        if not match or float(match[2]) <= 0 or match[1] == "0":
-            raise OptionError(f"tc={text}: expected SECONDS+INCREMENT or MOVES/SECONDS+INCREMENT")
-        return cls(float(match[2]), float(match[3] or 0), int(match[1]) if match[1] else None)
+        base = 60 * int(match[2] or 0) + float(match[3]) if match else 0
+        if not match or base <= 0 or match[1] == "0":
+            raise OptionError(f"tc={text}: expected SECONDS, MINUTES:SECONDS, +INCREMENT after and MOVES/ before it")
+        return cls(base, float(match[4] or 0), int(match[1]) if match[1] else None)
 
     def scaled(self, factor: float) -> TimeControl:
         """Return the time control with its times multiplied, to whole milliseconds."""

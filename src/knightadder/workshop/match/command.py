@@ -54,7 +54,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     engines = command.add_argument_group(
-        "engines", "keys: name, cmd, dir, tc, st, nodes, depth, margin (ms), option.NAME, env.NAME"
+        "engines", "keys: name, cmd, args, dir, tc, st, nodes, depth, margin (ms), option.NAME, env.NAME"
     )
     engines.add_argument(
         "--engine",

@@ -14,11 +14,11 @@ from knightadder.engine.errors import EngineError, OptionError
 from knightadder.runs import PACKAGE, digest_of, reading, source_digest
 from knightadder.workshop.key_values import KeyValues
 from knightadder.workshop.match.clock import Allowance, TimeControl
-from knightadder.workshop.uci_client import UciClient, resolve_command
+from knightadder.workshop.uci_client import UciClient, resolve_command, split_words
 
 _CONTROLS = ("tc", "st", "nodes", "depth")
 _COMMON_KEYS = (*_CONTROLS, "margin", "option.", "env.")
-_KEYS = ("name", "cmd", "dir", *_COMMON_KEYS)
+_KEYS = ("name", "cmd", "args", "dir", *_COMMON_KEYS)
 
 _PROGRAMS = (".exe", ".jar", ".js", ".py", ".sh")  # count as programs even if not executable
 
@@ -98,7 +98,7 @@ class Competitor:
         """Return the command on this machine: its program may be in another place than where the match was begun."""
         program, *words = self.command
         if self.own:
-            return resolve_command(None)
+            return [*resolve_command(None), *words[2:]]  # after "-m knightadder"
         return self.command if Path(program).exists() else (Path(program).name, *words)
 
     @property
@@ -238,7 +238,7 @@ def _competitor(own: KeyValues, common: KeyValues) -> Competitor:
     folder = Path(own["dir"]) if "dir" in own else None
     if folder is not None and not folder.is_dir():
         raise OptionError(f"dir={folder}: there is no such folder")
-    command = resolve_command(own.get("cmd"), folder)
+    command = [*resolve_command(own.get("cmd"), folder), *split_words(own.get("args", ""))]
     name = own.get("name") or ("Knightadder" if "cmd" not in own else Path(command[0]).stem)
     if re.search(r"[|\"\n]", name):
         raise OptionError(f"name={name}: a name has no bars, quotation marks or line ends")
