@@ -20,6 +20,7 @@ from pathlib import Path
 
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.runs import Closing
+from knightadder.workshop.uci_trace import Trace
 
 # Debian installs chess programs here, but root's PATH does not contain it.
 _EXTRA_FOLDER = "/usr/games"
@@ -101,6 +102,8 @@ class UciClient(Closing):
         The engine's own name; before `handshake`, the name of its program.
     options : dict of str to str
         Names of its options in the engine's spelling, by name in lower case.
+    trace : Trace or None
+        Where each line is noted; None at first. It is closed with the engine.
 
     Raises
     ------
@@ -119,6 +122,7 @@ class UciClient(Closing):
         words = resolve_command(command, folder)
         self.name = Path(words[0]).name
         self.options: dict[str, str] = {}
+        self.trace: Trace | None = None
         # A file, since a pipe would have to be read all the time.
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         try:
@@ -155,6 +159,9 @@ class UciClient(Closing):
         EngineEndedError
             If the engine has ended.
         """
+        if self.trace is not None:
+            for line in lines:
+                self.trace.sent(line)
         try:
             self._input.write("".join(line + "\n" for line in lines).encode())
             self._input.flush()
@@ -192,6 +199,8 @@ class UciClient(Closing):
                 if not line:
                     break
                 lines.append(line)
+                if self.trace is not None:
+                    self.trace.received(line)
                 if line.startswith(start):
                     return [text.decode(errors="replace").rstrip() for text in lines]
         except (OSError, ValueError):  # closed from another thread
@@ -199,8 +208,12 @@ class UciClient(Closing):
         finally:
             self.deadline = None
         if self.overdue:
-            raise EngineSilentError(f"no {prefix} within {timeout:g} s")
-        raise self._ended()
+            error: UciError = EngineSilentError(f"no {prefix} within {timeout:g} s")
+        else:
+            error = self._ended()
+        if self.trace is not None:
+            self.trace.remark(str(error))
+        raise error
 
     def _ended(self) -> EngineEndedError:
         """Return an error that tells the exit status and the last output on standard error."""
@@ -295,6 +308,8 @@ class UciClient(Closing):
             self._wait(math.inf)
         self._output.close()
         self._errors.close()
+        if self.trace is not None:
+            self.trace.close()
 
 
 class _Watchman:

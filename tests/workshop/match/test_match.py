@@ -136,6 +136,44 @@ def test_faults_are_counted_and_the_engine_is_started_again(capsys, tmp_path, en
     assert "Oops: broken" in out
 
 
+def test_every_line_of_uci_is_in_the_trace(capsys, tmp_path, engine):
+    folder = tmp_path / "a" / "traces"
+    engines = [*engine("A 1"), *engine("B", "do=crash", "at=4")]  # each process of B crashes at its fourth move
+    arguments = [*engines, "--each", "nodes=1", "--games", "2", "--openings", "plies=2", "--max-moves", "4"]
+    status, out, _ = _run(capsys, *arguments, "--log-engine", str(folder))
+    assert status == 0
+    assert "B: Black loses by fault (crash)" in out or "B: White loses by fault (crash)" in out
+
+    line = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6} ([><#])(A 1|B): (.*)")
+    traces = {
+        file: [line.fullmatch(text).groups() for text in file.read_text().splitlines()] for file in folder.iterdir()
+    }
+    names = sorted(re.sub(r"\d+", "N", file.name) for file in folder.iterdir())
+    assert names == ["A_N-N.log", "A_N-N.log", "B-N.log", "B-N.log"]  # a trial start of each, and one for the match
+    whole = []
+    for lines in traces.values():
+        assert len({name for _, name, _ in lines}) == 1
+        talk = [(direction, text) for direction, _, text in lines]
+        assert talk[:2] == [(">", "uci"), ("<", "id name Fake 1.0")]
+        sent = [text.split()[0] for direction, text in talk if direction == ">"]
+        answers = [text.split()[0] for direction, text in talk if direction == "<"]
+        assert sent.count("isready") == answers.count("readyok")
+        crashed = any(text.startswith("the engine ended with status 3: Oops") for _, text in talk)
+        assert sent.count("go") == answers.count("bestmove") + crashed
+        whole += [(name, direction, text) for direction, name, text in lines]
+    assert whole.count(("A 1", "#", "round 1, A 1 - B")) == whole.count(("B", "#", "round 1, A 1 - B")) == 1
+    assert any(name == "A 1" and text.startswith("go nodes 1") for name, _, text in whole)
+    crash = [text for name, _, text in whole if name == "B" and "loses by fault" in text]
+    assert len(crash) == 1 and crash[0].endswith("the engine ended with status 3: Oops: broken")
+
+
+def test_a_trace_that_cannot_be_written(capsys, tmp_path, two):
+    (tmp_path / "file").touch()
+    status, _, err = _run(capsys, *two, "--games", "2", "--log-engine", str(tmp_path / "file"))
+    assert status == 2
+    assert re.fullmatch(rf"knightadder: A: cannot write {tmp_path}/file/A-\d+\.log: .*\n", err)
+
+
 def test_warnings_are_shown_once_and_counted(capsys, engine):
     arguments = [*engine("A", "pv=a1a8"), *engine("B"), "--each", "nodes=1", "--max-moves", "7", "--games", "4"]
     status, out, _ = _run(capsys, *arguments)

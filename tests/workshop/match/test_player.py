@@ -54,7 +54,7 @@ def play(fake_command):
     """Give the function that makes a player of engines A, B and C, with the arguments of the fake engines by name."""
     players = []
 
-    def make(words=(), allowance=None, sources=None, reference=None, versions=(), **changed):
+    def make(words=(), allowance=None, sources=None, reference=None, versions=(), folder=None, **changed):
         competitors = {
             name: Competitor(
                 name, tuple(fake_command(*dict(words).get(name, ()))), allowance=allowance or Allowance(nodes=1)
@@ -62,7 +62,7 @@ def play(fake_command):
             for name in "ABC"
         } | changed
         known = dict.fromkeys("ABC", NAME) | dict(versions)
-        players.append(GamePlayer(competitors, known, RULES, sources, reference))
+        players.append(GamePlayer(competitors, known, RULES, sources, reference, folder))
 
         def play(fixture=FIXTURE):
             return Outcome.read(players[-1]((fixture, BookLine())), fixture)
@@ -73,6 +73,15 @@ def play(fake_command):
     yield make
     for player in players:
         player.close()
+
+
+def test_a_trace_that_ends_is_told_once(play, tmp_path):
+    game = play(folder=tmp_path)
+    assert game().notes == []
+    trace = game.player._clients["A"].trace
+    trace._stream.close()
+    assert game().notes == [f"{trace.file} ends here: I/O operation on closed file"]
+    assert game().notes == []
 
 
 def test_engines_are_kept_as_long_as_they_play(play):

@@ -103,6 +103,9 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     output = command.add_argument_group("output")
     output.add_argument("--log", type=Path, metavar="FILE", help="JSON lines; the same command goes on from there")
     output.add_argument("--pgn", type=Path, metavar="FILE", help="append the games to this file")
+    output.add_argument(
+        "--log-engine", type=Path, metavar="FOLDER", help="write every line to and from the engines to files in it"
+    )
     output.add_argument("--check-pv", choices=("last", "all", "none"), default="last", help="principal variations")
     output.add_argument(
         "--rating-interval", type=positive, default=20, metavar="GAMES", help="between lines, off a terminal; 20"
@@ -207,6 +210,9 @@ class Match:
             raise OptionError("--scale is for --cluster: without it, limits of time are not scaled")
         timed = any(each.allowance.timed for each in self.competitors)
         self.reference: int | None = (arguments.scale or REFERENCE) if arguments.cluster and timed else None
+        if arguments.log_engine and arguments.cluster:
+            raise OptionError("--log-engine is for games on this machine, without --cluster")
+        self._trace_folder: Path | None = arguments.log_engine and arguments.log_engine.absolute()
         if arguments.tablebases:
             open_tablebases(arguments.tablebases)  # to fail now rather than in a game
         self.book: Book = read_book(arguments.openings, arguments.chess960)
@@ -288,7 +294,7 @@ class Match:
             versions = self._try_out()
             journal.check_versions(versions)
             sources = sources_of(competitors) if arguments.cluster else None
-            player = GamePlayer(competitors, versions, self.rules, sources, self.reference)
+            player = GamePlayer(competitors, versions, self.rules, sources, self.reference, self._trace_folder)
             with open_pool(player, arguments.cluster, arguments.concurrency) as pool:
                 try:
                     for (fixture, _), data in pool.run(missing()):
@@ -306,7 +312,7 @@ class Match:
         """Start each engine once, so that errors show before any game; return the engines' own names."""
         versions = {}
         for competitor in self.competitors:
-            with competitor.start(self.rules.chess960) as client:
+            with competitor.start(self.rules.chess960, trace_folder=self._trace_folder) as client:
                 versions[competitor.name] = client.name
                 for name in competitor.common_options:
                     if name.lower() not in client.options:

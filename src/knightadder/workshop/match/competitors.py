@@ -15,6 +15,7 @@ from knightadder.runs import PACKAGE, digest_of, reading, source_digest
 from knightadder.workshop.key_values import KeyValues
 from knightadder.workshop.match.clock import Allowance, TimeControl
 from knightadder.workshop.uci_client import UciClient, resolve_command, split_words
+from knightadder.workshop.uci_trace import Trace
 
 _CONTROLS = ("tc", "st", "nodes", "depth")
 _COMMON_KEYS = (*_CONTROLS, "margin", "option.", "env.")
@@ -57,7 +58,9 @@ class Competitor:
     allowance: Allowance = field(default_factory=Allowance)
     own: bool = False
 
-    def start(self, chess960: bool = False, timeout: float = START_PATIENCE) -> UciClient:
+    def start(
+        self, chess960: bool = False, timeout: float = START_PATIENCE, trace_folder: Path | None = None
+    ) -> UciClient:
         """Start the engine, set its options, wait until it is ready, and return it.
 
         Parameters
@@ -66,6 +69,8 @@ class Competitor:
             Whether to play by the rules of Chess960.
         timeout : float
             Seconds it may take for each answer.
+        trace_folder : Path, optional
+            Where a trace of the engine is written, see `knightadder.workshop.uci_trace`.
 
         Returns
         -------
@@ -82,6 +87,8 @@ class Competitor:
         try:
             client = UciClient(self._command_here(), self.folder, self.environment)
             try:
+                if trace_folder is not None:
+                    client.trace = Trace(trace_folder, self.name, client.process.pid)
                 client.handshake(timeout)
                 common = {name: value for name, value in self.common_options.items() if name.lower() in client.options}
                 client.set_options({**common, **self.options, **({"UCI_Chess960": "true"} if chess960 else {})})

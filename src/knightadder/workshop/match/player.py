@@ -14,6 +14,7 @@ import signal
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 
 from knightadder.engine.errors import EngineError
 from knightadder.workshop.match.competitors import Competitor
@@ -81,6 +82,8 @@ class GamePlayer:
         if all games are played on this machine.
     reference : int, optional
         Nodes per second of ``knightadder bench`` for which the limits of time are meant; None if they are not scaled.
+    trace_folder : Path, optional
+        Where a trace of each engine is written, if all games are played on this machine.
     """
 
     def __init__(
@@ -90,6 +93,7 @@ class GamePlayer:
         rules: Rules,
         sources: Mapping[str, str] | None = None,
         reference: int | None = None,
+        trace_folder: Path | None = None,
     ) -> None:
         self._competitors = {
             name: replace(each, folder=each.folder and each.folder.absolute()) for name, each in competitors.items()
@@ -98,10 +102,12 @@ class GamePlayer:
         self._rules = rules
         self._sources = sources
         self._reference = reference
+        self._trace_folder = trace_folder
         self._clients: dict[str, UciClient] = {}
         self._absent: dict[str, str] = {}  # errors, by engine
         self._scale: float | None = None
         self._notes: list[str] = []
+        self._ended_traces: set[str] = set()  # why they have ended
         self._playing = self._closed = False
 
     def __call__(self, item: tuple[Fixture, BookLine]) -> bytes:
@@ -148,7 +154,14 @@ class GamePlayer:
                 return Outcome(None, absent=name, error=self._absent[name], notes=notes)
         white, black = (self._competitors[name] for name in names)
         first, second = (Side(self._clients[each.name], each.allowance, each.weakened) for each in (white, black))
+        traces = [side.client.trace for side in (first, second) if side.client.trace is not None]
+        for trace in traces:
+            trace.remark(f"round {fixture.round + 1}, {fixture.white} - {fixture.black}")
         game = play_game(first, second, opening, self._rules)
+        for trace in traces:
+            trace.remark(f"{game.result}, {game.reason}")
+        notes += [trace.error for trace in traces if trace.error and trace.error not in self._ended_traces]
+        self._ended_traces.update(trace.error for trace in traces if trace.error)
         if self._sources is not None and game.fault and not self._closed:
             culprit = first if game.fault.white else second
             if not culprit.client.running and culprit.client.process.returncode in _FAREWELLS:
@@ -179,7 +192,7 @@ class GamePlayer:
             if self._sources.get(name) not in (None, competitor.package_digest()):
                 raise EngineError(f"{name} has other sources{elsewhere}")
         try:
-            client = competitor.start(self._rules.chess960)
+            client = competitor.start(self._rules.chess960, trace_folder=self._trace_folder)
         except EngineError as error:
             raise EngineError(f"{error}{elsewhere}") from None
         if client.name != self._versions[name]:

@@ -1,0 +1,79 @@
+"""The trace of an engine: every line of UCI between it and this program, with the time, in a file."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from knightadder.engine.errors import OptionError
+from knightadder.runs import Closing
+
+_now: Callable[[], datetime.datetime] = datetime.datetime.now
+
+
+class Trace(Closing):
+    """A file with one line for each line of UCI, as cutechess shows them.
+
+    ``>`` stands before what is sent to the engine, ``<`` before what comes from it, ``#`` before remarks. Each line is
+    written at once, so that the file is complete when anything crashes. If it cannot be written, for example on a full
+    disk, the trace ends and the engine goes on.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of the file, created if missing.
+    name : str
+        The engine's name.
+    process : int
+        Its process id: with the name it makes the file's name, so a restarted engine gets another file.
+
+    Attributes
+    ----------
+    file : Path
+        The file.
+    error : str
+        Why the trace has ended; empty while it goes on.
+
+    Raises
+    ------
+    OptionError
+        If the file cannot be made.
+    """
+
+    def __init__(self, folder: Path, name: str, process: int) -> None:
+        plain = re.sub(r"[^\w.+-]", "_", name)
+        self.file = folder / f"{plain}-{process}.log"
+        self.error = ""
+        self._name = name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._stream = self.file.open("ab", buffering=0)
+        except OSError as error:
+            raise OptionError(f"cannot write {self.file}: {error.strerror}") from None
+
+    def sent(self, line: str) -> None:
+        """Note a line, given without its end, that is sent to the engine."""
+        self._write(">", line)
+
+    def received(self, line: bytes) -> None:
+        """Note a line, as it was read, that came from the engine."""
+        self._write("<", line.decode(errors="replace").rstrip())
+
+    def remark(self, text: str) -> None:
+        """Note a remark."""
+        self._write("#", text)
+
+    def _write(self, direction: str, text: str) -> None:
+        if self.error:
+            return
+        time = _now().isoformat(sep=" ", timespec="microseconds")
+        try:
+            self._stream.write(f"{time} {direction}{self._name}: {text}\n".encode())
+        except (OSError, ValueError) as error:
+            self.error = f"{self.file} ends here: {getattr(error, 'strerror', None) or error}"
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
