@@ -15,7 +15,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from knightadder.engine.errors import EngineError, OptionError
@@ -84,6 +84,20 @@ def resolve_command(command: str | Sequence[str] | None, folder: Path | None = N
     return [str(Path(program).absolute()), *words[1:]]
 
 
+@contextlib.contextmanager
+def _pinned(processors: Collection[int]) -> Iterator[None]:
+    """Let this thread, and so the processes that it starts, use only these processors in a ``with`` block."""
+    if not processors or sys.platform == "win32" or sys.platform == "darwin":
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, processors)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
 class UciClient(Closing):
     """A running engine.
 
@@ -95,6 +109,8 @@ class UciClient(Closing):
         Its working directory.
     environment : mapping of str to str, optional
         Variables set on top of those of this process.
+    processors : collection of int
+        The processors to which it keeps, where the system can pin it (`os.sched_setaffinity`); all if empty.
 
     Attributes
     ----------
@@ -118,6 +134,7 @@ class UciClient(Closing):
         command: str | Sequence[str],
         folder: Path | None = None,
         environment: Mapping[str, str] | None = None,
+        processors: Collection[int] = (),
     ) -> None:
         words = resolve_command(command, folder)
         self.name = Path(words[0]).name
@@ -126,17 +143,18 @@ class UciClient(Closing):
         # A file, since a pipe would have to be read all the time.
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         try:
-            self.process = subprocess.Popen(
-                words,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._errors,
-                cwd=folder,
-                env={**os.environ, **(environment or {})},
-                # A separate process group: Ctrl-C reaches only this program, and kill() also ends child processes.
-                start_new_session=True,
-                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
-            )
+            with _pinned(processors):
+                self.process = subprocess.Popen(
+                    words,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=self._errors,
+                    cwd=folder,
+                    env={**os.environ, **(environment or {})},
+                    # A separate process group: Ctrl-C reaches only this program, and kill() also ends child processes.
+                    start_new_session=True,
+                    creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+                )
         except OSError as error:
             self._errors.close()
             raise EngineError(f"cannot start {shlex.join(words)}: {error.strerror}") from None

@@ -19,6 +19,13 @@ def test_an_engine_without_a_command_is_this_program():
     assert (other.name, other.command[1:]) == ("B", ("-c", "x y"))
 
 
+@pytest.mark.parametrize(
+    ("own", "common", "threads"), [({}, {}, 1), ({"threads": "4"}, {"Threads": "2"}, 4), ({}, {"Threads": "max"}, 1)]
+)
+def test_threads_are_those_of_the_option(own, common, threads):
+    assert Competitor("A", ("a",), options=own, common_options=common).threads == threads
+
+
 def test_arguments_follow_the_command():
     ours, other = read_competitors(
         [["args=xboard --no-banner"], ["name=B", f"cmd='{PYTHON}' -m x", "args='two words' -v"]], ["nodes=5"]

@@ -136,6 +136,15 @@ def test_faults_are_counted_and_the_engine_is_started_again(capsys, tmp_path, en
     assert "Oops: broken" in out
 
 
+def test_a_match_is_played_on_pinned_processors(capsys, tmp_path, two):
+    log = tmp_path / "m.jsonl"
+    status, _, err = _run(capsys, *two, "--games", "4", "--affinity", "--log", str(log))
+    if hasattr(os, "sched_setaffinity"):
+        assert (status, err, len(_log(log))) == (0, "", 4)
+    else:
+        assert (status, err) == (2, "knightadder: --affinity: this system cannot pin a process to processors\n")
+
+
 def test_every_line_of_uci_is_in_the_trace(capsys, tmp_path, engine):
     folder = tmp_path / "a" / "traces"
     engines = [*engine("A 1"), *engine("B", "do=crash", "at=4")]  # each process of B crashes at its fourth move
@@ -451,6 +460,9 @@ def test_on_a_terminal_a_table_is_kept_up_to_date(capsys, two, monkeypatch):
         (["--games", "2", "--openings", "file=missing.epd"], "cannot read missing.epd"),
         (["--games", "2", "--log", "no/such/folder"], "cannot use no"),
         (["--games", "2", "--pgn", "no/such/folder"], "cannot use no"),
+        (["--games", "2", "--log-engine", "x", "--cluster", "local:1"], "--log-engine is for games on this machine"),
+        (["--games", "2", "--affinity", "--cluster", "local:1"], "--affinity is for games on this machine"),
+        (["--games", "2", "--affinity", "--concurrency", "99999"], "--affinity: "),
     ],
 )
 def test_bad_arguments_are_one_line(capsys, two, arguments, message):

@@ -19,6 +19,7 @@ from knightadder import cli
 from knightadder.engine.errors import EngineError
 from knightadder.executor import open_pool
 from knightadder.workshop.match import player as module
+from knightadder.workshop.match.affinity import sharing
 from knightadder.workshop.match.clock import Allowance, TimeControl
 from knightadder.workshop.match.competitors import Competitor
 from knightadder.workshop.match.journal import Fixture
@@ -54,7 +55,9 @@ def play(fake_command):
     """Give the function that makes a player of engines A, B and C, with the arguments of the fake engines by name."""
     players = []
 
-    def make(words=(), allowance=None, sources=None, reference=None, versions=(), folder=None, **changed):
+    def make(
+        words=(), allowance=None, sources=None, reference=None, versions=(), folder=None, affinity=None, **changed
+    ):
         competitors = {
             name: Competitor(
                 name, tuple(fake_command(*dict(words).get(name, ()))), allowance=allowance or Allowance(nodes=1)
@@ -62,7 +65,7 @@ def play(fake_command):
             for name in "ABC"
         } | changed
         known = dict.fromkeys("ABC", NAME) | dict(versions)
-        players.append(GamePlayer(competitors, known, RULES, sources, reference, folder))
+        players.append(GamePlayer(competitors, known, RULES, sources, reference, folder, affinity))
 
         def play(fixture=FIXTURE):
             return Outcome.read(players[-1]((fixture, BookLine())), fixture)
@@ -73,6 +76,21 @@ def play(fake_command):
     yield make
     for player in players:
         player.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system cannot pin processes")
+def test_engines_keep_to_the_processors_of_their_worker(play):
+    processor = max(os.sched_getaffinity(0))
+    with sharing([(processor,)]) as affinity:
+        game = play(affinity=affinity)
+        for _ in range(2):
+            assert game().record.fault is None
+        pids = [client.process.pid for client in game.player._clients.values()]
+        assert [os.sched_getaffinity(pid) for pid in pids] == [{processor}] * 2
+        with pytest.raises(EngineError, match="more workers than processors"):
+            play(affinity=affinity)()
+        game.player.close()
+        assert play(affinity=affinity)().record.fault is None
 
 
 def test_a_trace_that_ends_is_told_once(play, tmp_path):

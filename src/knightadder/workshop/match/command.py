@@ -79,6 +79,9 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     where.add_argument("--concurrency", type=positive, default=1, metavar="N", help="games at once; 1 by default")
     add_cluster(where)
     games.add_argument(
+        "--affinity", action="store_true", help="pin the engines of each game to processors of their own"
+    )
+    games.add_argument(
         "--scale",
         type=positive,
         metavar="NPS",
@@ -181,6 +184,7 @@ class Match:
     """A match as described by the arguments."""
 
     def __init__(self, arguments: argparse.Namespace) -> None:
+        from knightadder.workshop.match.affinity import share_processors
         from knightadder.workshop.match.competitors import read_competitors
         from knightadder.workshop.match.referee import Rules, open_tablebases
 
@@ -213,6 +217,10 @@ class Match:
         if arguments.log_engine and arguments.cluster:
             raise OptionError("--log-engine is for games on this machine, without --cluster")
         self._trace_folder: Path | None = arguments.log_engine and arguments.log_engine.absolute()
+        if arguments.affinity and arguments.cluster:
+            raise OptionError("--affinity is for games on this machine, without --cluster")
+        threads = max(each.threads for each in self.competitors)
+        self._processors = share_processors(arguments.concurrency, threads) if arguments.affinity else []
         if arguments.tablebases:
             open_tablebases(arguments.tablebases)  # to fail now rather than in a game
         self.book: Book = read_book(arguments.openings, arguments.chess960)
@@ -260,6 +268,7 @@ class Match:
         EngineError
             If an engine does not start (raised after all games of the others), or a file cannot be written.
         """
+        from knightadder.workshop.match.affinity import sharing
         from knightadder.workshop.match.pgn import PgnFile
         from knightadder.workshop.match.player import GamePlayer, Outcome, sources_of
 
@@ -294,8 +303,12 @@ class Match:
             versions = self._try_out()
             journal.check_versions(versions)
             sources = sources_of(competitors) if arguments.cluster else None
-            player = GamePlayer(competitors, versions, self.rules, sources, self.reference, self._trace_folder)
-            with open_pool(player, arguments.cluster, arguments.concurrency) as pool:
+            with contextlib.ExitStack() as stack:
+                affinity = stack.enter_context(sharing(self._processors))
+                player = GamePlayer(
+                    competitors, versions, self.rules, sources, self.reference, self._trace_folder, affinity
+                )
+                pool = stack.enter_context(open_pool(player, arguments.cluster, arguments.concurrency))
                 try:
                     for (fixture, _), data in pool.run(missing()):
                         on_game(fixture, Outcome.read(data, fixture))

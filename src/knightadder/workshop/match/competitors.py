@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -58,8 +58,19 @@ class Competitor:
     allowance: Allowance = field(default_factory=Allowance)
     own: bool = False
 
+    @property
+    def threads(self) -> int:
+        """The value of its option ``Threads``; 1 if it is not set."""
+        options = {name.lower(): value for name, value in {**self.common_options, **self.options}.items()}
+        value = options.get("threads", "1")
+        return int(value) if value.isdecimal() and int(value) else 1
+
     def start(
-        self, chess960: bool = False, timeout: float = START_PATIENCE, trace_folder: Path | None = None
+        self,
+        chess960: bool = False,
+        timeout: float = START_PATIENCE,
+        trace_folder: Path | None = None,
+        processors: Collection[int] = (),
     ) -> UciClient:
         """Start the engine, set its options, wait until it is ready, and return it.
 
@@ -71,6 +82,8 @@ class Competitor:
             Seconds it may take for each answer.
         trace_folder : Path, optional
             Where a trace of the engine is written, see `knightadder.workshop.uci_trace`.
+        processors : collection of int
+            The processors to which it keeps; all if empty.
 
         Returns
         -------
@@ -85,7 +98,7 @@ class Competitor:
             If it does not start.
         """
         try:
-            client = UciClient(self._command_here(), self.folder, self.environment)
+            client = UciClient(self._command_here(), self.folder, self.environment, processors)
             try:
                 if trace_folder is not None:
                     client.trace = Trace(trace_folder, self.name, client.process.pid)

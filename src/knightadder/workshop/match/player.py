@@ -15,8 +15,10 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from knightadder.engine.errors import EngineError
+from knightadder.workshop.match.affinity import Affinity
 from knightadder.workshop.match.competitors import Competitor
 from knightadder.workshop.match.journal import Fixture, Record
 from knightadder.workshop.match.pgn import game_text
@@ -24,6 +26,9 @@ from knightadder.workshop.match.referee import Rules, Side, play_game
 from knightadder.workshop.match.speed import Speed
 from knightadder.workshop.openings import BookLine
 from knightadder.workshop.uci_client import UciClient
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
 # A machine that is taken away may end the engines shortly before the worker. So an engine that such a signal has ended
 # is at fault only if the worker is still there after this time.
@@ -84,6 +89,8 @@ class GamePlayer:
         Nodes per second of ``knightadder bench`` for which the limits of time are meant; None if they are not scaled.
     trace_folder : Path, optional
         Where a trace of each engine is written, if all games are played on this machine.
+    affinity : Affinity, optional
+        The processors to which the engines keep, if all games are played on this machine.
     """
 
     def __init__(
@@ -94,6 +101,7 @@ class GamePlayer:
         sources: Mapping[str, str] | None = None,
         reference: int | None = None,
         trace_folder: Path | None = None,
+        affinity: Affinity | None = None,
     ) -> None:
         self._competitors = {
             name: replace(each, folder=each.folder and each.folder.absolute()) for name, each in competitors.items()
@@ -103,6 +111,9 @@ class GamePlayer:
         self._sources = sources
         self._reference = reference
         self._trace_folder = trace_folder
+        self._affinity = affinity
+        self._processors: tuple[int, ...] = ()
+        self._claim: BaseFileLock | None = None  # to the processors
         self._clients: dict[str, UciClient] = {}
         self._absent: dict[str, str] = {}  # errors, by engine
         self._scale: float | None = None
@@ -114,6 +125,8 @@ class GamePlayer:
         """Play a game; EngineError if the tables of the rules cannot be used, or the run has ended."""
         self._playing = True
         try:
+            if self._affinity is not None and self._claim is None:
+                self._processors, self._claim = self._affinity.claim()
             if self._scale is None:
                 self._set_scale()
             outcome = self._play(*item)
@@ -133,6 +146,8 @@ class GamePlayer:
                 client.kill()
             else:
                 client.close()
+        if not self._playing and self._claim is not None:
+            self._claim.release()
 
     def _set_scale(self) -> None:
         """Measure the speed of this worker, if limits of time have to be scaled, and scale them."""
@@ -192,7 +207,9 @@ class GamePlayer:
             if self._sources.get(name) not in (None, competitor.package_digest()):
                 raise EngineError(f"{name} has other sources{elsewhere}")
         try:
-            client = competitor.start(self._rules.chess960, trace_folder=self._trace_folder)
+            client = competitor.start(
+                self._rules.chess960, trace_folder=self._trace_folder, processors=self._processors
+            )
         except EngineError as error:
             raise EngineError(f"{error}{elsewhere}") from None
         if client.name != self._versions[name]:

@@ -1,0 +1,108 @@
+"""CPU affinity: the engines of each game that is played at the same time keep to processors of their own.
+
+Both engines of a game share them, because only one thinks at a time. The system lets a child process inherit the
+processors of the thread that starts it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from knightadder.engine.errors import EngineError, OptionError
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
+# Where Linux tells which processors are the hardware threads of one core.
+_TOPOLOGY = Path("/sys/devices/system/cpu")
+
+_CAN_PIN = hasattr(os, "sched_setaffinity")
+
+
+def share_processors(games: int, threads: int) -> list[tuple[int, ...]]:
+    """Return the processors of each game that is played at the same time.
+
+    Each core is used by one hardware thread, as long as there are enough cores.
+
+    Parameters
+    ----------
+    games : int
+        Number of games at the same time.
+    threads : int
+        Number of threads of the engines.
+
+    Raises
+    ------
+    OptionError
+        If this process may not use so many processors, or the system cannot pin processes to them.
+    """
+    if not _CAN_PIN:
+        raise OptionError("--affinity: this system cannot pin a process to processors")
+    usable = sorted(os.sched_getaffinity(0), key=lambda processor: (_hardware_thread(processor), processor))
+    wanted = games * threads
+    if wanted > len(usable):
+        raise OptionError(f"--affinity: {games} games of {threads} threads need {wanted} processors, not {len(usable)}")
+    return [tuple(usable[first : first + threads]) for first in range(0, wanted, threads)]
+
+
+def _hardware_thread(processor: int) -> int:
+    """Return the number of a processor among those of its core, from 0; 0 if the system does not tell."""
+    siblings: list[int] = []
+    try:
+        text = (_TOPOLOGY / f"cpu{processor}" / "topology" / "thread_siblings_list").read_text(encoding="ascii")
+        for part in text.strip().split(","):
+            first, _, last = part.partition("-")
+            siblings += range(int(first), int(last or first) + 1)
+        return siblings.index(processor)
+    except (OSError, ValueError):
+        return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Affinity:
+    """Groups of processors, each of which belongs to one worker.
+
+    Attributes
+    ----------
+    groups : sequence of tuple of int
+        The processors.
+    folder : Path
+        The folder of the locks that tell which groups are taken. The system releases a worker's lock when it ends.
+    """
+
+    groups: Sequence[tuple[int, ...]]
+    folder: Path
+
+    def claim(self) -> tuple[tuple[int, ...], BaseFileLock]:
+        """Return the processors of this worker, and the lock to release when it no longer needs them.
+
+        Raises
+        ------
+        EngineError
+            If there are more workers than groups.
+        """
+        import filelock
+
+        for number, group in enumerate(self.groups):
+            # The task of a worker can be closed by another thread than the one that it works in.
+            lock = filelock.FileLock(self.folder / f"{number}.lock", thread_local=False)
+            with contextlib.suppress(filelock.Timeout):
+                lock.acquire(timeout=0)
+                return group, lock
+        raise EngineError("--affinity: there are more workers than processors")
+
+
+@contextlib.contextmanager
+def sharing(groups: Sequence[tuple[int, ...]]) -> Iterator[Affinity | None]:
+    """Yield what lets the workers of this machine share groups of processors; None if there are none to share."""
+    if not groups:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="knightadder-", ignore_cleanup_errors=True) as folder:
+        yield Affinity(groups, Path(folder))
