@@ -143,3 +143,18 @@ def test_it_finds_the_optimum_by_noisy_games(seed):
     chance = Random(seed)
     _run(spsa, lambda trial: _games(trial, optimum, 60, chance))
     assert math.dist(spsa.theta, optimum) < 8 < math.dist([50] * 4, optimum) / 3
+
+
+def test_the_path_is_that_of_the_values():
+    spsa = Spsa([WIDE], 1200)
+    seen = {0: [100.0]}
+
+    def result(trial):
+        seen[spsa.done] = spsa.theta
+        return trial.signs[0]
+
+    _run(spsa, result)
+    seen[spsa.done] = spsa.theta
+    assert [number for number, _ in spsa.path] == list(range(0, 1201, 3))
+    assert all(theta == seen[number] for number, theta in spsa.path)
+    assert spsa.path[-1][1][0] > spsa.path[0][1][0]

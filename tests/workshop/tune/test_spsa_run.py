@@ -14,7 +14,7 @@ from knightadder.core.search.parameters import PARAMETERS, Parameter
 from knightadder.engine.errors import OptionError
 from knightadder.runs import locked, source_digest
 from knightadder.workshop.openings import load_book
-from knightadder.workshop.tune import trials
+from knightadder.workshop.tune import spsa_picture, spsa_run, trials
 from knightadder.workshop.tune.spsa import Spsa, Tunable
 from knightadder.workshop.tune.trials import Results, run_trials
 
@@ -116,6 +116,36 @@ def test_only_the_parameters_named(capsys, short_games):
     assert [parameter.name for parameter in _values(out)] == names[::-1]
 
 
+def test_c_end_and_r_end_of_one_parameter(capsys, tmp_path, monkeypatch, short_games):
+    monkeypatch.setattr(trials.TrialPlayer, "results", staticmethod(lambda data: [1, 1]))  # the first set always wins
+    first, second = (parameter.name for parameter in PARAMETERS[:2])
+    arguments = ["--parameters", f"{first},{second}", "--iterations", 1, *QUICK]
+    arguments += ["--r-end", 0.1, "--r-end", f"{second}=0.5", "--c-end", f"{second}=2"]
+    status, out, _ = _run(capsys, *arguments)
+    assert status == 0
+    changes = dict(re.findall(r"^ +(\w+) +\d+ +\d+\.\d\d +[+-](\d+\.\d\d) ", out, re.MULTILINE))
+    usual = Tunable.of(PARAMETERS[0]).c_end
+    assert {name: float(change) for name, change in changes.items()} == {
+        first: pytest.approx(2 * 0.1 * usual, abs=0.005),
+        second: pytest.approx(2 * 0.5 * 2, abs=0.005),
+    }
+
+
+def test_a_picture_is_drawn_as_the_run_goes_on(capsys, tmp_path, monkeypatch, short_games):
+    drawn = []
+    draw = spsa_picture.draw
+    monkeypatch.setattr(spsa_picture, "draw", lambda spsa, file: drawn.append(spsa.done) or draw(spsa, file))
+    monkeypatch.setattr(spsa_run, "_PATH_STEP", 2)
+    plot = tmp_path / "theta.png"
+    arguments = ["--parameters", ",".join(each.name for each in PARAMETERS[:6]), "--iterations", 4, *QUICK]
+    assert _run(capsys, *arguments, "--plot", plot)[0] == 0
+    assert drawn == [1, 3, 4]
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    status, _, err = _run(capsys, *arguments, "--plot", tmp_path / "no" / "folder.png")
+    assert (status, err.count("\n")) == (2, 1)
+    assert "cannot write" in err
+
+
 def test_ctrl_c_keeps_what_was_played(capsys, tmp_path, monkeypatch, short_games):
     file = tmp_path / "state.json"
     arguments = ["--iterations", 3, *QUICK, "--state", file, "--r-end", 1]
@@ -166,6 +196,8 @@ def finished(tmp_path):
         (["--iterations", 3], "iterations"),
         (["--seed", 2, "--hash", 2], "hash, seed"),
         (["--r-end", 0.5], "r-end"),
+        (["--r-end", f"{PARAMETERS[0].name}=0.5"], "r-ends"),
+        (["--c-end", f"{PARAMETERS[0].name}=0.5"], "parameters"),
         (["--openings", "plies=4"], "openings"),
         (["--parameters", PARAMETERS[1].name], "parameters"),
     ],
@@ -232,6 +264,14 @@ def test_what_is_no_journal_is_refused(capsys, tmp_path, no_games, text):
         (["--openings", "games=1"], "--openings games=1: there is no key games; "),
         (["--state", "nowhere/state.json"], "cannot use nowhere/state.json: "),
         (["--state", "."], "cannot use .: "),
+        (["--r-end", "0"], "--r-end 0: expected a number above 0 up to 1"),
+        (["--r-end", "nan"], "--r-end nan: expected a number above 0 up to 1"),
+        (["--r-end", "late_moves=2"], "--r-end late_moves=2: expected a number above 0 up to 1"),
+        (["--c-end", "late_moves=inf"], "--c-end late_moves=inf: expected a number above 0"),
+        (["--c-end", "late_moves"], "--c-end late_moves: expected a number above 0"),
+        (["--c-end", "3"], "--c-end 3: expected NAME=C"),
+        (["--c-end", "nonsense=3"], "--c-end nonsense=3: no parameter nonsense is tuned"),
+        (["--parameters", "late_moves", "--r-end", "razoring_margin=1"], "--r-end razoring_margin=1: no parameter "),
     ],
 )
 def test_bad_values_give_one_line(capsys, tmp_path, monkeypatch, no_games, arguments, message):
@@ -261,8 +301,6 @@ def test_too_large_a_hash_table(capsys):
     [
         [],
         ["--iterations", 0],
-        ["--iterations", 2, "--r-end", 0],
-        ["--iterations", 2, "--r-end", "nan"],
         ["--iterations", 2, "--all", "--parameters", PARAMETERS[0].name],
     ],
 )

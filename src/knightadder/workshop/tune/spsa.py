@@ -24,6 +24,7 @@ R_END = 0.002  # as in fishtest
 _ALPHA, _GAMMA = 0.602, 0.101  # Spall's exponents for the decrease of steps and perturbations
 _STABILITY = 0.1  # Spall's A, as a share of all iterations
 _STEPS = 20  # number of final perturbations that fit into the range of a parameter
+_PATH_POINTS = 500  # of each parameter, enough for a picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,8 @@ class Tunable:
         Its start value, and the least and the greatest allowed.
     c_end : float
         Perturbation in the last iteration.
+    r_end : float or None
+        The last step for each net win, as a share of the last perturbation; None for that of the run.
     """
 
     name: str
@@ -45,12 +48,13 @@ class Tunable:
     low: int
     high: int
     c_end: float
+    r_end: float | None = None
 
     @classmethod
-    def of(cls, parameter: Parameter) -> Tunable:
-        """Return a tunable for a parameter of the search, with perturbations large enough to change it."""
+    def of(cls, parameter: Parameter, c_end: float | None = None, r_end: float | None = None) -> Tunable:
+        """Return a tunable for a parameter of the search, by default with perturbations large enough to change it."""
         name, value, low, high, _ = parameter
-        return cls(name, value, low, high, max((high - low) / _STEPS, 0.5))
+        return cls(name, value, low, high, max((high - low) / _STEPS, 0.5) if c_end is None else c_end, r_end)
 
 
 class Spsa(Method):
@@ -63,7 +67,7 @@ class Spsa(Method):
     iterations : int
         Number of trials.
     r_end : float
-        The last step for each net win, as a share of the last perturbation.
+        The last step for each net win, as a share of the last perturbation, of tunables that have none of their own.
     seed : int
         Seed of all random numbers.
 
@@ -73,26 +77,32 @@ class Spsa(Method):
         As above.
     theta : list of float
         The current values.
+    path : list of (int, list of float)
+        Numbers of trials, evenly spaced, and the values after each; the first are those of the start.
     """
 
     def __init__(self, tunables: Sequence[Tunable], iterations: int, r_end: float = R_END, seed: int = 1) -> None:
         self.tunables = tuple(tunables)
         self.theta = [float(tunable.start) for tunable in tunables]
-        self._r_end, self._seed = r_end, seed
+        self.path = [(0, self.theta)]
+        self._rates = [r_end if tunable.r_end is None else tunable.r_end for tunable in tunables]
+        self._seed = seed
         super().__init__((tunable.name for tunable in tunables), iterations)
 
     def _learn(self, trial: Trial, result: int) -> None:
         """Move a step towards the better set."""
-        rate = self._step(trial.number) * result
+        factor = self._step(trial.number) * result
         self.theta = [
-            min(max(theta + rate * tunable.c_end * sign, tunable.low), tunable.high)
-            for theta, tunable, sign in zip(self.theta, self.tunables, trial.signs, strict=True)
+            min(max(theta + factor * rate * tunable.c_end * sign, tunable.low), tunable.high)
+            for theta, tunable, rate, sign in zip(self.theta, self.tunables, self._rates, trial.signs, strict=True)
         ]
+        if trial.number % -(-self.total // _PATH_POINTS) == 0 or trial.number == self.total:
+            self.path.append((trial.number, self.theta))
 
     def _step(self, number: int) -> float:
-        """Return a_k / c_k, with c_end as the unit of each parameter."""
+        """Return a_k / c_k, with r_end * c_end as the unit of each parameter."""
         total, stability = self.total, _STABILITY * self.total
-        a: float = self._r_end * ((stability + total) / (stability + number)) ** _ALPHA
+        a: float = ((stability + total) / (stability + number)) ** _ALPHA
         return a / self._perturbation(number)
 
     def _perturbation(self, number: int) -> float:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
-from dataclasses import astuple
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knightadder.arguments import positive
+from knightadder.engine.errors import OptionError
+from knightadder.extras import needed_by
 from knightadder.workshop.tune.spsa import R_END, Spsa, Tunable
 from knightadder.workshop.tune.trials import Results, add_arguments, parameter_named, print_table, run_method
 
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from knightadder.core.search.parameters import Parameter
 
 _MOST_MOVED = 3  # parameters shown in a progress line
+_PATH_STEP = 10  # points of the path between two pictures: of a whole run, some fifty are drawn
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -31,10 +35,21 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command.add_argument("--iterations", type=positive, required=True, metavar="N", help="pairs of games")
     command.add_argument(
         "--r-end",
-        type=_rate,
-        default=R_END,
-        metavar="R",
-        help=f"the last step, in perturbations; {R_END:g} suits tens of thousands of pairs, fewer need more",
+        action="append",
+        default=[],
+        metavar="[NAME=]R",
+        help="the last step, in perturbations, of all parameters or of one; repeatable; "
+        f"{R_END:g} suits tens of thousands of pairs, fewer need more",
+    )
+    command.add_argument(
+        "--c-end",
+        action="append",
+        default=[],
+        metavar="NAME=C",
+        help="the last perturbation of a parameter, in its own unit; repeatable; a twentieth of its range by default",
+    )
+    command.add_argument(
+        "--plot", type=Path, metavar="FILE.png", help="draw how the values move, time and again during the run"
     )
     add_arguments(command)
     command.set_defaults(run=run)
@@ -44,25 +59,65 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand and return the exit status; raises the errors of `run_method`."""
     from knightadder.core.search.parameters import PARAMETERS
 
+    draw: Callable[[Spsa, Path], None] | None = None
+    if arguments.plot:
+        with needed_by("--plot"):
+            from knightadder.workshop.tune.spsa_picture import draw
+
     parameters = _choose(PARAMETERS, arguments.parameters)
-    spsa = Spsa(
-        [Tunable.of(parameter) for parameter in parameters], arguments.iterations, arguments.r_end, arguments.seed
-    )
+    names = [parameter.name for parameter in parameters]
+    r_end, r_ends = _read_ends("--r-end", arguments.r_end, names, 1.0)
+    c_end, c_ends = _read_ends("--c-end", arguments.c_end, names, math.inf)
+    if c_end is not None:
+        raise OptionError(f"--c-end {c_end:g}: expected NAME=C, since each parameter has a unit of its own")
+    if r_end is None:
+        r_end = R_END
+    tunables = [Tunable.of(each, c_ends.get(each.name), r_ends.get(each.name)) for each in parameters]
+    spsa = Spsa(tunables, arguments.iterations, r_end, arguments.seed)
     about = {
-        "parameters": [list(astuple(tunable)) for tunable in spsa.tunables],
+        "parameters": [[each.name, each.start, each.low, each.high, each.c_end] for each in tunables],
         "iterations": arguments.iterations,
-        "r-end": arguments.r_end,
+        "r-end": r_end,
+        "r-ends": r_ends or None,  # None as in the states of runs before there was such a thing
     }
-    return run_method(
-        spsa, about, arguments, lambda: _summary(spsa), lambda results: _print_results(parameters, spsa, results)
-    )
+    drawn = 0
+
+    def summary() -> str:
+        nonlocal drawn
+        if draw and len(spsa.path) >= drawn + _PATH_STEP:
+            drawn = len(spsa.path)
+            draw(spsa, arguments.plot)
+        return _summary(spsa)
+
+    def show(results: Results) -> None:
+        _print_results(parameters, spsa, results)
+        if draw:
+            draw(spsa, arguments.plot)
+
+    return run_method(spsa, about, arguments, summary, show)
 
 
-def _rate(text: str) -> float:
-    value = float(text)
-    if not 0 < value <= 1:
-        raise ValueError(text)
-    return value
+def _read_ends(
+    what: str, texts: Sequence[str], names: Sequence[str], most: float
+) -> tuple[float | None, dict[str, float]]:
+    """Return the number for all parameters, if there is one, and those by parameter; OptionError if one is wrong."""
+    common, own = None, {}
+    for text in texts:
+        name, equals, number = text.rpartition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            value = math.nan
+        if not 0 < value <= most or math.isinf(value):
+            bound = f" up to {most:g}" if math.isfinite(most) else ""
+            raise OptionError(f"{what} {text}: expected a number above 0{bound}")
+        if not equals:
+            common = value
+        elif name in names:
+            own[name] = value
+        else:
+            raise OptionError(f"{what} {text}: no parameter {name} is tuned")
+    return common, own
 
 
 def _choose(parameters: Sequence[Parameter], names: str | None) -> list[Parameter]:

@@ -1,0 +1,50 @@
+"""A picture of a run of SPSA: how the value of each parameter has moved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from knightadder.runs import replacing
+from knightadder.workshop.tune.spsa import Spsa
+
+_COLUMNS = 5
+_DOTS_PER_INCH = 100
+
+
+def draw(spsa: Spsa, file: Path) -> None:
+    """Draw the paths of all parameters, each in a panel of its own with its start value as a line.
+
+    Parameters
+    ----------
+    spsa : Spsa
+        The run.
+    file : Path
+        The picture, a PNG, which is replaced.
+
+    Raises
+    ------
+    OptionError
+        If it cannot be written.
+    """
+    columns = min(_COLUMNS, len(spsa.tunables))
+    lines = -(-len(spsa.tunables) // columns)
+    figure = Figure((2.6 * columns, 1.7 * lines + 0.5), layout="constrained")
+    figure.suptitle(f"SPSA, {spsa.done} of {spsa.total} pairs of games", fontsize=10)
+    all_axes = figure.subplots(lines, columns, squeeze=False, sharex=True).ravel()
+    path = spsa.path if spsa.path[-1][0] == spsa.done else [*spsa.path, (spsa.done, spsa.theta)]
+    numbers = [number for number, _ in path]
+    for place, (axes, tunable) in enumerate(zip(all_axes, spsa.tunables, strict=False)):
+        axes.axhline(tunable.start, color="0.6", linewidth=0.8)
+        axes.plot(numbers, [theta[place] for _, theta in path])
+        # At least one perturbation to either side, so that noise does not look like a trend.
+        shown = [theta[place] for _, theta in path]
+        axes.set_ylim(min(*shown, tunable.start - tunable.c_end), max(*shown, tunable.start + tunable.c_end))
+        axes.set_xlim(0, spsa.total)
+        axes.set_title(tunable.name, fontsize=8)
+        axes.tick_params(labelsize=7, labelbottom=place + columns >= len(spsa.tunables))  # the lowest of each column
+    for axes in all_axes[len(spsa.tunables) :]:
+        axes.set_axis_off()
+    with replacing(file) as beside:
+        figure.savefig(beside, dpi=_DOTS_PER_INCH, format="png")
