@@ -1,5 +1,8 @@
 """Requests to the server, and those that fail."""
 
+import errno
+import os
+import re
 import socket
 import threading
 
@@ -76,9 +79,41 @@ def test_patience_has_an_end(connect):
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))  # and does not listen; nobody else can have the port meanwhile
         lichess, clock = connect(f"http://127.0.0.1:{nobody.getsockname()[1]}")
-        with pytest.raises(Unreachable, match="no answer from Lichess"):
+        with pytest.raises(Unreachable) as caught:
             lichess.account()
+    reason = os.strerror(errno.ECONNREFUSED)
+    assert str(caught.value) == f"no valid answer from {lichess._url}/api/account: {reason}"
     assert len(clock.waits) == 5
+
+
+@pytest.mark.parametrize(
+    ("faults", "message"),
+    [
+        (Faults(error=1.0), "URL fails: .+ \\(status 5\\d\\d\\)"),
+        (Faults(too_many=1.0), "URL asks for a pause \\(status 429\\)"),
+        (Faults(refuse=1.0), "no valid answer from URL: Remote end closed connection without response"),
+    ],
+)
+def test_every_failure_names_the_address_and_the_reason(connect, faults, message):
+    with FakeLichess(faults) as server:
+        server.challenge()
+        server.start("game0001")
+        lichess, _ = connect(server.url)
+        with pytest.raises(Unreachable) as caught:
+            lichess.move("game0001", "e2e4")
+    url = re.escape(f"{server.url}/api/bot/game/game0001/move/e2e4")
+    assert re.fullmatch(message.replace("URL", url), str(caught.value))
+
+
+def test_a_host_that_has_no_address_is_named(connect, monkeypatch):
+    def no_such_host(*_):
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", no_such_host)
+    with pytest.raises(
+        Unreachable, match=r"^no valid answer from http://lichess.invalid/api/bot/game/g/move/e2e4: Name"
+    ):
+        connect("http://lichess.invalid")[0].move("g", "e2e4")
 
 
 @pytest.mark.parametrize("fault", ["error", "refuse", "too_many"])
@@ -124,7 +159,7 @@ def test_a_refusal_has_the_servers_reason(connect):
     with FakeLichess() as server:
         server.challenge()
         server.start("game0001")
-        with pytest.raises(Refused, match="cannot move to e5"):
+        with pytest.raises(Refused, match=r"^http://\S+/move/e2e5 is refused: .*cannot move to e5.* \(status 400\)$"):
             connect(server.url)[0].move("game0001", "e2e5")
 
 
@@ -140,12 +175,12 @@ def test_chat_is_cut_to_what_the_server_takes(connect):
 def test_what_is_no_account_is_not_taken_for_one(connect, answer):
     with FakeLichess() as server:
         server.account = answer
-        with pytest.raises(Unreachable, match="no answer from Lichess"):
+        with pytest.raises(Unreachable, match=r"no valid answer from http://.+/api/account: "):
             connect(server.url)[0].account()
 
 
 def test_an_answer_that_is_nested_too_deeply(connect, monkeypatch):
     with FakeLichess() as server:
         monkeypatch.setattr("fake_lichess.json.dumps", lambda value: "[" * 100_000)
-        with pytest.raises(Unreachable, match="no answer from Lichess"):
+        with pytest.raises(Unreachable, match=r"no valid answer from http://.+/api/account: "):
             connect(server.url)[0].account()

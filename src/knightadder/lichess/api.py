@@ -12,7 +12,7 @@ from requests.adapters import HTTPAdapter
 from requests.auth import AuthBase
 
 from knightadder import __version__
-from knightadder.lichess.errors import Refused, Unreachable
+from knightadder.lichess.errors import Refused, Unreachable, reason_of
 from knightadder.lichess.event_stream import EVENTS, EventStream
 from knightadder.lichess.waiting import Backoff, Timer
 
@@ -56,7 +56,7 @@ class Lichess:
         ending: threading.Event,
         timeouts: tuple[float, float, float] = _TIMEOUTS,
     ) -> None:
-        self._clock, self._ending = clock, ending
+        self._url, self._clock, self._ending = url, clock, ending
         self._session = _Session(token, timeouts)
         self._client = berserk.Client(self._session, base_url=url)
         self._bot = berserk.Requestor(self._session, url, default_fmt=berserk.JSON)  # for requests that Client lacks
@@ -164,19 +164,21 @@ class Lichess:
     def _once(self, request: Callable[[], T]) -> T:
         """Make a request; Refused or Unreachable if it fails."""
         self._pause()
+        self._session.forget_address()
         try:
             return request()
         except ResponseError as error:
-            status = int(error.status_code)
+            status, url = int(error.status_code), self._session.address() or self._url
             if status == _TOO_MANY_REQUESTS:
                 self._resume_at = self._clock.now() + _PAUSE
                 logger.warning("too many requests: no other for a minute")
-                raise Unreachable("Lichess asks for a pause") from None
+                raise Unreachable(f"{url} asks for a pause (status {status})") from None
             if status >= 500:
-                raise Unreachable(f"Lichess fails with status {status}") from None
-            raise Refused(status, _explanation(error)) from None
+                raise Unreachable(f"{url} fails: {_explanation(error)} (status {status})") from None
+            raise Refused(status, _explanation(error), url) from None
         except Exception as error:  # no connection, or an answer that berserk cannot read
-            raise Unreachable(f"no answer from Lichess ({_kind(error)})") from None
+            url = self._session.address() or self._url
+            raise Unreachable(f"no valid answer from {url}: {reason_of(error)}") from None
 
     def _pause(self) -> None:
         """Wait until requests are allowed again."""
@@ -205,14 +207,24 @@ class _Session(requests.Session):
         super().__init__()
         self.auth = _Bearer(token)
         self._connect, self._answer, self._silence = timeouts
+        self._last = threading.local()  # requests of several threads go on at once
         self.headers["User-Agent"] = f"knightadder/{__version__}"
         for scheme in ("http://", "https://"):
             self.mount(scheme, HTTPAdapter(pool_maxsize=_MOST_CONNECTIONS))
 
     def send(self, request: requests.PreparedRequest, **kwargs: Any) -> requests.Response:
         """Send a request."""
+        self._last.url = request.url
         kwargs["timeout"] = self._connect, self._silence if kwargs.get("stream") else self._answer
         return super().send(request, **kwargs)
+
+    def address(self) -> str:
+        """Return the address of this thread's last request; empty if none was sent since `forget_address`."""
+        return getattr(self._last, "url", None) or ""
+
+    def forget_address(self) -> None:
+        """Forget the address of this thread's last request."""
+        self._last.url = ""
 
 
 class _Bearer(AuthBase):
@@ -231,8 +243,3 @@ def _explanation(error: ResponseError) -> str:
     cause = error.cause
     text = cause.get("error") if isinstance(cause, dict) else None
     return str(text or error.reason or "no reason given")
-
-
-def _kind(error: Exception) -> str:
-    """Name the innermost error, because berserk wraps those of requests."""
-    return type(getattr(error, "error", error)).__name__

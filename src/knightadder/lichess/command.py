@@ -116,7 +116,7 @@ def run(arguments: argparse.Namespace) -> int:
             account = lichess.account()
         except Refused as error:
             if error.status == _UNAUTHORIZED:
-                raise OptionError("Lichess does not accept the token; it needs the scope bot:play") from None
+                raise OptionError(f"{settings.url} does not accept the token; it needs the scope bot:play") from None
             raise
         lichess.introduce(str(account["username"]))
         if arguments.upgrade:

@@ -12,12 +12,30 @@ class Refused(EngineError):
         The HTTP status, 400 to 499.
     reason : str
         The server's explanation.
+    url : str
+        The address of the request.
     """
 
-    def __init__(self, status: int, reason: str) -> None:
-        super().__init__(f"Lichess refuses: {reason} (status {status})")
+    def __init__(self, status: int, reason: str, url: str) -> None:
+        super().__init__(f"{url} is refused: {reason} (status {status})")
         self.status = status
 
 
 class Unreachable(EngineError):
     """The server gave no valid answer; whether it carried out the request is unknown."""
+
+
+def reason_of(error: BaseException) -> str:
+    """Return why a request has failed, in the words of the system: ``Connection refused``.
+
+    The libraries wrap its error several times: berserk that of requests, requests that of urllib3, and so on.
+    """
+    seen = [error]
+    while True:
+        inner = (*(getattr(error, name, None) for name in ("error", "reason")), *error.args, error.__cause__)
+        found = next((each for each in inner if isinstance(each, BaseException) and each not in seen), None)
+        if found is None:
+            words = str(getattr(error, "strerror", None) or error).split()
+            return " ".join(words) or type(error).__name__
+        error = found
+        seen.append(error)

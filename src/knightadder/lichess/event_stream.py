@@ -11,7 +11,7 @@ import requests
 import urllib3
 from berserk.formats import FormatHandler
 
-from knightadder.lichess.errors import Refused, Unreachable
+from knightadder.lichess.errors import Refused, Unreachable, reason_of
 from knightadder.lichess.waiting import Backoff, Timer
 
 Json: TypeAlias = dict[str, Any]
@@ -25,10 +25,17 @@ _MOST_WAIT = 15.0  # seconds; no longer, because game clocks may be running
 
 
 class EventStream:
-    """One connection: an iterator over its events, which ends with the connection."""
+    """One connection: an iterator over its events, which ends with the connection.
+
+    Attributes
+    ----------
+    url : str
+        Its address.
+    """
 
     def __init__(self, response: requests.Response) -> None:
         self._response = response
+        self.url = response.url
 
     def __iter__(self) -> Iterator[Json]:
         """Yield the events as they come.
@@ -46,9 +53,9 @@ class EventStream:
                         raise ValueError("no object")
                     yield event
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, AttributeError) as error:
-            raise Unreachable(f"the stream has dropped ({type(error).__name__})") from None
+            raise Unreachable(f"{self.url} has dropped: {reason_of(error)}") from None
         except (ValueError, RecursionError):  # from JSON or its encoding
-            raise Unreachable("the stream has a line that is no event") from None
+            raise Unreachable(f"{self.url} has a line that is no event") from None
         finally:
             self._response.close()
 
@@ -142,8 +149,7 @@ class Follower:
         while not self._closed.is_set():
             opened, self._events = self._clock.now(), 0
             try:
-                self._read()
-                reason = "the stream has ended"
+                reason = f"{self._read()} has ended"
             except Unreachable as error:
                 reason = str(error)
             except Refused as error:
@@ -160,8 +166,8 @@ class Follower:
                 logger.info("%s: %s; again in %.1f s", self._name, reason, seconds)
                 self._clock.wait(self._closed, seconds)
 
-    def _read(self) -> None:
-        """Read one connection until it ends."""
+    def _read(self) -> str:
+        """Read one connection until it ends, and return its address."""
         with self._lock:
             self._attempt += 1
             number = self._attempt
@@ -169,7 +175,7 @@ class Follower:
         with self._lock:
             if number <= self._dropped or self._closed.is_set():
                 stream.close()
-                return
+                return stream.url
             self._stream = stream
         try:
             for event in stream:
@@ -180,3 +186,4 @@ class Follower:
         finally:
             with self._lock:
                 self._stream = None
+        return stream.url
