@@ -1,10 +1,15 @@
 """Games of the engine against itself: their results, and that they depend on the parameters and nothing else."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from knightadder.core.native.loading import load
 from knightadder.core.search.parameters import PARAMETERS
+from knightadder.engine.info import Bound, Info, Result, Score
 from knightadder.workshop import selfplay as module
+from knightadder.workshop.match.clock import TimeControl
 from knightadder.workshop.openings import BookLine, load_book
 from knightadder.workshop.selfplay import (
     DRAW,
@@ -28,7 +33,7 @@ def compiled():
 
 @pytest.fixture(scope="module")
 def selfplay():
-    return SelfPlay(nodes=500, megabytes=1)
+    return SelfPlay(500, megabytes=1)
 
 
 @pytest.fixture
@@ -83,11 +88,100 @@ def test_nothing_is_kept_from_game_to_game(selfplay, short_games, monkeypatch):
     assert scores[: rounds[1]] == scores[rounds[2] :]
 
 
-def test_a_stopped_player_plays_no_more():
-    selfplay = SelfPlay(200, 1)
+@pytest.mark.parametrize("limit", [200, TimeControl(60, 1)])
+def test_a_stopped_player_plays_no_more(limit):
+    selfplay = SelfPlay(limit, 1)
     selfplay.stop()
     with pytest.raises(StoppedError):
         selfplay.play_pair(BookLine(), {}, {})
+
+
+# --- clocks --------------------------------------------------------------------------------------------------------
+
+
+def test_games_with_a_clock_have_the_results_of_chess():
+    selfplay = SelfPlay(TimeControl(3600), megabytes=1)
+    assert selfplay.play_pair(BookLine(MATE_IN_ONE), {}, {}) == (WIN, LOSS)
+    assert selfplay.play_pair(BookLine("7k/R7/5K2/8/8/8/8/8 w - - 99 80"), {}, {}) == (DRAW, DRAW)
+
+
+class _ScriptedSearch:
+    """A search that takes so many seconds by the injected clock, and finds the first legal move."""
+
+    limits, seconds, stopped, now, score = [], [], [], 0.0, Score(cp=0)
+
+    def __init__(self, tables, workers, table, tablebases, game, limits, options, random, report, done):
+        self.limits.append((game.side_to_move, limits))
+        self._done, self._best = done, game.legal_moves_uci()[0]
+        self.thread = threading.Thread(target=self._run)
+
+    def start(self):
+        self.thread.start()
+
+    def stop(self):
+        self.stopped.append(True)
+
+    def _run(self):
+        type(self).now += self.seconds[len(self.limits) - 1]
+        info = Info(1, 1, 1, self.score, Bound.EXACT, None, 1, 1, 0, 0, 0, (self._best,))
+        self._done(Result(self._best, None, info))
+
+
+@pytest.fixture
+def scripted(monkeypatch):
+    """Let searches be scripted, and the time be what they say."""
+
+    class Script(_ScriptedSearch):
+        limits, seconds, stopped, now = [], [], [], 100.0
+
+    monkeypatch.setattr(module, "Search", Script)
+    monkeypatch.setattr(module, "perf_counter", lambda: Script.now)
+    return Script
+
+
+def test_the_clock_runs_and_a_flag_that_falls_loses(scripted):
+    # White's moves take 2, 3.5, 1 and 20 seconds; Black's always 1.
+    scripted.seconds = [2, 1, 3.5, 1, 1, 1, 20]
+    selfplay = SelfPlay(TimeControl(10, 1, 3), megabytes=1)
+    assert selfplay._play(BookLine(), selfplay._sides) == LOSS
+    white = [(limits.wtime, limits.winc, limits.movestogo) for side, limits in scripted.limits if side == 0]
+    black = [(limits.btime, limits.binc, limits.movestogo) for side, limits in scripted.limits if side == 1]
+    assert white == [(10_000, 1000, 3), (9_000, 1000, 2), (6_500, 1000, 1), (16_500, 1000, 3)]
+    assert black == [(10_000, 1000, 3), (10_000, 1000, 2), (10_000, 1000, 1)]
+
+
+def test_black_s_flag_can_fall_too(scripted):
+    scripted.seconds = [1, 10.04, 1, 11]  # the first is within the margin
+    selfplay = SelfPlay(TimeControl(10, 1), megabytes=1)
+    assert selfplay._play(BookLine(), selfplay._sides) == WIN
+
+
+@pytest.mark.parametrize(("score", "winner"), [(Score(mate=3), WIN), (Score(mate=-3), LOSS), (Score(cp=1500), WIN)])
+def test_mates_count_when_a_game_with_a_clock_is_adjudicated(scripted, monkeypatch, score, winner):
+    class Searches(scripted):
+        def __init__(self, tables, workers, table, tablebases, game, *rest):
+            super().__init__(tables, workers, table, tablebases, game, *rest)
+            # The other side agrees: its score is the opposite one.
+            opposite = Score(cp=-score.cp) if score.mate is None else Score(mate=-score.mate)
+            self.score = opposite if game.side_to_move else score
+
+    Searches.seconds = [0] * 100
+    monkeypatch.setattr(module, "Search", Searches)
+    selfplay = SelfPlay(TimeControl(10), megabytes=1)
+    assert selfplay._play(BookLine(), selfplay._sides) == winner
+    assert len(scripted.limits) == 5
+
+
+def test_a_game_with_a_clock_can_be_aborted_while_it_thinks():
+    selfplay = SelfPlay(TimeControl(100_000), 1)
+    with ThreadPoolExecutor(1) as threads:
+        game = threads.submit(selfplay.play_pair, BookLine(), {}, {})
+        selfplay.stop()
+        with pytest.raises(StoppedError):
+            game.result(600)
+
+
+# --- adjudication --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

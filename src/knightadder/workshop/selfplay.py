@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from random import Random
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from knightadder.core.layout import MAX_DEPTH, WORKER
 from knightadder.core.native.memory import zeroed_bytes
-from knightadder.engine.deepening import Deepening, Line, Root
+from knightadder.engine.deepening import Deepening, Root
 from knightadder.engine.ending import Ending
 from knightadder.engine.evaluator import Evaluator
 from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable
+from knightadder.engine.info import Result
+from knightadder.engine.limits import Limits
+from knightadder.engine.options import Options
+from knightadder.engine.search import Search
 from knightadder.engine.settlement import stayed_within
+from knightadder.engine.tablebases.registry import Tablebases
+from knightadder.workshop.match.clock import Allowance, SideClock, TimeControl
 
 if TYPE_CHECKING:
     from knightadder.workshop.openings import BookLine
@@ -28,6 +37,10 @@ RESIGN_SCORE, RESIGN_PLIES = 1000, 5
 DRAW_SCORE, DRAW_PLIES = 8, 12
 DRAW_FROM = 80  # plies of the game, including its opening
 
+_STOP_SECONDS = 0.2  # how late a search with a clock may notice that its game is aborted
+
+MATE_SCORE = 30_000  # centipawns that stand for a mate, far beyond `RESIGN_SCORE`
+
 
 class StoppedError(Exception):
     """A game was aborted."""
@@ -36,12 +49,12 @@ class StoppedError(Exception):
 class SelfPlay:
     """Plays one game after the other.
 
-    Nothing is kept from game to game, so the same parameters give the same games.
+    Nothing is kept from game to game, so the same parameters give the same games if the limit is a number of nodes.
 
     Parameters
     ----------
-    nodes : int
-        Nodes searched for each move.
+    limit : int or TimeControl
+        Nodes searched for each move, or the clock of each side, which loses when its flag falls.
     megabytes : int
         Size of each side's hash table.
 
@@ -51,10 +64,11 @@ class SelfPlay:
         If the machine has too little memory.
     """
 
-    def __init__(self, nodes: int, megabytes: int) -> None:
-        self._nodes = nodes
+    def __init__(self, limit: int | TimeControl, megabytes: int) -> None:
         self._stop = np.zeros(1, np.uint64)
-        self._sides = [_Side(megabytes) for _ in range(2)]
+        self._sides: list[_Side] = [
+            _NodesSide(megabytes, limit) if isinstance(limit, int) else _ClockSide(megabytes, limit) for _ in range(2)
+        ]
         self._game = Game(self._sides[0].tables)  # the rules do not depend on the parameters
 
     def stop(self) -> None:
@@ -98,17 +112,20 @@ class SelfPlay:
             if result is not None:
                 return result
             mover = game.side_to_move
-            line = sides[mover].search(game, game.legal_moves(), self._nodes, self._stop)
+            answer = sides[mover].think(game, self._stop)
             if self._stop[0]:
                 raise StoppedError
-            scores.append(-line.score if mover else line.score)
-            game.push(line.moves[0])
+            if answer is None:  # its flag has fallen
+                return WIN if mover else LOSS
+            move, score = answer
+            scores.append(-score if mover else score)
+            game.push(move)
         if ending is not Ending.CHECKMATE:
             return DRAW
         return WIN if game.side_to_move else LOSS
 
 
-class _Side:
+class _Side(ABC):
     """The state of a player: parameters, a hash table, and what its search learns in a game."""
 
     def __init__(self, megabytes: int) -> None:
@@ -126,14 +143,85 @@ class _Side:
         self._table.clear(threads=1)
         self._memory.fill(0)
 
-    def search(self, game: Game, moves: Sequence[int], nodes: int, stop: np.ndarray) -> Line:
-        """Return the line of the best of these moves."""
+    @abstractmethod
+    def think(self, game: Game, stop: np.ndarray) -> tuple[int, int] | None:
+        """Return the best move, and its score in centipawns for the side to move; None if its flag has fallen.
+
+        Parameters
+        ----------
+        game : Game
+            The position, which is not the end of the game.
+        stop : array
+            Its item becomes 1 when the game is aborted; then anything may be returned.
+        """
+
+
+class _NodesSide(_Side):
+    """A player that searches so many nodes for each move."""
+
+    def __init__(self, megabytes: int, nodes: int) -> None:
+        super().__init__(megabytes)
+        self._nodes = nodes
+
+    def think(self, game: Game, stop: np.ndarray) -> tuple[int, int]:
         self._table.age()
-        deepening = Deepening(Root(self.tables, game, moves, self._table, stop), self._memory.view(WORKER)[0])
-        deepening.prepare(nodes)
+        root = Root(self.tables, game, game.legal_moves(), self._table, stop)
+        deepening = Deepening(root, self._memory.view(WORKER)[0])
+        deepening.prepare(self._nodes)
         for _ in deepening.iterations(MAX_DEPTH):
             pass
-        return deepening.line()
+        line = deepening.line()
+        return line.moves[0], line.score
+
+
+class _ClockSide(_Side):
+    """A player with a clock, which decides how long to think as in any game of the engine."""
+
+    def __init__(self, megabytes: int, control: TimeControl) -> None:
+        super().__init__(megabytes)
+        self._control = control
+        self._allowance = Allowance(control)
+        self._tablebases = Tablebases(self.tables)
+
+    def new_game(self) -> None:
+        super().new_game()
+        self._clock = SideClock(self._allowance)
+
+    def think(self, game: Game, stop: np.ndarray) -> tuple[int, int] | None:
+        left, increment = (round(1000 * seconds) for seconds in (self._clock.allowed or 0.0, self._control.increment))
+        limits = Limits(wtime=left, btime=left, winc=increment, binc=increment, movestogo=self._clock.moves_left)
+        results: list[Result] = []
+        started = perf_counter()
+        search = Search(
+            self.tables,
+            [self._memory.view(WORKER)[0]],
+            self._table,
+            self._tablebases,
+            game,
+            limits,
+            Options(),
+            Random(),
+            lambda info: None,
+            results.append,
+        )
+        search.start()
+        while not results and search.thread.is_alive():
+            search.thread.join(_STOP_SECONDS)
+            if stop[0]:
+                search.stop()
+        [result] = results
+        remaining = self._clock.charge(perf_counter() - started)
+        if remaining is not None and remaining < -self._allowance.margin:
+            return None
+        assert result.best_move is not None  # there are legal moves
+        score = result.info.score if result.info else None
+        if score is None:
+            value = 0
+        elif score.mate is None:
+            value = score.cp or 0
+        else:
+            value = MATE_SCORE if score.mate > 0 else -MATE_SCORE
+        return game.find(result.best_move), value
 
 
 def adjudicate(scores: Sequence[int], plies: int) -> int | None:

@@ -1,5 +1,6 @@
 """`knightadder tune spsa`: whole runs, going on from the state, and bad arguments."""
 
+import json
 import os
 import re
 import signal
@@ -129,6 +130,20 @@ def test_c_end_and_r_end_of_one_parameter(capsys, tmp_path, monkeypatch, short_g
         first: pytest.approx(2 * 0.1 * usual, abs=0.005),
         second: pytest.approx(2 * 0.5 * 2, abs=0.005),
     }
+
+
+def test_games_with_a_clock(capsys, tmp_path, short_games):
+    file = tmp_path / "state.jsonl"
+    status, out, _ = _run(capsys, "--iterations", 1, "--tc", "0:00.5+.01", "--hash", 1, "--state", file)
+    assert status == 0
+    assert "1 of 1 pairs" in out
+    assert json.loads(file.read_text().splitlines()[0])["tc"] == "0.5+0.01"
+    again = ["--iterations", 1, "--hash", 1, "--state", file]
+    for other, differing in ((["--tc", "1+0.01"], "tc"), (["--nodes", 60], "nodes, tc")):
+        status, _, err = _run(capsys, *again, *other)
+        assert status == 2
+        assert f"belongs to another run, with other {differing}: " in err
+    assert _run(capsys, *again, "--tc", "0.5+0.01")[:2] == (0, out[out.index("1 of 1 pairs") :])
 
 
 def test_a_picture_is_drawn_as_the_run_goes_on(capsys, tmp_path, monkeypatch, short_games):
@@ -264,6 +279,8 @@ def test_what_is_no_journal_is_refused(capsys, tmp_path, no_games, text):
         (["--openings", "games=1"], "--openings games=1: there is no key games; "),
         (["--state", "nowhere/state.json"], "cannot use nowhere/state.json: "),
         (["--state", "."], "cannot use .: "),
+        (["--tc", "8+"], "tc=8+: expected SECONDS"),
+        (["--tc", "8", "--cluster", "local:1"], "--tc is for games on this machine"),
         (["--r-end", "0"], "--r-end 0: expected a number above 0 up to 1"),
         (["--r-end", "nan"], "--r-end nan: expected a number above 0 up to 1"),
         (["--r-end", "late_moves=2"], "--r-end late_moves=2: expected a number above 0 up to 1"),
@@ -301,6 +318,7 @@ def test_too_large_a_hash_table(capsys):
     [
         [],
         ["--iterations", 0],
+        ["--iterations", 2, "--nodes", 5, "--tc", "8"],
         ["--iterations", 2, "--all", "--parameters", PARAMETERS[0].name],
     ],
 )

@@ -141,6 +141,11 @@ class SideClock:
             times.append(self._allowance.move_time)
         return min(times, default=None)
 
+    @property
+    def moves_left(self) -> int | None:
+        """Moves until the base time is added again; None if the time is for the whole game."""
+        return self._moves_left
+
     def reading(self, colour: str) -> str:
         """Return the UCI arguments that both sides receive, empty without a game clock; `colour` is ``w`` or ``b``."""
         control = self._allowance.time_control

@@ -23,6 +23,7 @@ from knightadder.executor import Pool, add_cluster, open_pool
 from knightadder.progress import progress
 from knightadder.runs import Closing, Journal, source_digest
 from knightadder.workshop.book_argument import add_openings, read_book
+from knightadder.workshop.match.clock import TimeControl
 
 if TYPE_CHECKING:
     from knightadder.core.search.parameters import Parameter
@@ -124,7 +125,9 @@ class Method(ABC):
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Declare the arguments of `run_method`."""
-    command.add_argument("--nodes", type=positive, default=20_000, metavar="N", help="nodes a move; 20000 by default")
+    limit = command.add_mutually_exclusive_group()
+    limit.add_argument("--nodes", type=positive, default=20_000, metavar="N", help="nodes a move; 20000 by default")
+    limit.add_argument("--tc", metavar="TC", help="a clock instead, such as 8+0.08 or 40/1:30; not with --cluster")
     where = command.add_mutually_exclusive_group()
     where.add_argument("--concurrency", type=positive, default=1, metavar="N", help="games at once; 1 by default")
     add_cluster(where)
@@ -176,10 +179,14 @@ def run_method(
     """
     if arguments.concurrency > AHEAD:
         raise OptionError(f"--concurrency {arguments.concurrency}: expected {AHEAD} or less")
+    if arguments.tc and arguments.cluster:
+        raise OptionError("--tc is for games on this machine: a cluster's machines differ in speed")
+    limit = TimeControl.parse(arguments.tc) if arguments.tc else int(arguments.nodes)
     book = read_book(arguments.openings)
     setup = {
         **about,
-        "nodes": arguments.nodes,
+        "nodes": None if arguments.tc else limit,
+        "tc": str(limit) if arguments.tc else None,  # None as in the states of runs before there was such a thing
         "hash": arguments.hash,
         "openings": [book.name, book.digest],
         "seed": arguments.seed,
@@ -189,7 +196,7 @@ def run_method(
     with Results(arguments.state, method, setup) as results:
         try:
             if method.trials:
-                _play(method, results, book, arguments, summary)
+                _play(method, results, book, limit, arguments, summary)
         except (KeyboardInterrupt, EngineError) as error:
             stopped = error
         if method.done:
@@ -211,12 +218,12 @@ class TrialPlayer:
     ----------
     names : sequence of str
         Names of the parameters whose values the trials have.
-    nodes, megabytes : int
+    limit, megabytes
         See `knightadder.workshop.selfplay.SelfPlay`.
     """
 
-    def __init__(self, names: Sequence[str], nodes: int, megabytes: int) -> None:
-        self._names, self._nodes, self._megabytes = names, nodes, megabytes
+    def __init__(self, names: Sequence[str], limit: int | TimeControl, megabytes: int) -> None:
+        self._names, self._limit, self._megabytes = names, limit, megabytes
         self._player: SelfPlay | None = None
         self._closed = False
 
@@ -230,7 +237,7 @@ class TrialPlayer:
             if self._player is None:
                 from knightadder.workshop.selfplay import SelfPlay
 
-                self._player = SelfPlay(self._nodes, self._megabytes)
+                self._player = SelfPlay(self._limit, self._megabytes)
             if self._closed:
                 self._player.stop()
             return bytes(1 + result for result in self._player.play_pair(opening, first, second))
@@ -258,7 +265,12 @@ class TrialPlayer:
 
 
 def _play(
-    method: Method, results: Results, book: Book, arguments: argparse.Namespace, summary: Callable[[], str]
+    method: Method,
+    results: Results,
+    book: Book,
+    limit: int | TimeControl,
+    arguments: argparse.Namespace,
+    summary: Callable[[], str],
 ) -> None:
     """Play all games that are missing."""
     book.check(method.total)
@@ -267,7 +279,7 @@ def _play(
 
     compile_core()  # before the playing processes start
 
-    player = TrialPlayer(method.names, arguments.nodes, arguments.hash)
+    player = TrialPlayer(method.names, limit, arguments.hash)
     with (
         open_pool(player, arguments.cluster, arguments.concurrency) as pool,
         _display(method, results, arguments.interval, summary, pool.place) as show,
