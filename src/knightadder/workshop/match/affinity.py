@@ -47,7 +47,7 @@ def share_processors(games: int, threads: int) -> list[tuple[int, ...]]:
     usable = sorted(os.sched_getaffinity(0), key=lambda processor: (_hardware_thread(processor), processor))
     wanted = games * threads
     if wanted > len(usable):
-        raise OptionError(f"--affinity: {games} games of {threads} threads need {wanted} processors, not {len(usable)}")
+        raise OptionError(f"--affinity: games times threads are {wanted}, and there are {len(usable)} processors")
     return [tuple(usable[first : first + threads]) for first in range(0, wanted, threads)]
 
 
