@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import json
+import socket
 from urllib.parse import urlsplit
 
 from tree_model import TreeModel
@@ -14,8 +15,8 @@ PATIENCE = 300  # seconds to wait before a test fails; long, since machines are 
 class Tab:
     """A tab; `position`, `game` and so on are what the server said last, and `tree` is the tree of moves."""
 
-    def __init__(self, socket):
-        self._socket = socket
+    def __init__(self, connection):
+        self._connection = connection
         self.newest = {}
         self.tree = TreeModel()
 
@@ -26,12 +27,16 @@ class Tab:
         self.send_text(json.dumps({"type": kind, **fields}))
 
     def send_text(self, text):
-        self._socket.send(text)
+        self._connection.send(text)
+
+    def lose_connection(self):
+        """Break the connection off, without a goodbye."""
+        self._connection.socket.shutdown(socket.SHUT_RDWR)
 
     def until(self, kind, holds=lambda message: True):
         """Read until a message of this type comes that fulfils the condition, and give it."""
         while True:
-            message = json.loads(self._socket.recv(PATIENCE))
+            message = json.loads(self._connection.recv(PATIENCE))
             self.newest[message["type"]] = message
             self.tree.take(message)
             if message["type"] == kind and holds(message):
@@ -65,19 +70,22 @@ class Tab:
         return [node["san"] for node in self.tree.nodes() if node["san"]]
 
 
-def connect_to(address, path="/socket", **options):
-    """Connect to the board of this address, with its token; options are those of websockets, such as another origin."""
+def connect_to(address, path="/socket", name="", **options):
+    """Connect to the board of this address, with its token; options are those of websockets, such as another origin.
+
+    A tab with a name can come back to its session after its connection is lost.
+    """
     place = urlsplit(address)
     options = {"origin": f"http://{place.netloc}", "max_size": None} | options
-    uri = f"ws://{place.netloc}{path}?{place.query}"
+    uri = f"ws://{place.netloc}{path}?{place.query}&tab={name}"
     return connect(uri, open_timeout=PATIENCE, ping_interval=None, **options)
 
 
 @contextlib.contextmanager
-def open_tab(server, wait=True):
+def open_tab(server, wait=True, name=""):
     """Open a tab, and wait for its engine."""
-    with connect_to(server.address) as socket:
-        tab = Tab(socket)
+    with connect_to(server.address, name=name) as connection:
+        tab = Tab(connection)
         if wait:
             tab.until("engine", lambda message: message["state"] != "loading")
         yield tab.settle()

@@ -1,5 +1,6 @@
 """Fixtures of the tests of the web board."""
 
+import re
 import threading
 
 import pytest
@@ -86,7 +87,7 @@ def open_page(browser, server):
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
         if sockets is not None:  # takes the page's connections
-            page.route_web_socket("**/socket", sockets)
+            page.route_web_socket(re.compile("/socket"), sockets)
         page.goto(server.address)
         page.wait_for_selector(
             "body[data-engine=ready] .piece", timeout=1000 * PATIENCE

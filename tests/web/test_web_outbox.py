@@ -8,7 +8,7 @@ from stand_in_engine import StandInEngine
 from starlette.websockets import WebSocketDisconnect
 
 from knightadder.web.outbox import Outbox
-from knightadder.web.server import serve_session
+from knightadder.web.tabs import End, Tab
 
 
 class SlowTab:
@@ -35,13 +35,13 @@ class SlowTab:
 def test_a_tab_that_does_not_read_is_not_answered():
     async def serve():
         tab = SlowTab([json.dumps({"type": "check_fen", "fen": str(number)}) for number in range(500)])
-        serving = asyncio.create_task(serve_session(tab, StandInEngine))
+        serving = asyncio.create_task(Tab(StandInEngine).serve(tab))
         await tab.blocked.wait()
         for _ in range(1000):  # what it could do now, it has then done
             await asyncio.sleep(0)
         assert tab.taken <= 1
         tab.reads.set()
-        await serving
+        assert await serving is End.GOODBYE
         return [message["fen"] for message in tab.read if message["type"] == "fen_checked"]
 
     assert asyncio.run(serve()) == [str(number) for number in range(500)]

@@ -44,7 +44,7 @@ def make_server(app: Starlette) -> uvicorn.Server:
             app,
             http=_Http,
             log_level="error",  # errors of clients do not concern the user
-            lifespan="off",
+            lifespan="on",  # at the end, the application closes engines that no connection uses
             backlog=MAX_IDLE,  # connections accepted at once before one of them can be closed
             ws_per_message_deflate=False,  # on one machine compression only takes time
             ws_max_size=4 * MAX_CHARACTERS,  # bytes; UTF-8 needs up to four per character

@@ -63,22 +63,35 @@ class Session:
     # --- from beginning to end -------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Send the current state to the page, and begin to load the engine."""
-        self._send({"type": "strength", "min": MIN_ELO, "max": MAX_ELO})
-        self._send({"type": "engine", "state": "loading"})
-        self._send(tree_view(self._tree))
-        self._go_on()
+        """Begin to load the engine, and send the current state to the page."""
         self._engine = load_in_thread(self._make_engine)
-        self._engine.add_done_callback(self._on_engine)
+        self._engine.add_done_callback(self._show_engine)
+        self.resume()
 
-    def _on_engine(self, loading: asyncio.Future[Engine]) -> None:
-        if loading.cancelled():
-            return
-        error = loading.exception()
-        if error is None:
-            self._send({"type": "engine", "state": "ready"})
+    async def pause(self) -> None:
+        """Stop the analysis while there is no page; a game and its clocks go on."""
+        if self._analysing and (self._game is None or not self._game.running):
+            await self._stop_work()
+
+    def resume(self) -> None:
+        """Send the current state to a page that knows nothing of it, and go on."""
+        assert self._engine is not None  # set by start(), which comes first
+        self._send({"type": "strength", "min": MIN_ELO, "max": MAX_ELO})
+        self._show_engine(self._engine)
+        self._send(tree_view(self._tree))
+        if self._work is None or self._work.done():
+            self._go_on()
         else:
-            self._send({"type": "engine", "state": "failed", "text": str(error)})
+            self._show_position()
+            self._show_game()
+
+    def _show_engine(self, loading: asyncio.Future[Engine]) -> None:
+        if not loading.done():
+            self._send({"type": "engine", "state": "loading"})
+        elif not loading.cancelled():
+            error = loading.exception()
+            failed = {"state": "failed", "text": str(error)}
+            self._send({"type": "engine", **({"state": "ready"} if error is None else failed)})
 
     async def handle(self, text: str) -> None:
         """Handle a message; if it is refused, the answer is an error and nothing changes."""

@@ -25,10 +25,11 @@ const tree = new Tree();
 let headers = {};
 let position = null;
 let game = null;
-let mode = "play";
+let mode = sessionStorage.getItem("mode") ?? "play";
 let heading = null; // the node that the page has asked for and the server has yet to show
-let restoring = sessionStorage.getItem("pgn"); // the game of this tab, after the page or the server is new
+let restoring = null; // the game of this tab, if the server no longer knows it
 let restored = false;
+let toastTimer = 0;
 
 startTheme(byId("theme"));
 const sound = new Sound(byId("sound"));
@@ -68,7 +69,10 @@ const transfer = new Transfer({
 socket.on("open", () => setEngineState("loading"));
 socket.on("closed", ({ reason }) => {
   setEngineState("failed", reason || "No connection to the server; trying again…");
-  restoring = sessionStorage.getItem("pgn"); // the server will know nothing of it
+  showProgress({ done: 0, all: 0 });
+});
+socket.on("session", ({ continued }) => {
+  restoring = continued ? null : sessionStorage.getItem("pgn");
 });
 socket.on("strength", (message) => setup.setStrengths(message));
 socket.on("engine", ({ state, text }) => setEngineState(state, text));
@@ -184,16 +188,16 @@ socket.on("games", (message) => {
   if (restored) goTo(tree.line(tree.root.id).at(-1).id);
   restored = false;
 });
-socket.on("progress", ({ done, all }) => {
-  byId("progress").hidden = done >= all;
-  byId("evaluate").disabled = done < all;
-  byId("progress").max = Math.max(all, 1);
-  byId("progress").value = done;
-});
+socket.on("progress", showProgress);
 
 // --- what the user does ---
 
 function playMove(move) {
+  if (mode === "play" && game && !game.running) {
+    board.refresh(); // the piece goes back
+    tell("The game is over: “Analyse the game” lets you try other moves, “New game” starts another");
+    return;
+  }
   socket.send("play", { node: position.node, move });
 }
 
@@ -306,6 +310,7 @@ for (const name of ["play", "analyse"]) {
 
 function choose(name) {
   mode = name;
+  sessionStorage.setItem("mode", mode);
   if (editor.isOpen) closeEditor();
   if (mode === "play" && position?.analysing) analyse(false);
   showPanels();
@@ -411,14 +416,26 @@ function announce(before, now) {
   sound.play(now.check ? "check" : captured ? "capture" : "move");
 }
 
-let toastTimer = 0;
+function showProgress({ done, all }) {
+  byId("progress").hidden = done >= all;
+  byId("evaluate").disabled = done < all;
+  byId("progress").max = Math.max(all, 1);
+  byId("progress").value = done;
+}
+
+/** Tell something that goes away with the next action, or by itself. */
 function tell(text) {
   const toast = byId("toast");
   toast.textContent = text[0].toUpperCase() + text.slice(1);
   toast.hidden = false;
   clearTimeout(toastTimer);
-  toastTimer = setTimeout(() => (toast.hidden = true), 5000);
+  toastTimer = setTimeout(hush, 5000);
 }
+
+function hush() {
+  byId("toast").hidden = true;
+}
+for (const action of ["pointerdown", "keydown", "wheel"]) addEventListener(action, hush, { capture: true, passive: true });
 
 showPanels();
 socket.connect();

@@ -1,0 +1,193 @@
+"""The open tabs: each has a session, which goes on for a while without a connection, for a tab that comes back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from enum import Enum, auto
+from typing import TYPE_CHECKING
+
+from starlette.websockets import WebSocket
+
+from knightadder.web.outbox import Outbox
+from knightadder.web.session import Session
+from knightadder.web.views import View
+
+if TYPE_CHECKING:
+    from knightadder.library.engine import Engine
+
+MAX_TABS = 12  # each has an engine of its own
+MAX_KEPT = 4  # of them without a connection; closing a tab looks like losing its connection
+KEPT_SECONDS = 600.0
+
+_LONGEST_ID = 64  # characters
+# WebSocket's close codes
+_NORMAL = 1000
+_TRY_AGAIN_LATER = 1013
+_TAKEN_OVER = 4001
+
+
+class End(Enum):
+    """How a connection has ended."""
+
+    LOST = auto()  # the tab may come back
+    GOODBYE = auto()  # it will not
+    REPLACED = auto()  # it has come back already
+
+
+class Tab:
+    """A session and its newest connection.
+
+    Parameters
+    ----------
+    make_engine : callable
+        Loads an engine for the session; called in a thread.
+    """
+
+    def __init__(self, make_engine: Callable[[], Engine]) -> None:
+        self.expiry: asyncio.TimerHandle | None = None  # set while there is no connection
+        self._outbox = Outbox()
+        self._session = Session(make_engine, self._put)
+        self._started = False
+        self._newest: WebSocket | None = None
+        self._sending: asyncio.Task[None] | None = None
+        self._replaced = asyncio.Event()
+        self._serving = asyncio.Lock()
+
+    def _put(self, view: View) -> None:
+        self._outbox.put(view)
+
+    async def serve(self, websocket: WebSocket) -> End:
+        """Answer the messages of a connection, one after the other, until it ends or a newer one takes its place.
+
+        Parameters
+        ----------
+        websocket : WebSocket
+            The connection, accepted. It takes the place of an older one, which the server may believe to be alive.
+
+        """
+        self._newest = websocket
+        self._replaced.set()
+        if self._sending is not None:
+            self._sending.cancel()  # an older connection may wait for a client that does not read
+        async with self._serving:
+            end = End.REPLACED
+            if self._newest is websocket:
+                self._replaced.clear()
+                end = await self._converse(websocket)
+        if self._newest is websocket:
+            return end
+        await websocket.close(_TAKEN_OVER, "the tab has another connection")
+        return End.REPLACED
+
+    async def _converse(self, websocket: WebSocket) -> End:
+        self._outbox = Outbox()
+        self._sending = asyncio.create_task(self._outbox.send_all(websocket))
+        try:
+            self._put({"type": "session", "continued": self._started})
+            if self._started:
+                self._session.resume()
+            else:
+                self._started = True
+                self._session.start()
+            return await self._answer(websocket)
+        finally:
+            self._sending.cancel()
+            await self._session.pause()
+
+    async def _answer(self, websocket: WebSocket) -> End:
+        replaced = asyncio.create_task(self._replaced.wait())
+        receiving = None
+        try:
+            while True:
+                receiving = asyncio.create_task(websocket.receive())
+                await asyncio.wait((receiving, replaced), return_when=asyncio.FIRST_COMPLETED)
+                if replaced.done():
+                    return End.REPLACED
+                message = receiving.result()
+                text = message.get("text")
+                if text is None:
+                    lost = message["type"] == "websocket.disconnect" and message.get("code") != _NORMAL
+                    return End.LOST if lost else End.GOODBYE  # or binary data, which our page never sends
+                await self._session.handle(text)
+                await self._outbox.empty()  # handles no further message of a tab that does not read
+        finally:
+            replaced.cancel()
+            if receiving is not None:
+                receiving.cancel()
+
+    async def close(self) -> None:
+        """End the session and its engine."""
+        await self._session.close()
+
+
+class Tabs:
+    """All tabs of a server.
+
+    Parameters
+    ----------
+    make_engine : callable
+        Loads an engine for a tab; called in a thread.
+    """
+
+    def __init__(self, make_engine: Callable[[], Engine]) -> None:
+        self._make_engine = make_engine
+        self._named: dict[str, Tab] = {}  # those that can come back; without a connection: in the order of their loss
+        self._open = 0  # a tab counts until its engine is closed
+
+    async def serve(self, websocket: WebSocket) -> None:
+        """Serve a connection until it ends; refuse it if there are too many tabs.
+
+        The parameter ``tab`` of its address names the tab: with the same name it can come back to its session.
+        """
+        await websocket.accept()
+        name = websocket.query_params.get("tab", "")[:_LONGEST_ID]
+        while name not in self._named and self._open >= MAX_TABS and (kept := self._kept()):
+            await self._end(kept[0])
+        tab = self._named.get(name)
+        if tab is None:
+            if self._open >= MAX_TABS:
+                await websocket.close(_TRY_AGAIN_LATER, f"there are {self._open} tabs already; close one")
+                return
+            self._open += 1
+            tab = Tab(self._make_engine)
+            if name:
+                self._named[name] = tab
+        elif tab.expiry is not None:
+            tab.expiry.cancel()
+            tab.expiry = None
+        end = End.GOODBYE
+        try:
+            end = await tab.serve(websocket)
+        finally:
+            if end is End.GOODBYE or (end is End.LOST and not name):
+                await self._end(tab)
+            elif end is End.LOST:
+                await self._keep(name, tab)
+
+    async def close(self) -> None:
+        """End the tabs that have no connection; call it when the server has ended the others."""
+        for tab in self._kept():
+            await self._end(tab)
+
+    def _kept(self) -> list[Tab]:
+        """Return the tabs without a connection; the first has been without one for the longest time."""
+        return [tab for tab in self._named.values() if tab.expiry is not None]
+
+    async def _keep(self, name: str, tab: Tab) -> None:
+        """Keep a tab that has lost its connection."""
+        self._named[name] = self._named.pop(name)
+        loop = asyncio.get_running_loop()
+        tab.expiry = loop.call_later(KEPT_SECONDS, lambda: loop.create_task(self._end(tab)))
+        for tab in self._kept()[:-MAX_KEPT]:
+            await self._end(tab)
+
+    async def _end(self, tab: Tab) -> None:
+        if tab.expiry is not None:
+            tab.expiry.cancel()
+        # At once, so that nobody comes back to it.
+        self._named = {name: each for name, each in self._named.items() if each is not tab}
+        try:
+            await tab.close()
+        finally:
+            self._open -= 1

@@ -1,0 +1,96 @@
+"""What a reload, a lost connection and the end of a game leave, in a browser."""
+
+import re
+
+from on_page import analyse_tab, click_move, drag_move, expect_moves, expect_piece, square, start_game
+from playwright.sync_api import expect
+
+
+def _expect_game_goes_on(engine, page):
+    expect_moves(page, "e4", "e5")
+    expect(page.locator("#player-top .name")).to_have_text("Knightadder (1600)")
+    expect(page.locator(".player .clock").last).to_have_class(re.compile("running"))
+    expect(page.locator("#game .status")).to_contain_text("Your move")
+    click_move(page, "g1", "f3")
+    expect_moves(page, "e4", "e5", "Nf3", "Nc6")
+    assert engine.options == {"UCI_LimitStrength": True, "UCI_Elo": 1600}
+
+
+def _start_game_with_clock(engine, page):
+    engine.script = ["e5", "Nc6"]
+    page.get_by_label("Clock").select_option("5 minutes + 3 s")
+    start_game(page)
+    click_move(page, "e2", "e4")
+    expect_moves(page, "e4", "e5")
+
+
+def test_a_running_game_survives_a_reload(engine, page):
+    _start_game_with_clock(engine, page)
+    page.reload()
+    _expect_game_goes_on(engine, page)
+
+
+def test_a_running_game_survives_a_lost_connection(engine, open_page):
+    sockets = []
+
+    def connect(socket):
+        sockets.append((socket, socket.connect_to_server()))
+
+    page = open_page(sockets=connect)
+    _start_game_with_clock(engine, page)
+    ours, servers = sockets[0]
+    servers.close(code=3000)
+    ours.close()
+    expect(page.locator("#engine-state")).to_contain_text("No connection")
+    page.clock.run_for(500)
+    expect(page.locator("#engine-state")).to_be_empty()
+    _expect_game_goes_on(engine, page)
+
+
+def test_black_is_below_after_a_reload(engine, page):
+    engine.script = ["d4"]
+    start_game(page, "Black")
+    expect_moves(page, "d4")
+    page.reload()
+    expect(page.locator("#board [data-square]").first).to_have_attribute("data-square", "h1")
+    expect_moves(page, "d4")
+
+
+def test_the_analysis_goes_on_after_a_reload(page):
+    analyse_tab(page)
+    click_move(page, "e2", "e4")
+    page.get_by_role("switch", name="Engine").click()
+    expect(page.locator("#lines li")).to_have_count(3)
+    page.reload()
+    expect(page.get_by_role("switch", name="Engine")).to_be_checked()
+    expect(page.locator("#lines li")).to_have_count(3)
+    expect_moves(page, "e4")
+
+
+def test_a_tab_that_is_duplicated_gets_a_session_of_its_own(engine, page):
+    click_move(page, "e2", "e4")
+    expect_moves(page, "e4")
+    assert page.evaluate("sessionStorage.getItem('tab')") is None  # what the browser would copy
+
+
+def test_no_piece_moves_after_the_end_of_a_game(engine, page):
+    engine.script = ["e5"]
+    start_game(page)
+    click_move(page, "e2", "e4")
+    expect_moves(page, "e4", "e5")
+    page.get_by_role("button", name="Resign").click()
+    page.get_by_role("button", name="Really resign?").click()
+    expect(page.locator("#game .status")).to_contain_text("You lost")
+    toast = page.get_by_role("alert")
+    drag_move(page, "d2", "d4")
+    expect(toast).to_contain_text("The game is over")
+    expect_piece(page, "d2", "P")
+    square(page, "g1").click()  # takes the message away
+    expect(toast).to_be_hidden()
+    page.get_by_label("Type a move").fill("Nf3")
+    page.keyboard.press("Enter")
+    expect(toast).to_contain_text("The game is over")
+    expect_moves(page, "e4", "e5")
+    page.get_by_role("button", name="Analyse the game").click()
+    drag_move(page, "d2", "d4")
+    expect_moves(page, "e4", "e5", "d4")

@@ -1,0 +1,132 @@
+"""Tabs that lose their connection, and come back to their session or stay away."""
+
+import pytest
+from board_server import BoardServer
+from board_tab import PATIENCE, open_tab
+from stand_in_engine import StandInEngine
+from websockets.exceptions import ConnectionClosed
+
+from knightadder.web import tabs
+
+
+@pytest.fixture
+def engines(server):
+    """Give the engines that the tabs get, in order; they are there once a tab asks for one."""
+    made = []
+
+    def make():
+        made.append(StandInEngine(["e5", "Nc6"]))
+        return made[-1]
+
+    server.make_engine = make
+    return made
+
+
+def _lose(tab):
+    """Break the connection off, and wait until this side has noticed."""
+    tab.lose_connection()
+    with pytest.raises(ConnectionClosed):
+        while True:
+            tab.until("error")
+
+
+def test_a_running_game_goes_on_where_the_connection_was_lost(server, engines):
+    with open_tab(server, name="one") as tab:
+        assert tab.session["continued"] is False
+        tab.ask("new_game", color="white", elo=1400, initial=3600, increment=7).play("e4", "e5")
+        before = tab.game["game"]["clock"]
+        _lose(tab)
+    with open_tab(server, name="one") as tab:
+        assert tab.session["continued"] is True
+        assert tab.sans == ["e4", "e5"] and tab.position["san"] == "e5"
+        game = tab.game["game"]
+        assert game["running"] and game["opponent"] == "Knightadder (1400)"
+        assert game["clock"]["running"] == "white" and game["clock"]["white"] <= before["white"]
+        assert game["clock"]["black"] == before["black"]
+        tab.play("Nf3", "Nc6")
+        assert engines[0].options == {"UCI_LimitStrength": True, "UCI_Elo": 1400} and len(engines) == 1
+
+
+def test_the_engine_moves_and_the_clock_runs_while_nobody_is_there(server, engine):
+    engine.endless = True
+    with open_tab(server, name="one") as tab:
+        tab.ask("new_game", color="black", initial=1)
+        _lose(tab)
+    with open_tab(server, name="one") as tab:
+        if tab.game["game"]["running"]:
+            tab.until("game", lambda message: not message["game"]["running"])
+        assert tab.game["game"]["reason"] == "White ran out of time"
+    assert engine.closed.wait(PATIENCE)
+
+
+def test_the_analysis_rests_while_nobody_is_there(server, engine):
+    with open_tab(server, name="one") as tab:
+        tab.send("analyse", on=True)
+        tab.until("lines")
+        _lose(tab)
+    with open_tab(server, name="one") as tab:
+        if "lines" not in tab.newest:
+            tab.until("lines")
+        assert tab.position["analysing"] and len(engine.searches) == 2
+
+
+def test_a_newer_connection_takes_the_place_of_one_that_seems_alive(server, engines):
+    with open_tab(server, name="one") as old:
+        old.play("e4")
+        with open_tab(server, name="one") as new:
+            assert new.sans == ["e4"]
+            with pytest.raises(ConnectionClosed) as end:
+                old.until("error")
+            assert end.value.rcvd.code == 4001
+            assert new.play("e5").sans == ["e4", "e5"]
+    assert len(engines) == 1 and engines[0].closed.wait(PATIENCE)
+
+
+def test_a_tab_that_says_goodbye_or_has_no_name_is_not_kept(server, engines):
+    with open_tab(server, name="one") as tab:
+        tab.play("e4")
+    assert engines[0].closed.wait(PATIENCE)
+    with open_tab(server) as tab:
+        tab.play("e4")
+        _lose(tab)
+    assert engines[1].closed.wait(PATIENCE)
+    for name in ("one", ""):
+        with open_tab(server, name=name) as tab:
+            assert tab.session["continued"] is False and tab.sans == []
+
+
+def test_a_tab_that_stays_away_is_ended(server, engine, monkeypatch):
+    monkeypatch.setattr(tabs, "KEPT_SECONDS", 0.0)
+    with open_tab(server, name="one") as tab:
+        _lose(tab)
+    assert engine.closed.wait(PATIENCE)
+    with open_tab(server, name="one") as tab:
+        assert tab.session["continued"] is False
+
+
+def test_only_so_many_tabs_are_kept(server, engines, monkeypatch):
+    monkeypatch.setattr(tabs, "MAX_KEPT", 2)
+    for name in "abc":
+        with open_tab(server, name=name) as tab:
+            _lose(tab)
+    assert engines[0].closed.wait(PATIENCE)
+    for name in "bc":
+        with open_tab(server, name=name) as tab:
+            assert tab.session["continued"] is True
+
+
+def test_tabs_that_are_kept_make_room_for_new_ones(server, engines, monkeypatch):
+    monkeypatch.setattr(tabs, "MAX_TABS", 1)
+    with open_tab(server, name="gone") as tab:
+        _lose(tab)
+    with open_tab(server, name="new") as tab:
+        assert tab.session["continued"] is False and engines[0].closed.is_set()
+
+
+def test_the_end_of_the_server_ends_what_is_kept():
+    engine = StandInEngine()
+    with BoardServer().running() as server:
+        server.make_engine = lambda: engine
+        with open_tab(server, name="one") as tab:
+            _lose(tab)
+    assert engine.closed.is_set()
