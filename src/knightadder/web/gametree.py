@@ -6,12 +6,13 @@ so that the page can refer to them, and caches facts that python-chess would com
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import chess
 import chess.engine
 import chess.pgn
+import chess.svg
 
 from knightadder.library.scores import score_text
 from knightadder.openings import Opening, find_opening
@@ -117,6 +118,21 @@ class GameTree:
         except ValueError:  # a number of thousands of digits
             return None
 
+    def shapes(self, node: chess.pgn.GameNode) -> list[str]:
+        """Return the arrows and circles of a node's comment: ``Gd2d4`` is a green arrow, ``Rd4`` a red circle.
+
+        The letters of the colours are those of PGN's ``[%cal]`` and ``[%csl]``: G, R, Y and B.
+        """
+        return [arrow.pgn() for arrow in node.arrows()] if "[%c" in node.comment else []
+
+    def set_shapes(self, node: chess.pgn.GameNode, shapes: Iterable[str]) -> None:
+        """Replace the arrows and circles of a node, written as `shapes` returns them; MessageError if one is none."""
+        try:
+            arrows = [chess.svg.Arrow.from_pgn(shape) for shape in shapes]
+        except ValueError:
+            raise MessageError("that is no arrow and no circle") from None
+        node.set_arrows(arrows)
+
     def play(self, move: chess.Move, node: chess.pgn.GameNode | None = None) -> chess.pgn.GameNode:
         """Play a legal move from a node, by default the cursor; show and return the new or existing node."""
         parent = self.cursor if node is None else node
@@ -177,6 +193,7 @@ class GameTree:
             "before": node.starting_comment,
             "comment": node.comment,
             "score": self.score(node),
+            "shapes": self.shapes(node),
         }
 
 

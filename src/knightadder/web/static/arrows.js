@@ -1,8 +1,10 @@
-// Arrows on the board: the first moves of the lines of analysis, the best one the strongest.
+// Arrows and circles on the board: the first moves of the lines of analysis, the best one the strongest, and the shapes
+// of the game's comments.
 
 const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 0.16; // of a square
 const HEAD = 0.42;
+const RING = 0.06; // the width of a circle's line
 
 /**
  * Draw arrows anew.
@@ -14,21 +16,45 @@ const HEAD = 0.42;
 export function drawArrows(svg, arrows, place) {
   svg.replaceChildren();
   arrows.forEach(([from, to], rank) => {
-    const [x1, y1] = place(from).map((value) => value + 0.5);
-    const [x2, y2] = place(to).map((value) => value + 0.5);
-    const length = Math.hypot(x2 - x1, y2 - y1);
-    if (!length) return;
-    const scale = rank === 0 ? 1 : 0.7;
-    const [dx, dy] = [(x2 - x1) / length, (y2 - y1) / length];
-    const [bx, by] = [x2 - dx * HEAD * scale, y2 - dy * HEAD * scale];
-    const half = (HEAD * scale) / 2;
+    if (from === to) return;
     const group = element("g", { opacity: rank === 0 ? 0.85 : 0.5 / Math.sqrt(rank), "data-arrow": from + to });
-    group.append(
-      element("line", { x1, y1, x2: bx, y2: by, "stroke-width": WIDTH * scale }),
-      element("polygon", { points: `${x2},${y2} ${bx - dy * half},${by + dx * half} ${bx + dy * half},${by - dx * half}` }),
-    );
+    group.append(...arrow(place(from), place(to), rank === 0 ? 1 : 0.7));
     svg.prepend(group); // the best one is drawn last, over the others
   });
+}
+
+/**
+ * Draw shapes anew.
+ *
+ * @param {SVGElement} svg with a view box of 8 by 8 squares
+ * @param {string[]} shapes as in PGN: "Gd2d4" is a green arrow, "Rd4" a red circle
+ * @param {(square: string) => number[]} place gives column and row of a square
+ */
+export function drawShapes(svg, shapes, place) {
+  svg.replaceChildren(
+    ...shapes.map((shape) => {
+      const [from, to] = [shape.slice(1, 3), shape.slice(3)];
+      const group = element("g", { class: `shape ${shape[0]}`, "data-shape": shape });
+      group.append(...(to && to !== from ? arrow(place(from), place(to), 1) : [circle(place(from))]));
+      return group;
+    }),
+  );
+}
+
+function arrow(from, to, scale) {
+  const [x1, y1, x2, y2] = [...from, ...to].map((value) => value + 0.5);
+  const length = Math.hypot(x2 - x1, y2 - y1);
+  const [dx, dy] = [(x2 - x1) / length, (y2 - y1) / length];
+  const [bx, by] = [x2 - dx * HEAD * scale, y2 - dy * HEAD * scale];
+  const half = (HEAD * scale) / 2;
+  return [
+    element("line", { x1, y1, x2: bx, y2: by, "stroke-width": WIDTH * scale }),
+    element("polygon", { points: `${x2},${y2} ${bx - dy * half},${by + dx * half} ${bx + dy * half},${by - dx * half}` }),
+  ];
+}
+
+function circle([column, row]) {
+  return element("circle", { cx: column + 0.5, cy: row + 0.5, r: 0.5 - RING / 2, "stroke-width": RING });
 }
 
 function element(name, attributes) {

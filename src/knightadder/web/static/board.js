@@ -1,7 +1,7 @@
 // The board: squares and pieces, moved by drag, by two clicks, or from the keyboard. It knows no rules of chess:
 // which moves there are, the server says.
 
-import { drawArrows } from "./arrows.js";
+import { drawArrows, drawShapes } from "./arrows.js";
 import { askPromotion } from "./promotion.js";
 
 export const NAMES = { K: "king", Q: "queen", R: "rook", B: "bishop", N: "knight", P: "pawn" };
@@ -24,6 +24,7 @@ export class Board {
     this.flipped = false;
     this.position = { pieces: {}, legal: {}, promotions: [], last: null, check: null };
     this.arrows = [];
+    this.shapes = [];
     this.worths = {};
     this.shown = new Map(); // square -> {code, element} of the pieces as drawn
     this.selected = null;
@@ -33,10 +34,8 @@ export class Board {
     this.squares = element.appendChild(document.createElement("div"));
     this.squares.className = "squares";
     this.layer = element.appendChild(document.createElement("div"));
-    this.svg = element.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "svg"));
-    this.svg.setAttribute("class", "arrows");
-    this.svg.setAttribute("viewBox", "0 0 8 8");
-    this.svg.setAttribute("aria-hidden", "true");
+    this.svg = overlay(element, "arrows");
+    this.shapesSvg = overlay(element, "shapes");
     this.buildSquares();
     if (onMove) {
       element.addEventListener("pointerdown", (event) => this.pointerDown(event));
@@ -69,6 +68,12 @@ export class Board {
     drawArrows(this.svg, arrows, (square) => this.place(square));
   }
 
+  /** Show arrows and circles, as `drawShapes` takes them. */
+  setShapes(shapes) {
+    this.shapes = shapes;
+    drawShapes(this.shapesSvg, shapes, (square) => this.place(square));
+  }
+
   /** Show a text on each of these pieces, by square. */
   setWorths(worths) {
     this.worths = worths;
@@ -81,6 +86,7 @@ export class Board {
     for (const [square, piece] of this.shown) this.move(piece.element, square);
     this.refresh();
     this.setArrows(this.arrows);
+    this.setShapes(this.shapes);
   }
 
   /** Column and row of a square on the screen, from the top left. */
@@ -290,6 +296,15 @@ export class Board {
     event.preventDefault();
     event.stopPropagation(); // else the arrow keys would go through the moves as well
   }
+}
+
+/** Put a layer to draw in over the board. */
+function overlay(element, name) {
+  const svg = element.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "svg"));
+  svg.setAttribute("class", name);
+  svg.setAttribute("viewBox", "0 0 8 8");
+  svg.setAttribute("aria-hidden", "true");
+  return svg;
 }
 
 function coordinate(kind, text) {

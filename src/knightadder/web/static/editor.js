@@ -60,6 +60,7 @@ export class Editor {
       onDrag: (from, to) => this.drag(from, to),
     };
     this.board.setArrows([]);
+    this.board.setShapes([]);
     this.load(fen);
   }
 

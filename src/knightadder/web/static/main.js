@@ -354,6 +354,7 @@ function showMoves() {
 function showLine() {
   if (!position) return;
   moves.mark(position.node);
+  if (!editor.isOpen) board.setShapes(tree.get(position.node)?.shapes ?? []);
   if (!byId("graph-card").hidden) graph.render(tree.line(position.node), position.node);
   byId("promote").hidden = tree.isMain(position.node);
   byId("delete").disabled = position.node === tree.root.id;

@@ -2,7 +2,7 @@
 
 export class Tree {
   constructor() {
-    this.set([{ id: 0, parent: null, san: "", ply: 0, nags: [], before: "", comment: "", score: null }]);
+    this.set([{ id: 0, parent: null, san: "", ply: 0, nags: [], before: "", comment: "", score: null, shapes: [] }]);
   }
 
   /** Take the nodes, each after its parent, the children of a node in their order. */

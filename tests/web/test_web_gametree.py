@@ -1,0 +1,48 @@
+"""The tree of moves: arrows and circles, with python-chess as the oracle."""
+
+import io
+
+import chess
+import chess.pgn
+import pytest
+
+from knightadder.web.gametree import GameTree
+from knightadder.web.messages import MessageError
+from knightadder.web.pgn import load_pgn
+
+
+def _read_again(tree):
+    return chess.pgn.read_game(io.StringIO(str(tree.game)))
+
+
+def test_arrows_and_circles_of_comments_are_told():
+    pgn = "{ [%csl Ga1] [%cal Rb1c3,Yd2d4] start } 1. e4 { [%csl Be4,Rd5] [%eval 0.3] best } e5 { [%cal Xe2e4] } *"
+    tree = load_pgn(pgn).tree
+    game = _read_again(tree)
+    expected = [[arrow.pgn() for arrow in node.arrows()] for node in (game, *game.mainline())]
+    assert [row["shapes"] for row in tree.describe()] == expected
+    assert expected == [["Ga1", "Rb1c3", "Yd2d4"], ["Be4", "Rd5"], []]
+
+
+def test_arrows_and_circles_are_set_and_written():
+    tree = load_pgn("1. e4 { [%csl Ga1] [%eval 0.3] best } *").tree
+    node = tree.game.next()
+    tree.set_shapes(node, ["Gd2d4", "Rd4", "Yh1a8"])
+    assert tree.shapes(node) == ["Rd4", "Gd2d4", "Yh1a8"]  # circles come first in PGN
+    read = _read_again(tree).next()
+    assert [(arrow.color, arrow.tail, arrow.head) for arrow in read.arrows()] == [
+        ("red", chess.D4, chess.D4),
+        ("green", chess.D2, chess.D4),
+        ("yellow", chess.H1, chess.A8),
+    ]
+    assert read.eval().white() == chess.engine.Cp(30) and read.comment.endswith("best")
+    tree.set_shapes(node, [])
+    assert tree.shapes(node) == [] and _read_again(tree).next().comment.split() == ["[%eval", "0.3]", "best"]
+
+
+@pytest.mark.parametrize("shape", ["", "G", "Gd9", "Gd2d", "Gd2d4d5", "Pd2d4", "Gd2 d4"])
+def test_what_is_no_shape_is_refused(shape):
+    tree = GameTree()
+    with pytest.raises(MessageError):
+        tree.set_shapes(tree.game, ["Rd4", shape])
+    assert tree.shapes(tree.game) == []
