@@ -19,6 +19,8 @@ class StandInEngine:
     If `endless`, a search for a move goes on until it is stopped, as an analysis always does.
     """
 
+    line_length = 2  # plies
+
     def __init__(self, script=(), cp=20, endless=False):
         self.script = list(script)
         self.cp = cp
@@ -50,7 +52,7 @@ class StandInEngine:
         moves = sorted(board.legal_moves, key=chess.Move.uci)
         if limit is not None and self.script and not self.endless:
             moves = [board.parse_san(self.script.pop(0))]
-        infos = [_info(board, move, rank, self.cp) for rank, move in enumerate(moves[:multipv], 1)]
+        infos = [_info(board, move, rank, self.cp, self.line_length) for rank, move in enumerate(moves[:multipv], 1)]
         result = Result(moves[0].uci(), None, infos[0])
         stream = Stream(board.fen(), lambda: self._end(stream, result))
         for info in infos:
@@ -65,10 +67,14 @@ class StandInEngine:
             stream.finish(result)
 
 
-def _info(board, move, rank, cp):
+def _info(board, move, rank, cp, length):
     after = board.copy(stack=False)
     after.push(move)
-    reply = min(after.legal_moves, key=chess.Move.uci, default=None)
+    line = [move]
+    end = after.copy(stack=False)
+    while len(line) < length and any(end.legal_moves):
+        line.append(min(end.legal_moves, key=chess.Move.uci))
+        end.push(line[-1])
     return Info(
         depth=12,
         seldepth=20,
@@ -81,5 +87,5 @@ def _info(board, move, rank, cp):
         hashfull=42,
         tbhits=0,
         time_ms=500,
-        pv=(move.uci(),) if reply is None else (move.uci(), reply.uci()),
+        pv=tuple(each.uci() for each in line),
     )

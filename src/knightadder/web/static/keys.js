@@ -1,11 +1,11 @@
-// The keyboard: arrows through the moves, space for the engine, f to flip.
+// The keyboard: arrows through the moves, space for the engine, f to flip, Enter to type a move.
 
 /** @param {Object<string, () => void>} actions by the key that does them */
 export function startKeys(actions) {
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     if (event.target.closest("input:not([type=checkbox], [type=radio]), select, textarea")) return;
-    if (event.key === " " && event.target.closest("button, summary, input")) return; // it presses what has the focus
+    if ([" ", "Enter"].includes(event.key) && event.target.closest("button, summary, input")) return; // it presses what has the focus
     if (event.key.startsWith("Arrow") && event.target.closest("input")) return; // it goes through the choices
     const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (action) {

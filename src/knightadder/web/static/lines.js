@@ -14,7 +14,9 @@ export class Lines {
     this.board = new Board(elements.preview.querySelector(".board"), { label: "Preview of the line" });
     this.message = null; // as it is shown
     this.held = null; // what has come while the user is at the lines, which must not change under the pointer
+    this.whole = new Set(); // the ranks of the lines that are shown to their end
     this.lines.addEventListener("click", (event) => {
+      this.unfold(event.target.closest(".unfold"));
       this.clicked = [event.clientX, event.clientY];
       this.withMove(event, (moves) => actions.onPlay(this.message.node, moves));
     });
@@ -40,6 +42,7 @@ export class Lines {
   }
 
   clear() {
+    this.whole.clear();
     this.message = this.held = this.previewed = null;
     this.looking = false;
     this.preview.hidden = true;
@@ -73,10 +76,23 @@ export class Lines {
         button.dataset.line = index;
         button.dataset.move = i;
       });
-      row.append(score, moves);
+      const unfold = document.createElement("button");
+      unfold.className = "unfold";
+      unfold.textContent = "▾";
+      unfold.setAttribute("aria-label", "The whole line");
+      unfold.setAttribute("aria-expanded", String(this.whole.has(index)));
+      row.append(score, moves, unfold);
       return row;
     });
     this.lines.replaceChildren(...rows);
+  }
+
+  /** Show a line to its end, over several rows, or in one row again. */
+  unfold(button) {
+    if (!button) return;
+    const rank = [...this.lines.children].indexOf(button.parentNode);
+    if (!this.whole.delete(rank)) this.whole.add(rank);
+    button.setAttribute("aria-expanded", String(this.whole.has(rank)));
   }
 
   withMove(event, action) {

@@ -15,6 +15,8 @@ import { Sound } from "./sound.js";
 import { startTheme } from "./theme.js";
 import { Transfer } from "./transfer.js";
 import { Tree } from "./tree.js";
+import { TypedMove } from "./typed.js";
+import { Walk } from "./walk.js";
 import { Worths } from "./worths.js";
 
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -26,7 +28,6 @@ let headers = {};
 let position = null;
 let game = null;
 let mode = sessionStorage.getItem("mode") ?? "play";
-let heading = null; // the node that the page has asked for and the server has yet to show
 let restoring = null; // the game of this tab, if the server no longer knows it
 let restored = false;
 let toastTimer = 0;
@@ -39,8 +40,11 @@ const worths = new Worths({ button: byId("worths"), value: byId("static-value") 
   socket.send("worths", { node }),
 );
 const explorer = new Explorer(byId("explorer"), (node, move) => socket.send("play", { node, move }));
-const moves = new MoveList(byId("moves"), goTo);
-const graph = new Graph(byId("graph"), goTo);
+const typed = new TypedMove(byId("type-move"), playMove);
+const walk = new Walk(tree, { goTo, onChoose: showLine });
+walk.listen(byId("board"), () => !editor.isOpen);
+const moves = new MoveList(byId("moves"), (node) => walk.goTo(node));
+const graph = new Graph(byId("graph"), (node) => walk.goTo(node));
 const lines = new Lines(
   { lines: byId("lines"), readouts: byId("readouts"), score: byId("score"), preview: byId("preview") },
   {
@@ -77,7 +81,8 @@ socket.on("session", ({ continued }) => {
 socket.on("strength", (message) => setup.setStrengths(message));
 socket.on("engine", ({ state, text }) => setEngineState(state, text));
 socket.on("error", ({ text }) => {
-  heading = null;
+  if (position) walk.stay(position.node);
+  typed.refused();
   tell(text);
   board.refresh(); // a piece that was dropped goes back
 });
@@ -85,6 +90,7 @@ socket.on("notice", ({ text }) => tell(text));
 
 socket.on("tree", (message) => {
   tree.set(message.nodes);
+  walk.stay(tree.root.id);
   setHeaders(message.headers);
   if (restoring) {
     socket.send("load_pgn", { pgn: restoring });
@@ -134,7 +140,8 @@ function keep() {
 socket.on("position", (message) => {
   const before = position;
   position = message;
-  if (message.node === heading) heading = null;
+  walk.arrive(message.node);
+  typed.answered();
   if (editor.isOpen) return;
   board.set(message);
   if (before?.fen !== message.fen || before?.node !== message.node) {
@@ -185,7 +192,7 @@ socket.on("preview", (message) => lines.showPreview(message, board.flipped));
 socket.on("fen_checked", (message) => editor.checked(message));
 socket.on("games", (message) => {
   transfer.showGames(message);
-  if (restored) goTo(tree.line(tree.root.id).at(-1).id);
+  if (restored) walk.goTo(tree.line(tree.root.id).at(-1).id);
   restored = false;
 });
 socket.on("progress", showProgress);
@@ -195,6 +202,7 @@ socket.on("progress", showProgress);
 function playMove(move) {
   if (mode === "play" && game && !game.running) {
     board.refresh(); // the piece goes back
+    typed.refused();
     tell("The game is over: “Analyse the game” lets you try other moves, “New game” starts another");
     return;
   }
@@ -208,23 +216,17 @@ function startGame(fields) {
 
 function goTo(node) {
   if (editor.isOpen) closeEditor();
-  heading = node;
   socket.send("go_to", { node });
 }
 
-function step(to) {
-  const from = heading ?? position.node;
-  const line = tree.line(from);
-  const here = line.findIndex((node) => node.id === from);
-  const node = line[Math.min(Math.max(to(here, line.length - 1), 0), line.length - 1)];
-  if (node && node.id !== from) goTo(node.id);
-}
-
 const actions = {
-  ArrowLeft: () => step((here) => here - 1),
-  ArrowRight: () => step((here) => here + 1),
-  Home: () => step(() => 0),
-  End: () => step((_, end) => end),
+  ArrowLeft: () => walk.previous(),
+  ArrowRight: () => walk.next(),
+  ArrowUp: () => walk.up(),
+  ArrowDown: () => walk.down(),
+  Home: () => walk.first(),
+  End: () => walk.last(),
+  Enter: () => typed.focus(),
   f: () => flip(!board.flipped),
   " ": () => {
     if (mode === "analyse") analyse(!position.analysing);
@@ -291,13 +293,6 @@ function setResign(sure) {
   byId("resign").textContent = sure ? "Really resign?" : "Resign";
 }
 
-byId("type-move").addEventListener("submit", (event) => {
-  event.preventDefault();
-  const input = event.target.elements.move;
-  if (input.value.trim()) playMove(input.value.trim());
-  input.value = "";
-});
-
 for (const name of ["play", "analyse"]) {
   byId(`tab-${name}`).addEventListener("click", () => choose(name));
   byId(`tab-${name}`).addEventListener("keydown", (event) => {
@@ -353,7 +348,7 @@ function showMoves() {
 
 function showLine() {
   if (!position) return;
-  moves.mark(position.node);
+  moves.mark(position.node, walk.ahead);
   if (!editor.isOpen) board.setShapes(tree.get(position.node)?.shapes ?? []);
   if (!byId("graph-card").hidden) graph.render(tree.line(position.node), position.node);
   byId("promote").hidden = tree.isMain(position.node);

@@ -43,9 +43,11 @@ export class MoveList {
     this.element.replaceChildren(...rows);
   }
 
-  /** Mark the move that led to the position shown, and bring it into view. */
-  mark(id) {
+  /** Mark the move that led to the position shown, and bring it into view; mark the way on, if there are several. */
+  mark(id, ahead) {
     this.element.querySelector("[aria-current]")?.removeAttribute("aria-current");
+    this.element.querySelector(".ahead")?.classList.remove("ahead");
+    this.element.querySelector(`[data-node="${ahead}"]`)?.classList.add("ahead");
     const button = this.element.querySelector(`[data-node="${id}"]`);
     if (!button) {
       this.element.scrollTop = 0;

@@ -1,0 +1,102 @@
+// Walking through the moves, by keys, buttons and the wheel. Where the moves fork, ↑ and ↓ choose the way on.
+
+const NOTCH = 40; // pixels of scrolling for a move
+const LINE = 40; // pixels of a line, in which some browsers count
+
+export class Walk {
+  /**
+   * @param {import("./tree.js").Tree} tree
+   * @param {{goTo: (node: number) => void, onChoose: () => void}} actions `onChoose` is told of another way on
+   */
+  constructor(tree, actions) {
+    Object.assign(this, { tree, actions });
+    this.node = tree.root.id; // that is shown, or has been asked for
+    this.heading = null; // the node that has been asked for and is not shown yet
+    this.chosen = 0; // which child to go on to
+  }
+
+  /** Take the node that is shown now. */
+  arrive(node) {
+    if (this.heading === node) this.heading = null;
+    if (this.heading === null) this.set(node);
+  }
+
+  /** The server has refused to go on; what is shown is still this node. */
+  stay(node) {
+    this.heading = null;
+    this.set(node);
+  }
+
+  set(node) {
+    if (node !== this.node) this.chosen = 0;
+    this.node = node;
+  }
+
+  goTo(node) {
+    if (node === undefined || node === this.node) return;
+    this.set(node);
+    this.heading = node;
+    this.actions.goTo(node);
+  }
+
+  get way() {
+    return this.children[this.chosen] ?? this.children[0]; // one may have been deleted
+  }
+
+  get children() {
+    return this.tree.get(this.node)?.children ?? [];
+  }
+
+  /** The move that → goes to, if there are several. */
+  get ahead() {
+    return this.children.length > 1 ? this.way?.id : undefined;
+  }
+
+  first() {
+    this.goTo(this.tree.root.id);
+  }
+
+  previous() {
+    this.goTo(this.tree.get(this.node)?.parent ?? undefined);
+  }
+
+  next() {
+    this.goTo(this.way?.id);
+  }
+
+  last() {
+    this.goTo(this.tree.line(this.node).at(-1)?.id);
+  }
+
+  /** Choose the way on if the moves fork here; else go to the first or the last position. */
+  up() {
+    if (this.children.length > 1) this.choose(this.chosen - 1);
+    else this.first();
+  }
+
+  down() {
+    if (this.children.length > 1) this.choose(this.chosen + 1);
+    else this.last();
+  }
+
+  choose(index) {
+    this.chosen = Math.min(Math.max(index, 0), this.children.length - 1);
+    this.actions.onChoose();
+  }
+
+  /** Walk by the wheel over an element while `allowed`. */
+  listen(element, allowed) {
+    let turned = 0;
+    const turn = (event) => {
+      if (event.ctrlKey || !event.deltaY || !allowed()) return; // with Ctrl it enlarges the page
+      event.preventDefault();
+      const pixels = event.deltaY * (event.deltaMode ? LINE : 1);
+      turned = pixels * turned > 0 ? turned + pixels : pixels;
+      if (Math.abs(turned) < NOTCH) return;
+      if (turned > 0) this.next();
+      else this.previous();
+      turned = 0;
+    };
+    element.addEventListener("wheel", turn, { passive: false });
+  }
+}
