@@ -16,7 +16,8 @@ from knightadder.library.stream import Stream
 class StandInEngine:
     """Plays the moves of a script, then the first legal ones by name; an analysis ranks legal moves by name.
 
-    If `endless`, a search for a move goes on until it is stopped, as an analysis always does.
+    If `endless`, a search for a move goes on until it is stopped, as an analysis always does. If `held`, a
+    search for a move goes on until `release` is called.
     """
 
     line_length = 2  # plies
@@ -25,6 +26,8 @@ class StandInEngine:
         self.script = list(script)
         self.cp = cp
         self.endless = endless
+        self.held = False
+        self.release = None
         self.options = {}
         self.searches = []  # the FEN of each
         self.running = 0
@@ -57,8 +60,9 @@ class StandInEngine:
         stream = Stream(board.fen(), lambda: self._end(stream, result))
         for info in infos:
             stream.report(info)
-        if limit is not None and not self.endless:
-            self._end(stream, result)
+        self.release = lambda: self._end(stream, result)
+        if limit is not None and not self.endless and not self.held:
+            self.release()
         return stream
 
     def _end(self, stream, result):

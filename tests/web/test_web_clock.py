@@ -28,14 +28,14 @@ def test_only_the_side_to_move_loses_time(clock, time):
     clock.start(chess.WHITE)
     time.seconds += 10
     assert clock.remaining(chess.WHITE) == 50 and clock.remaining(chess.BLACK) == 60
-    clock.press()
+    assert clock.press() == 10
     time.seconds += 5
     assert clock.remaining(chess.WHITE) == 52 and clock.remaining(chess.BLACK) == 55
 
 
 def test_a_clock_that_stands_loses_nothing(clock, time):
     time.seconds += 10
-    clock.press()
+    assert clock.press() == 0
     assert clock.remaining(chess.WHITE) == 60 and clock.running is None
     clock.start(chess.BLACK)
     time.seconds += 1

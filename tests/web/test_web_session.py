@@ -202,7 +202,8 @@ def test_a_clock_runs_and_is_kept_in_the_game(engine, tab):
     tab.until("game", lambda message: message["game"] and message["game"]["clock"]["running"] == "white")
     tab.play("e4", "e5")
     assert tab.game["game"]["clock"]["running"] == "white"
-    assert tab.tree.pgn().count("[%clk") == 2 and '[TimeControl "3600+2"]' in tab.tree.pgn()
+    assert all(tab.tree.pgn().count(command) == 2 for command in ("[%clk", "[%emt"))
+    assert '[TimeControl "3600+2"]' in tab.tree.pgn()
 
 
 def test_a_clock_that_runs_out_ends_the_game(engine, tab):

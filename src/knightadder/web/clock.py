@@ -48,13 +48,23 @@ class ChessClock:
             self._seconds[self.running] = self.remaining(self.running)
             self.running = None
 
-    def press(self) -> None:
-        """End the move of the side whose clock runs: it gets the increment, and the other's clock runs."""
-        if self.running is not None:
-            color = self.running
-            self.stop()
-            self._seconds[color] += self.increment
-            self.start(not color)
+    def press(self) -> float:
+        """End the move of the side whose clock runs: it gets the increment, and the other's clock runs.
+
+        Returns
+        -------
+        float
+            The seconds that the move has taken; 0 if no clock runs.
+        """
+        if self.running is None:
+            return 0.0
+        color = self.running
+        before = self._seconds[color]
+        self.stop()
+        used = before - self._seconds[color]
+        self._seconds[color] += self.increment
+        self.start(not color)
+        return used
 
     def set(self, color: chess.Color, seconds: float) -> None:
         """Set this side's clock, for example after a move is taken back."""

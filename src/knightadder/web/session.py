@@ -173,7 +173,7 @@ class Session:
         if shown is not before and mover != game.user:
             self._tree.cursor = shown  # the user is looking at an earlier position
         if game.clock is not None:
-            game.clock.press()
+            self._tip.set_emt(game.clock.press())
             self._tip.set_clock(game.clock.remaining(mover))
         game.settle(self._tree.board(self._tip))
 
@@ -413,7 +413,8 @@ class Session:
     def _show_position(self) -> None:
         game, shown = self._game, self._tree.cursor
         movable = game is None or not game.running or (shown is self._tip and shown.turn() == game.user)
-        self._send({**position_view(self._tree, movable), "analysing": self._analysing})
+        premover = game.user if game is not None and game.running and shown is self._tip and not movable else None
+        self._send({**position_view(self._tree, movable, premover), "analysing": self._analysing})
 
     def _show_nodes(self, nodes: Iterable[chess.pgn.GameNode]) -> None:
         self._send(nodes_view(self._tree, nodes))

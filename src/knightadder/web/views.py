@@ -31,7 +31,7 @@ def nodes_view(tree: GameTree, nodes: Iterable[chess.pgn.GameNode]) -> View:
     return {"type": "nodes", "nodes": [tree.row(node) for node in nodes]}
 
 
-def position_view(tree: GameTree, movable: bool) -> View:
+def position_view(tree: GameTree, movable: bool, premover: chess.Color | None = None) -> View:
     """Describe the position of the tree's cursor.
 
     Parameters
@@ -40,6 +40,8 @@ def position_view(tree: GameTree, movable: bool) -> View:
         The tree.
     movable : bool
         Whether the user may move; if not, the legal moves are left out.
+    premover : chess.Color, optional
+        The side that may make a move in advance, while the other thinks.
     """
     board = tree.board(tree.cursor)
     outcome = outcome_of(board)
@@ -50,6 +52,7 @@ def position_view(tree: GameTree, movable: bool) -> View:
         **board_view(board),
         "san": tree.san(tree.cursor),
         **(moves_view(board) if movable else {"legal": {}, "promotions": []}),
+        "premoves": {} if premover is None else premoves_view(board, premover),
         "fen": board.fen(),
         "ply": board.ply(),
         "outcome": None if outcome is None else f"{reason_of(outcome)}, {outcome.result().replace('1/2', '½')}",
@@ -95,6 +98,31 @@ def legal_view(board: chess.Board) -> dict[str, dict[str, str]]:
             if square != move.from_square:
                 targets.setdefault(chess.square_name(square), board.uci(move))
     return legal
+
+
+def premoves_view(board: chess.Board, color: chess.Color) -> dict[str, dict[str, str]]:
+    """Return the moves that may become legal by the opponent's next move, as `legal_view` does.
+
+    They are the moves on an empty board, with both captures of a pawn, and the castling moves that are left.
+    """
+    own = board.copy(stack=False)
+    own.turn = color
+    moves: dict[str, dict[str, str]] = {}
+    for start in chess.SquareSet(own.occupied_co[color]):
+        kind = own.piece_type_at(start)
+        assert kind is not None
+        alone = chess.Board(None, chess960=own.chess960)
+        alone.turn = color
+        alone.set_piece_at(start, chess.Piece(kind, color))
+        goals = alone.attacks(start) | {move.to_square for move in alone.pseudo_legal_moves}
+        targets = {chess.square_name(goal): chess.square_name(start) + chess.square_name(goal) for goal in goals}
+        moves[chess.square_name(start)] = targets
+    king = own.king(color)
+    for rook in chess.SquareSet(own.clean_castling_rights() & own.occupied_co[color]):
+        castling = chess.Move(king or 0, rook)
+        for goal in (rook, _king_goal(castling)):
+            moves[chess.square_name(castling.from_square)].setdefault(chess.square_name(goal), own.uci(castling))
+    return moves
 
 
 def game_view(game: PlayedGame | None) -> View:

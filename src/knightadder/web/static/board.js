@@ -26,6 +26,7 @@ export class Board {
     this.arrows = [];
     this.shapes = [];
     this.worths = {};
+    this.premove = []; // the squares of a move made in advance
     this.shown = new Map(); // square -> {code, element} of the pieces as drawn
     this.selected = null;
     this.focused = "e2";
@@ -77,6 +78,12 @@ export class Board {
   /** Show a text on each of these pieces, by square. */
   setWorths(worths) {
     this.worths = worths;
+    this.refresh();
+  }
+
+  /** Mark the squares of a move that is made in advance; the piece stays where it is. */
+  setPremove(squares) {
+    this.premove = squares;
     this.refresh();
   }
 
@@ -161,6 +168,7 @@ export class Board {
       if (this.editing ? piece : this.position.legal[square]) classes.push("mine");
       if (last?.includes(square)) classes.push("last");
       if (check === square) classes.push("check");
+      if (this.premove.includes(square)) classes.push("premove");
       if (square === this.selected) classes.push("selected");
       if (square in targets) classes.push("target");
       cell.className = classes.join(" ");
@@ -168,6 +176,7 @@ export class Board {
       const parts = [square, piece ? pieceName(piece) : "empty"];
       if (this.worths[square]) parts.push(`worth ${this.worths[square]}`);
       if (check === square) parts.push("in check");
+      if (this.premove.includes(square)) parts.push("move made in advance");
       if (square === this.selected) parts.push("selected");
       if (square in targets) parts.push("can be moved to");
       cell.setAttribute("aria-label", parts.join(", "));

@@ -6,9 +6,11 @@ import { Explorer } from "./explorer.js";
 import { Graph } from "./graph.js";
 import { startKeys } from "./keys.js";
 import { Lines } from "./lines.js";
+import { materialOf } from "./material.js";
 import { MoveList } from "./moves.js";
 import { writePgn } from "./pgn.js";
 import { Players } from "./players.js";
+import { Premove } from "./premove.js";
 import { Setup } from "./setup.js";
 import { Socket } from "./socket.js";
 import { Sound } from "./sound.js";
@@ -35,7 +37,8 @@ let toastTimer = 0;
 startTheme(byId("theme"));
 const sound = new Sound(byId("sound"));
 const players = new Players(byId("player-top"), byId("player-bottom"));
-const board = new Board(byId("board"), { onMove: playMove });
+const board = new Board(byId("board"), { onMove: (move) => premove.take(move) || playMove(move) });
+const premove = new Premove(board, playMove);
 const worths = new Worths({ button: byId("worths"), value: byId("static-value") }, board, (node) =>
   socket.send("worths", { node }),
 );
@@ -143,7 +146,8 @@ socket.on("position", (message) => {
   walk.arrive(message.node);
   typed.answered();
   if (editor.isOpen) return;
-  board.set(message);
+  premove.show(message);
+  players.setMaterial(materialOf(headers.FEN ?? START, message.pieces));
   if (before?.fen !== message.fen || before?.node !== message.node) {
     lines.clear();
     announce(before, message);
@@ -277,7 +281,7 @@ byId("edit").addEventListener("click", () => {
 
 function closeEditor() {
   editor.close();
-  board.set(position);
+  premove.show(position);
   showPanels();
 }
 

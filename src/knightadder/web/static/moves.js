@@ -1,5 +1,6 @@
 // The list of moves: the main line in two columns, variations and comments between its rows.
 
+import { clockText } from "./players.js";
 import { moveNumber } from "./tree.js";
 
 const GLYPHS = { 1: "!", 2: "?", 3: "!!", 4: "??", 5: "!?", 6: "?!" };
@@ -92,8 +93,25 @@ function moveButton(node) {
   const glyphs = node.nags.map((nag) => GLYPHS[nag] ?? "").join("");
   const button = text("button", "move", node.san + glyphs);
   button.dataset.node = node.id;
-  if (node.score) button.title = node.score.text;
+  const [time, clock] = [seconds(node, "emt"), seconds(node, "clk")];
+  if (time !== null) button.dataset.time = timeText(time);
+  button.title = [
+    node.score?.text,
+    time !== null && `took ${timeText(time)}`,
+    clock !== null && `clock ${clockText(clock)}`,
+  ].filter(Boolean).join(", ");
   return button;
+}
+
+/** The seconds that a command of PGN, such as [%clk 0:04:59.5], tells in the comment on a move; null without it. */
+function seconds(node, command) {
+  const [, hours, minutes, rest] = node.comment.match(new RegExp(`\\[%${command} (\\d+):(\\d+):([\\d.]+)\\]`)) ?? [];
+  return rest === undefined ? null : Number(hours) * 3600 + Number(minutes) * 60 + Number(rest);
+}
+
+function timeText(time) {
+  if (time < 9.95) return `${time.toFixed(1)} s`;
+  return time < 59.5 ? `${time.toFixed(0)} s` : clockText(Math.round(time));
 }
 
 function aside(children) {

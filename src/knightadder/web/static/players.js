@@ -1,4 +1,6 @@
-// The names above and below the board, and the clocks, which go on between two messages of the server.
+// The names above and below the board, what each side has captured, and the clocks, which go on between two messages of the server.
+
+import { drawMaterial } from "./material.js";
 
 const LOW = 10; // seconds below which a clock is marked, and shows tenths
 
@@ -6,6 +8,7 @@ export class Players {
   constructor(top, bottom) {
     this.strips = [top, bottom];
     this.names = { white: "White", black: "Black" };
+    this.material = null;
     this.clock = null;
     this.flipped = false;
     setInterval(() => this.render(), 100);
@@ -22,15 +25,25 @@ export class Players {
     this.render();
   }
 
+  /** Take what each side has captured, as `materialOf` gives it. */
+  setMaterial(material) {
+    this.material = material;
+    this.strips.forEach((strip, index) => drawMaterial(strip.querySelector(".captured"), material[this.sides[index]]));
+  }
+
   flip(flipped) {
     this.flipped = flipped;
     this.render();
+    if (this.material) this.setMaterial(this.material);
+  }
+
+  get sides() {
+    return this.flipped ? ["white", "black"] : ["black", "white"];
   }
 
   render() {
-    const sides = this.flipped ? ["white", "black"] : ["black", "white"];
     this.strips.forEach((strip, index) => {
-      const side = sides[index];
+      const side = this.sides[index];
       strip.dataset.side = side;
       set(strip.querySelector(".name"), this.names[side]);
       const display = strip.querySelector(".clock");

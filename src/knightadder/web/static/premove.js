@@ -1,0 +1,38 @@
+// The move that the user makes while the engine thinks: it is played at once if it is then legal.
+
+export class Premove {
+  /**
+   * @param {import("./board.js").Board} board
+   * @param {(move: string) => void} play plays a legal move, in UCI's notation
+   */
+  constructor(board, play) {
+    Object.assign(this, { board, play });
+    this.possible = false;
+    this.move = null;
+    // Any press of a button cancels it; that of the right one does nothing else.
+    board.element.addEventListener("pointerdown", () => this.set(null), { capture: true });
+  }
+
+  /** Keep a move on the board, if it is made in advance. */
+  take(move) {
+    if (this.possible) this.set(move);
+    return this.possible;
+  }
+
+  set(move) {
+    if (!move && !this.move) return;
+    this.move = move;
+    this.board.setPremove(move ? [move.slice(0, 2), move.slice(2, 4)] : []);
+  }
+
+  /** Show a position: with the moves to make in advance where it is the engine's turn, else play what was made. */
+  show(position) {
+    this.possible = Object.keys(position.premoves).length > 0;
+    this.board.set(this.possible ? { ...position, legal: position.premoves, promotions: [] } : position);
+    if (this.possible || !this.move) return;
+    const { move } = this;
+    this.set(null);
+    const legal = Object.values(position.legal[move.slice(0, 2)] ?? {}).includes(move);
+    if (legal) this.play(move + (position.promotions.includes(move) ? "q" : ""));
+  }
+}

@@ -1,0 +1,76 @@
+"""Moves made in advance on the page, while the engine thinks."""
+
+import re
+
+import pytest
+from on_page import click_move, drag_move, expect_moves, expect_piece, set_up, square, start_game
+from playwright.sync_api import expect
+
+
+@pytest.fixture
+def thinking(engine, page):
+    """Give the page while the engine thinks about its answer to 1. e4, e5, until it is released."""
+    engine.script, engine.held = ["e5", "Nc6"], True
+    start_game(page)
+    click_move(page, "e2", "e4")
+    expect(page.locator("#game .status")).to_contain_text("Knightadder thinks")
+    return page
+
+
+def _expect_premove(page, *names):
+    expect(page.locator("#board .premove")).to_have_count(len(names))
+    for name in names:
+        expect(square(page, name)).to_have_class(re.compile(r"\bpremove\b"))
+
+
+def test_a_move_made_in_advance_is_played_once_the_engine_has_moved(engine, thinking):
+    drag_move(thinking, "g1", "f3")
+    _expect_premove(thinking, "g1", "f3")
+    expect_piece(thinking, "g1", "N")
+    engine.held = False
+    engine.release()
+    expect_moves(thinking, "e4", "e5", "Nf3", "Nc6")
+    _expect_premove(thinking)
+
+
+def test_a_move_that_has_become_illegal_is_dropped(engine, thinking):
+    click_move(thinking, "e4", "e5")
+    _expect_premove(thinking, "e4", "e5")
+    engine.release()
+    expect_moves(thinking, "e4", "e5")
+    _expect_premove(thinking)
+    expect(thinking.locator("#game .status")).to_contain_text("Your move")
+    expect(thinking.get_by_role("alert")).to_be_hidden()
+
+
+@pytest.mark.parametrize("button", ["left", "right"])
+def test_a_press_of_a_button_cancels_it(engine, thinking, button):
+    drag_move(thinking, "g1", "f3")
+    _expect_premove(thinking, "g1", "f3")
+    square(thinking, "f3").click(button=button)
+    _expect_premove(thinking)
+    engine.release()
+    expect_moves(thinking, "e4", "e5")
+
+
+def test_another_move_takes_its_place(engine, thinking):
+    drag_move(thinking, "g1", "f3")
+    drag_move(thinking, "b1", "c3")
+    _expect_premove(thinking, "b1", "c3")
+    engine.held = False
+    engine.release()
+    expect_moves(thinking, "e4", "e5", "Nc3", "Nc6")
+
+
+def test_a_pawn_becomes_a_queen(engine, page):
+    engine.script, engine.held = ["Kg8", "Kh7"], True
+    set_up(page, "7k/4P3/8/8/8/8/8/R3K3 w - - 0 1")
+    page.get_by_role("button", name="Play from here").click()
+    start_game(page)
+    click_move(page, "a1", "a2")
+    expect(page.locator("#game .status")).to_contain_text("Knightadder thinks")
+    click_move(page, "e7", "e8")
+    _expect_premove(page, "e7", "e8")
+    engine.held = False
+    engine.release()
+    expect_moves(page, "Ra2", "Kg8", "e8=Q+", "Kh7")
