@@ -17,17 +17,17 @@ import chess
 import chess.pgn
 
 from knightadder.engine.errors import EngineError
-from knightadder.engine.strength import DEFAULT_ELO, MAX_ELO, MIN_ELO
+from knightadder.engine.strength import MAX_ELO, MIN_ELO
 from knightadder.rules import outcome_of
 from knightadder.web import messages
 from knightadder.web.analysis import analyse, evaluate
 from knightadder.web.clock import ChessClock
 from knightadder.web.game import PlayedGame
 from knightadder.web.gametree import GameTree, board_from_fen, parse_line, parse_move, tree_of, tree_of_line
-from knightadder.web.loading import load_in_thread
 from knightadder.web.messages import Message, MessageError
 from knightadder.web.pgn import load_pgn
 from knightadder.web.views import View, board_view, game_view, nodes_view, position_view, tree_view, worths_view
+from knightadder.web.worker import Worker
 
 if TYPE_CHECKING:
     from knightadder.library.engine import Engine
@@ -47,51 +47,37 @@ class Session:
     """
 
     def __init__(self, make_engine: Callable[[], Engine], send: Callable[[View], None]) -> None:
-        self._make_engine = make_engine
         self._send = send
+        self._worker = Worker(make_engine, send)
         self._tree = GameTree()
         self._tip: chess.pgn.GameNode = self._tree.game  # the last move of the game against the engine
         self._game: PlayedGame | None = None
         self._analysing = False
         self._lines = 1
-        self._engine: asyncio.Future[Engine] | None = None
-        self._work: asyncio.Task[None] | None = None
-        self._fresh = True  # the engine has not been told yet that a new game begins
-        self._clearing: asyncio.Task[None] | None = None  # clears the state of earlier games in the engine
         self._flag: asyncio.TimerHandle | None = None
 
     # --- from beginning to end -------------------------------------------------------------------------------------
 
     def start(self) -> None:
         """Begin to load the engine, and send the current state to the page."""
-        self._engine = load_in_thread(self._make_engine)
-        self._engine.add_done_callback(self._show_engine)
+        self._worker.load()
         self.resume()
 
     async def pause(self) -> None:
         """Stop the analysis while there is no page; a game and its clocks go on."""
         if self._analysing and (self._game is None or not self._game.running):
-            await self._stop_work()
+            await self._worker.stop()
 
     def resume(self) -> None:
         """Send the current state to a page that knows nothing of it, and go on."""
-        assert self._engine is not None  # set by start(), which comes first
         self._send({"type": "strength", "min": MIN_ELO, "max": MAX_ELO})
-        self._show_engine(self._engine)
+        self._worker.show()
         self._send(tree_view(self._tree))
-        if self._work is None or self._work.done():
-            self._go_on()
-        else:
+        if self._worker.busy:
             self._show_position()
             self._show_game()
-
-    def _show_engine(self, loading: asyncio.Future[Engine]) -> None:
-        if not loading.done():
-            self._send({"type": "engine", "state": "loading"})
-        elif not loading.cancelled():
-            error = loading.exception()
-            failed = {"state": "failed", "text": str(error)}
-            self._send({"type": "engine", **({"state": "ready"} if error is None else failed)})
+        else:
+            self._go_on()
 
     async def handle(self, text: str) -> None:
         """Handle a message; if it is refused, the answer is an error and nothing changes."""
@@ -103,19 +89,9 @@ class Session:
 
     async def close(self) -> None:
         """Stop the search and end the engine."""
-        await self._stop_work()
         if self._flag is not None:
             self._flag.cancel()
-        engine, self._engine = self._engine, None
-        if engine is None:
-            return
-        if self._clearing is not None:
-            await asyncio.wait([self._clearing])
-        if engine.done():
-            if not engine.cancelled() and engine.exception() is None:
-                await asyncio.to_thread(engine.result().close)
-        else:  # the loading thread sees this and closes the engine
-            engine.cancel()
+        await self._worker.close()
 
     # --- playing ---------------------------------------------------------------------------------------------------
 
@@ -130,7 +106,7 @@ class Session:
             number = random.randrange(960) if message.number is None else message.number
             board = chess.Board() if message.start == "standard" else chess.Board.from_chess960_pos(number)
             tree = tree_of(board)
-        await self._stop_work()
+        await self._worker.stop()
         user = {"white": chess.WHITE, "black": chess.BLACK, "random": random.choice(chess.COLORS)}[message.color]
         clock = None if message.initial is None else ChessClock(message.initial, message.increment)
         game = PlayedGame(user, message.elo, clock, message.move_time, start_ply=board.ply())
@@ -142,7 +118,7 @@ class Session:
         view = await asyncio.to_thread(tree_view, tree)
         self._tree, self._tip, self._game = tree, tree.cursor, game
         self._analysing = False
-        self._fresh = True
+        self._worker.new_game()
         self._send(view)
         self._send({"type": "games", "titles": [], "index": 0})
         self._go_on()
@@ -153,12 +129,12 @@ class Session:
         move = parse_move(board, message.move)
         game = self._game
         if game is None or not game.running:
-            await self._stop_work()
+            await self._worker.stop()
             self._show_nodes([self._tree.play(move, node)])
         elif node is not self._tip or board.turn != game.user:
             raise MessageError("it is not your move")
         else:
-            await self._stop_work()
+            await self._worker.stop()
             game.draw_offered = False
             if not game.out_of_time(board):
                 self._make_move(game, move)
@@ -179,7 +155,7 @@ class Session:
 
     async def _go_on_playing(self, game: PlayedGame) -> None:
         """Start the clock once the engine is loaded, and let the engine move if it is its turn."""
-        engine = await self._ready_engine()
+        engine = await self._worker.ready(game.elo)
         board = self._tree.board(self._tip)
         if game.clock is not None and game.clock.running is None:
             game.clock.start(board.turn)
@@ -195,7 +171,7 @@ class Session:
             game.note_score(analysis.score, board.fullmove_number)
             self._tip.set_eval(analysis.score, analysis.best.depth)
             self._show_nodes([self._tip])
-        self._work = None  # the work is done: later actions must not wait for it
+        self._worker.leave()
         self._go_on()
 
     async def _take_back(self, _: messages.TakeBack) -> None:
@@ -208,7 +184,7 @@ class Session:
         before = node.parent
         if before is None or node.ply() <= game.start_ply:
             raise MessageError("there is no move of yours to take back")
-        await self._stop_work()
+        await self._worker.stop()
         self._delete_node(node)
         self._tree.cursor = self._tip = before
         game.resume_from(before)
@@ -216,7 +192,7 @@ class Session:
 
     async def _resign(self, _: messages.Resign) -> None:
         game = self._running()
-        await self._stop_work()
+        await self._worker.stop()
         game.resign()
         self._go_on()
 
@@ -225,7 +201,7 @@ class Session:
         if not game.accepts_draw():
             self._send({"type": "notice", "text": "Knightadder declines the draw"})
             return
-        await self._stop_work()
+        await self._worker.stop()
         game.finish("1/2-1/2", "Draw agreed")
         self._go_on()
 
@@ -243,7 +219,7 @@ class Session:
     async def _go_to(self, message: messages.GoTo) -> None:
         self._tree.cursor = self._tree.node(message.node)
         if self._analysing:
-            await self._stop_work()
+            await self._worker.stop()
             self._go_on()
         else:  # the engine's work does not depend on the node that is shown
             self._show_position()
@@ -252,7 +228,7 @@ class Session:
         self._refuse_in_game("no variations")
         node = self._tree.node(message.node)
         moves = parse_line(self._tree.board(node), message.moves)
-        await self._stop_work()
+        await self._worker.stop()
         line = []
         for move in moves:
             node = self._tree.play(move, node)
@@ -269,7 +245,7 @@ class Session:
     async def _delete(self, message: messages.Delete) -> None:
         self._refuse_in_game("no move can be deleted")
         node = self._tree.node(message.node)
-        await self._stop_work()
+        await self._worker.stop()
         self._delete_node(node)
         if self._tip not in self._tree:
             self._game = None  # its moves are gone
@@ -310,7 +286,7 @@ class Session:
     async def _set_tree(self, tree: GameTree, titles: Sequence[str] = (), index: int = 0) -> None:
         """Show another game, number `index` of the games with these titles."""
         view = await asyncio.to_thread(tree_view, tree)  # a long one takes a while
-        await self._stop_work()
+        await self._worker.stop()
         self._tree = tree
         self._game = None
         self._send(view)
@@ -322,32 +298,32 @@ class Session:
     async def _analyse(self, message: messages.Analyse) -> None:
         if message.on:
             self._refuse_in_game("no analysis")
-        await self._stop_work()
+        await self._worker.stop()
         self._analysing = message.on
         self._lines = message.lines
         self._go_on()
 
     async def _go_on_analysing(self) -> None:
-        await analyse(await self._ready_engine(), self._tree, self._lines, self._send)
+        await analyse(await self._worker.ready(), self._tree, self._lines, self._send)
 
     async def _evaluate(self, _: messages.Evaluate) -> None:
         self._refuse_in_game("no evaluation")
-        await self._stop_work()
+        await self._worker.stop()
         self._analysing = False
         self._go_on()
-        self._work = asyncio.create_task(self._guarded(self._evaluate_line))
+        self._worker.start(self._evaluate_line)
 
     async def _evaluate_line(self) -> None:
         nodes = self._tree.line()
         try:
-            await evaluate(await self._ready_engine(), self._tree, nodes, self._send)
+            await evaluate(await self._worker.ready(), self._tree, nodes, self._send)
         finally:
             self._send({"type": "progress", "done": len(nodes), "all": len(nodes)})
 
     async def _show_worths(self, message: messages.Worths) -> None:
         self._refuse_in_game("no evaluation")
         board = self._tree.board(self._tree.node(message.node))
-        if self._engine is None or not self._engine.done() or self._engine.exception() is not None:
+        if not self._worker.loaded:
             raise MessageError("the engine is not loaded")
         self._send(await asyncio.to_thread(worths_view, board))
 
@@ -360,36 +336,9 @@ class Session:
         self._watch_flag()
         game = self._game
         if game is not None and game.running:
-            self._work = asyncio.create_task(self._guarded(partial(self._go_on_playing, game)))
+            self._worker.start(partial(self._go_on_playing, game))
         elif self._analysing and outcome_of(self._tree.board(self._tree.cursor)) is None:
-            self._work = asyncio.create_task(self._guarded(self._go_on_analysing))
-
-    async def _guarded(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Run the engine's work, and send its errors to the page."""
-        try:
-            await work()
-        except EngineError as error:
-            self._send({"type": "error", "text": str(error)})
-
-    async def _stop_work(self) -> None:
-        """Stop the engine's work and wait for its end."""
-        work, self._work = self._work, None
-        if work is not None:
-            work.cancel()
-            await asyncio.wait([work])
-
-    async def _ready_engine(self) -> Engine:
-        """Return the engine, once it is loaded, set to the strength of the current game."""
-        assert self._engine is not None  # set by start(), which comes first
-        engine = await asyncio.shield(self._engine)
-        if self._fresh:
-            self._fresh = False
-            self._clearing = asyncio.create_task(asyncio.to_thread(engine.new_game))
-        if self._clearing is not None:  # even if that game has been given up meanwhile
-            await asyncio.shield(self._clearing)
-        elo = self._game.elo if self._game is not None and self._game.running else None
-        engine.configure({"UCI_LimitStrength": elo is not None, "UCI_Elo": DEFAULT_ELO if elo is None else elo})
-        return engine
+            self._worker.start(self._go_on_analysing)
 
     def _watch_flag(self) -> None:
         """Schedule a check for the moment when the running clock reaches zero."""
@@ -402,8 +351,8 @@ class Session:
             self._flag = asyncio.get_running_loop().call_later(left, self._look_at_flag, game)
 
     def _look_at_flag(self, game: PlayedGame) -> None:
-        if game.out_of_time(self._tree.board(self._tip)) and self._work is not None:
-            self._work.cancel()
+        if game.out_of_time(self._tree.board(self._tip)):
+            self._worker.cancel()
         self._show_position()
         self._show_game()
         self._watch_flag()

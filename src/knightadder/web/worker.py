@@ -1,0 +1,124 @@
+"""The engine of a tab: loaded in a thread, set for each search, with one piece of work at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from knightadder.engine.errors import EngineError
+from knightadder.engine.strength import DEFAULT_ELO
+from knightadder.web.loading import load_in_thread
+from knightadder.web.views import View
+
+if TYPE_CHECKING:
+    from knightadder.library.engine import Engine
+    from knightadder.library.options import Setting
+
+
+class Worker:
+    """An engine and its work.
+
+    Parameters
+    ----------
+    make_engine : callable
+        Loads an engine; called once, in a thread.
+    send : callable
+        Takes a message for the page; must not block.
+    """
+
+    def __init__(self, make_engine: Callable[[], Engine], send: Callable[[View], None]) -> None:
+        self._make_engine = make_engine
+        self._send = send
+        self._engine: asyncio.Future[Engine] | None = None
+        self._work: asyncio.Task[None] | None = None
+        self._fresh = True  # the engine has not been told yet that a new game begins
+        self._clearing: asyncio.Task[None] | None = None  # clears the state of earlier games in the engine
+        self._settings: dict[str, Setting] = {}  # that the engine has not been told yet
+
+    def load(self) -> None:
+        """Begin to load the engine."""
+        self._engine = load_in_thread(self._make_engine)
+        self._engine.add_done_callback(lambda _: self.show())
+
+    def show(self) -> None:
+        """Tell the page whether the engine is loaded."""
+        if self._engine is None or not self._engine.done():
+            self._send({"type": "engine", "state": "loading"})
+        elif not self._engine.cancelled():
+            error = self._engine.exception()
+            failed = {"state": "failed", "text": str(error)}
+            self._send({"type": "engine", **({"state": "ready"} if error is None else failed)})
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the engine has been loaded without an error."""
+        engine = self._engine
+        return engine is not None and engine.done() and not engine.cancelled() and engine.exception() is None
+
+    @property
+    def busy(self) -> bool:
+        """Whether there is work that has not ended."""
+        return self._work is not None and not self._work.done()
+
+    def new_game(self) -> None:
+        """Let the engine forget earlier games before its next search."""
+        self._fresh = True
+
+    def configure(self, settings: dict[str, Setting]) -> None:
+        """Set UCI options before the engine's next search."""
+        self._settings = {**self._settings, **settings}
+
+    async def ready(self, elo: int | None = None) -> Engine:
+        """Return the engine, once it is loaded, set to this strength; None is full strength."""
+        assert self._engine is not None  # set by load(), which comes first
+        engine = await asyncio.shield(self._engine)
+        if self._fresh:
+            self._fresh = False
+            self._clearing = asyncio.create_task(asyncio.to_thread(engine.new_game))
+        if self._clearing is not None:  # even if that game has been given up meanwhile
+            await asyncio.shield(self._clearing)
+        strength: dict[str, Setting] = {"UCI_LimitStrength": elo is not None, "UCI_Elo": elo or DEFAULT_ELO}
+        settings, self._settings = self._settings, {}
+        engine.configure({**strength, **settings})
+        return engine
+
+    def start(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Start a piece of work, whose errors are sent to the page; the engine must be idle."""
+        self._work = asyncio.create_task(self._guarded(work))
+
+    async def _guarded(self, work: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await work()
+        except EngineError as error:
+            self._send({"type": "error", "text": str(error)})
+
+    def cancel(self) -> None:
+        """Let the work end soon."""
+        if self._work is not None:
+            self._work.cancel()
+
+    def leave(self) -> None:
+        """Declare the work, which calls this last, to be done: nobody has to wait for it any more."""
+        self._work = None
+
+    async def stop(self) -> None:
+        """Stop the work and wait for its end."""
+        work, self._work = self._work, None
+        if work is not None:
+            work.cancel()
+            await asyncio.wait([work])
+
+    async def close(self) -> None:
+        """Stop the work and close the engine."""
+        await self.stop()
+        loaded = self.loaded
+        engine, self._engine = self._engine, None
+        if engine is None:
+            return
+        if self._clearing is not None:
+            await asyncio.wait([self._clearing])
+        if loaded:
+            await asyncio.to_thread(engine.result().close)
+        else:  # a thread that is still loading sees this and closes the engine
+            engine.cancel()
