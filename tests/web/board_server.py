@@ -12,7 +12,7 @@ from knightadder.web.serving import make_server
 class BoardServer:
     """A server on a free port; `make_engine` is called for each tab."""
 
-    def __init__(self, puzzles=(), explorer=None):
+    def __init__(self, puzzles=(), explorer=None, known=None):
         self.make_engine = None
         self._socket = socket.create_server(("127.0.0.1", 0))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else each answer waits for 40 ms
@@ -20,7 +20,8 @@ class BoardServer:
         self.token = secrets.token_urlsafe(16)
         self.address = f"http://{self.host}/?token={self.token}"
         self.cookie = f"knightadder-{self._socket.getsockname()[1]}={self.token}"
-        self._server = make_server(make_app(lambda: self.make_engine(), self.token, puzzles=puzzles, explorer=explorer))
+        app = make_app(lambda: self.make_engine(), self.token, puzzles=puzzles, explorer=explorer, known=known)
+        self._server = make_server(app)
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],))
 
     @contextlib.contextmanager

@@ -490,3 +490,45 @@ def test_a_tab_survives_whatever_is_said(server, engine):
             tab.ask("resign")
         assert tab.ask("load_fen", fen=chess.STARTING_FEN).play("e4").sans == ["e4"]
     assert engine.closed.wait(PATIENCE)
+
+
+# --- hints and shapes ----------------------------------------------------------------------------------------------
+
+
+def test_a_hint_is_the_move_of_the_engine_at_full_strength(engine, tab):
+    engine.script = ["e5", "Nf3", "Nc6"]
+    tab.ask("new_game", color="white", elo=1400, initial=3600).play("e4", "e5")
+    tab.send("hint", node=tab.position["node"])
+    hint = tab.until("hint")
+    assert hint["node"] == tab.position["node"] and hint["move"] == ["g1", "f3"]
+    assert engine.options["UCI_LimitStrength"] is False and tab.game["game"]["clock"]["running"] == "white"
+    tab.play("Bc4", "Nc6")
+    assert engine.options == {"UCI_LimitStrength": True, "UCI_Elo": 1400}
+
+
+def test_a_move_ends_the_search_for_a_hint(engine, tab):
+    engine.script = ["e5", "Nf3", "Nc6"]
+    tab.ask("new_game", color="white").play("e4", "e5")
+    engine.endless = True
+    tab.ask("hint", node=tab.position["node"])
+    engine.began.clear()
+    tab.ask("play", node=tab.position["node"], move="d4")
+    assert tab.sans == ["e4", "e5", "d4"] and "hint" not in tab.newest
+
+
+def test_hints_are_for_the_user_in_a_game(engine, tab):
+    tab.ask("hint", node=0)
+    assert tab.error["text"] == "no game is being played"
+    engine.endless = True
+    tab.ask("new_game", color="white").play("e4").ask("hint", node=tab.position["node"])
+    assert tab.error["text"] == "a hint is for your own move"
+
+
+def test_shapes_are_kept_in_the_game(tab):
+    tab.play("e4").ask("draw", node=1, shapes=["Gd2d4", "Rd4"])
+    assert tab.tree.nodes()[1]["shapes"] == ["Rd4", "Gd2d4"]
+    assert "[%csl Rd4]" in tab.tree.pgn() and "[%cal Gd2d4]" in tab.tree.pgn()
+    tab.ask("draw", node=1, shapes=[])
+    assert tab.tree.nodes()[1]["shapes"] == [] and "[%c" not in tab.tree.pgn()
+    tab.ask("draw", node=1, shapes=["Pd2d4"])
+    assert tab.error["text"].startswith("bad message")

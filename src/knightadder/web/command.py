@@ -41,6 +41,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command.add_argument("--threads", type=positive, default=1, metavar="N", help="search threads of each tab")
     command.add_argument("--hash", type=positive, default=64, metavar="MB", help="hash table of each tab")
     command.add_argument("--syzygy", metavar="FOLDERS", help="endgame tablebases, as in the option SyzygyPath")
+    command.add_argument("--book", type=Path, metavar="FILE", help="Polyglot opening book whose moves are shown")
     command.add_argument(
         "--puzzles", type=Path, metavar="FILE", help="solve the puzzles of a file of `knightadder puzzles` or Lichess"
     )
@@ -57,11 +58,14 @@ def run(arguments: argparse.Namespace) -> int:
     ------
     OptionError
         If the server cannot listen on the host, the engine refuses an option, there is no puzzle in the file, or the
-        explorer's file is no index.
+        explorer's file is no index, or the book or a folder of tablebases cannot be read.
     """
+    from knightadder.engine.book import Book
     from knightadder.engine.options import Options
     from knightadder.library.explorer import Explorer
+    from knightadder.library.options import folders_of
     from knightadder.web.guard import is_loopback
+    from knightadder.web.known import Known
     from knightadder.web.loading import LOADING_THREAD
     from knightadder.web.server import make_app
     from knightadder.web.serving import make_server
@@ -71,6 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     options.set("Hash", str(arguments.hash))
 
     puzzles = _puzzles(arguments.puzzles) if arguments.puzzles else []
+    known = Known(Book(arguments.book) if arguments.book else None, folders_of(arguments.syzygy))
 
     def make_engine() -> Engine:
         from knightadder.library.engine import Engine
@@ -89,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
             print("Whoever is told this address can use the board. What is sent is not encrypted.", file=sys.stderr)
         if not arguments.no_browser:
             _open_browser(address)  # the socket already listens, so the browser waits for the server
-        server = make_server(make_app(make_engine, token, arguments.host, puzzles, explorer))
+        server = make_server(make_app(make_engine, token, arguments.host, puzzles, explorer, known))
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=[listening])
     if any(thread.name == LOADING_THREAD for thread in threading.enumerate()):

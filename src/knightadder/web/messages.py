@@ -98,6 +98,19 @@ class OfferDraw(_Message):
     """Offer a draw."""
 
 
+class Hint(_Message):
+    """Ask for a good move in the game; the node is that of the position shown."""
+
+    node: _Node
+
+
+class Draw(_Message):
+    """Replace the arrows and circles of this node, see `GameTree.shapes`."""
+
+    node: _Node
+    shapes: Annotated[list[Annotated[str, Meta(pattern="^[GRYB]([a-h][1-8]){1,2}$")]], Meta(max_length=64)]
+
+
 class GoTo(_Message):
     """Show the position of this node."""
 
@@ -160,6 +173,8 @@ Message: TypeAlias = (
     | TakeBack
     | Resign
     | OfferDraw
+    | Hint
+    | Draw
     | GoTo
     | Delete
     | Promote

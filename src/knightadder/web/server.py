@@ -19,6 +19,7 @@ from starlette.staticfiles import StaticFiles
 
 from knightadder.web.exploring import explorer_routes
 from knightadder.web.guard import Guard
+from knightadder.web.known import Known
 from knightadder.web.tabs import Tabs
 from knightadder.web.training import training_routes
 
@@ -38,6 +39,7 @@ def make_app(
     host: str = "127.0.0.1",
     puzzles: Sequence[Puzzle] = (),
     explorer: Explorer | None = None,
+    known: Known | None = None,
 ) -> Starlette:
     """Return the application.
 
@@ -53,6 +55,8 @@ def make_app(
         Puzzles to solve: if there are any, their page is the first one.
     explorer : Explorer, optional
         The index of games of the opening explorer.
+    known : Known, optional
+        Looks up book and tablebases; by default only the tablebases that come with the engine.
     """
     tabs = Tabs(make_engine)
     return Starlette(
@@ -60,6 +64,7 @@ def make_app(
             Route("/", partial(_page, "puzzles.html" if puzzles else "index.html")),
             *training_routes(puzzles),
             *explorer_routes(explorer),
+            *(known or Known()).routes(),
             Route("/pieces/{name}.svg", _piece),
             WebSocketRoute(_SOCKET, tabs.serve),
             Mount("/", StaticFiles(directory=str(_STATIC))),

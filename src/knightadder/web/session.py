@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import chess
+import chess.engine
 import chess.pgn
 
 from knightadder.engine.errors import EngineError
@@ -26,13 +27,23 @@ from knightadder.web.game import PlayedGame
 from knightadder.web.gametree import GameTree, board_from_fen, parse_line, parse_move, tree_of, tree_of_line
 from knightadder.web.messages import Message, MessageError
 from knightadder.web.pgn import load_pgn
-from knightadder.web.views import View, board_view, game_view, nodes_view, position_view, tree_view, worths_view
+from knightadder.web.views import (
+    View,
+    board_view,
+    game_view,
+    hint_view,
+    nodes_view,
+    position_view,
+    tree_view,
+    worths_view,
+)
 from knightadder.web.worker import Worker
 
 if TYPE_CHECKING:
     from knightadder.library.engine import Engine
 
 _USER = "You"
+_HINT_NODES = 400_000  # about a second
 
 
 class Session:
@@ -205,6 +216,22 @@ class Session:
         game.finish("1/2-1/2", "Draw agreed")
         self._go_on()
 
+    async def _hint(self, message: messages.Hint) -> None:
+        game = self._running()
+        if self._tree.node(message.node) is not self._tip or self._tip.turn() != game.user:
+            raise MessageError("a hint is for your own move")
+        await self._worker.stop()
+        self._worker.start(partial(self._find_hint, game))
+
+    async def _find_hint(self, game: PlayedGame) -> None:
+        await self._go_on_playing(game)  # which may have been waiting for the engine, and then starts the clock
+        board = self._tree.board(self._tip)
+        engine = await self._worker.ready()
+        async with engine.stream(board, chess.engine.Limit(nodes=_HINT_NODES)) as stream:
+            analysis = await stream.result_async()
+        if analysis.best_move is not None:
+            self._send(hint_view(self._tree.id(self._tip), board, analysis.best_move))
+
     def _running(self) -> PlayedGame:
         if self._game is None or not self._game.running:
             raise MessageError("no game is being played")
@@ -241,6 +268,11 @@ class Session:
         for move in parse_line(board, message.moves):
             board.push(move)
         self._send({"type": "preview", "node": message.node, "moves": message.moves, **board_view(board)})
+
+    async def _draw(self, message: messages.Draw) -> None:
+        node = self._tree.node(message.node)
+        self._tree.set_shapes(node, message.shapes)
+        self._show_nodes([node])
 
     async def _delete(self, message: messages.Delete) -> None:
         self._refuse_in_game("no move can be deleted")
@@ -384,6 +416,8 @@ _HANDLERS: dict[type[Message], Callable[[Session, Any], Awaitable[None]]] = {
     messages.TakeBack: Session._take_back,
     messages.Resign: Session._resign,
     messages.OfferDraw: Session._offer_draw,
+    messages.Hint: Session._hint,
+    messages.Draw: Session._draw,
     messages.GoTo: Session._go_to,
     messages.Delete: Session._delete,
     messages.Promote: Session._promote,

@@ -150,6 +150,11 @@ def game_view(game: PlayedGame | None) -> View:
     }
 
 
+def hint_view(node: int, board: chess.Board, move: chess.Move) -> View:
+    """Describe a good move in the position of a node: the squares that it goes from and to."""
+    return {"type": "hint", "node": node, "move": _squares(board, move)}
+
+
 def lines_view(node: int, board: chess.Board, lines: Mapping[int, Line]) -> View:
     """Describe lines of analysis.
 

@@ -1,10 +1,13 @@
 // The page: puts the parts together, and keeps what the server said last.
 
 import { Board } from "./board.js";
+import { Drawing } from "./drawing.js";
 import { Editor } from "./editor.js";
 import { Explorer } from "./explorer.js";
 import { Graph } from "./graph.js";
+import { Hint } from "./hint.js";
 import { startKeys } from "./keys.js";
+import { Known } from "./known.js";
 import { Lines } from "./lines.js";
 import { materialOf } from "./material.js";
 import { MoveList } from "./moves.js";
@@ -39,6 +42,12 @@ const sound = new Sound(byId("sound"));
 const players = new Players(byId("player-top"), byId("player-bottom"));
 const board = new Board(byId("board"), { onMove: (move) => premove.take(move) || playMove(move) });
 const premove = new Premove(board, playMove);
+const drawing = new Drawing(board, (shapes) => socket.send("draw", { node: position.node, shapes }));
+const hint = new Hint(byId("hint"), {
+  ask: (node) => socket.send("hint", { node }),
+  show: (shapes) => drawing.hint(shapes),
+});
+const known = new Known(byId("known"), playMove);
 const worths = new Worths({ button: byId("worths"), value: byId("static-value") }, board, (node) =>
   socket.send("worths", { node }),
 );
@@ -86,6 +95,7 @@ socket.on("engine", ({ state, text }) => setEngineState(state, text));
 socket.on("error", ({ text }) => {
   if (position) walk.stay(position.node);
   typed.refused();
+  hint.reset();
   tell(text);
   board.refresh(); // a piece that was dropped goes back
 });
@@ -191,6 +201,7 @@ socket.on("lines", (message) => {
   showLine();
 });
 
+socket.on("hint", (message) => hint.take(message));
 socket.on("worths", (message) => worths.show(message));
 socket.on("preview", (message) => lines.showPreview(message, board.flipped));
 socket.on("fen_checked", (message) => editor.checked(message));
@@ -339,10 +350,11 @@ function showExplorer() {
   explorer.update(mode === "analyse" && !game?.running && !editor.isOpen ? position : null);
 }
 
-/** Show what the pieces are worth where the user may analyse: not while a game is running. */
+/** Show what the pieces are worth, and what is known of the position, where the user may analyse: not while a game is running. */
 function showWorths() {
   const possible = mode === "analyse" && !game?.running && !editor.isOpen && document.body.dataset.engine === "ready";
   worths.update(possible ? position : null);
+  known.update(possible && position ? position.fen : null);
 }
 
 function showMoves() {
@@ -353,7 +365,7 @@ function showMoves() {
 function showLine() {
   if (!position) return;
   moves.mark(position.node, walk.ahead);
-  if (!editor.isOpen) board.setShapes(tree.get(position.node)?.shapes ?? []);
+  if (!editor.isOpen) drawing.show(tree.get(position.node)?.shapes ?? []);
   if (!byId("graph-card").hidden) graph.render(tree.line(position.node), position.node);
   byId("promote").hidden = tree.isMain(position.node);
   byId("delete").disabled = position.node === tree.root.id;
@@ -376,6 +388,8 @@ function barText(score) {
 
 function showStatus() {
   const card = byId("game");
+  const yours = Boolean(game?.running && position && Object.keys(position.legal).length);
+  hint.update(position?.node, yours);
   card.hidden = !game || !byId("setup").hidden;
   if (!game || !position) return;
   const status = card.querySelector(".status");

@@ -10,7 +10,11 @@ export class Premove {
     this.possible = false;
     this.move = null;
     // Any press of a button cancels it; that of the right one does nothing else.
-    board.element.addEventListener("pointerdown", () => this.set(null), { capture: true });
+    const cancel = (event) => {
+      if (this.move && event.button === 2) event.stopImmediatePropagation();
+      this.set(null);
+    };
+    board.element.addEventListener("pointerdown", cancel, { capture: true });
   }
 
   /** Keep a move on the board, if it is made in advance. */

@@ -1,0 +1,91 @@
+"""What is known of a position without search: the moves of an opening book, and those of endgame tablebases."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import chess
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from knightadder.web.gametree import board_from_fen
+from knightadder.web.messages import MessageError
+from knightadder.web.views import View
+
+if TYPE_CHECKING:
+    from knightadder.engine.book import Book
+    from knightadder.engine.game import Game
+    from knightadder.engine.tablebases.registry import Tablebases
+
+_RESULTS = {2: "win", 1: "cursed win", 0: "draw", -1: "blessed loss", -2: "loss"}
+
+
+class Known:
+    """Looks positions up.
+
+    Parameters
+    ----------
+    book : Book, optional
+        The opening book.
+    folders : sequence of str
+        Folders of Syzygy tablebases, in addition to the tables that come with the engine.
+    """
+
+    def __init__(self, book: Book | None = None, folders: Sequence[str] = ()) -> None:
+        self._book = book
+        self._folders = folders
+        self._lock = threading.Lock()
+        self._tables: tuple[Tablebases, Game] | None = None
+
+    def routes(self) -> list[Route]:
+        """Return the route ``/known?fen=…``."""
+        return [Route("/known", self._answer)]
+
+    async def _answer(self, request: Request) -> Response:
+        try:
+            board = board_from_fen(request.query_params.get("fen", "")[:200])
+        except MessageError as error:
+            return PlainTextResponse(str(error), status_code=400)
+        # The first one loads the core.
+        tables = await asyncio.to_thread(self.tablebase_moves, board)
+        return JSONResponse({"book": self.book_moves(board), "tables": tables})
+
+    def book_moves(self, board: chess.Board) -> list[View]:
+        """Return the book's moves with their shares in per cent, the greatest first."""
+        moves = {} if self._book is None else self._book.moves(board.fen(), board.chess960)
+        total = sum(moves.values())
+        return [{"san": board.san(board.parse_uci(uci)), "percent": 100 * n / total} for uci, n in moves.items()]
+
+    def tablebase_moves(self, board: chess.Board) -> list[View]:
+        """Return the legal moves with their results and distances to zeroing in plies, the best first.
+
+        The list is empty if a table is missing. ``dtz`` is None where its table is missing.
+        """
+        from knightadder.engine.notation import to_uci
+
+        with self._lock:
+            tablebases, game = self._tables or self._open()
+            game.set_up(board.fen())
+            known = [] if tablebases.wdl(game) is None else game.legal_moves()
+            rows = [(tablebases.wdl_after(game, move), tablebases.dtz_after(game, move), move) for move in known]
+        if any(wdl is None for wdl, _, _ in rows):
+            return []
+        # The shortest of wins and the longest of losses come first.
+        rows.sort(key=lambda row: (-(row[0] or 0), row[1] or 0))
+        return [
+            {"san": board.san(board.parse_uci(to_uci(move, board.chess960))), "result": _RESULTS[wdl or 0], "dtz": dtz}
+            for wdl, dtz, move in rows
+        ]
+
+    def _open(self) -> tuple[Tablebases, Game]:
+        from knightadder.engine.game import Game
+        from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
+        from knightadder.library.shared import tables_of
+
+        tables = tables_of(None)
+        self._tables = Tablebases(tables, [*self._folders, SHIPPED]), Game(tables)
+        return self._tables

@@ -1,0 +1,43 @@
+// What the engine suggests in a game: first the piece to move, then the move.
+
+export class Hint {
+  /**
+   * @param {HTMLButtonElement} button
+   * @param {{ask: (node: number) => void, show: (shapes: string[]) => void}} actions
+   */
+  constructor(button, actions) {
+    Object.assign(this, { button, actions });
+    this.node = null; // that the hint is for
+    this.move = null; // from and to
+    button.addEventListener("click", () => {
+      if (this.move) return this.show("The move is shown", true, [`B${this.move.join("")}`]);
+      this.show("Searching…", true);
+      actions.ask(this.node);
+    });
+  }
+
+  /** Take the position shown: a hint is there only for the user's own move. */
+  update(node, possible) {
+    if (node === this.node && possible === this.possible) return;
+    Object.assign(this, { node, possible, move: null });
+    this.show("Hint", !possible);
+  }
+
+  /** Take the server's answer. */
+  take({ node, move }) {
+    if (node !== this.node || !this.possible) return;
+    this.move = move;
+    this.show("Show the move", false, [`B${move[0]}`]);
+  }
+
+  /** The search has been broken off. */
+  reset() {
+    if (!this.move) this.show("Hint", !this.possible);
+  }
+
+  show(text, disabled, shapes = []) {
+    this.button.textContent = text;
+    this.button.disabled = disabled;
+    this.actions.show(shapes);
+  }
+}

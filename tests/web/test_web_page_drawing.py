@@ -1,0 +1,94 @@
+"""Arrows, circles and hints on the board in a browser."""
+
+import pytest
+from on_page import click_move, drag_move, expect_moves, load_pgn, square, start_game
+from playwright.sync_api import expect
+
+
+def _draw(page, start, end, *keys):
+    square(page, start).hover()
+    for key in keys:
+        page.keyboard.down(key)
+    page.mouse.down(button="right")
+    square(page, end).hover()
+    page.mouse.up(button="right")
+    for key in keys:
+        page.keyboard.up(key)
+
+
+def _expect_shapes(page, *shapes):
+    expect(page.locator("#board [data-shape]")).to_have_count(len(shapes))
+    for shape in shapes:
+        expect(page.locator(f"#board [data-shape={shape}]")).to_have_count(1)
+
+
+@pytest.mark.parametrize(
+    ("keys", "colour"), [((), "G"), (("Shift",), "R"), (("Control",), "R"), (("Alt",), "B"), (("Shift", "Alt"), "Y")]
+)
+def test_the_right_button_draws_in_the_colour_of_the_keys(page, keys, colour):
+    _draw(page, "d2", "d4", *keys)
+    _draw(page, "e4", "e4", *keys)
+    _expect_shapes(page, f"{colour}d2d4", f"{colour}e4")
+
+
+def test_a_shape_is_taken_away_or_changes_its_colour(page):
+    _draw(page, "d2", "d4")
+    _expect_shapes(page, "Gd2d4")
+    _draw(page, "d2", "d4", "Shift")
+    _expect_shapes(page, "Rd2d4")
+    _draw(page, "d2", "d4", "Shift")
+    _expect_shapes(page)
+
+
+def test_shapes_belong_to_a_position_and_go_into_the_pgn(page):
+    load_pgn(page, "1. e4 e5 *")
+    page.keyboard.press("ArrowRight")
+    _expect_shapes(page)
+    _draw(page, "g8", "f6")
+    _expect_shapes(page, "Gg8f6")
+    page.keyboard.press("f")
+    _expect_shapes(page, "Gg8f6")
+    page.keyboard.press("ArrowRight")
+    _expect_shapes(page)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save PGN").click()
+    with open(download.value.path(), encoding="utf-8") as file:
+        assert "[%cal Gg8f6]" in file.read()
+    page.keyboard.press("ArrowLeft")
+    _expect_shapes(page, "Gg8f6")
+
+
+def test_the_right_button_cancels_a_move_made_in_advance_and_draws_nothing(engine, page):
+    engine.held = True
+    start_game(page)
+    click_move(page, "e2", "e4")
+    expect(page.locator("#game .status")).to_contain_text("Knightadder thinks")
+    drag_move(page, "g1", "f3")
+    expect(page.locator("#board .premove")).to_have_count(2)
+    _draw(page, "d2", "d4")
+    expect(page.locator("#board .premove")).to_have_count(0)
+    _draw(page, "d2", "d3")
+    _expect_shapes(page, "Gd2d3")
+
+
+def test_a_hint_shows_the_piece_and_then_the_move(engine, page):
+    engine.script = ["e5", "Nf3", "Nc6"]
+    start_game(page)
+    click_move(page, "e2", "e4")
+    expect_moves(page, "e4", "e5")
+    page.get_by_role("button", name="Hint").click()
+    _expect_shapes(page, "Bg1")
+    page.get_by_role("button", name="Show the move").click()
+    _expect_shapes(page, "Bg1f3")
+    click_move(page, "g1", "f3")
+    expect_moves(page, "e4", "e5", "Nf3", "Nc6")
+    _expect_shapes(page)
+    expect(page.get_by_role("button", name="Hint")).to_be_enabled()
+
+
+def test_there_is_no_hint_while_the_engine_thinks(engine, page):
+    engine.held = True
+    start_game(page)
+    expect(page.get_by_role("button", name="Hint")).to_be_enabled()
+    click_move(page, "e2", "e4")
+    expect(page.get_by_role("button", name="Hint")).to_be_disabled()
