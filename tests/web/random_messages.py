@@ -41,6 +41,7 @@ def random_message(chance, moves, node):
             ("new_game", {"color": "random", "initial": 3600, "start": chance.choice(["chess960", "here"])}),
             ("take_back", {}),
             ("offer_draw", {}),
+            ("configure", {"threads": 1, "hash": 16}),
             ("hint", {"node": node}),
             ("draw", {"node": node, "shapes": ["Gd2d4", "Rd4"]}),
             ("resign", {}),

@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+from functools import partial
 
 import pytest
 from stand_in_engine import StandInEngine
 from starlette.websockets import WebSocketDisconnect
 
 from knightadder.web.outbox import Outbox
+from knightadder.web.session import Session
 from knightadder.web.tabs import End, Tab
 
 
@@ -35,7 +37,7 @@ class SlowTab:
 def test_a_tab_that_does_not_read_is_not_answered():
     async def serve():
         tab = SlowTab([json.dumps({"type": "check_fen", "fen": str(number)}) for number in range(500)])
-        serving = asyncio.create_task(Tab(StandInEngine).serve(tab))
+        serving = asyncio.create_task(Tab(partial(Session, StandInEngine)).serve(tab))
         await tab.blocked.wait()
         for _ in range(1000):  # what it could do now, it has then done
             await asyncio.sleep(0)

@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     Raises
     ------
     OptionError
-        If the server cannot listen on the host, the engine refuses an option, there is no puzzle in the file, or the
+        If the server cannot listen on the host, the engine refuses an option, there is no puzzle in the file, the
         explorer's file is no index, or the book or a folder of tablebases cannot be read.
     """
     from knightadder.engine.book import Book
@@ -67,6 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     from knightadder.web.guard import is_loopback
     from knightadder.web.known import Known
     from knightadder.web.loading import LOADING_THREAD
+    from knightadder.web.resources import Resources
     from knightadder.web.server import make_app
     from knightadder.web.serving import make_server
 
@@ -82,6 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         return Engine(hash_mb=arguments.hash, threads=arguments.threads, syzygy_path=arguments.syzygy)
 
+    resources = Resources(arguments.threads, arguments.hash)
     listening = _listen(arguments.host, arguments.port)
     with (
         contextlib.closing(listening),
@@ -94,7 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
             print("Whoever is told this address can use the board. What is sent is not encrypted.", file=sys.stderr)
         if not arguments.no_browser:
             _open_browser(address)  # the socket already listens, so the browser waits for the server
-        server = make_server(make_app(make_engine, token, arguments.host, puzzles, explorer, known))
+        server = make_server(make_app(make_engine, token, arguments.host, puzzles, explorer, known, resources))
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=[listening])
     if any(thread.name == LOADING_THREAD for thread in threading.enumerate()):

@@ -136,6 +136,13 @@ class Analyse(_Message):
     lines: Annotated[int, Meta(ge=1, le=MAX_LINES)] = 1
 
 
+class Configure(_Message):
+    """Choose the engine's search threads and the size of its hash table in MiB."""
+
+    threads: Annotated[int, Meta(ge=1)]
+    hash: Annotated[int, Meta(ge=1)]
+
+
 class Evaluate(_Message):
     """Evaluate each position of the line on the board, for the graph."""
 
@@ -179,6 +186,7 @@ Message: TypeAlias = (
     | Delete
     | Promote
     | Analyse
+    | Configure
     | Evaluate
     | Worths
     | LoadFen

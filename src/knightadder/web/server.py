@@ -20,6 +20,8 @@ from starlette.staticfiles import StaticFiles
 from knightadder.web.exploring import explorer_routes
 from knightadder.web.guard import Guard
 from knightadder.web.known import Known
+from knightadder.web.resources import Resources
+from knightadder.web.session import Session
 from knightadder.web.tabs import Tabs
 from knightadder.web.training import training_routes
 
@@ -40,6 +42,7 @@ def make_app(
     puzzles: Sequence[Puzzle] = (),
     explorer: Explorer | None = None,
     known: Known | None = None,
+    resources: Resources | None = None,
 ) -> Starlette:
     """Return the application.
 
@@ -57,8 +60,10 @@ def make_app(
         The index of games of the opening explorer.
     known : Known, optional
         Looks up book and tablebases; by default only the tablebases that come with the engine.
+    resources : Resources, optional
+        What an engine is made with, and what a tab can choose.
     """
-    tabs = Tabs(make_engine)
+    tabs = Tabs(lambda send: Session(make_engine, send, resources))
     return Starlette(
         routes=[
             Route("/", partial(_page, "puzzles.html" if puzzles else "index.html")),

@@ -27,6 +27,7 @@ from knightadder.web.game import PlayedGame
 from knightadder.web.gametree import GameTree, board_from_fen, parse_line, parse_move, tree_of, tree_of_line
 from knightadder.web.messages import Message, MessageError
 from knightadder.web.pgn import load_pgn
+from knightadder.web.resources import Resources
 from knightadder.web.views import (
     View,
     board_view,
@@ -55,11 +56,16 @@ class Session:
         Loads an engine; called once, in a thread.
     send : callable
         Takes a message for the page; must not block.
+    resources : Resources, optional
+        What the engine is made with, and what the page can choose.
     """
 
-    def __init__(self, make_engine: Callable[[], Engine], send: Callable[[View], None]) -> None:
+    def __init__(
+        self, make_engine: Callable[[], Engine], send: Callable[[View], None], resources: Resources | None = None
+    ) -> None:
         self._send = send
         self._worker = Worker(make_engine, send)
+        self._resources = resources or Resources()
         self._tree = GameTree()
         self._tip: chess.pgn.GameNode = self._tree.game  # the last move of the game against the engine
         self._game: PlayedGame | None = None
@@ -82,6 +88,7 @@ class Session:
     def resume(self) -> None:
         """Send the current state to a page that knows nothing of it, and go on."""
         self._send({"type": "strength", "min": MIN_ELO, "max": MAX_ELO})
+        self._send(self._resources.view())
         self._worker.show()
         self._send(tree_view(self._tree))
         if self._worker.busy:
@@ -338,6 +345,13 @@ class Session:
     async def _go_on_analysing(self) -> None:
         await analyse(await self._worker.ready(), self._tree, self._lines, self._send)
 
+    async def _configure(self, message: messages.Configure) -> None:
+        self._resources = self._resources.chosen(message)
+        await self._worker.stop()
+        self._worker.configure(self._resources.settings())
+        self._send(self._resources.view())
+        self._go_on()
+
     async def _evaluate(self, _: messages.Evaluate) -> None:
         self._refuse_in_game("no evaluation")
         await self._worker.stop()
@@ -422,6 +436,7 @@ _HANDLERS: dict[type[Message], Callable[[Session, Any], Awaitable[None]]] = {
     messages.Delete: Session._delete,
     messages.Promote: Session._promote,
     messages.Analyse: Session._analyse,
+    messages.Configure: Session._configure,
     messages.Evaluate: Session._evaluate,
     messages.Worths: Session._show_worths,
     messages.LoadFen: Session._load_fen,

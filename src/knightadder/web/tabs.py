@@ -5,16 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from enum import Enum, auto
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 from starlette.websockets import WebSocket
 
 from knightadder.web.outbox import Outbox
 from knightadder.web.session import Session
 from knightadder.web.views import View
-
-if TYPE_CHECKING:
-    from knightadder.library.engine import Engine
 
 MAX_TABS = 12  # each has an engine of its own
 MAX_KEPT = 4  # of them without a connection; closing a tab looks like losing its connection
@@ -25,6 +22,9 @@ _LONGEST_ID = 64  # characters
 _NORMAL = 1000
 _TRY_AGAIN_LATER = 1013
 _TAKEN_OVER = 4001
+
+
+_MakeSession: TypeAlias = Callable[[Callable[[View], None]], Session]
 
 
 class End(Enum):
@@ -40,14 +40,14 @@ class Tab:
 
     Parameters
     ----------
-    make_engine : callable
-        Loads an engine for the session; called in a thread.
+    make_session : callable
+        Makes the session, given what takes its messages to the page.
     """
 
-    def __init__(self, make_engine: Callable[[], Engine]) -> None:
+    def __init__(self, make_session: _MakeSession) -> None:
         self.expiry: asyncio.TimerHandle | None = None  # set while there is no connection
         self._outbox = Outbox()
-        self._session = Session(make_engine, self._put)
+        self._session = make_session(self._put)
         self._started = False
         self._newest: WebSocket | None = None
         self._sending: asyncio.Task[None] | None = None
@@ -126,12 +126,12 @@ class Tabs:
 
     Parameters
     ----------
-    make_engine : callable
-        Loads an engine for a tab; called in a thread.
+    make_session : callable
+        Makes the session of a tab, given what takes its messages to the page.
     """
 
-    def __init__(self, make_engine: Callable[[], Engine]) -> None:
-        self._make_engine = make_engine
+    def __init__(self, make_session: _MakeSession) -> None:
+        self._make_session = make_session
         self._named: dict[str, Tab] = {}  # those that can come back; without a connection: in the order of their loss
         self._open = 0  # a tab counts until its engine is closed
 
@@ -150,7 +150,7 @@ class Tabs:
                 await websocket.close(_TRY_AGAIN_LATER, f"there are {self._open} tabs already; close one")
                 return
             self._open += 1
-            tab = Tab(self._make_engine)
+            tab = Tab(self._make_session)
             if name:
                 self._named[name] = tab
         elif tab.expiry is not None:

@@ -14,6 +14,7 @@ import { MoveList } from "./moves.js";
 import { writePgn } from "./pgn.js";
 import { Players } from "./players.js";
 import { Premove } from "./premove.js";
+import { Resources } from "./resources.js";
 import { Setup } from "./setup.js";
 import { Socket } from "./socket.js";
 import { Sound } from "./sound.js";
@@ -47,6 +48,7 @@ const hint = new Hint(byId("hint"), {
   ask: (node) => socket.send("hint", { node }),
   show: (shapes) => drawing.hint(shapes),
 });
+const resources = new Resources(byId("settings-dialog"), byId("settings"), (chosen) => socket.send("configure", chosen));
 const known = new Known(byId("known"), playMove);
 const worths = new Worths({ button: byId("worths"), value: byId("static-value") }, board, (node) =>
   socket.send("worths", { node }),
@@ -86,10 +88,12 @@ socket.on("open", () => setEngineState("loading"));
 socket.on("closed", ({ reason }) => {
   setEngineState("failed", reason || "No connection to the server; trying again…");
   showProgress({ done: 0, all: 0 });
+  resources.forget();
 });
 socket.on("session", ({ continued }) => {
   restoring = continued ? null : sessionStorage.getItem("pgn");
 });
+socket.on("resources", (message) => resources.take(message));
 socket.on("strength", (message) => setup.setStrengths(message));
 socket.on("engine", ({ state, text }) => setEngineState(state, text));
 socket.on("error", ({ text }) => {

@@ -1,0 +1,49 @@
+"""What a tab's engine may use of the machine: search threads and memory."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+
+from knightadder.web.messages import Configure, MessageError
+from knightadder.web.views import View
+
+_MAX_HASH = 1024  # MiB that a page can choose; there can be twelve tabs
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """The search threads of an engine and the size of its hash table, with the most that a page can choose.
+
+    Attributes
+    ----------
+    threads, hash_mb : int
+        What the engine uses, the table in MiB.
+    max_threads, max_hash_mb : int
+        The most that the page can choose; at least what the engine uses.
+    """
+
+    threads: int = 1
+    hash_mb: int = 64
+    max_threads: int = os.cpu_count() or 1
+    max_hash_mb: int = _MAX_HASH
+
+    def __post_init__(self) -> None:
+        """Raise the limits to what the engine uses."""
+        object.__setattr__(self, "max_threads", max(self.threads, self.max_threads))
+        object.__setattr__(self, "max_hash_mb", max(self.hash_mb, self.max_hash_mb))
+
+    def chosen(self, message: Configure) -> Resources:
+        """Return what the page has chosen; MessageError if it is too much."""
+        if message.threads > self.max_threads or message.hash > self.max_hash_mb:
+            raise MessageError(f"no more than {self.max_threads} threads and {self.max_hash_mb} MB of hash")
+        return replace(self, threads=message.threads, hash_mb=message.hash)
+
+    def settings(self) -> dict[str, str | int | bool]:
+        """Return the UCI options of the engine."""
+        return {"Threads": self.threads, "Hash": self.hash_mb}
+
+    def view(self) -> View:
+        """Describe the resources for the page."""
+        values = {"threads": self.threads, "hash": self.hash_mb}
+        return {"type": "resources", **values, "max_threads": self.max_threads, "max_hash": self.max_hash_mb}

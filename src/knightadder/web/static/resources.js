@@ -1,0 +1,51 @@
+// The engine's search threads and hash table: chosen in a dialog, and kept in the browser for later tabs.
+
+const KEY = "resources";
+
+export class Resources {
+  /**
+   * @param {HTMLDialogElement} dialog
+   * @param {HTMLButtonElement} button opens it
+   * @param {(chosen: {threads: number, hash: number}) => void} send
+   */
+  constructor(dialog, button, send) {
+    this.form = dialog.querySelector("form");
+    this.send = send;
+    button.addEventListener("click", () => {
+      if (!this.told) return;
+      this.fill(this.told);
+      dialog.returnValue = "";
+      dialog.showModal();
+    });
+    dialog.addEventListener("close", () => {
+      if (dialog.returnValue !== "use") return;
+      const chosen = { threads: Number(this.form.elements.threads.value), hash: Number(this.form.elements.hash.value) };
+      localStorage.setItem(KEY, JSON.stringify(chosen));
+      this.send(chosen);
+    });
+  }
+
+  fill({ threads, hash, max_threads: maxThreads, max_hash: maxHash }) {
+    const { elements } = this.form;
+    elements.threads.max = String(maxThreads);
+    elements.hash.max = String(maxHash);
+    elements.threads.value = String(threads);
+    elements.hash.value = String(hash);
+    this.form.querySelector(".limits").textContent = `At most ${maxThreads} threads and ${maxHash} MB for each tab.`;
+  }
+
+  /** Take what the engine uses; ask for what was chosen before, as far as this server allows it. */
+  take(told) {
+    const first = !this.told;
+    this.told = told;
+    const kept = JSON.parse(localStorage.getItem(KEY));
+    if (!first || !kept) return;
+    const chosen = { threads: Math.min(kept.threads, told.max_threads), hash: Math.min(kept.hash, told.max_hash) };
+    if (chosen.threads !== told.threads || chosen.hash !== told.hash) this.send(chosen);
+  }
+
+  /** The connection is lost: the next server may not know what was chosen. */
+  forget() {
+    this.told = null;
+  }
+}

@@ -1,0 +1,73 @@
+"""The engine's threads and hash table: chosen on the page, and kept in the browser."""
+
+import pytest
+from board_tab import open_tab
+from on_page import analyse_tab
+from playwright.sync_api import expect
+from stand_in_engine import StandInEngine
+
+from knightadder.web.resources import Resources
+
+
+@pytest.fixture(autouse=True)
+def three_threads(monkeypatch):
+    """Let three threads be the most, whatever the machine."""
+    monkeypatch.setattr(Resources.__init__, "__defaults__", (1, 64, 3, 1024))
+
+
+def test_a_tab_chooses_within_the_limits(engine, tab):
+    limits = {"max_threads": 3, "max_hash": 1024}
+    assert tab.resources == {"type": "resources", "threads": 1, "hash": 64, **limits}
+    tab.ask("configure", threads=3, hash=256).send("analyse", on=True)
+    tab.until("lines")
+    assert (engine.options["Threads"], engine.options["Hash"]) == (3, 256)
+    assert tab.resources == {"type": "resources", "threads": 3, "hash": 256, **limits}
+    for threads, size in ((4, 256), (3, 1025)):
+        tab.ask("configure", threads=threads, hash=size)
+        assert tab.error["text"] == "no more than 3 threads and 1024 MB of hash"
+    assert engine.running == 1
+
+
+def test_the_command_line_may_go_beyond_the_limits():
+    resources = Resources(8, 4096)
+    assert (resources.max_threads, resources.max_hash_mb) == (8, 4096)
+
+
+def test_a_search_goes_on_with_what_is_chosen(server, engine):
+    with open_tab(server) as tab:
+        tab.send("analyse", on=True)
+        tab.until("lines")
+        tab.send("configure", threads=2, hash=64)
+        tab.until("lines")
+        assert engine.options["Threads"] == 2 and len(engine.searches) == 2
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (375, 700)], ids=["desktop", "phone"])
+def test_settings_are_used_and_kept(server, open_page, size):
+    engines = [StandInEngine(), StandInEngine()]
+    server.make_engine = iter(engines).__next__
+    page = open_page(*size)
+    settings = page.get_by_role("button", name="Engine settings")
+    dialog = page.get_by_role("dialog", name="Engine settings")
+    settings.click()
+    expect(dialog.get_by_text("At most 3 threads and 1024 MB")).to_be_visible()
+    box = dialog.bounding_box()
+    assert box["x"] >= 0 and box["x"] + box["width"] <= size[0]
+    threads, hash_table = page.get_by_label("Search threads"), page.get_by_label("Hash table, MB")
+    expect(threads).to_have_value("1")
+    threads.fill("4")
+    dialog.get_by_role("button", name="Use").click()
+    expect(dialog).to_be_visible()  # the browser says that it is too much
+    threads.fill("2")
+    hash_table.fill("128")
+    dialog.get_by_role("button", name="Use").click()
+    expect(dialog).to_be_hidden()
+    settings.click()
+    expect(threads).to_have_value("2")
+    dialog.get_by_role("button", name="Cancel").click()
+    later = page.context.new_page()
+    later.goto(server.address)
+    analyse_tab(later)
+    later.get_by_role("switch", name="Engine").click()
+    expect(later.locator("#lines li")).to_have_count(3)
+    assert [(each.options.get("Threads"), each.options.get("Hash")) for each in engines] == [(None, None), (2, 128)]
