@@ -35,7 +35,7 @@ def test_no_socket_is_opened_without_the_token(server, token):
 
 def test_the_cookie_opens_a_socket(server):
     with connect_to(f"http://{server.host}/", additional_headers={"Cookie": server.cookie}) as socket:
-        assert "strength" in socket.recv()
+        assert "session" in socket.recv()
 
 
 def test_another_host_name_is_refused(server):

@@ -66,12 +66,14 @@ export class Lines {
       moves.className = "moves-of-line";
       line.sans.forEach((san, i) => {
         const ply = message.ply + i + 1;
+        const place = moves.appendChild(document.createElement("span")); // keeps a number with its move
+        place.className = "ply";
         if (i === 0 || ply % 2) {
-          const number = moves.appendChild(document.createElement("span"));
+          const number = place.appendChild(document.createElement("span"));
           number.className = "number";
           number.textContent = moveNumber(ply);
         }
-        const button = moves.appendChild(document.createElement("button"));
+        const button = place.appendChild(document.createElement("button"));
         button.textContent = san;
         button.dataset.line = index;
         button.dataset.move = i;

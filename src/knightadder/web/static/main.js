@@ -89,6 +89,7 @@ socket.on("closed", ({ reason }) => {
   setEngineState("failed", reason || "No connection to the server; trying again…");
   showProgress({ done: 0, all: 0 });
   resources.forget();
+  hint.reset();
 });
 socket.on("session", ({ continued }) => {
   restoring = continued ? null : sessionStorage.getItem("pgn");
