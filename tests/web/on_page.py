@@ -75,4 +75,4 @@ def load_pgn(page, pgn):
     page.get_by_role("button", name="Load PGN").click()
     page.get_by_label("PGN", exact=True).fill(pgn)
     page.get_by_role("button", name="Load", exact=True).click()
-    expect(page.locator("dialog")).to_be_hidden()
+    expect(page.locator("#pgn-dialog")).to_be_hidden()
