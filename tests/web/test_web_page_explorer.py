@@ -114,7 +114,9 @@ def test_it_is_hidden_in_a_game_and_in_the_editor(page):
 def test_an_answer_that_comes_late_is_not_shown(page):
     page.evaluate("""() => {
         window.answers = [];
-        window.fetch = () => new Promise((resolve) => answers.push(resolve));
+        const others = window.fetch;
+        const late = () => new Promise((resolve) => answers.push(resolve));
+        window.fetch = (address) => (address.startsWith("/explorer?") ? late() : others(address));
         window.answer = async (number, san) => {
             const move = { move: "e2e4", san, games: 1, white: 1, draws: 0, black: 0, rating: null, year: null };
             answers[number]({ json: async () => ({ moves: [move], games: [], problem: null }) });
