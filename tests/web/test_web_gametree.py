@@ -17,7 +17,7 @@ def _read_again(tree):
 
 def test_arrows_and_circles_of_comments_are_told():
     pgn = "{ [%csl Ga1] [%cal Rb1c3,Yd2d4] start } 1. e4 { [%csl Be4,Rd5] [%eval 0.3] best } e5 { [%cal Xe2e4] } *"
-    tree = load_pgn(pgn).tree
+    tree = load_pgn(pgn.encode()).tree
     game = _read_again(tree)
     expected = [[arrow.pgn() for arrow in node.arrows()] for node in (game, *game.mainline())]
     assert [row["shapes"] for row in tree.describe()] == expected
@@ -25,7 +25,7 @@ def test_arrows_and_circles_of_comments_are_told():
 
 
 def test_arrows_and_circles_are_set_and_written():
-    tree = load_pgn("1. e4 { [%csl Ga1] [%eval 0.3] best } *").tree
+    tree = load_pgn(b"1. e4 { [%csl Ga1] [%eval 0.3] best } *").tree
     node = tree.game.next()
     tree.set_shapes(node, ["Gd2d4", "Rd4", "Yh1a8"])
     assert tree.shapes(node) == ["Rd4", "Gd2d4", "Yh1a8"]  # circles come first in PGN

@@ -4,7 +4,7 @@ import io
 
 import chess.pgn
 import pytest
-from on_page import expect_shown, load_pgn
+from on_page import analyse_tab, expect_moves, expect_shown, load_pgn
 from playwright.sync_api import expect
 
 SHAPES = "{ [%csl Ga1,Bh8] } 1. e4 { [%cal Rd2d4,Yg1f3] [%csl Be4] best } e5 *"
@@ -77,3 +77,82 @@ def test_arrows_and_circles_are_written_and_not_shown_as_words(page):
         assert list(map(str, node.arrows())) == list(map(str, same.arrows()))
     page.reload()
     expect(_drawn(page)).to_have_count(2)
+
+
+# --- files ---------------------------------------------------------------------------------------------------------
+
+
+def _open_file(page, content, name="game.pgn"):
+    analyse_tab(page)
+    page.get_by_role("button", name="Load PGN").click()
+    page.locator("#pgn-file").set_input_files({"name": name, "mimeType": "text/plain", "buffer": content})
+
+
+def _drop(page, content):
+    drop = """bytes => {
+        const data = new DataTransfer();
+        data.items.add(new File([new Uint8Array(bytes)], "game.pgn"));
+        dispatchEvent(new DragEvent("drop", { dataTransfer: data, cancelable: true }));
+    }"""
+    page.evaluate(drop, list(content))
+
+
+NAMES = '[White "Müller"]\n[Black "Núñez"]\n\n1. e4 {schön} e5 *\n'
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "utf-16"])
+def test_a_file_is_read_whatever_its_encoding(page, encoding):
+    _open_file(page, NAMES.encode(encoding))
+    expect(page.locator("#player-bottom .name")).to_have_text("Müller")
+    expect(page.locator("#moves .comment")).to_have_text("schön")
+    saved = _read(_saved(page))
+    assert saved.headers["Black"] == "Núñez" and saved.next().comment == "schön"
+
+
+def test_a_dropped_file_of_two_encodings(page):
+    analyse_tab(page)
+    _drop(page, NAMES.encode("latin-1") + b"\n" + NAMES.replace("e4", "d4").encode())
+    expect_moves(page, "e4", "e5")
+    page.get_by_label("Game", exact=True).select_option("2. Müller - Núñez")
+    expect_moves(page, "d4", "e5")
+    expect(page.locator("#player-top .name")).to_have_text("Núñez")
+
+
+def test_a_file_that_is_too_large_is_said(page):
+    _open_file(page, b"1. e4 e5 *" + b" " * 512 * 1024, "large.pgn")
+    expect(page.get_by_role("alert")).to_have_text("Large.pgn has more than 512 KB; load a part of it")
+    load_pgn(page, "1. d4 *")  # the connection is still there
+    expect_moves(page, "d4")
+
+
+def test_a_comment_without_an_end_is_said(page):
+    _open_file(page, b"1. e4 e5 2. Nf3 { a fine\nmove Nc6 3. Bb5\n")
+    wanted = "Read up to an error in the PGN: the comment that begins in line 1 has no closing brace"
+    expect(page.get_by_role("alert")).to_have_text(wanted)
+    expect_moves(page, "e4", "e5", "Nf3")
+    expect(page.locator("#moves .comment")).to_have_text("a fine move Nc6 3. Bb5")
+
+
+# --- glyphs --------------------------------------------------------------------------------------------------------
+
+
+def test_glyphs_are_shown_and_written(page):
+    pgn = "1. e4 $1 $10 e5 $2 2. Nf3 $3 $13 (2. f4 {gambit} $44) 2... Nc6 $4 $14 3. Bb5 $5 a6 $6 4. Ba4 $18 Nf6 $239 *"
+    load_pgn(page, pgn)
+    shown = ["e4! =", "e5?", "Nf3!! ∞", "f4 =∞", "Nc6?? ⩲", "Bb5!?", "a6?!", "Ba4 +\u2212", "Nf6 $239"]
+    shown = [san.replace(" ", "\u202f") for san in shown]
+    expect(page.locator("#moves [data-node]")).to_have_count(len(shown))
+    assert page.locator("#moves [data-node]").all_text_contents() == shown
+    faults = page.locator("#moves .mistake, #moves .blunder, #moves .inaccuracy")
+    expect(faults).to_have_text(["e5?", shown[4], "a6?!"])
+    expect(page.get_by_role("button", name="a6?!")).to_have_attribute("title", "inaccuracy")
+    expect(page.locator("#moves .blunder")).to_have_attribute("title", "blunder, White is slightly better")
+    written, wanted = _read(_saved(page)), _read(pgn)
+    assert [node.nags for node in written.mainline()] == [node.nags for node in wanted.mainline()]
+    assert str(written) == str(wanted)
+
+
+def test_what_is_said_before_a_variation_is_shown(page):
+    load_pgn(page, "1. e4 e5 ({or [%csl Ge4]} 1... c5 {Sicilian} 2. Nf3) *")
+    expect(page.locator("#moves .comment")).to_have_text(["or", "Sicilian"])
+    assert "{ or [%csl Ge4] } 1... c5" in _saved(page)

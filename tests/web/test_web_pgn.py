@@ -33,7 +33,7 @@ from knightadder.web.pgn import load_pgn
     ],
 )
 def test_the_sound_part_of_a_broken_game_is_kept(pgn, sans, wrong, caplog):
-    loaded = load_pgn(pgn)
+    loaded = load_pgn(pgn.encode())
     assert [row["san"] for row in loaded.tree.describe()][1:] == sans
     assert (loaded.problem is None) if wrong is None else (wrong in loaded.problem and "\n" not in loaded.problem)
     assert not any(node.comment or node.nags - {1} for node in loaded.tree.game.mainline())
@@ -42,7 +42,8 @@ def test_the_sound_part_of_a_broken_game_is_kept(pgn, sans, wrong, caplog):
 
 def test_evaluations_that_are_none_are_left_out():
     digits = "9" * 5000
-    loaded = load_pgn(f"1. e4 {{[%eval #{digits}]}} e5 {{[%eval 0.2,{digits}]}} 2. Nf3 {{[%eval 99999999]}} *")
+    pgn = f"1. e4 {{[%eval #{digits}]}} e5 {{[%eval 0.2,{digits}]}} 2. Nf3 {{[%eval 99999999]}} *"
+    loaded = load_pgn(pgn.encode())
     scores = [row["score"] and row["score"]["text"] for row in loaded.tree.describe()]
     assert scores == [None, None, "+0.20", "+99999999.00"]
 
@@ -69,12 +70,12 @@ def most(monkeypatch):
 def test_what_is_too_large_is_refused_while_it_is_read(pgn, most, monkeypatch):
     monkeypatch.setattr("knightadder.web.pgn.GameTree", lambda game: pytest.fail("a tree was built"))
     with pytest.raises(MessageError, match=r"more than \d+"):
-        load_pgn(pgn)
+        load_pgn(pgn.encode())
 
 
 def test_a_game_of_the_most_moves_is_read(most):
     game = "Nf3 {a} Nf6 {b} Ng1 {c} Ng8 {d} " * 99 + "Nf3 Nf6 Ng1"
-    assert len(load_pgn(game).tree) == most
+    assert len(load_pgn(game.encode()).tree) == most
 
 
 _MARKS = list("(){};*%[]\n\r\0\ufeff@")
@@ -87,10 +88,66 @@ _PIECES_OF_PGN = st.sampled_from(_MARKS) | st.sampled_from(_WORDS) | st.sampled_
 @given(st.lists(_PIECES_OF_PGN, max_size=40).map(" ".join) | st.text(max_size=200))
 def test_whatever_the_text_it_is_read_or_refused(pgn):
     try:
-        loaded = load_pgn(pgn)
+        loaded = load_pgn(pgn.encode())
     except MessageError as error:
         assert "\n" not in str(error)
         return
     json.dumps(loaded.tree.describe())
     written = chess.pgn.read_game(io.StringIO(str(loaded.tree.game)))
     assert written.errors == [] and written.game().end().board().fen() == loaded.tree.game.end().board().fen()
+
+
+# --- files ---------------------------------------------------------------------------------------------------------
+
+_GAME = '[White "Müller"]\n[Black "Núñez"]\n\n1. e4 {schön} e5 *'
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_files_in_all_encodings(encoding, ends):
+    loaded = load_pgn(f"{_GAME}\n\n{_GAME}\n".replace("\n", ends).encode(encoding), 1)
+    assert loaded.titles == ["Müller - Núñez"] * 2
+    assert loaded.tree.game.next().comment == "schön" and loaded.problem is None
+
+
+def test_files_put_together_in_two_encodings():
+    content = _GAME.encode("latin-1") + b"\n\n" + _GAME.encode("utf-8-sig")
+    assert load_pgn(content).titles == ["Müller - Núñez"] * 2
+    with pytest.raises(MessageError, match="UTF-16"):
+        load_pgn(_GAME.encode("utf-16")[:-1])
+
+
+def test_the_same_games_as_python_chess_finds_in_a_sound_file():
+    text = f"% a remark\n{_GAME}\n\n\n1. d4 {{a comment\n\nwith an empty line}} d5 (1... c5\n2. d5) *\n\n{_GAME}"
+    source = io.StringIO(text)
+    games = list(iter(lambda: chess.pgn.read_game(source), None))
+    loaded = [load_pgn(text.encode(), index) for index in range(len(games))]
+    assert [str(each.tree.game) for each in loaded] == list(map(str, games))
+    assert len(loaded[0].titles) == len(games) == 3
+
+
+@pytest.mark.parametrize(
+    ("pgn", "line", "sans", "comment"),
+    [
+        ("1. e4 { best by test e5 2. Nf3 *", 1, ["e4"], "best by test e5 2. Nf3 *"),
+        (f"\n{_GAME} {{\n\n[%eval 0.3] so\n", 5, ["e4", "e5"], "[%eval 0.3] so"),
+        ("1. e4 {a} {b\nc} e5 {d\n} 2. Nf3 { e\nf", 3, ["e4", "e5", "Nf3"], "e\nf"),
+        (f"1. e4 e5 {{open\n\n{_GAME}\n", 1, ["e4", "e5"], "open"),
+    ],
+)
+def test_a_comment_without_an_end_is_said(pgn, line, sans, comment):
+    loaded = load_pgn(pgn.encode())
+    assert loaded.problem == f"the comment that begins in line {line} has no closing brace"
+    assert [row["san"] for row in loaded.tree.describe()][1:] == sans
+    assert loaded.tree.game.end().comment.strip() == comment
+
+
+def test_a_comment_without_an_end_spoils_no_other_game():
+    content = f"1. e4 e5 {{open\n\n{_GAME}\n".encode()
+    loaded = load_pgn(content, 1)
+    assert loaded.problem is None and len(loaded.titles) == 2 and loaded.tree.game.headers["White"] == "Müller"
+
+
+def test_comments_to_the_end_of_a_line_are_kept():
+    game = load_pgn(b"; a remark\n1. e4 ; best {by} test\ne5 ; open *\n*").tree.game
+    assert [node.comment.strip() for node in game.mainline()] == ["best {by) test", "open *"]

@@ -74,8 +74,7 @@ def read_texts(file: Path) -> Iterator[GameText]:
     """
     try:
         with _open(file) as stream:
-            for number, (line, text) in enumerate(_split(stream), 1):
-                yield GameText(number, line, text if stream.encoding == "utf-16" else _decoded(text))
+            yield from _texts(stream)
     except (OSError, EOFError, lzma.LZMAError, zlib.error, UnicodeError) as error:
         raise OptionError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from None
 
@@ -98,6 +97,28 @@ def standard_input() -> Iterator[Path]:
         yield file
 
 
+def texts_of(content: bytes) -> Iterator[GameText]:
+    """Read the content of a file game by game, as `read_texts` does; UnicodeError if it begins as UTF-16 and is not."""
+    return _texts(_decoding(io.BytesIO(content)))
+
+
+def whole_text(text: GameText) -> str:
+    """Give a game's text so that python-chess drops nothing of it: comments to the end of a line stand in braces."""
+    headers, moves = _parts(text.text)
+    return "\n".join([*headers, "", _with_braces(moves)])
+
+
+def unclosed_comment(text: GameText) -> int | None:
+    """Give the line of the file in which a comment begins that has no closing brace; ``None`` if there is none."""
+    _, moves = _parts(text.text)
+    found = None
+    for number, line in enumerate(moves, text.line + len(text.text.split("\n")) - len(moves)):
+        is_open = _comment_is_open(line, found is not None)
+        # A line may close a comment and begin another.
+        found = (number if found is None or "}" in line else found) if is_open else None
+    return found
+
+
 def parse(text: GameText) -> chess.pgn.Game | None:
     """Parse a game.
 
@@ -118,12 +139,11 @@ def parse(text: GameText) -> chess.pgn.Game | None:
     BrokenGame
         If the game or its annotations are broken, or it is not chess.
     """
-    headers, moves = _parts(text.text)
-    for line in headers:
+    for line in _parts(text.text)[0]:
         if line.startswith("[") and not _WHOLE_HEADER.match(line):
             raise BrokenGame(f"malformed header: {line.strip()[:60]}")
     builder = SilentBuilder()
-    stream = io.StringIO("\n".join([*headers, "", _with_braces(moves)]))
+    stream = io.StringIO(whole_text(text))
     try:
         game = chess.pgn.read_game(stream, Visitor=lambda: builder)
     except Exception as error:  # raised by python-chess, as at a closing bracket after an illegal move
@@ -156,7 +176,10 @@ def headers_of(text: GameText) -> Mapping[str, str]:
 
 
 def _open(file: Path) -> io.TextIOWrapper:
-    stream = _decompressed(file)
+    return _decoding(_decompressed(file))
+
+
+def _decoding(stream: BinaryIO) -> io.TextIOWrapper:
     try:
         start = stream.read(4)
         stream.seek(0)
@@ -173,6 +196,11 @@ def _decompressed(file: Path) -> BinaryIO:
     openers: dict[str, Callable[[Path], object]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
     opener = openers.get(file.suffix.lower())
     return cast(BinaryIO, opener(file)) if opener else file.open("rb")
+
+
+def _texts(stream: io.TextIOWrapper) -> Iterator[GameText]:
+    for number, (line, text) in enumerate(_split(stream), 1):
+        yield GameText(number, line, text if stream.encoding == "utf-16" else _decoded(text))
 
 
 def _decoded(text: str) -> str:

@@ -166,10 +166,28 @@ class CheckFen(_Message):
 
 
 class LoadPgn(_Message):
-    """Load a game from a PGN, the first by default."""
+    """Load a game from a PGN, the first by default.
+
+    Attributes
+    ----------
+    pgn : str
+        The text.
+    index : int
+        Index of the game, from 0.
+    raw : bool
+        Whether each character stands for a byte of a file whose encoding has to be found out.
+    """
 
     pgn: str
     index: Annotated[int, Meta(ge=0, le=10**6)] = 0
+    raw: bool = False
+
+    def content(self) -> bytes:
+        """Return the content of the file, or the text in UTF-8; MessageError if a character stands for no byte."""
+        try:
+            return self.pgn.encode("latin-1") if self.raw else self.pgn.encode("utf-8", "replace")
+        except UnicodeEncodeError:
+            raise MessageError("a character of the file stands for no byte") from None
 
 
 Message: TypeAlias = (

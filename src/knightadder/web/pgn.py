@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import chess
 import chess.pgn
 
+from knightadder.annotate.games import GameText, texts_of, unclosed_comment, whole_text
 from knightadder.pgn_builder import SilentBuilder
 from knightadder.web.gametree import MAX_NODES, GameTree, status_text
 from knightadder.web.messages import MessageError
@@ -32,7 +33,7 @@ class LoadedPgn:
     index : int
         Index of the game that was read.
     problem : str or None
-        The error that cut the game or a variation short; None if there is none.
+        The first error, which cut the game or a variation short; None if there is none.
     """
 
     tree: GameTree
@@ -41,13 +42,13 @@ class LoadedPgn:
     problem: str | None
 
 
-def load_pgn(text: str, index: int = 0) -> LoadedPgn:
+def load_pgn(content: bytes, index: int = 0) -> LoadedPgn:
     """Return a game from a PGN.
 
     Parameters
     ----------
-    text : str
-        The PGN, of one game or several.
+    content : bytes
+        The PGN, of one game or several, in any encoding that `annotate.games` reads.
     index : int
         Index of the game, from 0.
 
@@ -56,21 +57,15 @@ def load_pgn(text: str, index: int = 0) -> LoadedPgn:
     MessageError
         If there is no such game, it is too large or of an unsupported variant, or nothing of it can be read.
     """
-    source = io.StringIO(text)
-    titles: list[str] = []
-    places: list[int] = []
-    while len(titles) < _MAX_GAMES:
-        place = source.tell()
-        headers = chess.pgn.read_headers(source)
-        if headers is None:
-            break
-        places.append(place)
-        titles.append(_title(headers))
-    if index >= len(places):
-        raise MessageError("this PGN has no game" if not places else f"this PGN has only {len(places)} games")
-    source.seek(places[index])
-    game = _read_game(source)
+    games = _games(content)
+    if index >= len(games):
+        raise MessageError("this PGN has no game" if not games else f"this PGN has only {len(games)} games")
+    text = games[index][0]
+    game = _read_game(io.StringIO(whole_text(text)))
     problem = str(game.errors[0]) if game.errors else None
+    unclosed = unclosed_comment(text)
+    if problem is None and unclosed is not None:
+        problem = f"the comment that begins in line {unclosed} has no closing brace"
     try:
         variant = game.headers.variant()
         board = game.board()
@@ -86,7 +81,22 @@ def load_pgn(text: str, index: int = 0) -> LoadedPgn:
     if not game.variations and set(game.headers.values()) <= {"?", "????.??.??", "*"}:
         raise MessageError("this is not PGN: no tags and no moves")
     _drop_null_moves(game)
-    return LoadedPgn(GameTree(game), titles, index, problem)
+    return LoadedPgn(GameTree(game), [title for _, title in games], index, problem)
+
+
+def _games(content: bytes) -> list[tuple[GameText, str]]:
+    """Return the texts of the games with their titles, `_MAX_GAMES` at most."""
+    games: list[tuple[GameText, str]] = []
+    try:
+        for text in texts_of(content):
+            headers = chess.pgn.read_headers(io.StringIO(text.text))
+            if headers is not None:
+                games.append((text, _title(headers)))
+            if len(games) == _MAX_GAMES:
+                break
+    except UnicodeError:
+        raise MessageError("this file begins as UTF-16, but is not") from None
+    return games
 
 
 def _read_game(source: io.StringIO) -> chess.pgn.Game:

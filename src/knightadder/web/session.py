@@ -317,7 +317,7 @@ class Session:
     async def _load_pgn(self, message: messages.LoadPgn) -> None:
         self._refuse_in_game("no game can be loaded")
         # In a thread, because a long game takes a while and other tabs should not wait for it.
-        loaded = await asyncio.to_thread(load_pgn, message.pgn, message.index)
+        loaded = await asyncio.to_thread(load_pgn, message.content(), message.index)
         await self._set_tree(loaded.tree, loaded.titles, loaded.index)
         if loaded.problem is not None:
             self._send({"type": "notice", "text": f"Read up to an error in the PGN: {loaded.problem}"})

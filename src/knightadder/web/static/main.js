@@ -77,7 +77,7 @@ const editor = new Editor(byId("editor"), board, {
 });
 const transfer = new Transfer({
   onFen: (fen) => socket.send("load_fen", { fen }),
-  onPgn: (pgn, index) => socket.send("load_pgn", { pgn, index }),
+  onPgn: (pgn, index, raw) => socket.send("load_pgn", { pgn, index, raw }),
   write: () => writePgn(headers, tree.root),
   tell,
 });

@@ -1,9 +1,8 @@
 // The list of moves: the main line in two columns, variations and comments between its rows.
 
+import { fault, glyphs } from "./glyphs.js";
 import { clockText } from "./players.js";
 import { moveNumber } from "./tree.js";
-
-const GLYPHS = { 1: "!", 2: "?", 3: "!!", 4: "??", 5: "!?", 6: "?!" };
 
 export class MoveList {
   /**
@@ -72,6 +71,7 @@ function variation(first) {
   box.className = "variation";
   let numbered = true; // whether the next move needs its number
   let others = [];
+  if (plain(first.before)) box.append(comment(plain(first.before)));
   for (let node = first; node; node = node.children[0]) {
     box.append(...moveWithNumber(node, numbered));
     numbered = Boolean(words(node)) || others.length > 0;
@@ -90,12 +90,13 @@ function moveWithNumber(node, numbered) {
 }
 
 function moveButton(node) {
-  const glyphs = node.nags.map((nag) => GLYPHS[nag] ?? "").join("");
-  const button = text("button", "move", node.san + glyphs);
+  const signs = glyphs(node.nags);
+  const button = text("button", `move ${fault(node.nags)}`.trim(), node.san + signs.text);
   button.dataset.node = node.id;
   const [time, clock] = [seconds(node, "emt"), seconds(node, "clk")];
   if (time !== null) button.dataset.time = timeText(time);
   button.title = [
+    signs.meaning,
     node.score?.text,
     time !== null && `took ${timeText(time)}`,
     clock !== null && `clock ${clockText(clock)}`,
@@ -127,7 +128,11 @@ function comment(content) {
 
 /** The comment on a move without what is for programs, such as [%eval 0.31]. */
 function words(node) {
-  return node.comment.replace(/\[%[^\]]*\]/g, "").replace(/\s+/g, " ").trim();
+  return plain(node.comment);
+}
+
+function plain(comment) {
+  return comment.replace(/\[%[^\]]*\]/g, "").replace(/\s+/g, " ").trim();
 }
 
 function text(name, className, content) {

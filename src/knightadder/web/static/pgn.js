@@ -11,6 +11,7 @@ const WIDTH = 80; // letters of a line, which only a comment may exceed
  */
 export function writePgn(headers, root) {
   const words = [];
+  words.push(...root.nags.map((nag) => `$${nag}`));
   if (root.comment) words.push(comment(root.comment));
   addLine(words, root.children[0], root.children.slice(1));
   words.push(headers.Result ?? "*");

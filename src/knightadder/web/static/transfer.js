@@ -1,13 +1,16 @@
 // Positions and games in and out: FEN, and PGN by text, file, clipboard and drop.
 
+const LONGEST = 512 * 1024; // bytes; the server takes no more
+
 export class Transfer {
   /**
-   * @param {{onFen: (fen: string) => void, onPgn: (pgn: string, index: number) => void, write: () => string,
-   *   tell: (text: string) => void}} actions `write` gives the PGN of the game on the board
+   * @param {{onFen: (fen: string) => void, onPgn: (pgn: string, index: number, raw: boolean) => void, write: () => string,
+   *   tell: (text: string) => void}} actions `raw` says that each character is a byte of a file; `write` gives
+   *   the PGN of the game on the board
    */
   constructor(actions) {
     this.actions = actions;
-    this.loaded = ""; // the text that the game was chosen from
+    this.loaded = ["", false]; // the text that the game was chosen from, and whether it is raw
     this.dialog = byId("pgn-dialog");
     this.text = byId("pgn-text");
     this.games = byId("games");
@@ -23,7 +26,7 @@ export class Transfer {
       if (this.dialog.returnValue === "load") this.load(this.text.value);
     });
     byId("pgn-file").addEventListener("change", (event) => this.read(event.target.files[0]));
-    this.games.addEventListener("change", () => actions.onPgn(this.loaded, Number(this.games.value)));
+    this.games.addEventListener("change", () => this.choose(Number(this.games.value)));
     byId("copy-pgn").addEventListener("click", () => this.copy());
     byId("save-pgn").addEventListener("click", () => this.save());
     addEventListener("dragover", (event) => event.preventDefault());
@@ -36,13 +39,23 @@ export class Transfer {
   async read(file) {
     if (!file) return;
     this.dialog.close("");
-    this.load(await file.text());
+    if (file.size > LONGEST) {
+      this.actions.tell(`${file.name} has more than ${LONGEST / 1024} KB; load a part of it`);
+      return;
+    }
+    // The server finds out the encoding.
+    this.load(Array.from(new Uint8Array(await file.arrayBuffer()), (byte) => String.fromCharCode(byte)).join(""), true);
   }
 
-  load(text) {
-    this.loaded = text;
+  load(text, raw = false) {
+    this.loaded = [text, raw];
     this.text.value = "";
-    this.actions.onPgn(text, 0);
+    this.choose(0);
+  }
+
+  choose(index) {
+    const [text, raw] = this.loaded;
+    this.actions.onPgn(text, index, raw);
   }
 
   /** Let the user choose among the games of the text, if there are several. */
