@@ -16,16 +16,19 @@ from knightadder.library.stream import Stream
 class StandInEngine:
     """Plays the moves of a script, then the first legal ones by name; an analysis ranks legal moves by name.
 
-    If `endless`, a search for a move goes on until it is stopped, as an analysis always does. If `held`, a
-    search for a move goes on until `release` is called.
+    With a `worth` of moves in centipawns, a function of board and move, they are ranked by that instead. If `endless`,
+    a search for a move goes on until it is stopped, as an analysis always does. If `held`, a search for a move goes on
+    until `release` is called.
     """
 
     line_length = 2  # plies
 
-    def __init__(self, script=(), cp=20, endless=False):
+    def __init__(self, script=(), cp=20, endless=False, worth=None):
         self.script = list(script)
         self.cp = cp
         self.endless = endless
+        self.worth = worth
+        self.nodes = 123_456
         self.held = False
         self.release = None
         self.options = {}
@@ -53,9 +56,14 @@ class StandInEngine:
         self.searches.append(board.fen())
         self.began.set()
         moves = sorted(board.legal_moves, key=chess.Move.uci)
+        if self.worth is not None:
+            moves.sort(key=lambda move: -self.worth(board, move))
         if limit is not None and self.script and not self.endless:
             moves = [board.parse_san(self.script.pop(0))]
-        infos = [_info(board, move, rank, self.cp, self.line_length) for rank, move in enumerate(moves[:multipv], 1)]
+        infos = [
+            _info(board, move, rank, self._cp(board, move, rank), self.nodes, self.line_length)
+            for rank, move in enumerate(moves[:multipv], 1)
+        ]
         result = Result(moves[0].uci(), None, infos[0])
         stream = Stream(board.fen(), lambda: self._end(stream, result))
         for info in infos:
@@ -65,13 +73,32 @@ class StandInEngine:
             self.release()
         return stream
 
+    def analyse(self, board, limit, *, multipv=1):
+        return self.stream(board, limit, multipv=multipv).result()
+
+    def _cp(self, board, move, rank):
+        return self.cp - 10 * rank if self.worth is None else self.worth(board, move)
+
     def _end(self, stream, result):
         if not stream.done:
             self.running -= 1
             stream.finish(result)
 
 
-def _info(board, move, rank, cp, length):
+_VALUES = {chess.PAWN: 100, chess.KNIGHT: 300, chess.BISHOP: 310, chess.ROOK: 500, chess.QUEEN: 900, chess.KING: 0}
+
+
+def material(board, move):
+    """Give the worth of a move by the material that it leaves; mate is worth more than all of it."""
+    after = board.copy(stack=False)
+    after.push(move)
+    if after.is_checkmate():
+        return 10_000
+    signs = {color: 1 if color == board.turn else -1 for color in chess.COLORS}
+    return sum(signs[piece.color] * _VALUES[piece.piece_type] for piece in after.piece_map().values())
+
+
+def _info(board, move, rank, cp, nodes, length):
     after = board.copy(stack=False)
     after.push(move)
     line = [move]
@@ -83,10 +110,10 @@ def _info(board, move, rank, cp, length):
         depth=12,
         seldepth=20,
         multipv=rank,
-        score=Score(mate=1) if after.is_checkmate() else Score(cp=cp - 10 * rank),
+        score=Score(mate=1) if after.is_checkmate() else Score(cp=cp),
         bound=Bound.EXACT,
         wdl=(400, 300, 300),
-        nodes=123_456,
+        nodes=nodes,
         nps=1_000_000,
         hashfull=42,
         tbhits=0,

@@ -2,10 +2,17 @@
 
 import io
 
+import chess.engine
 import chess.pgn
 import pytest
 from on_page import analyse_tab, expect_moves, expect_shown, load_pgn
 from playwright.sync_api import expect
+from stand_in_engine import StandInEngine, material
+
+from knightadder.annotate import notes
+from knightadder.annotate.evaluation import evaluate
+from knightadder.annotate.review import review
+from knightadder.annotate.summary import row
 
 SHAPES = "{ [%csl Ga1,Bh8] } 1. e4 { [%cal Rd2d4,Yg1f3] [%csl Be4] best } e5 *"
 
@@ -139,7 +146,7 @@ def test_a_comment_without_an_end_is_said(page):
 def test_glyphs_are_shown_and_written(page):
     pgn = "1. e4 $1 $10 e5 $2 2. Nf3 $3 $13 (2. f4 {gambit} $44) 2... Nc6 $4 $14 3. Bb5 $5 a6 $6 4. Ba4 $18 Nf6 $239 *"
     load_pgn(page, pgn)
-    shown = ["e4! =", "e5?", "Nf3!! ∞", "f4 =∞", "Nc6?? ⩲", "Bb5!?", "a6?!", "Ba4 +\u2212", "Nf6 $239"]
+    shown = ["e4! =", "e5?", "Nf3!! ∞", "f4 =∞", "Nc6?? +=", "Bb5!?", "a6?!", "Ba4 +\u2212", "Nf6 $239"]
     shown = [san.replace(" ", "\u202f") for san in shown]
     expect(page.locator("#moves [data-node]")).to_have_count(len(shown))
     assert page.locator("#moves [data-node]").all_text_contents() == shown
@@ -156,3 +163,92 @@ def test_what_is_said_before_a_variation_is_shown(page):
     load_pgn(page, "1. e4 e5 ({or [%csl Ge4]} 1... c5 {Sicilian} 2. Nf3) *")
     expect(page.locator("#moves .comment")).to_have_text(["or", "Sicilian"])
     assert "{ or [%csl Ge4] } 1... c5" in _saved(page)
+
+
+# --- games that are evaluated --------------------------------------------------------------------------------------
+
+BLUNDERS = '[White "Anna"]\n[Black "Ben"]\n\n1. e4 e5 2. Qh5 Nc6 { x } 3. Bc4 Nf6 4. Qxf7# 1-0\n'
+
+
+@pytest.fixture
+def counting(engine):
+    """Let the engine count material."""
+    engine.worth = material
+    return engine
+
+
+def _annotated():
+    """Give the game as `annotate` writes it with the same engine, and the summary of it."""
+    game = _read(BLUNDERS)
+    board = game.end().board()
+    found = review(board, evaluate(board, StandInEngine(worth=material), chess.engine.Limit(nodes=1)))
+    notes.annotate(game, found)
+    return game, row(1, 1, game.headers, found)
+
+
+def _evaluate(page):
+    page.get_by_role("button", name="Evaluate the game").click()
+    expect(page.locator("#summary")).to_be_visible()
+    expect(page.get_by_role("button", name="Evaluate the game")).to_be_visible()
+
+
+def test_an_evaluated_game_has_marks_and_a_summary_as_annotate_gives_them(counting, page):
+    game, summary = _annotated()
+    load_pgn(page, BLUNDERS)
+    expect_moves(page, "e4", "e5", "Qh5", "Nc6", "Bc4", "Nf6", "Qxf7#")
+    _evaluate(page)
+    signs = {2: "?", 4: "??", 6: "?!"}
+    main = [(node.san(), "".join(map(signs.get, node.nags))) for node in game.mainline()]
+    assert {mark for _, mark in main} >= {"", "??"}
+    shown = page.locator("#moves > [data-node]")
+    expect(shown).to_have_text([san + mark for san, mark in main])
+    expect(page.locator("#moves .blunder")).to_have_text([san + mark for san, mark in main if mark == "??"])
+    for side, name, played in (("white", "Anna", summary.white_side), ("black", "Ben", summary.black_side)):
+        counts = [str(each) for each in (played.inaccuracies, played.mistakes, played.blunders)]
+        expect(page.locator(f"#summary [data-side={side}] > *")).to_have_text(
+            [name, f"{played.accuracy:.1f} %", *counts, str(played.centipawn_loss)]
+        )
+    expect(page.locator("#summary caption")).to_have_text(f"{summary.eco} {summary.opening}")
+    saved = _read(_saved(page))
+    saved.set_eval(None)
+    assert str(saved) == str(game)
+    page.keyboard.press("End")
+    expect_shown(page, "Qxf7#")
+    expect(page.locator("#summary")).to_be_visible()
+    page.get_by_role("button", name="Delete").click()
+    expect(page.locator("#summary")).to_be_hidden()  # the line is another one
+    assert "Accuracy" not in _saved(page)
+
+
+def test_an_evaluation_shows_its_progress_and_can_be_stopped(counting, page):
+    load_pgn(page, BLUNDERS)
+    expect_moves(page, "e4", "e5", "Qh5", "Nc6", "Bc4", "Nf6", "Qxf7#")
+    counting.endless = True
+    page.get_by_role("button", name="Evaluate the game").click()
+    expect(page.locator("#progress-text")).to_have_text("1 of 8")  # the mate needs no search
+    expect(page.locator("#progress")).to_be_visible()
+    page.get_by_role("button", name="Stop", exact=True).click()
+    expect(page.locator("#progress")).to_be_hidden()
+    expect(page.locator("#progress-text")).to_be_empty()
+    expect(page.locator("#summary")).to_be_hidden()
+    assert len(counting.searches) == 1
+    counting.endless = False
+    _evaluate(page)
+    expect(page.locator("#moves .blunder").first).to_be_visible()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (1920, 1080), (375, 700)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_summary_has_room(counting, open_page, width, height, scheme):
+    page = open_page(width, height, color_scheme=scheme)
+    load_pgn(page, BLUNDERS.replace("Anna", "A player with a very long name, who hides nothing behind it"))
+    _evaluate(page)
+    card, table, graph = (page.locator(name).bounding_box() for name in ("#graph-card", "#summary", "#graph"))
+    assert graph["y"] + graph["height"] <= table["y"] and graph["width"] >= 128
+    assert card["x"] <= table["x"] and table["x"] + table["width"] <= card["x"] + card["width"]
+    assert table["y"] + table["height"] <= card["y"] + card["height"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    cells = page.locator("#summary :is(td, th:not([title^='A player']))")
+    assert cells.evaluate_all("(all) => all.every((e) => e.scrollWidth <= e.clientWidth)")
+    moves = page.locator("#moves").bounding_box()
+    assert moves["height"] >= 8 * 24 or width < 400

@@ -12,7 +12,7 @@ import chess.engine
 from chess.engine import Cp, Mate, PovScore
 
 from knightadder.library.boards import board_of, position_of
-from knightadder.library.results import Analysis
+from knightadder.library.results import Analysis, Line
 
 # Positions of a block. A longer one is searched a little faster, since one more position is searched for each block; of
 # shorter ones, more processes can share a single game.
@@ -204,6 +204,25 @@ def evaluate_block(
     return found[::-1][: len(block)]
 
 
+def at_the_end(board: chess.Board) -> Evaluation:
+    """Give the evaluation of a position in which the game is over: checkmate or a draw."""
+    return Evaluation(PovScore(Mate(0) if board.is_checkmate() else Cp(0), board.turn), 0, ())
+
+
+def evaluation_of(board: chess.Board, lines: Sequence[Line]) -> Evaluation:
+    """Give the evaluation of a position that has been searched.
+
+    Parameters
+    ----------
+    board : chess.Board
+        The position.
+    lines : sequence of Line
+        What the search found, the best line first; at least one.
+    """
+    variations = [Variation(line.score, _legal(board, line.pv)) for line in lines]
+    return Evaluation(lines[0].score, lines[0].depth, tuple(each for each in variations if each.moves))
+
+
 def _backwards(board: chess.Board) -> Iterator[chess.Board]:
     """Give the positions of a game from the last to the first: the same board, with moves taken back."""
     board = board.copy()
@@ -217,10 +236,8 @@ def _evaluate(board: chess.Board, analyst: Analyst, limit: chess.engine.Limit, m
     if not board.is_valid():
         return None
     if not any(board.legal_moves):
-        return Evaluation(PovScore(Mate(0) if board.is_check() else Cp(0), board.turn), 0, ())
-    analysis = analyst.analyse(board, limit, multipv=multipv)
-    variations = [Variation(line.score, _legal(board, line.pv)) for line in analysis.lines]
-    return Evaluation(analysis.score, analysis.best.depth, tuple(each for each in variations if each.moves))
+        return at_the_end(board)
+    return evaluation_of(board, analyst.analyse(board, limit, multipv=multipv).lines)
 
 
 def _legal(board: chess.Board, moves: Sequence[chess.Move]) -> tuple[chess.Move, ...]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import chess.pgn
 
 from knightadder import __version__
+from knightadder.annotate.evaluation import Evaluation
 from knightadder.annotate.review import Review
 
 # The marks that exclude each other: !, ?, !!, ??, !?, ?!.
@@ -14,7 +17,7 @@ _RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 
 
 def annotate(game: chess.pgn.Game, review: Review) -> None:
-    """Write a review into its game.
+    """Write the review of a game's main line into the game and its headers.
 
     Existing comments, marks, variations and opening names stay. An evaluation in a comment is replaced.
 
@@ -25,19 +28,36 @@ def annotate(game: chess.pgn.Game, review: Review) -> None:
     review : Review
         The review of the game. Its variations are written where a move is marked.
     """
-    node: chess.pgn.GameNode = game
+    annotate_line([game, *game.mainline()], review)
+    write_headers(game.headers, review)
+
+
+def annotate_line(nodes: Sequence[chess.pgn.GameNode], review: Review) -> None:
+    """Write the review of a line into its nodes: evaluations, marks, and the better lines as variations.
+
+    Parameters
+    ----------
+    nodes : sequence of chess.pgn.GameNode
+        The line, from its first position to its last.
+    review : Review
+        Its review.
+    """
     for number, judgement in enumerate(review.judgements):
         before, after = review.evaluations[number : number + 2]
-        move = node.variations[0]
-        if after is not None and not _is_checkmate(after.depth, after.score):
-            move.set_eval(after.score, after.depth or None)
+        node, move = nodes[number : number + 2]
+        if after is not None:
+            write_evaluation(move, after)
         if judgement is not None and before is not None:
             if not _MARKS & move.nags:
                 move.nags.add(judgement.nag)
             for variation in before.variations:
                 _add(node, variation.moves, variation.score, before.depth)
-        node = move
-    _write_headers(game.headers, review)
+
+
+def write_evaluation(node: chess.pgn.GameNode, evaluation: Evaluation) -> None:
+    """Write the evaluation of a position into its comment. At checkmate it could not show who has won: none there."""
+    if evaluation.depth or not evaluation.score.is_mate():
+        node.set_eval(evaluation.score, evaluation.depth or None)
 
 
 def text_of(game: chess.pgn.Game) -> str:
@@ -52,11 +72,6 @@ class _Exporter(chess.pgn.StringExporter):
         super().visit_result(result if result in _RESULTS else "*")
 
 
-def _is_checkmate(depth: int, score: chess.engine.PovScore) -> bool:
-    """Say whether the game is over by mate; then an evaluation cannot show who has won."""
-    return depth == 0 and score.is_mate()
-
-
 def _add(node: chess.pgn.GameNode, moves: tuple[chess.Move, ...], score: chess.engine.PovScore, depth: int) -> None:
     if node.has_variation(moves[0]):
         return
@@ -66,7 +81,8 @@ def _add(node: chess.pgn.GameNode, moves: tuple[chess.Move, ...], score: chess.e
         first.add_line(moves[1:])
 
 
-def _write_headers(headers: chess.pgn.Headers, review: Review) -> None:
+def write_headers(headers: chess.pgn.Headers, review: Review) -> None:
+    """Write a review into the headers: the annotator and the opening unless they are there, accuracy and loss."""
     proposed = {"Annotator": f"Knightadder {__version__}"}
     if review.opening:
         proposed |= {"ECO": review.opening.eco, "Opening": review.opening.name}

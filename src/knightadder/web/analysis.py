@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-import chess
 import chess.engine
 import chess.pgn
 
+from knightadder.engine.info import Bound
 from knightadder.rules import outcome_of
-from knightadder.web.gametree import GameTree
+from knightadder.web.reviews import FULL_NODES, Reviews
 from knightadder.web.views import View, lines_view, nodes_view
 
 if TYPE_CHECKING:
@@ -19,26 +19,29 @@ if TYPE_CHECKING:
     from knightadder.library.results import Line
 
 _EVERY = 0.1  # seconds between two updates of the lines
-_NODES = 200_000  # for each evaluated position
 
 
-async def analyse(engine: Engine, tree: GameTree, count: int, send: Callable[[View], None]) -> None:
-    """Analyse the position of the tree's cursor until the task is cancelled; keep its evaluation in the tree.
+async def analyse(engine: Engine, reviews: Reviews, count: int, send: Callable[[View], None]) -> None:
+    """Analyse the position of the tree's cursor until the task is cancelled; then note its evaluation.
 
     Parameters
     ----------
     engine : Engine
         An idle engine; it is idle again afterwards.
-    tree : GameTree
-        The tree.
+    reviews : Reviews
+        The evaluations of the tree.
     count : int
         Number of lines.
     send : callable
         Takes what the page is to be told; must not block.
     """
+    from knightadder.annotate.evaluation import evaluation_of
+
+    tree = reviews.tree
     node, board = tree.cursor, tree.board(tree.cursor)
     number = tree.id(node)
     lines: dict[int, Line] = {}
+    best: Line | None = None  # the latest one with an exact score
     news = asyncio.Event()
 
     async def tell() -> None:
@@ -54,20 +57,22 @@ async def analyse(engine: Engine, tree: GameTree, count: int, send: Callable[[Vi
             async for line in stream:
                 if line.pv:
                     lines[line.rank] = line
-                    if line.rank == 1:
-                        node.set_eval(line.score, line.depth)
+                    if line.rank == 1 and line.bound is Bound.EXACT:
+                        best = line
                     news.set()
         if news.is_set():
             send(lines_view(number, board, lines))
     finally:
         telling.cancel()
+        if best is not None:
+            reviews.note(node, evaluation_of(board, [best]), best.nodes // count)  # each line gets a share of the nodes
         send(nodes_view(tree, [node]))
 
 
 async def evaluate(
-    engine: Engine, tree: GameTree, nodes: Sequence[chess.pgn.GameNode], send: Callable[[View], None]
+    engine: Engine, reviews: Reviews, nodes: Sequence[chess.pgn.GameNode], send: Callable[[View], None]
 ) -> None:
-    """Evaluate the positions of a line that have no evaluation yet, and keep the evaluations in the tree.
+    """Evaluate the positions of a line that have not been searched with full nodes yet, then review the line.
 
     It starts at the line's end, because the hash table then helps with the earlier positions.
 
@@ -75,21 +80,26 @@ async def evaluate(
     ----------
     engine : Engine
         An idle engine; it is idle again afterwards.
-    tree : GameTree
-        The tree.
+    reviews : Reviews
+        The evaluations of the tree.
     nodes : sequence of chess.pgn.GameNode
-        Nodes of the tree, in the order of the line.
+        Nodes of the tree, from the root to the end of the line.
     send : callable
         Takes what the page is to be told; must not block.
     """
-    todo = [node for node in nodes if tree.score(node) is None]
+    from knightadder.annotate.evaluation import at_the_end, evaluation_of
+
+    tree = reviews.tree
+    todo = reviews.missing(nodes)
     for done, node in enumerate(reversed(todo)):
         send({"type": "progress", "done": done, "all": len(todo)})
         board = tree.board(node)
-        if outcome_of(board) is not None:  # a draw, since mates already have a score
-            node.set_eval(chess.engine.PovScore(chess.engine.Cp(0), chess.WHITE))
+        # Draws that need a claim count where the line ends: many games go on after them.
+        if not any(board.legal_moves) or (node is nodes[-1] and outcome_of(board) is not None):
+            found = at_the_end(board)
         else:
-            async with engine.stream(board, chess.engine.Limit(nodes=_NODES)) as stream:
-                analysis = await stream.result_async()
-            node.set_eval(analysis.score, analysis.best.depth)
+            async with engine.stream(board, chess.engine.Limit(nodes=FULL_NODES)) as stream:
+                found = evaluation_of(board, (await stream.result_async()).lines)
+        reviews.note(node, found, FULL_NODES)
         send(nodes_view(tree, [node]))
+    send(nodes_view(tree, reviews.review(nodes)))

@@ -63,6 +63,19 @@ class GameTree:
         self._facts[node] = _Facts(self._next_id, board.ply(), opening, san)
         self._next_id += 1
 
+    def adopt(self, node: chess.pgn.GameNode) -> list[chess.pgn.GameNode]:
+        """Number the variations that have been added to a node; return their nodes, each after its parent."""
+        found: list[chess.pgn.GameNode] = []
+        for child in node.variations:
+            if child not in self._facts:
+                board = self.board(node)
+                self._register(child, board, board.san_and_push(child.move))
+                found.append(child)
+                for deeper, san in _walk(child, board):
+                    self._register(deeper, board, san)
+                    found.append(deeper)
+        return found
+
     def __len__(self) -> int:
         """Return the number of nodes, including the root."""
         return len(self._nodes)

@@ -144,7 +144,9 @@ class Configure(_Message):
 
 
 class Evaluate(_Message):
-    """Evaluate each position of the line on the board, for the graph."""
+    """Evaluate each position of the line on the board and review the line, or stop that."""
+
+    on: bool = True
 
 
 class Worths(_Message):

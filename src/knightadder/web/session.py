@@ -28,6 +28,7 @@ from knightadder.web.gametree import GameTree, board_from_fen, parse_line, parse
 from knightadder.web.messages import Message, MessageError
 from knightadder.web.pgn import load_pgn
 from knightadder.web.resources import Resources
+from knightadder.web.reviews import Reviews
 from knightadder.web.views import (
     View,
     board_view,
@@ -66,12 +67,16 @@ class Session:
         self._send = send
         self._worker = Worker(make_engine, send)
         self._resources = resources or Resources()
-        self._tree = GameTree()
+        self._reviews = Reviews(GameTree())
         self._tip: chess.pgn.GameNode = self._tree.game  # the last move of the game against the engine
         self._game: PlayedGame | None = None
         self._analysing = False
         self._lines = 1
         self._flag: asyncio.TimerHandle | None = None
+
+    @property
+    def _tree(self) -> GameTree:
+        return self._reviews.tree
 
     # --- from beginning to end -------------------------------------------------------------------------------------
 
@@ -134,7 +139,7 @@ class Session:
         headers["White"], headers["Black"] = (_USER, game.opponent) if user else (game.opponent, _USER)
         headers["TimeControl"] = "-" if clock is None else str(clock)
         view = await asyncio.to_thread(tree_view, tree)
-        self._tree, self._tip, self._game = tree, tree.cursor, game
+        self._reviews, self._tip, self._game = Reviews(tree), tree.cursor, game
         self._analysing = False
         self._worker.new_game()
         self._send(view)
@@ -299,6 +304,8 @@ class Session:
         self._refuse_in_game("no variation can be moved")
         self._tree.promote(self._tree.node(message.node))
         self._send({"type": "promoted", "node": message.node})
+        self._show_headers()
+        self._show_position()
 
     # --- positions and games in ------------------------------------------------------------------------------------
 
@@ -326,7 +333,7 @@ class Session:
         """Show another game, number `index` of the games with these titles."""
         view = await asyncio.to_thread(tree_view, tree)  # a long one takes a while
         await self._worker.stop()
-        self._tree = tree
+        self._reviews = Reviews(tree)
         self._game = None
         self._send(view)
         self._send({"type": "games", "titles": list(titles), "index": index})
@@ -343,7 +350,7 @@ class Session:
         self._go_on()
 
     async def _go_on_analysing(self) -> None:
-        await analyse(await self._worker.ready(), self._tree, self._lines, self._send)
+        await analyse(await self._worker.ready(), self._reviews, self._lines, self._send)
 
     async def _configure(self, message: messages.Configure) -> None:
         self._resources = self._resources.chosen(message)
@@ -352,17 +359,20 @@ class Session:
         self._send(self._resources.view())
         self._go_on()
 
-    async def _evaluate(self, _: messages.Evaluate) -> None:
+    async def _evaluate(self, message: messages.Evaluate) -> None:
         self._refuse_in_game("no evaluation")
         await self._worker.stop()
-        self._analysing = False
+        self._analysing = self._analysing and not message.on
         self._go_on()
-        self._worker.start(self._evaluate_line)
+        if message.on:
+            self._worker.start(self._evaluate_line)
 
     async def _evaluate_line(self) -> None:
         nodes = self._tree.line()
         try:
-            await evaluate(await self._worker.ready(), self._tree, nodes, self._send)
+            await evaluate(await self._worker.ready(), self._reviews, nodes, self._send)
+            self._show_headers()
+            self._show_position()
         finally:
             self._send({"type": "progress", "done": len(nodes), "all": len(nodes)})
 
@@ -377,6 +387,7 @@ class Session:
 
     def _go_on(self) -> None:
         """Send the current state, and start the engine's next work; the engine must be idle."""
+        self._show_headers()
         self._show_position()
         self._show_game()
         self._watch_flag()
@@ -409,7 +420,8 @@ class Session:
         game, shown = self._game, self._tree.cursor
         movable = game is None or not game.running or (shown is self._tip and shown.turn() == game.user)
         premover = game.user if game is not None and game.running and shown is self._tip and not movable else None
-        self._send({**position_view(self._tree, movable, premover), "analysing": self._analysing})
+        more = {"analysing": self._analysing, "summary": self._reviews.summary()}
+        self._send({**position_view(self._tree, movable, premover), **more})
 
     def _show_nodes(self, nodes: Iterable[chess.pgn.GameNode]) -> None:
         self._send(nodes_view(self._tree, nodes))
@@ -420,6 +432,11 @@ class Session:
         if self._game is not None and headers["Result"] != self._game.result:
             headers["Result"] = self._game.result
             self._send({"type": "headers", "headers": dict(headers)})
+
+    def _show_headers(self) -> None:
+        """Send the headers if the main line has become another one than they tell of."""
+        if self._reviews.write_headers():
+            self._send({"type": "headers", "headers": dict(self._tree.game.headers)})
 
 
 _HANDLERS: dict[type[Message], Callable[[Session, Any], Awaitable[None]]] = {

@@ -18,6 +18,7 @@ import { Resources } from "./resources.js";
 import { Setup } from "./setup.js";
 import { Socket } from "./socket.js";
 import { Sound } from "./sound.js";
+import { showSummary } from "./summary.js";
 import { startTheme } from "./theme.js";
 import { Transfer } from "./transfer.js";
 import { Tree } from "./tree.js";
@@ -37,6 +38,7 @@ let mode = sessionStorage.getItem("mode") ?? "play";
 let restoring = null; // the game of this tab, if the server no longer knows it
 let restored = false;
 let toastTimer = 0;
+let evaluating = false;
 
 startTheme(byId("theme"));
 const sound = new Sound(byId("sound"));
@@ -146,8 +148,11 @@ socket.on("headers", (message) => {
 
 function setHeaders(told) {
   headers = told;
-  const { White, Black } = headers;
-  players.setNames(White && White !== "?" ? White : "White", Black && Black !== "?" ? Black : "Black");
+  players.setNames(playerName("White"), playerName("Black"));
+}
+
+function playerName(side) {
+  return headers[side] && headers[side] !== "?" ? headers[side] : side;
 }
 
 /** Keep the game for the time when the page or the server is new. */
@@ -177,6 +182,7 @@ socket.on("position", (message) => {
   board.setArrows([]);
   showLine();
   showEvaluation(message.score);
+  showSummary(byId("summary"), message.summary, { white: playerName("White"), black: playerName("Black") });
   showStatus();
   showWorths();
   showExplorer();
@@ -271,7 +277,7 @@ function analyse(on) {
 
 byId("analysis").addEventListener("click", () => analyse(!position.analysing));
 byId("line-count").addEventListener("change", () => position.analysing && analyse(true));
-byId("evaluate").addEventListener("click", () => socket.send("evaluate"));
+byId("evaluate").addEventListener("click", () => socket.send("evaluate", { on: !evaluating }));
 byId("promote").addEventListener("click", () => socket.send("promote", { node: position.node }));
 byId("delete").addEventListener("click", () => socket.send("delete", { node: position.node }));
 byId("take-back").addEventListener("click", () => socket.send("take_back"));
@@ -436,8 +442,10 @@ function announce(before, now) {
 }
 
 function showProgress({ done, all }) {
-  byId("progress").hidden = done >= all;
-  byId("evaluate").disabled = done < all;
+  evaluating = done < all;
+  byId("evaluate").textContent = evaluating ? "Stop" : "Evaluate the game";
+  byId("progress-text").textContent = evaluating ? `${done} of ${all}` : "";
+  byId("progress").hidden = !evaluating;
   byId("progress").max = Math.max(all, 1);
   byId("progress").value = done;
 }

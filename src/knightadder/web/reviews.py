@@ -1,0 +1,147 @@
+"""The engine's evaluations of a tree's positions, and the reviews of its lines: marks, accuracy, opening.
+
+How moves are judged and how a review is written into a game is the code of `knightadder.annotate`, which loads what the
+library needs; so it is imported where it is first called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import chess.pgn
+
+from knightadder.web.gametree import MAX_NODES, GameTree
+
+if TYPE_CHECKING:
+    from knightadder.annotate.evaluation import Evaluation
+    from knightadder.annotate.review import Review
+
+FULL_NODES = 200_000  # nodes for each position of an evaluated game, as `annotate` searches by default
+
+_ANNOTATOR = "Annotator"  # stays, since the marks do
+
+
+class Reviews:
+    """The evaluations and reviews of a tree.
+
+    A review belongs to the last move of its line. So it is forgotten when a move of the line is deleted, and it does
+    not hold for a line that goes on.
+
+    Parameters
+    ----------
+    tree : GameTree
+        The tree.
+    """
+
+    def __init__(self, tree: GameTree) -> None:
+        self.tree = tree
+        self._found: WeakKeyDictionary[chess.pgn.GameNode, tuple[Evaluation, int]] = WeakKeyDictionary()
+        self._marks: WeakKeyDictionary[chess.pgn.GameNode, set[int]] = WeakKeyDictionary()  # made by a review
+        self._reviews: WeakKeyDictionary[chess.pgn.GameNode, Review] = WeakKeyDictionary()
+        self._written: Review | None = None  # the review that the headers tell of
+        self._headers: dict[str, tuple[str | None, str]] = {}  # what it changed in them: before and after
+
+    def missing(self, nodes: Sequence[chess.pgn.GameNode]) -> list[chess.pgn.GameNode]:
+        """Return those of the nodes that have not been searched with `FULL_NODES`."""
+        return [node for node in nodes if node not in self._found or self._found[node][1] < FULL_NODES]
+
+    def note(self, node: chess.pgn.GameNode, evaluation: Evaluation, nodes: int) -> None:
+        """Keep the evaluation of a node in its comment, unless it has one by a longer search.
+
+        Parameters
+        ----------
+        node : chess.pgn.GameNode
+            A node of the tree.
+        evaluation : Evaluation
+            The evaluation.
+        nodes : int
+            Nodes searched. An evaluation that was loaded with the game counts as one by `FULL_NODES`.
+        """
+        from knightadder.annotate.notes import write_evaluation
+
+        known = self._found[node][1] if node in self._found else FULL_NODES if "[%eval" in node.comment else 0
+        if nodes >= known:
+            self._found[node] = evaluation, nodes
+            write_evaluation(node, evaluation)
+
+    def review(self, nodes: Sequence[chess.pgn.GameNode]) -> list[chess.pgn.GameNode]:
+        """Review a line: mark its bad moves, and add the better lines as variations.
+
+        Marks of the line's last review are replaced; those of the user stay.
+
+        Parameters
+        ----------
+        nodes : sequence of chess.pgn.GameNode
+            The nodes of the line, from the root to the end, all of them evaluated.
+
+        Returns
+        -------
+        list of chess.pgn.GameNode
+            The new and changed nodes, each after its parent.
+        """
+        from knightadder.annotate.notes import annotate_line
+        from knightadder.annotate.review import review
+
+        found = review(nodes[-1].board(), [self._found[node][0] for node in nodes])
+        self._reviews[nodes[-1]] = found
+        before = [set(node.nags) for node in nodes]
+        for node in nodes:
+            node.nags -= self._marks.pop(node, set())
+        own = [set(node.nags) for node in nodes]
+        annotate_line(nodes, found if self._has_room(found) else _without_lines(found))
+        for node, theirs in zip(nodes, own, strict=True):
+            if node.nags != theirs:
+                self._marks[node] = node.nags - theirs
+        changed = [node for node, nags in zip(nodes, before, strict=True) if node.nags != nags]
+        return changed + [new for node in nodes for new in self.tree.adopt(node)]
+
+    def _has_room(self, review: Review) -> bool:
+        marked = [each for each, judged in zip(review.evaluations, review.judgements, strict=False) if judged]
+        moves = sum(len(line.moves) for each in marked if each for line in each.variations)
+        return len(self.tree) + moves <= MAX_NODES
+
+    def write_headers(self) -> bool:
+        """Let the game's headers tell of the main line as it is now; return whether they have changed.
+
+        They have the accuracy and the opening while the main line is reviewed.
+        """
+        review = self._reviews.get(self.tree.game.end()) if self._reviews or self._written else None
+        if review is self._written:
+            return False
+        headers = self.tree.game.headers
+        for name, (old, new) in self._headers.items():
+            if headers.get(name) == new:
+                if old is None:
+                    del headers[name]
+                else:
+                    headers[name] = old
+        before = dict(headers)
+        if review is not None:
+            from knightadder.annotate.notes import write_headers
+
+            write_headers(headers, review)
+        changed = {name: value for name, value in headers.items() if before.get(name) != value and name != _ANNOTATOR}
+        self._headers = {name: (before.get(name), value) for name, value in changed.items()}
+        self._written = review
+        return True
+
+    def summary(self) -> dict[str, object] | None:
+        """Describe the review of the line on the board for the page; None if the line has none."""
+        review = self._reviews.get(self.tree.cursor.end()) if self._reviews else None
+        if review is None:
+            return None
+        from knightadder.annotate.summary import row
+
+        sides = row(1, 1, {}, review)
+        return {
+            "white": sides.white_side and asdict(sides.white_side),
+            "black": sides.black_side and asdict(sides.black_side),
+            "opening": review.opening and asdict(review.opening),
+        }
+
+
+def _without_lines(review: Review) -> Review:
+    return replace(review, evaluations=tuple(each and replace(each, variations=()) for each in review.evaluations))

@@ -1,0 +1,43 @@
+// How both sides played the line on the board: accuracy, bad moves and average loss; and its opening.
+
+const COLUMNS = [
+  ["accuracy", "Accuracy", "Accuracy in per cent, by Lichess's formula"],
+  ["inaccuracies", "?!", "Inaccuracies"],
+  ["mistakes", "?", "Mistakes"],
+  ["blunders", "??", "Blunders"],
+  ["centipawn_loss", "Loss", "Average loss of a move in centipawns"],
+];
+
+/**
+ * Show a summary, or nothing where the line has none.
+ *
+ * @param {HTMLTableElement} table
+ * @param {?{white: ?object, black: ?object, opening: ?{eco: string, name: string}}} summary as the server describes it
+ * @param {{white: string, black: string}} names of the players
+ */
+export function showSummary(table, summary, names) {
+  table.hidden = !summary;
+  table.replaceChildren();
+  if (!summary) return;
+  const opening = summary.opening ? `${summary.opening.eco} ${summary.opening.name}` : "";
+  const caption = table.createCaption();
+  caption.textContent = caption.title = opening;
+  const head = table.createTHead().insertRow();
+  head.append(cell("td", ""), ...COLUMNS.map(([, text, title]) => cell("th", text, title)));
+  const body = table.createTBody();
+  for (const side of ["white", "black"]) {
+    const row = body.insertRow();
+    row.dataset.side = side;
+    row.append(cell("th", names[side], names[side]));
+    for (const [key] of COLUMNS) row.append(cell("td", value(key, summary[side]?.[key])));
+  }
+}
+
+function value(key, number) {
+  if (number == null) return "–"; // a side that has not moved
+  return key === "accuracy" ? `${number.toFixed(1)} %` : String(number);
+}
+
+function cell(name, text, title = "") {
+  return Object.assign(document.createElement(name), { textContent: text, title });
+}

@@ -1,0 +1,251 @@
+"""Games that are evaluated: every position with full nodes, and reviewed as `annotate` does, which is the oracle."""
+
+import dataclasses
+import io
+
+import chess
+import chess.engine
+import chess.pgn
+import pytest
+from board_tab import open_tab
+from stand_in_engine import StandInEngine, material
+
+from knightadder.annotate import notes
+from knightadder.annotate.evaluation import evaluate
+from knightadder.annotate.review import review
+from knightadder.annotate.summary import row
+from knightadder.web.reviews import FULL_NODES
+
+SCHOLAR = '[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 e5 2. Qh5 Nc6 { x } 3. Bc4 Nf6 4. Qxf7# 1-0'
+# Two sides that give away what they have, and a game that ends by repetition.
+LONG = """\
+[FEN "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"]
+[SetUp "1"]
+
+1... d5 2. Qg4 Bxg4 3. Bb5+ Qd7 $5 4. exd5 Qxb5 5. Nc3 (5. d3) 5... Qxd5 6. Nxd5 Kd8 7. Nxc7 Kxc7 1/2-1/2
+"""
+REPEATED = "1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 1/2-1/2"
+
+
+@pytest.fixture
+def engine(server):
+    """Give an engine that counts material."""
+    engine = StandInEngine(worth=material)
+    server.make_engine = lambda: engine
+    return engine
+
+
+@pytest.fixture
+def tab(server, engine):
+    with open_tab(server) as tab:
+        yield tab
+
+
+def read(pgn):
+    return chess.pgn.read_game(io.StringIO(pgn))
+
+
+def annotated(pgn):
+    """Give a game as `annotate` writes it with an engine that counts material, and its summary."""
+    game = read(pgn)
+    board = game.end().board()
+    found = review(board, evaluate(board, StandInEngine(worth=material), chess.engine.Limit(nodes=1)))
+    notes.annotate(game, found)
+    return game, row(1, 1, game.headers, found)
+
+
+def evaluated(tab, **fields):
+    tab.send("evaluate", **fields)
+    tab.until("progress", lambda message: message["done"] == message["all"])
+    return tab.settle()
+
+
+def written(game):
+    """Write a game, without the evaluation of its first position, which only the board keeps."""
+    again = read(notes.text_of(game))
+    again.set_eval(None)
+    return notes.text_of(again)
+
+
+def nags(tab):
+    return {node["san"]: node["nags"] for node in tab.tree.nodes() if node["nags"]}
+
+
+@pytest.mark.parametrize("pgn", [SCHOLAR, LONG])
+def test_a_game_is_reviewed_as_annotate_does(tab, pgn):
+    game, summary = annotated(pgn)
+    evaluated(tab.ask("load_pgn", pgn=pgn))
+    assert written(tab.tree.game()) == written(game)
+    assert [node.nags & {2, 4, 6} for node in game.mainline()].count(set()) < game.end().ply() - 1  # some are marked
+    assert tab.position["summary"]["white"] == dataclasses.asdict(summary.white_side)
+    assert tab.position["summary"]["black"] == dataclasses.asdict(summary.black_side)
+    if pgn == SCHOLAR:
+        assert tab.position["summary"]["opening"] == {"eco": summary.eco, "name": summary.opening}
+
+
+def test_what_the_page_has_is_what_the_server_has(tab):
+    evaluated(tab.ask("load_pgn", pgn=LONG))
+    reloaded = tab.tree.pgn()
+    nodes = [{**node, "id": 0, "parent": 0} for node in tab.tree.nodes()]
+    tab.ask("load_pgn", pgn=reloaded)
+    assert [{**node, "id": 0, "parent": 0} for node in tab.tree.nodes()] == nodes
+    assert tab.position["summary"] is None
+    evaluated(tab)
+    assert tab.tree.pgn() == reloaded and tab.position["summary"] is not None
+
+
+def test_a_game_that_is_drawn_ends_level(engine, tab):
+    evaluated(tab.ask("load_pgn", pgn=REPEATED))
+    assert tab.tree.nodes()[-1]["score"]["text"] == "+0.00" and len(engine.searches) == 8
+    engine.searches.clear()
+    tab.ask("go_to", node=tab.tree.nodes()[-1]["id"]).play("e4")  # nobody has claimed it
+    evaluated(tab)
+    assert engine.searches == [tab.position["fen"]]
+
+
+def test_no_position_keeps_what_a_short_analysis_has_left(engine, tab):
+    tab.play("e4").play("e5")
+    tab.send("analyse", on=True)
+    tab.until("lines")
+    tab.ask("analyse", on=False)
+    assert tab.tree.nodes()[-1]["score"] and engine.nodes < FULL_NODES
+    engine.searches.clear()
+    evaluated(tab)
+    assert len(engine.searches) == 3
+    evaluated(tab)
+    assert len(engine.searches) == 3  # nothing is missing
+
+
+@pytest.mark.parametrize(("lines", "kept"), [(1, True), (2, False)])
+def test_a_longer_analysis_is_kept(engine, tab, lines, kept):
+    tab.play("e4").play("e5")
+    engine.nodes = FULL_NODES
+    tab.send("analyse", on=True, lines=lines)
+    tab.until("lines")
+    tab.ask("analyse", on=False)
+    engine.searches.clear()
+    evaluated(tab)
+    assert (tab.position["fen"] not in engine.searches) is kept
+
+
+def test_a_short_analysis_changes_nothing_that_has_been_evaluated(engine, tab):
+    evaluated(tab.play("e4").play("e5"))
+    before = tab.tree.pgn()
+    engine.worth = lambda board, move: 700
+    for nodes, text in ((FULL_NODES - 1, "+0.00"), (FULL_NODES, "+7.00")):
+        engine.nodes = nodes
+        tab.send("analyse", on=True)
+        tab.until("lines")
+        tab.ask("analyse", on=False)
+        assert tab.tree.nodes()[-1]["score"]["text"] == text
+        assert (tab.tree.pgn() == before) is (nodes < FULL_NODES)
+
+
+def test_evaluations_of_a_file_are_searched_again_but_not_lost_to_a_short_analysis(engine, tab):
+    tab.ask("load_pgn", pgn="1. e4 { [%eval 3.14] } e5 { [%eval -3.14,30] } *")
+    tab.ask("go_to", node=tab.tree.nodes()[1]["id"]).send("analyse", on=True)
+    tab.until("lines")
+    tab.ask("analyse", on=False)
+    assert [node["score"] and node["score"]["text"] for node in tab.tree.nodes()] == [None, "+3.14", "-3.14"]
+    evaluated(tab)
+    assert [node["score"]["text"] for node in tab.tree.nodes()] == ["+0.00"] * 3
+
+
+class Tiring(StandInEngine):
+    """An engine whose searches go on until they are stopped after so many of them."""
+
+    def __init__(self, most):
+        super().__init__(worth=material)
+        self.most = most
+
+    def stream(self, board, limit=None, *, multipv=1):
+        self.endless = len(self.searches) >= self.most
+        return super().stream(board, limit, multipv=multipv)
+
+
+def test_an_evaluation_is_stopped_and_goes_on_where_it_was(server):
+    engine = Tiring(2)
+    server.make_engine = lambda: engine
+    with open_tab(server) as tab:
+        tab.ask("load_pgn", pgn=SCHOLAR).send("evaluate")
+        tab.until("progress", lambda message: message["done"] == 3)  # two searches and the mate
+        evaluated(tab, on=False)
+        assert not engine.running and tab.position["summary"] is None and nags(tab) == {}
+        assert "WhiteAccuracy" not in tab.tree.headers
+        seen, engine.most = engine.searches[:2], 100
+        engine.searches.clear()
+        evaluated(tab)
+        assert len(engine.searches) == 5 and not set(seen) & set(engine.searches)
+        assert written(tab.tree.game()) == written(annotated(SCHOLAR)[0])
+
+
+def test_another_action_stops_an_evaluation(server):
+    engine = Tiring(0)
+    server.make_engine = lambda: engine
+    with open_tab(server) as tab:
+        tab.play("e4").send("evaluate")
+        assert tab.until("progress") == {"type": "progress", "done": 0, "all": 2}
+        tab.send("play", node=tab.position["node"], move="e5")
+        tab.until("progress", lambda message: message["done"] == message["all"])
+        assert tab.settle().sans == ["e4", "e5"] and not engine.running
+
+
+def test_the_line_on_the_board_is_evaluated(engine, tab):
+    tab.ask("load_pgn", pgn="1. e4 e5 (1... Nf6 2. Qg4 Nxg4) 2. Nf3 *")
+    qg4 = next(node["id"] for node in tab.tree.nodes() if node["san"] == "Qg4")
+    tab.ask("go_to", node=qg4)
+    headers = dict(tab.tree.headers)
+    evaluated(tab)
+    assert len(engine.searches) == 5  # the start, e4, Nf6, Qg4, Nxg4
+    assert nags(tab) == {"Qg4": [4]} and tab.position["summary"]["white"]["blunders"] == 1
+    assert tab.tree.headers == headers  # they are the main line's
+    tab.ask("go_to", node=0)
+    assert tab.position["summary"] is None
+    evaluated(tab)
+    assert len(engine.searches) == 7 and tab.position["summary"]["white"]["blunders"] == 0
+    assert tab.tree.headers["WhiteAccuracy"] == "100.0" and tab.tree.headers["ECO"] == "C40"
+    tab.ask("promote", node=qg4)
+    assert tab.position["summary"]["white"]["blunders"] == 1 and tab.position["summary"]["opening"]["eco"] == "B02"
+    assert tab.tree.headers["WhiteAccuracy"] != "100.0" and tab.tree.headers["ECO"] == "B02"
+
+
+def test_the_headers_tell_of_no_other_game(tab):
+    evaluated(tab.ask("load_pgn", pgn='[ECO "Z99"]\n[WhiteAccuracy "12.3"]\n\n1. a3 a6 2. h3 h6 *'))
+    assert tab.tree.headers["ECO"] == "Z99" and tab.tree.headers["WhiteAccuracy"] == "100.0"
+    tab.ask("go_to", node=tab.tree.nodes()[-1]["id"]).play("a4")
+    assert tab.tree.headers["ECO"] == "Z99" and tab.tree.headers["WhiteAccuracy"] == "12.3"
+    assert "BlackAccuracy" not in tab.tree.headers and tab.position["summary"] is None
+    tab.ask("delete", node=tab.position["node"])
+    assert tab.tree.headers["WhiteAccuracy"] == "100.0" and tab.position["summary"] is not None
+
+
+def test_marks_follow_a_longer_analysis_but_those_of_the_user_stay(engine, tab):
+    tab.ask("load_pgn", pgn="1. e4 Nf6 2. Qg4 Nxg4 3. h3 d6 $5 *")
+    evaluated(tab)
+    assert nags(tab) == {"Qg4": [4], "d6": [5]}
+    qg4 = next(node for node in tab.tree.nodes() if node["san"] == "Qg4")
+    engine.worth, engine.nodes = (lambda board, move: 0), 10**6
+    tab.ask("go_to", node=qg4["id"]).send("analyse", on=True)
+    tab.until("lines", lambda message: message["node"] == qg4["id"])
+    tab.ask("analyse", on=False)
+    assert nags(tab)["Qg4"] == [4]
+    evaluated(tab)
+    assert nags(tab) == {"d6": [5]}
+
+
+def test_a_position_without_moves(tab):
+    evaluated(tab)
+    assert tab.position["summary"] == {
+        "white": dict.fromkeys(("accuracy", "centipawn_loss"))
+        | dict.fromkeys(("inaccuracies", "mistakes", "blunders"), 0),
+        "black": dict.fromkeys(("accuracy", "centipawn_loss"))
+        | dict.fromkeys(("inaccuracies", "mistakes", "blunders"), 0),
+        "opening": None,
+    }
+
+
+def test_better_lines_are_left_out_of_a_game_that_is_full(tab, monkeypatch):
+    tab.ask("load_pgn", pgn=SCHOLAR)
+    monkeypatch.setattr("knightadder.web.reviews.MAX_NODES", len(tab.tree.nodes()))
+    evaluated(tab)
+    assert len(tab.sans) == 7 and nags(tab)
