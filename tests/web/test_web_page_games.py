@@ -1,6 +1,7 @@
 """Games that are loaded and evaluated, on the page, in a browser, with a stand-in for the engine."""
 
 import io
+import re
 
 import chess.engine
 import chess.pgn
@@ -208,7 +209,7 @@ def test_an_evaluated_game_has_marks_and_a_summary_as_annotate_gives_them(counti
         expect(page.locator(f"#summary [data-side={side}] > *")).to_have_text(
             [name, f"{played.accuracy:.1f} %", *counts, str(played.centipawn_loss)]
         )
-    expect(page.locator("#summary caption")).to_have_text(f"{summary.eco} {summary.opening}")
+    expect(page.locator("#summary .opening")).to_have_text(f"{summary.eco} {summary.opening}")
     saved = _read(_saved(page))
     saved.set_eval(None)
     assert str(saved) == str(game)
@@ -241,13 +242,17 @@ def test_an_evaluation_shows_its_progress_and_can_be_stopped(counting, page):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_summary_has_room(counting, open_page, width, height, scheme):
     page = open_page(width, height, color_scheme=scheme)
-    load_pgn(page, BLUNDERS.replace("Anna", "A player with a very long name, who hides nothing behind it"))
+    name = "A player with a very long name, who hides nothing behind it"
+    load_pgn(page, f'[White "{name}"]\n\n1. e4 e5 2. f4 exf4 3. Bc4 Qh4+ 4. Kf1 b5 5. Bxb5 *')
+    expect_moves(page, "e4", "e5", "f4", "exf4", "Bc4", "Qh4+", "Kf1", "b5", "Bxb5")
     _evaluate(page)
     card, table, graph = (page.locator(name).bounding_box() for name in ("#graph-card", "#summary", "#graph"))
     assert graph["y"] + graph["height"] <= table["y"] and graph["width"] >= 128
+    expect(page.locator("#summary .opening")).to_have_text(re.compile("^C33 King's Gambit Accepted: .{30}"))
     assert card["x"] <= table["x"] and table["x"] + table["width"] <= card["x"] + card["width"]
     assert table["y"] + table["height"] <= card["y"] + card["height"]
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("#summary").evaluate("(e) => e.scrollWidth <= e.clientWidth")
     cells = page.locator("#summary :is(td, th:not([title^='A player']))")
     assert cells.evaluate_all("(all) => all.every((e) => e.scrollWidth <= e.clientWidth)")
     moves = page.locator("#moves").bounding_box()

@@ -11,17 +11,17 @@ const COLUMNS = [
 /**
  * Show a summary, or nothing where the line has none.
  *
- * @param {HTMLTableElement} table
+ * @param {HTMLElement} element
  * @param {?{white: ?object, black: ?object, opening: ?{eco: string, name: string}}} summary as the server describes it
  * @param {{white: string, black: string}} names of the players
  */
-export function showSummary(table, summary, names) {
-  table.hidden = !summary;
-  table.replaceChildren();
+export function showSummary(element, summary, names) {
+  element.hidden = !summary;
   if (!summary) return;
-  const opening = summary.opening ? `${summary.opening.eco} ${summary.opening.name}` : "";
-  const caption = table.createCaption();
-  caption.textContent = caption.title = opening;
+  const opening = element.querySelector(".opening");
+  opening.textContent = opening.title = summary.opening ? `${summary.opening.eco} ${summary.opening.name}` : "";
+  const table = element.querySelector("table");
+  table.replaceChildren();
   const head = table.createTHead().insertRow();
   head.append(cell("td", ""), ...COLUMNS.map(([, text, title]) => cell("th", text, title)));
   const body = table.createTBody();
