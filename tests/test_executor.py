@@ -6,6 +6,7 @@ import logging
 import multiprocessing
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from local_cluster import local_cluster
 from knightadder import executor
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.executor import Pool, open_pool, version
+from knightadder.extras import install_command
 
 
 def squares(cluster, processes, count):
@@ -128,6 +130,25 @@ def test_items_that_come_after_results():
             results.append(int(answer.split()[0]))
     assert sorted(results) == [1, 4, 25]
     assert waited
+
+
+class Ready(Pool):
+    """Has all results at once."""
+
+    def submit(self, item):
+        future = Future()
+        future.set_result(str(item).encode())
+        return future
+
+    def room(self):
+        return 30
+
+    def check_lost(self, item, error):
+        raise error
+
+
+def test_results_that_are_there_at_once_come_in_the_order_of_their_items():
+    assert [item for item, _ in Ready().run(range(100))] == list(range(100))
 
 
 def test_what_is_finished_when_a_run_is_broken_off():
@@ -458,7 +479,7 @@ def test_the_address_in_the_configuration(cluster):
 def test_dask_is_asked_for(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with (
-        pytest.raises(OptionError, match=r"^--cluster needs Dask: pip install 'knightadder\[cluster\]'$"),
+        pytest.raises(OptionError, match=f"^--cluster needs Dask: {re.escape(install_command('cluster'))}$"),
         open_pool(Square(), "local:1", 0),
     ):
         pass

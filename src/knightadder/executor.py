@@ -166,7 +166,8 @@ class Pool(ABC):
                 running[self.submit(item)] = item
             if not running:
                 return
-            done = wait(running, _POLL_SECONDS, FIRST_COMPLETED).done
+            ready = wait(running, _POLL_SECONDS, FIRST_COMPLETED).done
+            done = [each for each in running if each in ready]  # in the order of the items
             for future in sorted(done, key=lambda each: each.exception() is not None):  # results before errors
                 item = running.pop(future)
                 try:

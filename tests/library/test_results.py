@@ -16,6 +16,7 @@ from chess.engine import Cp, Limit, Mate, PovScore, PovWdl, Wdl
 
 from knightadder.engine.errors import OptionError
 from knightadder.engine.info import Bound
+from knightadder.extras import install_command
 from knightadder.library.arrays import evaluate_many
 from knightadder.library.engine import Engine
 from knightadder.library.frames import to_frame
@@ -180,7 +181,7 @@ def test_other_things_are_no_results(wrong: Any) -> None:
 
 def test_without_pandas_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
-    message = r"^to_frame needs pandas: pip install 'knightadder\[notebook\]'$"
+    message = f"^to_frame needs pandas: {re.escape(install_command('notebook'))}$"
     for call in (ANALYSIS.to_frame, lambda: to_frame([ANALYSIS])):
         with pytest.raises(OptionError, match=message):
             call()

@@ -36,8 +36,11 @@ def _drawn(page):
     return page.locator("#board .shapes [data-shape]")
 
 
-def _middle(box):
-    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+HAVE_ONE_MIDDLE = """selectors => {
+    const boxes = selectors.map(each => document.querySelector(`#board ${each}`).getBoundingClientRect());
+    const [shape, square] = boxes.map(box => [box.x + box.width / 2, box.y + box.height / 2]);
+    return Math.abs(shape[0] - square[0]) < 1 && Math.abs(shape[1] - square[1]) < 1;
+}"""
 
 
 # --- arrows and circles --------------------------------------------------------------------------------------------
@@ -49,12 +52,11 @@ def test_arrows_and_circles_of_comments_are_drawn(engine, open_page, width, heig
     load_pgn(page, SHAPES)
     drawn = _drawn(page)
     expect(drawn).to_have_count(2)
-    for flipped in (False, True):
+    for _ in ("White below", "Black below"):
         for at, shape in enumerate(("Ga1", "Bh8")):
             expect(drawn.nth(at)).to_have_attribute("data-shape", shape)
             expect(drawn.nth(at).locator("circle")).to_have_count(1)
-            place = page.locator(f"#board [data-square={shape[1:]}]").bounding_box()
-            assert _middle(drawn.nth(at).bounding_box()) == pytest.approx(_middle(place), abs=1), (shape, flipped)
+            page.wait_for_function(HAVE_ONE_MIDDLE, arg=[f"[data-shape={shape}]", f"[data-square={shape[1:]}]"])
         page.get_by_role("button", name="Flip the board").click()
     page.keyboard.press("ArrowRight")
     expect_shown(page, "e4")
