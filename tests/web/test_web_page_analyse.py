@@ -33,6 +33,7 @@ def _analyse(page):
 
 
 def test_lines_arrows_and_figures(page):
+    analyse_tab(page)
     click_move(page, "e2", "e4")
     _analyse(page)
     lines = page.locator("#lines li")
@@ -234,6 +235,7 @@ def test_the_board_is_flipped(page):
     expect(first).to_have_attribute("data-square", "a8")
     page.keyboard.press("f")
     expect(first).to_have_attribute("data-square", "h1")
+    analyse_tab(page)
     drag_move(page, "e2", "e4")
     expect_moves(page, "e4")
     page.get_by_role("button", name="Flip the board").click()
@@ -254,6 +256,7 @@ def test_dark_mode_is_what_the_system_prefers_until_it_is_chosen(open_page):
 
 def test_everything_is_in_reach_on_a_phone(open_page):
     page = open_page(375, 700, has_touch=True, is_mobile=True)
+    analyse_tab(page)
     take_up(page, "e2", "tap")
     square(page, "e4").tap()
     expect_moves(page, "e4")

@@ -2,7 +2,18 @@
 
 import re
 
-from on_page import click_move, drag_move, expect_moves, expect_piece, expect_shown, set_up, square, start_game, take_up
+from on_page import (
+    analyse_tab,
+    click_move,
+    drag_move,
+    expect_moves,
+    expect_piece,
+    expect_shown,
+    set_up,
+    square,
+    start_game,
+    take_up,
+)
 from playwright.sync_api import expect
 
 from knightadder.engine.strength import MIN_ELO
@@ -125,6 +136,7 @@ def test_chess960_castles_by_the_rook(page):
 
 
 def test_a_move_is_typed(engine, page):
+    analyse_tab(page)
     page.get_by_label("Type a move").fill("Nf3")
     page.keyboard.press("Enter")
     expect_moves(page, "Nf3")
@@ -134,6 +146,7 @@ def test_a_move_is_typed(engine, page):
 
 
 def test_the_board_is_played_from_the_keyboard(page):
+    analyse_tab(page)
     square(page, "e2").focus()
     page.keyboard.press("Enter")
     expect(square(page, "e4")).to_have_attribute("aria-label", "e4, empty, can be moved to")
@@ -168,6 +181,7 @@ def test_sounds_are_off_until_they_are_wanted(page):
 
 
 def test_a_page_that_is_loaded_anew_keeps_its_moves(page):
+    analyse_tab(page)
     click_move(page, "e2", "e4")
     click_move(page, "e7", "e5")
     expect_moves(page, "e4", "e5")
@@ -184,6 +198,7 @@ def test_a_connection_that_breaks_comes_back_with_the_moves(server, open_page):
         sockets.append(socket)
 
     page = open_page(sockets=connect)
+    analyse_tab(page)
     click_move(page, "e2", "e4")
     expect_moves(page, "e4")
     sockets[0].close()
@@ -197,6 +212,8 @@ def test_a_connection_that_breaks_comes_back_with_the_moves(server, open_page):
 
 def test_two_tabs_have_games_of_their_own(server, open_page):
     one, other = open_page(), open_page()
+    for page in (one, other):
+        analyse_tab(page)
     click_move(one, "e2", "e4")
     click_move(other, "d2", "d4")
     expect_moves(one, "e4")

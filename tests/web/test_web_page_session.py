@@ -68,9 +68,17 @@ def test_the_analysis_goes_on_after_a_reload(page):
 
 
 def test_a_tab_that_is_duplicated_gets_a_session_of_its_own(engine, page):
+    analyse_tab(page)
     click_move(page, "e2", "e4")
     expect_moves(page, "e4")
     assert page.evaluate("sessionStorage.getItem('tab')") is None  # what the browser would copy
+
+
+def test_no_piece_moves_before_a_game_has_begun(page):
+    drag_move(page, "e2", "e4")
+    expect(page.get_by_role("alert")).to_contain_text("No game has begun")
+    expect_piece(page, "e2", "P")
+    expect_moves(page)
 
 
 def test_no_piece_moves_after_the_end_of_a_game(engine, page):

@@ -51,6 +51,7 @@ def test_the_wheel_over_the_board_walks_and_leaves_the_page_where_it_is(open_pag
 
 
 def test_the_keyboard_is_free_after_a_typed_move(page):
+    analyse_tab(page)
     field = page.get_by_label("Type a move")
     page.keyboard.press("Enter")
     expect(field).to_be_focused()
@@ -64,6 +65,7 @@ def test_the_keyboard_is_free_after_a_typed_move(page):
 
 
 def test_a_text_that_is_no_move_stays_to_be_mended(page):
+    analyse_tab(page)
     field = page.get_by_label("Type a move")
     field.fill("Ke4")
     page.keyboard.press("Enter")

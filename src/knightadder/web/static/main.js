@@ -226,10 +226,14 @@ socket.on("progress", showProgress);
 // --- what the user does ---
 
 function playMove(move) {
-  if (mode === "play" && game && !game.running) {
+  if (mode === "play" && !game?.running) {
     board.refresh(); // the piece goes back
     typed.refused();
-    tell("The game is over: “Analyse the game” lets you try other moves, “New game” starts another");
+    tell(
+      game
+        ? "The game is over: “Analyse the game” lets you try other moves, “New game” starts another"
+        : "No game has begun: “Start the game” begins one, and on the tab “Analyse” you can move for both sides",
+    );
     return;
   }
   socket.send("play", { node: position.node, move });
