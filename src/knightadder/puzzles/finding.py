@@ -25,10 +25,11 @@ from knightadder.puzzles.tactics import VALUES
 _SCAN_SHARE, _PROBE_SHARE, _REPLY_SHARE = 50, 10, 5
 
 # Winning chances: a solution has to win with at least `_WON`, or to save with less and at least `_HELD`, and any other
-# move has to be worse by `_GAP`. Lichess's puzzler takes a gap of 0.42; with a wider one, stronger engines agree.
+# move has to be worse by `_GAP`. Lichess's puzzler takes a gap of 0.42; with a wider one, stronger engines agree, and
+# find no second good move.
 _WON = 0.5  # 300 centipawns
 _HELD = -0.2  # -110 centipawns
-_GAP = 0.5
+_GAP = 0.6
 _SLACK = 0.15  # for the quick searches, which see less
 
 _MOST_MOVES = 6  # of the solver; longer ones are hardly puzzles
