@@ -101,6 +101,6 @@ def open_page(browser, server):
 
 
 @pytest.fixture
-def page(engine, open_page):
-    """Give the board in a window, with `engine` behind it."""
-    return open_page()
+def page(engine, open_page, request):
+    """Give the board in a window, with `engine` behind it; `on_page.every_size` chooses its size."""
+    return open_page(*getattr(request, "param", ()))

@@ -3,9 +3,13 @@
 import re
 
 import chess
+import pytest
 from playwright.sync_api import expect
 
 expect.set_options(timeout=60_000)
+
+SIZES = {"laptop": (1280, 800), "desktop": (1920, 1080), "phone": (375, 700)}
+every_size = pytest.mark.parametrize("page", SIZES.values(), ids=SIZES, indirect=True)
 
 PIECES = {"K": "king", "Q": "queen", "R": "rook", "B": "bishop", "N": "knight", "P": "pawn"}
 

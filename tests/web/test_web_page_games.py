@@ -6,7 +6,7 @@ import re
 import chess.engine
 import chess.pgn
 import pytest
-from on_page import analyse_tab, expect_moves, expect_shown, load_pgn
+from on_page import SIZES, analyse_tab, expect_moves, expect_shown, load_pgn
 from playwright.sync_api import expect
 from stand_in_engine import StandInEngine, material
 
@@ -46,7 +46,7 @@ HAVE_ONE_MIDDLE = """selectors => {
 # --- arrows and circles --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 800), (1920, 1080), (375, 700)])
+@pytest.mark.parametrize(("width", "height"), SIZES.values(), ids=SIZES)
 def test_arrows_and_circles_of_comments_are_drawn(engine, open_page, width, height):
     page = open_page(width, height)
     load_pgn(page, SHAPES)
@@ -240,7 +240,7 @@ def test_an_evaluation_shows_its_progress_and_can_be_stopped(counting, page):
     expect(page.locator("#moves .blunder").first).to_be_visible()
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 800), (1920, 1080), (375, 700)])
+@pytest.mark.parametrize(("width", "height"), SIZES.values(), ids=SIZES)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_summary_has_room(counting, open_page, width, height, scheme):
     page = open_page(width, height, color_scheme=scheme)

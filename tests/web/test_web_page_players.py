@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from on_page import analyse_tab, click_move, expect_moves, load_pgn, set_up, start_game
+from on_page import SIZES, analyse_tab, click_move, every_size, expect_moves, load_pgn, set_up, start_game
 from playwright.sync_api import expect
 
 
@@ -17,7 +17,7 @@ def _expect_captured(page, strip, pieces, text):
         expect(each).to_have_class(re.compile(rf"\b{piece}\b"))
 
 
-@pytest.mark.parametrize("size", [(1280, 800), (1920, 1080), (375, 700)], ids=["small", "large", "phone"])
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
 def test_captured_pieces_stand_beside_the_names(engine, open_page, size):
     page = open_page(*size)
     load_pgn(page, "1. e4 d5 2. exd5 Qxd5 3. Nc3 Qxg2 4. Bxg2 *")
@@ -51,6 +51,7 @@ def test_the_time_of_each_move_stands_beside_it(page):
     expect(moves.first).to_have_attribute("title", "took 2.5 s, clock 4:58")
 
 
+@every_size
 def test_a_game_with_clocks_tells_the_times_of_its_moves(engine, page):
     engine.script = ["e5"]
     page.get_by_label("Clock").select_option("5 minutes")

@@ -1,7 +1,17 @@
 """Going through moves and lines on the page: by keys, by the wheel, by typing."""
 
 import pytest
-from on_page import analyse_tab, click_move, expect_moves, expect_piece, expect_shown, load_pgn, square
+from on_page import (
+    SIZES,
+    analyse_tab,
+    click_move,
+    every_size,
+    expect_moves,
+    expect_piece,
+    expect_shown,
+    load_pgn,
+    square,
+)
 from playwright.sync_api import expect
 
 PGN = "1. e4 e5 (1... c5 2. Nf3) (1... e6 2. d4) 2. Nf3 Nc6 *"
@@ -12,6 +22,7 @@ def _load(page):
     expect_moves(page, "e4", "e5", "c5", "Nf3", "e6", "d4", "Nf3", "Nc6")
 
 
+@every_size
 def test_up_and_down_go_to_the_ends_and_choose_at_a_fork(page):
     _load(page)
     page.keyboard.press("ArrowDown")
@@ -50,6 +61,7 @@ def test_the_wheel_over_the_board_walks_and_leaves_the_page_where_it_is(open_pag
     expect_shown(page, "e5")
 
 
+@every_size
 def test_the_keyboard_is_free_after_a_typed_move(page):
     analyse_tab(page)
     field = page.get_by_label("Type a move")
@@ -79,7 +91,7 @@ def test_a_text_that_is_no_move_stays_to_be_mended(page):
     expect_moves(page, "d4")
 
 
-@pytest.mark.parametrize("size", [(1280, 800), (375, 700)], ids=["desktop", "phone"])
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
 def test_a_line_is_unfolded(server, open_page, size):
     from stand_in_engine import StandInEngine
 
