@@ -45,11 +45,12 @@ class Commands:
         self.file = folder / "scheduler.json"
         self._started: list[subprocess.Popen[bytes]] = []
 
-    def start(self) -> None:
-        """Start both; those that were there before are ended."""
+    def start(self, worker: bool = True) -> None:
+        """Start both, or the scheduler alone; those that were there before are ended."""
         self.end()
         self.file.unlink(missing_ok=True)
-        for program, *words in (("scheduler", "--port", "0"), ("worker", "--nthreads", "1")):
+        programs = [("scheduler", "--port", "0"), ("worker", "--nthreads", "1")]
+        for program, *words in programs if worker else programs[:1]:
             command = [sys.executable, "-m", f"distributed.cli.dask_{program}", "--no-dashboard", *words]
             self._started.append(
                 subprocess.Popen(

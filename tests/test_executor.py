@@ -18,7 +18,7 @@ from distributed import Client
 from engine_process import TIMEOUT
 from executor_tasks import Closable, Deadly, Endless, Faulty, Keeper, Square
 from inline_pool import thread_pool
-from local_cluster import local_cluster
+from local_cluster import commands, local_cluster
 
 from knightadder import executor
 from knightadder.engine.errors import EngineError, OptionError
@@ -420,22 +420,16 @@ def test_a_task_that_kills_its_workers_is_given_up(cluster, client, tmp_path, mo
 
 
 def test_a_scheduler_that_is_lost(tmp_path, capsys):
-    file = tmp_path / "scheduler.json"
-    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard", "--port", "0"]
-    process = subprocess.Popen([*command, "--scheduler-file", file], stderr=subprocess.DEVNULL)
-    try:
-        wait_for(file)
-        with open_pool(Closable(tmp_path), str(file), 0) as pool:
+    with commands(tmp_path) as cluster:
+        cluster.start(worker=False)
+        with open_pool(Square(), str(cluster.file), 0) as pool:
 
             def items():
                 yield 1
-                process.kill()
+                cluster.lose_scheduler()
 
             with pytest.raises(EngineError, match=r"^the cluster's scheduler is lost$"):
                 list(pool.run(items()))
-    finally:
-        process.kill()
-        process.wait()
     assert capsys.readouterr().err == "The cluster has no workers: waiting for one\n"
 
 

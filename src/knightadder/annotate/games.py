@@ -72,6 +72,8 @@ def read_texts(file: Path) -> Iterator[GameText]:
     OptionError
         If the file cannot be read.
     """
+    if file.is_dir():
+        raise OptionError(f"cannot read {file}: it is a folder")
     try:
         with _open(file) as stream:
             yield from _texts(stream)

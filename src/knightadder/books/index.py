@@ -151,9 +151,6 @@ def _add(database: sqlite3.Connection, files: Sequence[Path], plies: int, counts
     from knightadder.annotate.games import BrokenGame, parse, read_texts
     from knightadder.library.explorer import MOST_GAMES, STRENGTH
 
-    for file in files:
-        if file.is_dir():
-            raise OptionError(f"cannot read {file}: it is a folder")
     total = sum(1 for file in files for _ in read_texts(file))
     database.execute(_NEW_MOVES)
     with progress(total, unit="games", stderr=True) as update:

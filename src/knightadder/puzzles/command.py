@@ -135,8 +135,6 @@ def _items(files: Sequence[tuple[str, Path]]) -> Iterator[Item]:
 
     numbers = itertools.count()
     for name, file in files:
-        if file.is_dir():
-            raise OptionError(f"cannot read {file}: it is a folder")
         for text in read_texts(file):
             yield Item(next(numbers), "stdin" if name == _STDIN else file.name, text)
 

@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 
-from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+import chess
 from starlette.routing import Route
 
-from knightadder.engine.errors import EngineError, PositionError
+from knightadder.engine.errors import EngineError
 from knightadder.library.explorer import Explorer
+from knightadder.web.asked import position_route
 from knightadder.web.views import View
 
 
 def explorer_routes(explorer: Explorer | None) -> list[Route]:
     """Return the route of the explorer: ``/explorer?fen=...`` is what its games played there; null without one."""
-    return [Route("/explorer", partial(_explore, explorer))]
+
+    async def answer(board: chess.Board) -> View | None:
+        return None if explorer is None else await asyncio.to_thread(explorer_view, explorer, board)
+
+    return [position_route("/explorer", answer)]
 
 
-async def _explore(explorer: Explorer | None, request: Request) -> Response:
-    if explorer is None:
-        return JSONResponse(None)
-    try:
-        return JSONResponse(await asyncio.to_thread(explorer_view, explorer, request.query_params.get("fen", "")))
-    except PositionError as error:
-        return PlainTextResponse(str(error), status_code=400)
-    except EngineError as error:  # the file is damaged
-        return JSONResponse({"moves": [], "games": [], "problem": str(error)})
-
-
-def explorer_view(explorer: Explorer, fen: str) -> View:
+def explorer_view(explorer: Explorer, board: chess.Board) -> View:
     """Describe the moves that were played in a position, and the highest rated of the games."""
-    return {
-        "moves": [move.to_dict() for move in explorer.moves(fen)],
-        "games": [game.to_dict() for game in explorer.games(fen)],
-        "problem": None,
-    }
+    try:
+        return {
+            "moves": [move.to_dict() for move in explorer.moves(board)],
+            "games": [game.to_dict() for game in explorer.games(board)],
+            "problem": None,
+        }
+    except EngineError as error:  # the file is damaged
+        return {"moves": [], "games": [], "problem": str(error)}

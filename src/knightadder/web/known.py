@@ -8,12 +8,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import chess
-from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from knightadder.web.gametree import board_from_fen
-from knightadder.web.messages import MessageError
+from knightadder.web.asked import position_route
 from knightadder.web.views import View
 
 if TYPE_CHECKING:
@@ -43,16 +40,12 @@ class Known:
 
     def routes(self) -> list[Route]:
         """Return the route ``/known?fen=…``."""
-        return [Route("/known", self._answer)]
+        return [position_route("/known", self._view)]
 
-    async def _answer(self, request: Request) -> Response:
-        try:
-            board = board_from_fen(request.query_params.get("fen", "")[:200])
-        except MessageError as error:
-            return PlainTextResponse(str(error), status_code=400)
+    async def _view(self, board: chess.Board) -> View:
         # The first one loads the core.
         tables = await asyncio.to_thread(self.tablebase_moves, board)
-        return JSONResponse({"book": self.book_moves(board), "tables": tables})
+        return {"book": self.book_moves(board), "tables": tables}
 
     def book_moves(self, board: chess.Board) -> list[View]:
         """Return the book's moves with their shares in per cent, the greatest first."""

@@ -245,8 +245,8 @@ def read_answer(data: bytes, problem: Problem) -> tuple[str, Answer]:
 
 
 def _move(name: str, problem: Problem) -> chess.Move:
-    move = chess.Move.from_uci(name)
-    if not problem.board.is_legal(move):
+    move = problem.board.parse_uci(name)
+    if not move:  # a null move
         raise ValueError
     return move
 

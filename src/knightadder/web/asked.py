@@ -1,0 +1,36 @@
+"""Routes that the page asks about a position."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import chess
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from knightadder.web.gametree import board_from_fen
+from knightadder.web.messages import MessageError
+
+_LONGEST_FEN = 200
+
+
+def position_route(path: str, answer: Callable[[chess.Board], Awaitable[object]]) -> Route:
+    """Return a route that answers ``?fen=…``.
+
+    Parameters
+    ----------
+    path : str
+        The route's path.
+    answer : callable
+        Gives what to say about a position, to be sent as JSON. A broken FEN is answered with what is wrong.
+    """
+
+    async def respond(request: Request) -> Response:
+        try:
+            board = board_from_fen(request.query_params.get("fen", "")[:_LONGEST_FEN])
+        except MessageError as error:
+            return PlainTextResponse(str(error), status_code=400)
+        return JSONResponse(await answer(board))
+
+    return Route(path, respond)
