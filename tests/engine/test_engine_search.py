@@ -133,6 +133,12 @@ def test_the_last_line_of_a_search_that_was_stopped_has_the_best_move_and_no_bou
         assert (last.pv[0], last.bound) == (listener.result.best_move, Bound.EXACT)
 
 
+def test_a_stop_before_other_moves_were_tried_announces_no_mate_without_its_line(searcher: Searcher) -> None:
+    fen = "2R5/1p3ppk/7p/1b6/1Q3p2/P3q3/6PP/3r2BK w - - 2 26"  # White will be mated, after many checks
+    for nodes in range(2000, 12_000, 250):
+        check_lines(searcher.search(Limits(nodes=nodes), fen).infos, fen)
+
+
 def test_the_best_of_several_lines_is_the_best_of_one(searcher: Searcher) -> None:
     single = searcher.search(Limits(depth=6), MATE_IN_TWO).infos[-1]
     searcher.engine.set_option("MultiPV", "3")

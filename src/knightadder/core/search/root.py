@@ -5,7 +5,7 @@ import numpy as np
 from ..layout import MAX_MOVES
 from ..native.jit import copy_record, inlined, kernel
 from .pv import update_pv
-from .transposition import EXACT, LOWER, UPPER
+from .transposition import DECISIVE, EXACT, LOWER, UPPER
 
 _SPARE = np.uint64(MAX_MOVES - 1)  # free for swapping: no position has so many moves
 
@@ -38,7 +38,13 @@ def find_root_move(worker, move):
 
 @kernel
 def keep_line(worker, index, score, alpha, beta):
-    """Note the score and the line of a root move that raised alpha or came first, and bring it to ``pv_index``."""
+    """Note the score and the line of a root move that raised alpha or came first, and bring it to ``pv_index``.
+
+    A first move that seems to lose keeps what the last iteration has found: one reply was enough to fail low, so its
+    line shows no mate, and another move may not lose.
+    """
+    if score <= alpha and score <= -DECISIVE:
+        return
     root_move = worker.root_moves[np.uint64(index)]
     root_move.score = score
     root_move.bound = UPPER if score <= alpha else (LOWER if score >= beta else EXACT)
