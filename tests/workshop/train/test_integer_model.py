@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from train_data import packed, plain_features, plain_value, random_boards
 
 from knightadder.workshop.train.integer_model import features_of, integer_values
 from knightadder.workshop.train.trainer import Trainer
-from knightadder.workshop.train.weights import LIMIT, Shape, dequantise, initial_weights, quantise
+from knightadder.workshop.train.weights import LIMIT, Shape, dequantise, initial_weights, quantise, widen
 
 BOARDS = random_boards(1, 500)
 RECORDS = packed(BOARDS)
@@ -42,6 +44,17 @@ def test_floating_point_and_integers_agree(shape: Shape) -> None:
         difference = abs(found - integer_values(quantise(trainer.weights, shape, 200, ""), RECORDS))
     assert found.std() > 50
     assert difference.mean() < 5
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_wider_network_gives_the_same_values(shape: Shape) -> None:
+    flat = initial_weights(shape, 1)
+    wider = replace(shape, width=48)
+    widened = widen(flat, shape, 48, 2)
+    values = integer_values(quantise(widened, wider, 200, ""), RECORDS)
+    assert values.tolist() == integer_values(quantise(flat, shape, 200, ""), RECORDS).tolist()
+    assert wider.parts(widened)[0][:, shape.width :].std() > 0.01  # else the new neurons would learn nothing
+    assert widen(flat, shape, shape.width, 2).tolist() == flat.tolist()
 
 
 def test_weights_are_rounded_and_clipped() -> None:

@@ -105,6 +105,14 @@ def test_training_continues_other_weights(games: Path, tmp_path: Path, capsys: p
     first, second = (weights_of(tmp_path / name)[0] for name in ("first", "again"))
     assert np.allclose(first, second, atol=1e-6)
     assert "other start:" in refusal(capsys, games, again, "--rate", "1e-12", "--epochs", "1")
+    wider = tmp_path / "wider"
+    assert train(games, wider, "--start", str(arrays), "--rate", "1e-12", "--epochs", "1", "--width", "32") == 0
+    weights, shape, _ = weights_of(wider)
+    assert shape == Shape(32, 1, True) and np.allclose(
+        shape.parts(weights)[0][:, :16], first[: 768 * 16].reshape(768, 16)
+    )
+    said = refusal(capsys, games, tmp_path / "new", "--start", str(wider / "network.nnue"))
+    assert said == f"knightadder: {wider / 'network.nnue'} has another shape: N = 32, 1 output buckets, mirrored"
     said = refusal(capsys, games, tmp_path / "new", "--start", str(arrays), "--buckets", "2")
     assert said == f"knightadder: {arrays} has another shape: N = 16, 1 output buckets, mirrored"
 

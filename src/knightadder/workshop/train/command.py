@@ -67,7 +67,10 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--result-share", type=share, default=0.0, metavar="S", help="share of the game's result in the target; 0"
     )
     training.add_argument(
-        "--start", type=Path, metavar="FILE", help="weights to begin with: as --export writes them, or a network"
+        "--start",
+        type=Path,
+        metavar="FILE",
+        help="weights to begin with: as --export writes them, or a network; --width may be greater than theirs",
     )
     training.add_argument("--seed", type=not_negative, default=1, metavar="N", help="of all chance; 1")
 

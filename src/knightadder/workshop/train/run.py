@@ -7,7 +7,7 @@ import json
 import math
 import zipfile
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from knightadder.workshop.train.batches import Distiller, Mixture, Stream
 from knightadder.workshop.train.exchange import read_weights
 from knightadder.workshop.train.positions import Positions
 from knightadder.workshop.train.trainer import Trainer
-from knightadder.workshop.train.weights import Flat, Shape, initial_weights
+from knightadder.workshop.train.weights import Flat, Shape, initial_weights, widen
 
 FORMAT = 1
 REMEDY = "give another --state"
@@ -197,14 +197,20 @@ def weights_of(folder: Path) -> tuple[Flat, Shape, int]:
 
 
 def first_weights(shape: Shape, start: Path | None, seed: int) -> Flat:
-    """Return the weights to begin with: random ones, or those of a file; OptionError if it has another shape."""
+    """Return the weights to begin with: random ones, or those of a file, which may have fewer neurons.
+
+    Raises
+    ------
+    OptionError
+        If the file cannot be read, or has another shape.
+    """
     if start is None:
         return initial_weights(shape, seed)
     flat, found, _ = read_weights(start)
-    if found != shape:
+    if replace(found, width=shape.width) != shape or found.width > shape.width:
         mirrored = "mirrored" if found.mirrored else "not mirrored"
         raise OptionError(f"{start} has another shape: N = {found.width}, {found.buckets} output buckets, {mirrored}")
-    return flat
+    return widen(flat, found, shape.width, seed)
 
 
 def start_digest(start: Path | None) -> str | None:

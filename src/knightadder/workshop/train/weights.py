@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, TypeAlias
 
@@ -59,6 +59,29 @@ def initial_weights(shape: Shape, seed: int) -> Flat:
     spread = min(shape.width**-0.5, LIMIT / 4)
     output_weights[:] = chance.normal(0, spread, output_weights.shape)
     return np.clip(flat, -LIMIT, LIMIT)
+
+
+def widen(flat: Flat, shape: Shape, width: int, seed: int) -> Flat:
+    """Return the weights of a wider network that gives the same values.
+
+    Parameters
+    ----------
+    flat : array of float32
+        The weights, which become those of the first neurons. The others begin at random and without an output weight.
+    shape : Shape
+        Their shape.
+    width : int
+        The width of the new network's hidden layer, not less than the old one's.
+    seed : int
+        Of the random numbers.
+    """
+    wider = replace(shape, width=width)
+    widened = initial_weights(wider, seed)
+    old, new = shape.parts(flat), wider.parts(widened)
+    new[2][:] = 0
+    for part, other in zip(old, new, strict=True):
+        other[..., : part.shape[-1]] = part
+    return widened
 
 
 def quantise(flat: Flat, shape: Shape, scale: int, description: str) -> Network:
