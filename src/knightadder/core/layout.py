@@ -28,7 +28,7 @@ NO_EVAL = -32_767  # below any evaluation
 
 PESTO, CLASSICAL, NETWORK = 0, 1, 2  # the evaluations to choose from
 INPUTS = 768  # of a network: colour, type and square of a man
-HIDDEN = 256  # neurons of its hidden layer for each side
+HIDDEN = 384  # neurons of its hidden layer for each side
 MAX_BUCKETS = 8  # output layers, for different numbers of men
 MAX_MEN_ON_BOARD = 32
 PAWN_ENTRIES = 4096  # of the pawn hash table, a power of 2
