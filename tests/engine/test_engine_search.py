@@ -107,7 +107,7 @@ def test_several_lines_come_best_first_with_different_moves(searcher: Searcher) 
 def test_a_stop_among_several_lines_leaves_them_in_order(searcher: Searcher) -> None:
     searcher.engine.set_option("MultiPV", "4")
     limited = 0
-    for nodes in range(2000, 40_000, 997):
+    for nodes in range(5000, 40_000, 997):
         listener = searcher.search(Limits(nodes=nodes), KIWIPETE)
         last = listener.infos[-4:]
         assert [info.multipv for info in last] == [1, 2, 3, 4]

@@ -238,7 +238,7 @@ BENCH = """
 import sys
 sys.modules["numba"] = None
 from knightadder.cli import main
-sys.exit(main(["bench", "4"]))
+sys.exit(main(["bench", "8"]))
 """
 
 
