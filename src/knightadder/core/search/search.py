@@ -60,6 +60,8 @@ from .transposition import (
 # hide the draw.
 _FIFTY_MOVES_NEAR = 90
 
+_SHALLOW_ENTRY_REDUCTION = 512  # 1024ths of a ply
+
 _VERIFY_NULL_MOVES = 10  # least depth in plies at which cutoffs are verified: a wrong one would hide a long line
 
 
@@ -82,7 +84,8 @@ def late_move_reduction(tables, depth, move_count, is_quiet, history):
 def plies_to_reduce(tables, reduction, depth, is_pv, improving, cut_node, hash_is_noisy, gives_check):
     """Return by how many plies to reduce a late move, after all adjustments.
 
-    `reduction` comes from `late_move_reduction`. At least one ply is left to search.
+    `reduction` comes from `late_move_reduction`. At least one ply is left to search. In a PV node the result may be -1,
+    which extends the move: what comes late there, but promises much, is worth a look as deep as the hash move's.
     """
     tuned = tables.parameters
     reduction -= tuned.reduction_pv * is_pv
@@ -90,7 +93,7 @@ def plies_to_reduce(tables, reduction, depth, is_pv, improving, cut_node, hash_i
     reduction += tuned.reduction_cut_node * cut_node
     reduction += tuned.reduction_hash_capture * hash_is_noisy
     reduction -= tuned.reduction_check * gives_check
-    return max(np.int64(0), min(reduction >> 10, depth - 2))
+    return max(-np.int64(is_pv), min(reduction >> 10, depth - 2))
 
 
 @inlined
@@ -150,7 +153,12 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     child = worker.stack[np.uint64(ply + 1)]
     child_frame = worker.frames[np.uint64(ply + 1)]
     # Evaluate before reading the table: its memory may still be on the way to the cache.
-    static_eval = NO_EVAL if in_check else corrected_eval(tables, worker, pos, ply, -INFINITE, INFINITE)
+    if excluded != NO_MOVE:
+        static_eval = np.int64(frame.static_eval)
+    elif in_check:
+        static_eval = NO_EVAL
+    else:
+        static_eval = corrected_eval(tables, worker, pos, ply, -INFINITE, INFINITE)
     entry = probe(worker, pos.key)
     hash_move = NO_MOVE
     if entry:
@@ -364,6 +372,9 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             plies = np.int64(0)
             if depth >= 3 and move_count > 2 + is_pv:
                 gives_check = child.checkers != ZERO
+                # An entry so much shallower says that the search has passed this node by: it matters little.
+                if entry and entry_depth(entry) < depth - 3:
+                    reduction += _SHALLOW_ENTRY_REDUCTION
                 plies = plies_to_reduce(
                     tables, reduction, depth, is_pv, improving, cut_node, hash_is_noisy, gives_check
                 )
@@ -395,6 +406,9 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
                     bound = LOWER
                     update_histories(tables, worker, pos, frame, move, depth, is_quiet, quiets, noisies)
                     break
+                # A second move that raises alpha is rare, so the rest of the moves get a ply less to prove it.
+                if not is_root and 2 < depth < 12 and abs(score) < DECISIVE:
+                    depth -= 1
         if is_quiet:
             frame.quiets[np.uint64(quiets)] = move
             quiets += 1
