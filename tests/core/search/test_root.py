@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import chess
 import numpy as np
 import pytest
@@ -152,8 +154,9 @@ def test_a_stop_in_midst_of_an_iteration_loses_no_move(limit: int) -> None:
 def test_a_better_move_found_before_a_stop_stays_in_front() -> None:
     # Whatever a stop leaves undone: the moves that this iteration has scores for come first, the best in front.
     known = []
-    for limit in range(20, 200, 20) if INTERPRETED else range(100, 3000, 100):
-        root = Root(KIWIPETE)
+    limits = range(20, 200, 20) if INTERPRETED else range(100, 3000, 100)
+    for fen, limit in itertools.product([KIWIPETE, None], limits):
+        root = Root(fen)
         root.worker.node_limit = limit
         depth = 1
         while not root.worker.stopped:
