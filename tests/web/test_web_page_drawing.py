@@ -43,6 +43,7 @@ def test_a_shape_is_taken_away_or_changes_its_colour(page):
 @every_size
 def test_shapes_belong_to_a_position_and_go_into_the_pgn(page):
     load_pgn(page, "1. e4 e5 *")
+    expect_moves(page, "e4", "e5")
     page.keyboard.press("ArrowRight")
     _expect_shapes(page)
     _draw(page, "g8", "f6")

@@ -21,6 +21,7 @@ def _expect_captured(page, strip, pieces, text):
 def test_captured_pieces_stand_beside_the_names(engine, open_page, size):
     page = open_page(*size)
     load_pgn(page, "1. e4 d5 2. exd5 Qxd5 3. Nc3 Qxg2 4. Bxg2 *")
+    expect_moves(page, "e4", "d5", "exd5", "Qxd5", "Nc3", "Qxg2", "Bxg2")
     page.get_by_role("button", name="Last position").click()
     _expect_captured(page, "#player-bottom", ["bQ", "bP"], "+8")
     _expect_captured(page, "#player-top", ["wP", "wP"], "")
