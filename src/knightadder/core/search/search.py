@@ -62,6 +62,9 @@ _FIFTY_MOVES_NEAR = 90
 
 _SHALLOW_ENTRY_REDUCTION = 512  # 1024ths of a ply
 
+# Between these depths, exclusive, a move that raised alpha leaves a ply less to the others. The bounds are Stockfish's.
+_RAISED_LEAST, _RAISED_MOST = 2, 12
+
 _VERIFY_NULL_MOVES = 10  # least depth in plies at which cutoffs are verified: a wrong one would hide a long line
 
 
@@ -85,7 +88,8 @@ def plies_to_reduce(tables, reduction, depth, is_pv, improving, cut_node, hash_i
     """Return by how many plies to reduce a late move, after all adjustments.
 
     `reduction` comes from `late_move_reduction`. At least one ply is left to search. In a PV node the result may be -1,
-    which extends the move: what comes late there, but promises much, is worth a look as deep as the hash move's.
+    which extends the search with a null window: what comes late there, but promises much, is worth that look. A second
+    search, with the full window, has the usual depth.
     """
     tuned = tables.parameters
     reduction -= tuned.reduction_pv * is_pv
@@ -407,7 +411,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
                     update_histories(tables, worker, pos, frame, move, depth, is_quiet, quiets, noisies)
                     break
                 # A second move that raises alpha is rare, so the rest of the moves get a ply less to prove it.
-                if not is_root and 2 < depth < 12 and abs(score) < DECISIVE:
+                if not is_root and _RAISED_LEAST < depth < _RAISED_MOST and abs(score) < DECISIVE:
                     depth -= 1
         if is_quiet:
             frame.quiets[np.uint64(quiets)] = move
