@@ -75,6 +75,7 @@ def set_up(page, fen):
 
 
 def load_pgn(page, pgn):
+    """Send a game to the server; its moves come later, so wait for them."""
     analyse_tab(page)
     page.get_by_role("button", name="Load PGN").click()
     page.get_by_label("PGN", exact=True).fill(pgn)

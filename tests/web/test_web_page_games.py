@@ -119,6 +119,16 @@ def test_a_file_is_read_whatever_its_encoding(page, encoding):
     assert saved.headers["Black"] == "Núñez" and saved.next().comment == "schön"
 
 
+def test_a_text_with_an_error_can_be_mended(page):
+    load_pgn(page, "1. e4 e5 2. Qh6 Nc6 *")
+    expect(page.get_by_role("alert")).to_contain_text("Read up to an error in the PGN")
+    page.get_by_role("button", name="Load PGN").click()
+    expect(page.get_by_label("PGN", exact=True)).to_have_value("1. e4 e5 2. Qh6 Nc6 *")
+    page.keyboard.type("1. d4 *")  # what was there is selected
+    page.get_by_role("button", name="Load", exact=True).click()
+    expect_moves(page, "d4")
+
+
 def test_a_dropped_file_of_two_encodings(page):
     analyse_tab(page)
     _drop(page, NAMES.encode("latin-1") + b"\n" + NAMES.replace("e4", "d4").encode())

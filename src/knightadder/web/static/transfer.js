@@ -21,6 +21,7 @@ export class Transfer {
     byId("load-pgn").addEventListener("click", () => {
       this.dialog.returnValue = "";
       this.dialog.showModal();
+      this.text.select(); // the last text: to be mended if it had an error, or pasted over
     });
     this.dialog.addEventListener("close", () => {
       if (this.dialog.returnValue === "load") this.load(this.text.value);
@@ -49,7 +50,6 @@ export class Transfer {
 
   load(text, raw = false) {
     this.loaded = [text, raw];
-    this.text.value = "";
     this.choose(0);
   }
 
