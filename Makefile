@@ -50,9 +50,10 @@ $(VENV)/.installed: pyproject.toml hatch_build.py $(CORE) $(VENV_STAMP)
 	@$(BIN)/python $(PIP_INSTALL) --editable .
 	@touch $@
 
+# Only some of ten thousand modules are ever imported, so it is quicker to let Python compile those.
 $(VENV)/.installed-dev: pyproject.toml hatch_build.py $(VENV_STAMP)
 	@echo "Installing Knightadder and its development tools in $(VENV)" >&2
-	@$(BIN)/python $(PIP_INSTALL) --editable '.[dev]'
+	@$(BIN)/python $(PIP_INSTALL) --no-compile --editable '.[dev]'
 	@touch $@ $(VENV)/.installed
 
 run: $(INSTALLED) ## set up and start the engine, which then speaks UCI

@@ -78,13 +78,18 @@ def walk(tables, worker, fresh, numbers, counts):
     return differences
 
 
+@pytest.fixture(scope="module")
+def records() -> np.ndarray:
+    """Positions of random games, packed; they take longer to make than to evaluate."""
+    return pack(random_positions(31, 5 if INTERPRETED else 2500))
+
+
 SHAPES = [(HIDDEN, 1, True), (HIDDEN, MAX_BUCKETS, True), (HIDDEN, 3, False), (16, 2, True)]
 
 
 @pytest.mark.parametrize(("width", "buckets", "mirrored"), SHAPES)
-def test_it_equals_the_integer_model(width: int, buckets: int, mirrored: bool) -> None:
+def test_it_equals_the_integer_model(records: np.ndarray, width: int, buckets: int, mirrored: bool) -> None:
     chosen = random_network(width, buckets, mirrored)
-    records = pack(random_positions(31, 5 if INTERPRETED else 2500))
     values = np.zeros(len(records), np.int64)
     evaluate_all(tables_with(chosen), new_record(WORKER), records, values)
     assert values.tolist() == integer_values(chosen, records).tolist()
