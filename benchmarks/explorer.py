@@ -22,7 +22,7 @@ import chess.pgn
 import chess.polyglot
 
 from knightadder import Explorer
-from knightadder.annotate.games import BrokenGame, parse, read_texts
+from knightadder.pgn.games import BrokenGame, parse, read_texts
 
 ASKED = 200  # positions
 MOST_PLIES = 20  # before a position that is asked for

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import sqlite3
+import sys
 from pathlib import Path
 from random import Random
 
@@ -139,6 +141,14 @@ def test_how_many_plies(games, out, capsys) -> None:
         f"knightadder: {out} has 1 plies of each game: leave --plies out, or give another --out"
     )
     assert out.read_bytes() == before
+
+
+def test_standard_input_among_the_files(games, out, capsys, monkeypatch) -> None:
+    more = '[Event "e"]\n[Result "1-0"]\n\n1. d4 1-0\n\n[Event "f"]\n\n1. Ke2 *\n'
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(more.encode())))
+    assert run(games, "-", "-o", out) == 0
+    assert played(out) == {"e4": 2, "d4": 1}
+    assert "knightadder: standard input, game 2, line 6, is left out: illegal san" in capsys.readouterr().err
 
 
 def test_what_cannot_be_done_is_said_in_a_line_and_harms_nothing(games, tmp_path, out, capsys) -> None:

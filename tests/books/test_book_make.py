@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+import io
+import sys
 from pathlib import Path
 
 import chess
@@ -77,6 +80,23 @@ def test_a_move_weighs_two_for_a_win_and_one_for_a_draw(games: Path, capsys: pyt
     printed = capsys.readouterr()
     assert printed.out == f"{book}: 6 moves in 6 positions, from 3 games\n"
     assert printed.err == f"knightadder: {games}: 2 games left out: unreadable or without a result\n"
+
+
+def test_games_in_other_files_and_encodings(games: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    packed, book = games.with_name("games.pgn.gz"), games.with_name("book.bin")
+    packed.write_bytes(gzip.compress(GAMES.encode()))
+    utf16 = '[Event "Über"]\n[Result "1-0"]\n\n1. c4 1-0\n'.encode("utf-16")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(utf16)))
+    assert make(packed, "-", "-o", book) == 0
+    assert weights(book) == {"e4": 3, "c4": 2}
+
+
+def test_a_null_move_ends_a_game(games: Path) -> None:
+    book = games.with_name("book.bin")
+    games.write_text('[Result "1-0"]\n\n1. e4 -- 2. d4 1-0\n')
+    assert make(games, "-o", book) == 0
+    assert weights(book) == {"e4": 2}
+    assert book.stat().st_size == 16
 
 
 def test_plies_and_games_that_a_move_takes(games: Path) -> None:

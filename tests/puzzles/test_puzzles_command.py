@@ -9,8 +9,8 @@ import chess.pgn
 import pytest
 
 from knightadder import cli
-from knightadder.annotate.games import GameText
 from knightadder.engine.errors import EngineError
+from knightadder.pgn.games import GameText
 from knightadder.puzzles import command
 from knightadder.puzzles.reading import read_puzzles
 from knightadder.puzzles.workers import Item, PuzzleMaker, puzzles_of

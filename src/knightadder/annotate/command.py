@@ -103,7 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     if arguments.file != _STANDARD:
         return _annotate(_files(arguments, arguments.file, str(arguments.file)), arguments)
-    from knightadder.annotate.games import standard_input
+    from knightadder.pgn.games import standard_input
 
     with standard_input() as games:
         arguments.out = arguments.out or _STANDARD
@@ -194,7 +194,7 @@ def _limit(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _survey(file: Path) -> tuple[str, int]:
     """Give the file's digest and the number of its games."""
-    from knightadder.annotate.games import read_texts
+    from knightadder.pgn.games import read_texts
 
     return content_digest(file), sum(1 for _ in read_texts(file))
 
@@ -207,9 +207,9 @@ def _evaluate(file: Path, total: int, journal: Journal, limit: dict[str, Any], a
     import chess.engine
 
     from knightadder.annotate.evaluation import blocks
-    from knightadder.annotate.games import BrokenGame, parse, read_texts
     from knightadder.annotate.workers import Evaluator, evaluate_games
     from knightadder.core.native.processors import processors
+    from knightadder.pgn.games import BrokenGame, parse, read_texts
 
     broken = positions = 0
     begun: dict[int, float] = {}  # the part of each running game that is evaluated
@@ -263,10 +263,10 @@ def _say(line: str) -> None:
 def _write(files: _Files, journal: Journal, graph_format: str) -> list[Row]:
     """Write the games and their graphs; return the table of games."""
     from knightadder.annotate.evaluation import from_json
-    from knightadder.annotate.games import BrokenGame, headers_of, parse, read_texts, remarks
     from knightadder.annotate.notes import annotate, text_of
     from knightadder.annotate.review import review
     from knightadder.annotate.summary import row
+    from knightadder.pgn.games import BrokenGame, headers_of, parse, read_texts, remarks
 
     rows = []
     if files.graphs:

@@ -82,7 +82,7 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "and the library. If the index is there, the games are added to it; those that it has already are left out.",
     )
     command.add_argument(
-        "files", nargs="+", type=Path, metavar="GAMES.pgn", help="games; also .pgn.gz, .pgn.bz2, .pgn.xz"
+        "files", nargs="+", metavar="GAMES.pgn", help="games; also .pgn.gz, .pgn.bz2, .pgn.xz; - for standard input"
     )
     command.add_argument("-o", "--out", type=Path, required=True, metavar="GAMES.sqlite", help="the index")
     command.add_argument(
@@ -101,10 +101,12 @@ def run(arguments: argparse.Namespace) -> int:
     PositionError
         If there is no game to add to a new index.
     """
+    from knightadder.pgn.games import game_files
+
     out: Path = arguments.out
     counts = Counts()
-    with locked(out), _opened(out, arguments.plies) as (database, plies):
-        _add(database, arguments.files, plies, counts)
+    with game_files(arguments.files) as files, locked(out), _opened(out, arguments.plies) as (database, plies):
+        _add(database, files, plies, counts)
         [games] = database.execute("SELECT count(*) FROM games").fetchone()
         if not games:
             raise PositionError(f"there is no game for the index: {counts}")
@@ -146,16 +148,16 @@ def _opened(out: Path, plies: int | None) -> Iterator[tuple[sqlite3.Connection, 
             raise OptionError(f"cannot write {out}: {error}") from None
 
 
-def _add(database: sqlite3.Connection, files: Sequence[Path], plies: int, counts: Counts) -> None:
-    """Add the games of files to an index."""
-    from knightadder.annotate.games import BrokenGame, parse, read_texts
+def _add(database: sqlite3.Connection, files: Sequence[tuple[str, Path]], plies: int, counts: Counts) -> None:
+    """Add the games of files, given after their names for the user, to an index."""
     from knightadder.library.explorer import MOST_GAMES, STRENGTH
+    from knightadder.pgn.games import BrokenGame, parse, read_texts
 
-    total = sum(1 for file in files for _ in read_texts(file))
+    total = sum(1 for _, file in files for _ in read_texts(file))
     database.execute(_NEW_MOVES)
     with progress(total, unit="games", stderr=True) as update:
-        texts = ((file, text) for file in files for text in read_texts(file))
-        for number, (file, text) in enumerate(texts, 1):
+        texts = ((name, text) for name, file in files for text in read_texts(file))
+        for number, (name, text) in enumerate(texts, 1):
             try:
                 game = parse(text)
                 if game is not None:
@@ -163,7 +165,7 @@ def _add(database: sqlite3.Connection, files: Sequence[Path], plies: int, counts
             except BrokenGame as fault:
                 counts.broken += 1
                 print(
-                    f"knightadder: {file}, game {text.number}, line {text.line}, is left out: {fault}", file=sys.stderr
+                    f"knightadder: {name}, game {text.number}, line {text.line}, is left out: {fault}", file=sys.stderr
                 )
             update(number, "")
         update(total, "sorting")

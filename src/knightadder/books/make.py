@@ -7,13 +7,14 @@ import struct
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import TypeAlias
 
 from knightadder.arguments import positive
 from knightadder.engine.book import encode
 from knightadder.engine.errors import PositionError
-from knightadder.runs import reading, write_whole
+from knightadder.runs import write_whole
 
 # By Polyglot's key of the position and encoded move.
 Points: TypeAlias = Mapping[int, Counter[int]]
@@ -30,7 +31,9 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         help="make a Polyglot book from PGN files",
         description="Make a Polyglot book from the games of PGN files. A move weighs two for a win and one for a draw.",
     )
-    command.add_argument("files", nargs="+", type=Path, metavar="GAMES.pgn")
+    command.add_argument(
+        "files", nargs="+", metavar="GAMES.pgn", help="games; also .pgn.gz, .pgn.bz2, .pgn.xz; - for standard input"
+    )
     command.add_argument(
         "-o", "--out", "--output", type=Path, required=True, metavar="BOOK.bin", help="the book; is overwritten"
     )
@@ -51,14 +54,17 @@ def run(arguments: argparse.Namespace) -> int:
     PositionError
         If no move is left for the book.
     """
+    from knightadder.pgn.games import game_files
+
     points: dict[int, Counter[int]] = defaultdict(Counter)
     played: dict[int, Counter[int]] = defaultdict(Counter)
     used = 0
-    for file in arguments.files:
-        read, bad = add_games(file, arguments.plies, points, played)
-        used += read
-        if bad:
-            print(f"knightadder: {file}: {bad} games left out: unreadable or without a result", file=sys.stderr)
+    with game_files(arguments.files) as files:
+        for name, file in files:
+            read, bad = add_games(file, arguments.plies, points, played)
+            used += read
+            if bad:
+                print(f"knightadder: {name}: {bad} games left out: unreadable or without a result", file=sys.stderr)
     for key, moves in played.items():
         for move, games in moves.items():
             if games < arguments.min_games:
@@ -80,7 +86,7 @@ def add_games(
     Parameters
     ----------
     file : Path
-        The file.
+        The file, as `pgn.games.read_texts` reads it.
     plies : int
         Number of plies to take from each game.
     points : dict of int to Counter
@@ -98,25 +104,30 @@ def add_games(
     OptionError
         If the file cannot be read.
     """
-    import chess.pgn
     import chess.polyglot
 
-    from knightadder.pgn_builder import SilentBuilder
+    from knightadder.pgn.games import BrokenGame, parse, read_texts
 
     used = bad = 0
-    with reading(file), file.open(encoding="utf-8", errors="replace") as stream:
-        while (game := chess.pgn.read_game(stream, Visitor=SilentBuilder)) is not None:
-            result = _RESULTS.get(game.headers.get("Result", "*"))
-            if game.errors or result is None:
-                bad += 1
-                continue
-            used += 1
-            board = game.board()
-            for move in list(game.mainline_moves())[:plies]:
-                key, code = chess.polyglot.zobrist_hash(board), encode(board, move)
-                points[key][code] += result[0] if board.turn else result[1]
-                played[key][code] += 1
-                board.push(move)
+    for text in read_texts(file):
+        try:
+            game = parse(text)
+        except BrokenGame:
+            bad += 1
+            continue
+        if game is None:  # remarks outside a game
+            continue
+        result = _RESULTS.get(game.headers.get("Result", "*"))
+        if result is None:
+            bad += 1
+            continue
+        used += 1
+        board = game.board()
+        for move in islice(takewhile(bool, game.mainline_moves()), plies):  # a null move is no move
+            key, code = chess.polyglot.zobrist_hash(board), encode(board, move)
+            points[key][code] += result[0] if board.turn else result[1]
+            played[key][code] += 1
+            board.push(move)
     return used, bad
 
 

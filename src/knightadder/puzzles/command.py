@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import itertools
 import sys
 from collections.abc import Iterator, Sequence
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 _NODES = 500_000  # of the search that decides on a move, by default
 _HASH_MB = 32  # of each process
-_STDIN = "-"
 
 _DESCRIPTION = """\
 Find puzzles in games: positions where only one move wins, or saves, and so on to the end of the solution. Each puzzle
@@ -69,20 +67,17 @@ def run(arguments: argparse.Namespace) -> int:
     EngineError
         If the engine cannot be loaded or a worker fails; what was found is written.
     """
-    from knightadder.annotate.games import standard_input
     from knightadder.core.native.processors import processors
     from knightadder.engine.loader import compile_core
+    from knightadder.pgn.games import game_files
     from knightadder.puzzles.workers import PuzzleMaker, puzzles_of
 
     out: Path | None = arguments.out
     suffix = _check_out(out, arguments.files, arguments.force)
-    with contextlib.ExitStack() as stack:
-        files = [
-            (name, stack.enter_context(standard_input()) if name == _STDIN else Path(name)) for name in arguments.files
-        ]
+    with game_files(arguments.files) as files:
         total = sum(1 for _ in _items(files))
         if not total:
-            raise PositionError(f"there is no game in {' '.join(arguments.files)}")
+            raise PositionError(f"there is no game in {', '.join(name for name, _ in files)}")
         if not arguments.cluster:
             compile_core()  # before the processes start
         found: dict[int, list[Puzzle]] = {}
@@ -130,13 +125,13 @@ def _check_out(out: Path | None, games: list[str], force: bool) -> str:
 
 def _items(files: Sequence[tuple[str, Path]]) -> Iterator[Item]:
     """Read the games of all files, given by the names that the user knows, and their places."""
-    from knightadder.annotate.games import read_texts
+    from knightadder.pgn.games import read_texts
     from knightadder.puzzles.workers import Item
 
     numbers = itertools.count()
     for name, file in files:
         for text in read_texts(file):
-            yield Item(next(numbers), "stdin" if name == _STDIN else file.name, text)
+            yield Item(next(numbers), Path(name).name, text)
 
 
 def _place(item: Item) -> str:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import chess
 
-from knightadder.annotate.games import BrokenGame, parse, read_texts
 from knightadder.engine.errors import OptionError
+from knightadder.pgn.games import BrokenGame, parse, read_texts
 from knightadder.puzzles.puzzle import Puzzle, Solution
 from knightadder.runs import reading
 

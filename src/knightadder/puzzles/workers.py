@@ -9,9 +9,9 @@ from typing import Any
 
 import chess
 
-from knightadder.annotate.games import BrokenGame, GameText, parse
 from knightadder.engine.errors import EngineError
 from knightadder.library.engine import Engine
+from knightadder.pgn.games import BrokenGame, GameText, parse
 from knightadder.puzzles.finding import Found, find_puzzles
 from knightadder.puzzles.puzzle import Puzzle, Solution
 from knightadder.puzzles.rating import rate

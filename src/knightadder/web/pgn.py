@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import chess
 import chess.pgn
 
-from knightadder.annotate.games import GameText, texts_of, unclosed_comment, whole_text
-from knightadder.pgn_builder import SilentBuilder
+from knightadder.pgn.builder import SilentBuilder
+from knightadder.pgn.games import GameText, texts_of, unclosed_comment, whole_text
 from knightadder.web.gametree import MAX_NODES, GameTree, status_text
 from knightadder.web.messages import MessageError
 
@@ -48,7 +48,7 @@ def load_pgn(content: bytes, index: int = 0) -> LoadedPgn:
     Parameters
     ----------
     content : bytes
-        The PGN, of one game or several, in any encoding that `annotate.games` reads.
+        The PGN, of one game or several, in any encoding that `pgn.games` reads.
     index : int
         Index of the game, from 0.
 

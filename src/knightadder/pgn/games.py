@@ -13,7 +13,7 @@ import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
@@ -22,7 +22,7 @@ import chess
 import chess.pgn
 
 from knightadder.engine.errors import OptionError
-from knightadder.pgn_builder import SilentBuilder
+from knightadder.pgn.builder import SilentBuilder
 
 _HEADER = re.compile(r'\[\s*([A-Za-z0-9][\w+#=:-]*)\s+"')
 _WHOLE_HEADER = re.compile(r'\[([A-Za-z0-9][\w+#=:-]*)\s+".*"\]\s*$')
@@ -35,7 +35,7 @@ _BYTE_ORDER_MARK = "ï»¿"
 
 
 class BrokenGame(Exception):
-    """A game cannot be annotated; the text gives the reason in a few words."""
+    """A game cannot be used; the text gives the reason in a few words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +97,27 @@ def standard_input() -> Iterator[Path]:
         with file.open("wb") as stream:
             shutil.copyfileobj(sys.stdin.buffer, stream)
         yield file
+
+
+@contextlib.contextmanager
+def game_files(names: Sequence[str]) -> Iterator[list[tuple[str, Path]]]:
+    """Find the files of games that a command names.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Their names; ``-`` is standard input, which is copied to a file.
+
+    Yields
+    ------
+    list of (str, Path)
+        Each file, after its name for the user.
+    """
+    with contextlib.ExitStack() as stack:
+        yield [
+            ("standard input", stack.enter_context(standard_input())) if name == "-" else (name, Path(name))
+            for name in names
+        ]
 
 
 def texts_of(content: bytes) -> Iterator[GameText]:

@@ -7,14 +7,14 @@ import lzma
 import chess.pgn
 import pytest
 
-from knightadder.annotate.games import (
+from knightadder.engine.errors import OptionError
+from knightadder.pgn.games import (
     BrokenGame,
     GameText,
     parse,
     read_texts,
     remarks,
 )
-from knightadder.engine.errors import OptionError
 
 ONE = '[Event "one"]\n[White "Müller"]\n\n1. e4 e5 2. Nf3 *'
 TWO = '[Event "two"]\n[White "B"]\n\n1. d4 {a comment\n\nwith an empty line} d5\n2. c4 1-0'

@@ -5,7 +5,7 @@ import logging
 
 import chess.pgn
 
-from knightadder.pgn_builder import SilentBuilder
+from knightadder.pgn.builder import SilentBuilder
 
 
 def test_errors_stay_with_the_game(caplog):
