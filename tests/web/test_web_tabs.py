@@ -1,12 +1,17 @@
 """Tabs that lose their connection, and come back to their session or stay away."""
 
+import asyncio
+from unittest.mock import AsyncMock
+
 import pytest
 from board_server import BoardServer
 from board_tab import PATIENCE, open_tab
 from stand_in_engine import StandInEngine
+from starlette.websockets import WebSocket, WebSocketDisconnect
 from websockets.exceptions import ConnectionClosed
 
 from knightadder.web import tabs
+from knightadder.web.session import Session
 
 
 @pytest.fixture
@@ -80,6 +85,29 @@ def test_a_newer_connection_takes_the_place_of_one_that_seems_alive(server, engi
             assert end.value.rcvd.code == 4001
             assert new.play("e5").sans == ["e4", "e5"]
     assert len(engines) == 1 and engines[0].closed.wait(PATIENCE)
+
+
+def test_the_session_goes_on_if_the_older_connection_breaks_as_it_is_replaced():
+    """The server may learn that a connection is lost only when it tells it of the newer one."""
+
+    async def scenario():
+        session = AsyncMock(spec=Session)
+        sessions = tabs.Tabs(lambda put: session)
+        served = []
+        for _ in range(2):
+            websocket = AsyncMock(spec=WebSocket, query_params={"tab": "one"})
+            messages = asyncio.Queue()
+            websocket.receive = messages.get
+            websocket.close.side_effect = WebSocketDisconnect(1006)
+            served.append(asyncio.create_task(sessions.serve(websocket)))
+            await asyncio.sleep(0)
+        await asyncio.wait_for(served[0], PATIENCE)
+        assert not session.close.called
+        messages.put_nowait({"type": "websocket.disconnect", "code": 1000})
+        await asyncio.wait_for(served[1], PATIENCE)
+        assert session.close.call_count == 1
+
+    asyncio.run(scenario())
 
 
 def test_a_tab_that_says_goodbye_or_has_no_name_is_not_kept(server, engines):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from enum import Enum, auto
 from typing import TypeAlias
 
-from starlette.websockets import WebSocket
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from knightadder.web.outbox import Outbox
 from knightadder.web.session import Session
@@ -77,7 +78,7 @@ class Tab:
                 end = await self._converse(websocket)
         if self._newest is websocket:
             return end
-        await websocket.close(_TAKEN_OVER, "the tab has another connection")
+        await _close(websocket, _TAKEN_OVER, "the tab has another connection")
         return End.REPLACED
 
     async def _converse(self, websocket: WebSocket) -> End:
@@ -134,6 +135,7 @@ class Tabs:
         self._make_session = make_session
         self._named: dict[str, Tab] = {}  # those that can come back; without a connection: in the order of their loss
         self._open = 0  # a tab counts until its engine is closed
+        self._ending: set[asyncio.Task[None]] = set()  # of tabs that stayed away; the loop itself keeps no task alive
 
     async def serve(self, websocket: WebSocket) -> None:
         """Serve a connection until it ends; refuse it if there are too many tabs.
@@ -147,7 +149,7 @@ class Tabs:
         tab = self._named.get(name)
         if tab is None:
             if self._open >= MAX_TABS:
-                await websocket.close(_TRY_AGAIN_LATER, f"there are {self._open} tabs already; close one")
+                await _close(websocket, _TRY_AGAIN_LATER, f"there are {self._open} tabs already; close one")
                 return
             self._open += 1
             tab = Tab(self._make_session)
@@ -178,16 +180,30 @@ class Tabs:
         """Keep a tab that has lost its connection."""
         self._named[name] = self._named.pop(name)
         loop = asyncio.get_running_loop()
-        tab.expiry = loop.call_later(KEPT_SECONDS, lambda: loop.create_task(self._end(tab)))
+        tab.expiry = loop.call_later(KEPT_SECONDS, self._expire, tab)
         for tab in self._kept()[:-MAX_KEPT]:
             await self._end(tab)
 
-    async def _end(self, tab: Tab) -> None:
+    def _expire(self, tab: Tab) -> None:
+        self._forget(tab)  # the task begins later
+        self._ending.add(task := asyncio.create_task(self._end(tab)))
+        task.add_done_callback(self._ending.discard)
+
+    def _forget(self, tab: Tab) -> None:
+        """See to it that nobody comes back to a tab."""
         if tab.expiry is not None:
             tab.expiry.cancel()
-        # At once, so that nobody comes back to it.
         self._named = {name: each for name, each in self._named.items() if each is not tab}
+
+    async def _end(self, tab: Tab) -> None:
+        self._forget(tab)
         try:
             await tab.close()
         finally:
             self._open -= 1
+
+
+async def _close(websocket: WebSocket, code: int, reason: str) -> None:
+    """Tell a connection why it is closed, if it is not lost: a newer one often comes because it is."""
+    with contextlib.suppress(WebSocketDisconnect):
+        await websocket.close(code, reason)
