@@ -28,6 +28,8 @@ class Faulty:
     def __call__(self, item):
         if item == 3:
             raise OptionError("there is no such item")
+        if item == 5:
+            raise FileNotFoundError("no such file")
         return bytes(1 // (item - 4))
 
 

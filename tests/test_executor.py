@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from distributed import Client
+from distributed.comm import CommClosedError
 from engine_process import TIMEOUT
 from executor_tasks import Closable, Deadly, Endless, Faulty, Keeper, Square
 from inline_pool import thread_pool
@@ -66,6 +67,8 @@ def test_what_a_task_raises():
             list(pool.run([3]))
         with pytest.raises(EngineError, match=r"^a worker failed: ZeroDivisionError: \S.*$"):
             list(pool.run([4]))
+        with pytest.raises(EngineError, match=r"^a worker failed: FileNotFoundError: no such file$"):
+            list(pool.run([5]))
 
 
 def test_results_come_before_an_error():
@@ -291,6 +294,8 @@ def test_what_a_task_raises_on_a_cluster(cluster):
             list(pool.run([3]))
         with pytest.raises(EngineError, match=r"^a worker failed: ZeroDivisionError: \S.*$"):
             list(pool.run([4]))
+        with pytest.raises(EngineError, match=r"^a worker failed: FileNotFoundError: no such file$"):
+            list(pool.run([5]))
 
 
 def nothing_kept(folder):
@@ -434,6 +439,15 @@ def test_a_scheduler_that_is_lost(tmp_path, capsys):
 
 
 # --- what is wrong at once -----------------------------------------------------------------------------------------
+
+
+def test_a_scheduler_that_is_lost_before_it_gives_a_result(cluster, monkeypatch):
+    async def reset(*arguments):
+        raise CommClosedError("connection reset by peer")
+
+    monkeypatch.setattr(Client, "_gather_remote", reset)
+    with pytest.raises(EngineError, match=r"^the cluster's scheduler is lost$"):
+        squares(cluster.scheduler_address, 0, 3)
 
 
 @pytest.mark.parametrize(

@@ -447,7 +447,9 @@ class _Cluster(Pool):
             try:
                 future.set_result(done.result())
             except BaseException as error:
-                future.set_exception(error)
+                # Only the scheduler gives results; an OSError can also be what the task raised.
+                gone = isinstance(error, OSError) and done.status != "error"
+                future.set_exception(_lost() if gone else error)
 
         names = {"wanted": version(), "run": self._run, "pickled": self._pickled, "item": item}
         there = self._client.submit(eval, _WORK, names, key=f"knightadder-{uuid4().hex}", **self._where)
