@@ -12,7 +12,7 @@ else
 .DEFAULT_GOAL := help
 endif
 
-.PHONY: help run test bench lint fmt docs ci clean exe
+.PHONY: help run test bench lint fmt docs coverage ci clean exe
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -79,6 +79,10 @@ fmt: $(VENV)/.installed-dev ## format the code
 docs: $(VENV)/.installed-dev ## build the documents as a site in docs/_build, and check their links
 	@$(BIN)/python -m sphinx --fresh-env --fail-on-warning --keep-going --nitpicky --quiet docs docs/_build
 	@$(BIN)/python -m pytest --quiet tests/test_project.py -k links
+
+coverage: $(VENV)/.installed-dev ## show which lines of the core no test reaches, by the tests of the interpreted core
+	@KNIGHTADDER_INTERPRET=1 $(BIN)/python -m coverage run -m pytest -m nojit tests/core
+	@$(BIN)/python -m coverage report
 
 ci: ## everything that has to pass before a change goes in
 	@PYTHON="$(PYTHON)" .ci/run

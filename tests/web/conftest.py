@@ -102,5 +102,5 @@ def open_page(browser, server):
 
 @pytest.fixture
 def page(engine, open_page, request):
-    """Give the board in a window, with `engine` behind it; `on_page.every_size` chooses its size."""
+    """Give the board in a window, with `engine` behind it; `on_page.every_layout` chooses its size."""
     return open_page(*getattr(request, "param", ()))

@@ -11,7 +11,7 @@ import chess.syzygy
 import pytest
 from board_server import BoardServer
 from board_tab import get
-from on_page import SIZES, analyse_tab, every_size, expect_moves, set_up, start_game
+from on_page import LAYOUTS, analyse_tab, every_layout, expect_moves, set_up, start_game
 from playwright.sync_api import expect
 from stand_in_engine import StandInEngine
 
@@ -94,7 +94,7 @@ def test_a_file_that_is_no_book_is_one_line(tmp_path, capsys):
 # --- on the page ---------------------------------------------------------------------------------------------------
 
 
-@every_size
+@every_layout
 def test_moves_of_the_book_are_shown_and_played(engine, page):
     panel = page.get_by_label("Book and tablebases")
     expect(panel).to_be_hidden()
@@ -113,7 +113,7 @@ def test_moves_of_the_book_are_shown_and_played(engine, page):
     expect(panel).to_be_hidden()  # it would help in the game
 
 
-@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+@pytest.mark.parametrize("size", LAYOUTS.values(), ids=LAYOUTS)
 def test_moves_of_tablebases_are_shown_and_played(server, open_page, size):
     server.make_engine = StandInEngine
     page = open_page(*size)

@@ -1,7 +1,7 @@
 """Arrows, circles and hints on the board in a browser."""
 
 import pytest
-from on_page import click_move, drag_move, every_size, expect_moves, load_pgn, square, start_game
+from on_page import click_move, drag_move, every_layout, expect_moves, load_pgn, square, start_game
 from playwright.sync_api import expect
 
 
@@ -40,7 +40,7 @@ def test_a_shape_is_taken_away_or_changes_its_colour(page):
     _expect_shapes(page)
 
 
-@every_size
+@every_layout
 def test_shapes_belong_to_a_position_and_go_into_the_pgn(page):
     load_pgn(page, "1. e4 e5 *")
     expect_moves(page, "e4", "e5")
@@ -73,7 +73,7 @@ def test_the_right_button_cancels_a_move_made_in_advance_and_draws_nothing(engin
     _expect_shapes(page, "Gd2d3")
 
 
-@every_size
+@every_layout
 def test_a_hint_shows_the_piece_and_then_the_move(engine, page):
     engine.script = ["e5", "Nf3", "Nc6"]
     start_game(page)

@@ -6,7 +6,7 @@ import re
 import chess.engine
 import chess.pgn
 import pytest
-from on_page import SIZES, analyse_tab, expect_moves, expect_shown, load_pgn
+from on_page import LAYOUTS, SIZES, analyse_tab, expect_moves, expect_shown, load_pgn
 from playwright.sync_api import expect
 from stand_in_engine import StandInEngine, material
 
@@ -46,7 +46,7 @@ HAVE_ONE_MIDDLE = """selectors => {
 # --- arrows and circles --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("width", "height"), SIZES.values(), ids=SIZES)
+@pytest.mark.parametrize(("width", "height"), LAYOUTS.values(), ids=LAYOUTS)
 def test_arrows_and_circles_of_comments_are_drawn(engine, open_page, width, height):
     page = open_page(width, height)
     load_pgn(page, SHAPES)

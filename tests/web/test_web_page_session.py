@@ -2,7 +2,7 @@
 
 import re
 
-from on_page import analyse_tab, click_move, drag_move, every_size, expect_moves, expect_piece, square, start_game
+from on_page import analyse_tab, click_move, drag_move, every_layout, expect_moves, expect_piece, square, start_game
 from playwright.sync_api import expect
 
 
@@ -24,7 +24,7 @@ def _start_game_with_clock(engine, page):
     expect_moves(page, "e4", "e5")
 
 
-@every_size
+@every_layout
 def test_a_running_game_survives_a_reload(engine, page):
     _start_game_with_clock(engine, page)
     page.reload()
@@ -75,7 +75,7 @@ def test_a_tab_that_is_duplicated_gets_a_session_of_its_own(engine, page):
     assert page.evaluate("sessionStorage.getItem('tab')") is None  # what the browser would copy
 
 
-@every_size
+@every_layout
 def test_no_piece_moves_before_a_game_has_begun(page):
     drag_move(page, "e2", "e4")
     expect(page.get_by_role("alert")).to_contain_text("No game has begun")
@@ -83,7 +83,7 @@ def test_no_piece_moves_before_a_game_has_begun(page):
     expect_moves(page)
 
 
-@every_size
+@every_layout
 def test_no_piece_moves_after_the_end_of_a_game(engine, page):
     engine.script = ["e5"]
     start_game(page)

@@ -2,7 +2,7 @@
 
 import pytest
 from board_tab import open_tab
-from on_page import SIZES, analyse_tab
+from on_page import LAYOUTS, analyse_tab
 from playwright.sync_api import expect
 from stand_in_engine import StandInEngine
 
@@ -42,7 +42,7 @@ def test_a_search_goes_on_with_what_is_chosen(server, engine):
         assert engine.options["Threads"] == 2 and len(engine.searches) == 2
 
 
-@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+@pytest.mark.parametrize("size", LAYOUTS.values(), ids=LAYOUTS)
 def test_settings_are_used_and_kept(server, open_page, size):
     engines = [StandInEngine(), StandInEngine()]
     server.make_engine = iter(engines).__next__

@@ -67,7 +67,7 @@ def test_sliders_on_random_boards() -> None:
 
 
 def test_attackers_of_every_square() -> None:
-    for board in random_positions(2, 30):
+    for board in random_positions(30):
         position = new_game(board).record.stack[0]
         for square in chess.SQUARES:
             white, black = (board.attackers_mask(color, square) for color in (chess.WHITE, chess.BLACK))
@@ -77,7 +77,7 @@ def test_attackers_of_every_square() -> None:
 
 
 def test_all_that_a_side_attacks() -> None:
-    for board in random_positions(4, 30 if INTERPRETED else 300):
+    for board in random_positions(30 if INTERPRETED else 300):
         found = attacked_by_both(TABLES, new_game(board).record.stack[0])
         for color, squares in zip((chess.WHITE, chess.BLACK), found, strict=True):
             assert int(squares) == sum(1 << square for square in chess.SQUARES if board.is_attacked_by(color, square))
@@ -85,7 +85,7 @@ def test_all_that_a_side_attacks() -> None:
 
 def test_direct_checks_of_quiet_moves() -> None:
     seen, squares = {False: 0, True: 0}, np.zeros(8, np.uint64)
-    for board in random_positions(3, 10 if INTERPRETED else 200):
+    for board in random_positions(10 if INTERPRETED else 200):
         position = new_game(board).record.stack[0]
         for move in board.legal_moves:
             if is_noisy(board, move) or board.is_castling(move):

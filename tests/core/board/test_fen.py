@@ -31,7 +31,7 @@ def test_start() -> None:
 
 @pytest.mark.parametrize("chess960", [False, True])
 def test_round_trip(chess960: bool) -> None:
-    for board in random_positions(15, 300, chess960):
+    for board in random_positions(300, chess960):
         for fen in (board.fen(), board.shredder_fen()):
             assert write_fen(parse_fen(fen), chess960=True) == board.shredder_fen()
             # python-chess writes X-FEN.
@@ -39,7 +39,7 @@ def test_round_trip(chess960: bool) -> None:
 
 
 def test_pieces_are_where_python_chess_has_them() -> None:
-    for board in random_positions(16, 50):
+    for board in random_positions(50):
         setup = parse_fen(board.fen())
         for square in chess.SQUARES:
             piece = board.piece_at(square)

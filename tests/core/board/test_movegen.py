@@ -76,8 +76,8 @@ def special() -> list[chess.Board]:
     "boards",
     [
         pytest.param(special(), id="special"),
-        pytest.param(random_positions(5, POSITIONS), id="standard"),
-        pytest.param(random_positions(6, POSITIONS, chess960=True), id="chess960"),
+        pytest.param(random_positions(POSITIONS), id="standard"),
+        pytest.param(random_positions(POSITIONS, chess960=True), id="chess960"),
     ],
 )
 def test_every_16_bit_move_is_judged(boards: list[chess.Board]) -> None:
@@ -103,7 +103,7 @@ def test_every_16_bit_move_is_judged(boards: list[chess.Board]) -> None:
 @pytest.mark.parametrize("chess960", [False, True])
 def test_stages_divide_the_moves(chess960: bool) -> None:
     game = new_game()
-    boards = random_positions(7, 20 if INTERPRETED else 300, chess960) + special()
+    boards = random_positions(20 if INTERPRETED else 300, chess960) + special()
     checks = 0
     for board in boards:
         record = set_up(game, board)

@@ -84,7 +84,7 @@ def _decode(data: bytes) -> chess.Board:
 @pytest.mark.parametrize("chess960", [False, True])
 def test_round_trip(chess960: bool) -> None:
     seen_ep = seen_castling = 0
-    for number, board in enumerate(random_positions(31, 120, chess960)):
+    for number, board in enumerate(random_positions(120, chess960)):
         score, result = 37 * number - 2000, number % 3
         records = packing.pack_fen(TABLES, board.fen(), score, result)
         decoded = _decode(records.tobytes())
@@ -105,7 +105,7 @@ def test_round_trip(chess960: bool) -> None:
 
 
 def test_a_record_in_the_middle_of_an_array() -> None:
-    boards = random_positions(32, 5)
+    boards = random_positions(5)
     records = np.zeros(5, packed.PACKED)
     for index, board in enumerate(boards):
         packing.pack_position(new_game(board).record, records, index, board.ply(), 0, packed.DRAW)
@@ -180,7 +180,7 @@ def test_what_is_no_position_is_refused(records: np.ndarray) -> None:
 
 def test_damaged_records_are_refused_alike_or_are_positions() -> None:
     chance = random.Random(3)
-    sound = [packing.pack_fen(TABLES, board.fen()).tobytes() for board in random_positions(33, 20)]
+    sound = [packing.pack_fen(TABLES, board.fen()).tobytes() for board in random_positions(20)]
     taken = 0
     for _ in range(100 if INTERPRETED else 3000):
         data = bytearray(chance.choice(sound))

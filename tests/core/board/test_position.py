@@ -69,7 +69,7 @@ def test_making_moves_equals_setting_up(chess960: bool) -> None:
 def test_null_move() -> None:
     game, after = new_game(), new_game()
     tried = 0
-    for board in random_positions(3, 20 if INTERPRETED else 200):
+    for board in random_positions(20 if INTERPRETED else 200):
         if board.is_check():
             continue
         tried += 1

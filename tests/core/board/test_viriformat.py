@@ -87,7 +87,7 @@ def test_the_example_of_the_description() -> None:
 
 @pytest.mark.parametrize("chess960", [False, True])
 def test_games_come_back_as_they_were(chess960: bool) -> None:
-    games = _games(61, chess960, 12)
+    games = _games(74, chess960, 12)
     records, _ = _read(_words(b"".join(game.data for game in games)))
     assert records is not None
     plies = [(*ply, game.result) for game in games for ply in game.plies]

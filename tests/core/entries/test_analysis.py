@@ -58,7 +58,7 @@ def analyse_step_by_step(
     return search.depth, search.nodes, [search.line(index) for index in range(count)]
 
 
-POSITIONS = random_positions(51, 1 if INTERPRETED else 40) + random_positions(52, 1 if INTERPRETED else 10, True)
+POSITIONS = random_positions(1 if INTERPRETED else 40) + random_positions(1 if INTERPRETED else 10, True)
 
 
 @pytest.mark.parametrize("lines", [1, 3])

@@ -52,7 +52,7 @@ def check(texts: list[str]) -> int:
 
 @pytest.mark.parametrize("chess960", [False, True])
 def test_fens_of_random_positions(chess960: bool) -> None:
-    boards = random_positions(41, 20 if INTERPRETED else 400, chess960)
+    boards = random_positions(20 if INTERPRETED else 400, chess960)
     texts = [board.fen() for board in boards]
     texts += [board.shredder_fen() for board in boards]
     texts += [board.fen(en_passant="fen") for board in boards]
@@ -130,7 +130,7 @@ def test_fens_that_are_refused(text: str) -> None:
 
 def test_damaged_fens_are_judged_as_by_the_plain_reader() -> None:
     chance = random.Random(42)
-    boards = random_positions(43, 30) + random_positions(44, 30, chess960=True)
+    boards = random_positions(30) + random_positions(30, chess960=True)
     texts = []
     for _ in range(150 if INTERPRETED else 6000):
         text = chance.choice(boards).fen()
@@ -146,7 +146,7 @@ def test_damaged_fens_are_judged_as_by_the_plain_reader() -> None:
 @pytest.mark.parametrize("evaluation", [PESTO, CLASSICAL])
 def test_values_are_those_of_one_position_at_a_time(evaluation: int) -> None:
     tables = TABLES if evaluation == PESTO else new_tables(evaluation)
-    boards = random_positions(45, 10 if INTERPRETED else 200)
+    boards = random_positions(10 if INTERPRETED else 200)
     _, records = pack_all([board.fen() for board in boards])
     values = np.zeros(len(boards), np.int16)
     assert batch.evaluate_records(tables, WORK, records, values) == 0

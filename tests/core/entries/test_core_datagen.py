@@ -87,7 +87,7 @@ def _check(game: Played, longest: int) -> str:
 
 
 def test_games_end_as_they_must() -> None:
-    games = [_play(board, nodes=3, longest=50) for board in random_positions(41, 8)]
+    games = [_play(board, nodes=3, longest=50) for board in random_positions(8)]
     reasons = [_check(game, 50) for game in games if game.length]
     assert len(reasons) > 5
     assert len(set(reasons)) > 1

@@ -50,7 +50,7 @@ def test_all_positions_up_to_two_moves_further_are_reached_and_no_others() -> No
 
 
 def test_values_are_the_static_ones_without_checks_and_fifty_moves() -> None:
-    source = packed(random_positions(5, COUNT))
+    source = packed(random_positions(COUNT))
     records = distil(source, COUNT, below=200)
     assert len(records) == COUNT
     values = np.zeros(COUNT, np.int16)
@@ -65,7 +65,7 @@ def test_values_are_the_static_ones_without_checks_and_fifty_moves() -> None:
 
 
 def test_a_seed_gives_the_same_again() -> None:
-    source = packed(random_positions(5, COUNT))
+    source = packed(random_positions(COUNT))
     assert distil(source, COUNT).tobytes() == distil(source, COUNT).tobytes()
     assert distil(source, COUNT, seed=(1 << 64) - 1).tobytes() != distil(source, COUNT).tobytes()
 

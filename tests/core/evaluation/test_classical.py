@@ -26,7 +26,7 @@ from knightadder.engine.game import Game
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
-BOARDS = random_positions(21, 12 if INTERPRETED else 300) + random_positions(22, 4, chess960=True)
+BOARDS = random_positions(12 if INTERPRETED else 300) + random_positions(4, chess960=True)
 TABLES = new_tables(CLASSICAL)
 GAME = Game(TABLES)
 

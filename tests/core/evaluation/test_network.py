@@ -81,7 +81,7 @@ def walk(tables, worker, fresh, numbers, counts):
 @pytest.fixture(scope="module")
 def records() -> np.ndarray:
     """Positions of random games, packed; they take longer to make than to evaluate."""
-    return pack(random_positions(31, 5 if INTERPRETED else 2500))
+    return pack(random_positions(5 if INTERPRETED else 2500))
 
 
 SHAPES = [(HIDDEN, 1, True), (HIDDEN, MAX_BUCKETS, True), (HIDDEN, 3, False), (16, 2, True)]
@@ -110,7 +110,7 @@ def test_the_way_to_a_position_makes_no_difference(chess960: bool) -> None:
 
 def test_it_sees_both_colours_alike() -> None:
     tables, worker = tables_with(random_network(HIDDEN, MAX_BUCKETS)), new_record(WORKER)
-    boards = random_positions(32, 5 if INTERPRETED else 300)
+    boards = random_positions(5 if INTERPRETED else 300)
     values = np.zeros((2, len(boards)), np.int64)
     evaluate_all(tables, worker, pack(boards), values[0])
     evaluate_all(tables, worker, pack([board.mirror() for board in boards]), values[1])
@@ -159,7 +159,7 @@ def test_a_network_that_is_too_large_is_refused(width: int, buckets: int) -> Non
 
 
 def test_a_network_takes_the_place_of_one_that_was_larger() -> None:
-    records = pack(random_positions(33, 5 if INTERPRETED else 100))
+    records = pack(random_positions(5 if INTERPRETED else 100))
     tables, values = tables_with(random_network(HIDDEN, MAX_BUCKETS)), np.zeros(len(records), np.int64)
     small = random_network(16, 2, mirrored=False, seed=2)
     network.fill_tables(tables, small)

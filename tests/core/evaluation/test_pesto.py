@@ -10,7 +10,7 @@ from knightadder.core.evaluation import pesto
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
-BOARDS = random_positions(8, 20 if INTERPRETED else 300) + random_positions(9, 10, chess960=True)
+BOARDS = random_positions(20 if INTERPRETED else 300) + random_positions(10, chess960=True)
 
 
 @compiled

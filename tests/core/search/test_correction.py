@@ -98,7 +98,7 @@ def test_the_last_two_moves_have_a_correction_of_their_own(record: np.record) ->
 
 def test_no_correction_reaches_a_mate_score() -> None:
     game = new_game()
-    for board in random_positions(21, 3 if INTERPRETED else 20):
+    for board in random_positions(3 if INTERPRETED else 20):
         record = set_up(game, board)
         for _ in range(200):
             learn(record, np.int64(32_000), np.int64(100))

@@ -18,9 +18,7 @@ from knightadder.core.search.history import LIMIT
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
-BOARDS = random_positions(10, 10 if INTERPRETED else 200) + random_positions(
-    11, 10 if INTERPRETED else 100, chess960=True
-)
+BOARDS = random_positions(10 if INTERPRETED else 200) + random_positions(10 if INTERPRETED else 100, chess960=True)
 
 
 @compiled

@@ -29,7 +29,7 @@ from knightadder.core.search.transposition import INFINITE, MATE
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
 WIDE = int(INFINITE)
-BOARDS = random_positions(13, 3 if INTERPRETED else 40)
+BOARDS = random_positions(3 if INTERPRETED else 40)
 BUDGET = 300 if INTERPRETED else 3000  # nodes of the plain search
 
 
