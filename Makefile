@@ -6,6 +6,9 @@ PYTHON ?= $(if $(findstring python,$(notdir $(CC))),$(CC),python3)
 VENV := .venv
 BIN := $(VENV)/bin
 
+# Some images of containers set it. Then each of the tests' hundreds of processes would compile all modules anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 ifdef EXE
 .DEFAULT_GOAL := exe
 else
