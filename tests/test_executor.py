@@ -477,6 +477,19 @@ def test_an_error_without_words_is_named(monkeypatch):
         pass
 
 
+def test_a_scheduler_that_tells_a_new_client_of_others(cluster, monkeypatch):
+    tried = []
+
+    def connect(**target):
+        tried.append(target)
+        assert len(tried) > 1
+        return Client(**target)
+
+    monkeypatch.setattr("distributed.Client", connect)
+    assert squares(cluster.scheduler_address, 0, 3)[0] == {0: 0, 1: 1, 2: 4}
+    assert len(tried) == 2
+
+
 def test_the_address_in_the_configuration(cluster):
     import dask
 

@@ -53,6 +53,7 @@ _POLL_SECONDS = 0.5  # between looks at what has changed; Ctrl-C does not end a 
 _COUNT_SECONDS = 2.0  # between questions for the number of a cluster's workers
 _AHEAD = 2  # tasks handed out for each that can run, so that no worker waits for the next one
 _IDLE_SECONDS = 60.0  # after which a worker closes a task that is no longer called: its command may have been killed
+_CONNECTIONS = 4  # that are tried one after the other
 _GETTERS = 32  # threads that get results from workers
 _MOST_DEATHS = 10  # of four workers each (Dask's allowed-failures), after which a task is taken to be the cause
 
@@ -393,7 +394,7 @@ def _cluster(pickled: bytes, address: str) -> Iterator[_Cluster]:
                 target["address"] = _configured()
             elif Path(address).is_file():
                 target = {"scheduler_file": address}
-            client = stack.enter_context(distributed.Client(**target))
+            client = stack.enter_context(_connected(target))
         except OptionError:
             raise
         except Exception as error:  # of many kinds: no such host, no certificate, a worker that does not start
@@ -402,6 +403,17 @@ def _cluster(pickled: bytes, address: str) -> Iterator[_Cluster]:
         pool = _Cluster(client, pickled)
         stack.callback(pool.end)
         yield pool
+
+
+def _connected(target: dict[str, Any]) -> distributed.Client:
+    """Connect to a scheduler."""
+    import distributed
+
+    for _ in range(_CONNECTIONS - 1):
+        # While another client leaves, the scheduler may tell a new one more than it expects (distributed 2026.8).
+        with contextlib.suppress(AssertionError):
+            return distributed.Client(**target)
+    return distributed.Client(**target)
 
 
 def _count(address: str) -> int:
