@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from heapq import nsmallest
-from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -151,22 +150,20 @@ def _opened(out: Path, plies: int | None) -> Iterator[tuple[sqlite3.Connection, 
 def _add(database: sqlite3.Connection, files: Sequence[tuple[str, Path]], plies: int, counts: Counts) -> None:
     """Add the games of files, given after their names for the user, to an index."""
     from knightadder.library.explorer import MOST_GAMES, STRENGTH
-    from knightadder.pgn.games import BrokenGame, parse, read_texts
+    from knightadder.pgn.games import BrokenGame, read_games, read_texts
 
     total = sum(1 for _, file in files for _ in read_texts(file))
     database.execute(_NEW_MOVES)
     with progress(total, unit="games", stderr=True) as update:
-        texts = ((name, text) for name, file in files for text in read_texts(file))
-        for number, (name, text) in enumerate(texts, 1):
-            try:
-                game = parse(text)
-                if game is not None:
-                    _add_game(database, game, plies, counts)
-            except BrokenGame as fault:
+        games = ((name, *read) for name, file in files for read in read_games(file))
+        for number, (name, text, game) in enumerate(games, 1):
+            if isinstance(game, BrokenGame):
                 counts.broken += 1
                 print(
-                    f"knightadder: {name}, game {text.number}, line {text.line}, is left out: {fault}", file=sys.stderr
+                    f"knightadder: {name}, game {text.number}, line {text.line}, is left out: {game}", file=sys.stderr
                 )
+            else:
+                _add_game(database, game, plies, counts)
             update(number, "")
         update(total, "sorting")
         strengths = dict(database.execute(f"SELECT id, {STRENGTH} FROM games"))
@@ -182,12 +179,14 @@ def _add(database: sqlite3.Connection, files: Sequence[tuple[str, Path]], plies:
 
 def _add_game(database: sqlite3.Connection, game: chess.pgn.Game, plies: int, counts: Counts) -> None:
     """Add a game with a result that the index does not have, and note which moves it has played."""
+    from knightadder.pgn.games import moves_of
+
     headers = game.headers
     result = headers.get("Result", "*")
     if result not in _RESULTS:
         counts.unfinished += 1
         return
-    moves = list(takewhile(bool, game.mainline_moves()))  # a null move is no move
+    moves = moves_of(game)
     identity = [headers.get(name, "") for name in _IDENTITY] + [" ".join(map(str, moves))]
     digest = int.from_bytes(blake2b("\0".join(identity).encode(), digest_size=8).digest(), "big", signed=True)
     elos = _elo(headers, "BlackElo"), _elo(headers, "WhiteElo")  # by chess.Color

@@ -7,7 +7,6 @@ import struct
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from itertools import islice, takewhile
 from pathlib import Path
 from typing import TypeAlias
 
@@ -106,24 +105,16 @@ def add_games(
     """
     import chess.polyglot
 
-    from knightadder.pgn.games import BrokenGame, parse, read_texts
+    from knightadder.pgn.games import BrokenGame, moves_of, read_games
 
     used = bad = 0
-    for text in read_texts(file):
-        try:
-            game = parse(text)
-        except BrokenGame:
-            bad += 1
-            continue
-        if game is None:  # remarks outside a game
-            continue
-        result = _RESULTS.get(game.headers.get("Result", "*"))
-        if result is None:
+    for _, game in read_games(file):
+        if isinstance(game, BrokenGame) or not (result := _RESULTS.get(game.headers.get("Result", "*"))):
             bad += 1
             continue
         used += 1
         board = game.board()
-        for move in islice(takewhile(bool, game.mainline_moves()), plies):  # a null move is no move
+        for move in moves_of(game)[:plies]:
             key, code = chess.polyglot.zobrist_hash(board), encode(board, move)
             points[key][code] += result[0] if board.turn else result[1]
             played[key][code] += 1

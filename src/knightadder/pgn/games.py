@@ -15,6 +15,7 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
@@ -81,6 +82,41 @@ def read_texts(file: Path) -> Iterator[GameText]:
         raise OptionError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from None
 
 
+def read_games(file: Path) -> Iterator[tuple[GameText, chess.pgn.Game | BrokenGame]]:
+    """Read and parse the games of a file; remarks outside a game are left out.
+
+    Parameters
+    ----------
+    file : Path
+        As for `read_texts`.
+
+    Yields
+    ------
+    text : GameText
+        The game's text.
+    game : chess.pgn.Game or BrokenGame
+        The game, or why it cannot be used, as `parse` says it.
+
+    Raises
+    ------
+    OptionError
+        If the file cannot be read.
+    """
+    for text in read_texts(file):
+        try:
+            game = parse(text)
+        except BrokenGame as fault:
+            yield text, fault
+        else:
+            if game is not None:
+                yield text, game
+
+
+def moves_of(game: chess.pgn.Game) -> list[chess.Move]:
+    """Give the moves of a game's main line, up to the first null move: that is no move of a game of chess."""
+    return list(takewhile(bool, game.mainline_moves()))
+
+
 @contextlib.contextmanager
 def standard_input() -> Iterator[Path]:
     """Copy standard input to a file.
@@ -115,8 +151,7 @@ def game_files(names: Sequence[str]) -> Iterator[list[tuple[str, Path]]]:
     """
     with contextlib.ExitStack() as stack:
         yield [
-            ("standard input", stack.enter_context(standard_input())) if name == "-" else (name, Path(name))
-            for name in names
+            ("stdin", stack.enter_context(standard_input())) if name == "-" else (name, Path(name)) for name in names
         ]
 
 

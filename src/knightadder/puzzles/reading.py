@@ -10,7 +10,7 @@ from pathlib import Path
 import chess
 
 from knightadder.engine.errors import OptionError
-from knightadder.pgn.games import BrokenGame, parse, read_texts
+from knightadder.pgn.games import BrokenGame, read_games
 from knightadder.puzzles.puzzle import Puzzle, Solution
 from knightadder.runs import reading
 
@@ -96,11 +96,10 @@ def _read_epd(file: Path) -> Iterator[tuple[int, Puzzle | str]]:
 
 
 def _read_pgn(file: Path) -> Iterator[tuple[int, Puzzle | str]]:
-    for text in read_texts(file):
+    for text, game in read_games(file):
         try:
-            game = parse(text)
-            if game is None:
-                continue
+            if isinstance(game, BrokenGame):
+                raise game
             solution = Solution.of(game.board(), list(game.mainline_moves()))
         except (BrokenGame, ValueError) as error:
             yield text.line, str(error)

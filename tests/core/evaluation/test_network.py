@@ -78,21 +78,21 @@ def walk(tables, worker, fresh, numbers, counts):
     return differences
 
 
+SHAPES = [(HIDDEN, 1, True), (HIDDEN, MAX_BUCKETS, True), (HIDDEN, 3, False), (16, 2, True)]
+
+
 @pytest.fixture(scope="module")
-def records() -> np.ndarray:
+def many_records() -> np.ndarray:
     """Positions of random games, packed; they take longer to make than to evaluate."""
     return pack(random_positions(5 if INTERPRETED else 2500))
 
 
-SHAPES = [(HIDDEN, 1, True), (HIDDEN, MAX_BUCKETS, True), (HIDDEN, 3, False), (16, 2, True)]
-
-
 @pytest.mark.parametrize(("width", "buckets", "mirrored"), SHAPES)
-def test_it_equals_the_integer_model(records: np.ndarray, width: int, buckets: int, mirrored: bool) -> None:
+def test_it_equals_the_integer_model(many_records: np.ndarray, width: int, buckets: int, mirrored: bool) -> None:
     chosen = random_network(width, buckets, mirrored)
-    values = np.zeros(len(records), np.int64)
-    evaluate_all(tables_with(chosen), new_record(WORKER), records, values)
-    assert values.tolist() == integer_values(chosen, records).tolist()
+    values = np.zeros(len(many_records), np.int64)
+    evaluate_all(tables_with(chosen), new_record(WORKER), many_records, values)
+    assert values.tolist() == integer_values(chosen, many_records).tolist()
     assert INTERPRETED or len(set(values.tolist())) > 500
 
 

@@ -62,7 +62,7 @@ _FIFTY_MOVES_NEAR = 90
 
 _SHALLOW_ENTRY_REDUCTION = 512  # 1024ths of a ply
 
-# Between these depths, exclusive, a move that raised alpha leaves a ply less to the others. The bounds are Stockfish's.
+# Between these depths, exclusive, a move that raised alpha leaves a ply less to the others. The bounds: Stockfish 16.
 _RAISED_LEAST, _RAISED_MOST = 2, 12
 
 _VERIFY_NULL_MOVES = 10  # least depth in plies at which cutoffs are verified: a wrong one would hide a long line
