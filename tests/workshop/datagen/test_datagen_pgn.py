@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import random
 
 import chess
@@ -117,6 +118,7 @@ def test_random_games(parts, chess960):
         ("0-1", "*"),
         ('[Event "test"]', '[Termination "time forfeit"]'),
         ("2. g4", "2. g5"),
+        ("2. g4", "2. --"),
         ("/", ":"),
     ],
 )
@@ -124,6 +126,12 @@ def test_games_of_no_use_are_left_out(parts, old, new):
     assert _add(parts, GAME.replace(old, new)) == Counts(0, 0, 1)
     assert parts.chunks == {}
     assert _add(parts, GAME + "\n" + GAME.replace(old, new), "more.pgn") == Counts(1, 3, 1)
+
+
+def test_a_compressed_file(parts):
+    file = parts.folder.parent / "some.pgn.gz"
+    file.write_bytes(gzip.compress(GAME.encode("utf-16")))
+    assert add_file(parts, file) == Counts(1, 3, 0)
 
 
 def test_files_that_cannot_be_read(parts):

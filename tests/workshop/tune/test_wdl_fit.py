@@ -1,5 +1,6 @@
 """`knightadder tune wdl`: what is read from games, and whether the fit finds the constants that made them."""
 
+import gzip
 import re
 import sys
 from collections import Counter
@@ -67,6 +68,12 @@ def test_scores_and_results_are_the_movers(tmp_path):
             (77, -100, DRAW): 1,
         }
     )
+
+
+def test_a_compressed_file(tmp_path):
+    file, sample = tmp_path / "games.pgn.gz", Sample()
+    file.write_bytes(gzip.compress(_game("1. e4 {+0.35/12 0.45s}").encode("utf-16")))
+    assert (read_games(file, sample), sample.counts) == (0, Counter({(78, 35, WIN): 1}))
 
 
 @pytest.mark.parametrize(

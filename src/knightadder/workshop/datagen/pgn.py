@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +14,8 @@ from knightadder.core.board.packed import DRAW, LOSS, WIN
 from knightadder.core.board.viriformat import NO_SCORE
 from knightadder.core.entries.packing import pack_fen
 from knightadder.core.tables import new_tables
-from knightadder.runs import reading
+from knightadder.pgn.games import BrokenGame, read_games
+from knightadder.runs import content_digest
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.scored_games import played_out, score_in
 
@@ -48,22 +47,20 @@ def add_file(parts: Parts, file: Path) -> Counts | None:
     parts : Parts
         An open folder with `SETTINGS`.
     file : Path
-        The PGN file.
+        The PGN file, as `pgn.games.read_games` reads it.
 
     Raises
     ------
     OptionError
         If the file cannot be read or the folder cannot be written.
     """
-    with reading(file):
-        data = file.read_bytes()
-    source = f"pgn-{hashlib.sha256(data).hexdigest()[:12]}"
+    source = f"pgn-{content_digest(file)[:12]}"
     if any(chunk.engine == source for chunk in parts.chunks.values()):
         return None
-    stream, converter, counts = io.StringIO(data.decode("utf-8-sig", "replace")), Converter(), Counts()
+    converter, counts = Converter(), Counts()
     games = []
-    while (game := chess.pgn.read_game(stream)) is not None:
-        words = converter.convert(game)
+    for _, game in read_games(file):
+        words = None if isinstance(game, BrokenGame) else converter.convert(game)
         if words is None:
             counts.left_out += 1
         else:
@@ -84,7 +81,7 @@ class Converter:
     def convert(self, game: chess.pgn.Game) -> NDArray[np.uint32] | None:
         """Return a game in viriformat; None if it has to be left out, see `add_file`."""
         result = _RESULTS.get(game.headers.get("Result", "*"))
-        if result is None or game.errors or not played_out(game.headers):
+        if result is None or not played_out(game.headers) or not all(game.mainline_moves()):  # a null move is no move
             return None
         board = game.board()
         header, moves = None, []

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, TypeAlias
 from knightadder.engine.errors import PositionError
 from knightadder.engine.wdl import FULL_MATERIAL, LEAST_MATERIAL, A, B, material, parameters
 from knightadder.extras import needed_by
-from knightadder.runs import reading
 from knightadder.workshop.scored_games import played_out, score_in
 
 if TYPE_CHECKING:
@@ -104,7 +103,8 @@ def read_games(file: Path, sample: Sample, player: str | None = None) -> int:
     Parameters
     ----------
     file : Path
-        Games with a comment such as ``+0.35/12 0.45s`` after each move: the mover's score in pawns.
+        Games with a comment such as ``+0.35/12 0.45s`` after each move: the mover's score in pawns. The file is
+        read as by `pgn.games.read_games`.
     sample : Sample
         The sample; is changed.
     player : str, optional
@@ -120,13 +120,12 @@ def read_games(file: Path, sample: Sample, player: str | None = None) -> int:
     OptionError
         If the file cannot be read.
     """
-    import chess.pgn
+    from knightadder.pgn import games
 
     visitor = _visitor(sample, player)
     bad = 0
-    with reading(file), file.open(encoding="utf-8", errors="replace") as stream:
-        while (used := chess.pgn.read_game(stream, Visitor=visitor)) is not None:
-            bad += not used
+    for _, game in games.read_games(file):
+        bad += isinstance(game, games.BrokenGame) or not game.accept(visitor())
     return bad
 
 
@@ -140,7 +139,6 @@ def _visitor(sample: Sample, player: str | None) -> Callable[[], chess.pgn.BaseV
             self.headers: dict[str, str] = {}
             self.moves: list[tuple[chess.Color, int, int]] = []
             self.mover, self.material = chess.WHITE, 0
-            self.broken = False
 
         def visit_header(self, name: str, value: str) -> None:
             self.headers[name] = value
@@ -157,12 +155,9 @@ def _visitor(sample: Sample, player: str | None) -> Callable[[], chess.pgn.BaseV
                 self.moves.append((self.mover, self.material, score.cp))
                 self.material = 0  # a second comment does not belong to the move
 
-        def handle_error(self, error: Exception) -> None:
-            self.broken = True
-
         def result(self) -> bool:
             outcome = _RESULTS.get(self.headers.get("Result", ""))
-            if self.broken or outcome is None or not played_out(self.headers):
+            if outcome is None or not played_out(self.headers):
                 return False
             sample.games += 1
             for mover, on_board, cp in self.moves:
