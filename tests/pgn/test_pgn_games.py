@@ -2,7 +2,10 @@
 
 import bz2
 import gzip
+import io
 import lzma
+import sys
+from pathlib import Path
 
 import chess.pgn
 import pytest
@@ -11,7 +14,10 @@ from knightadder.engine.errors import OptionError
 from knightadder.pgn.games import (
     BrokenGame,
     GameText,
+    game_files,
+    moves_of,
     parse,
+    read_games,
     read_texts,
     remarks,
 )
@@ -166,3 +172,25 @@ def test_chess960_and_games_from_positions():
 
 def test_null_moves():
     assert moves("1. e4 -- 2. d4 Z0 *") == "e2e4 0000 d2d4 0000"
+
+
+def test_games_of_a_file_and_what_is_broken(tmp_path):
+    file = tmp_path / "games.pgn"
+    file.write_text(f"{ONE}\n\n1. e4 Ke6 *\n\n{TWO}\n\n% a remark\n", encoding="utf-8")
+    (first, one), (second, broken), (_, two) = read_games(file)
+    assert (first.number, second.number, second.line) == (1, 2, 6)
+    assert isinstance(broken, BrokenGame) and "Ke6" in str(broken)
+    assert [game.headers["Event"] for game in (one, two)] == ["one", "two"]
+
+
+def test_the_moves_before_a_null_move():
+    game = parse(GameText(1, 1, "1. e4 e5 2. -- Nc6 *"))
+    assert [move.uci() for move in moves_of(game)] == ["e2e4", "e7e5"]
+
+
+def test_the_files_that_a_command_names(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(ONE.encode())))
+    with game_files(["a.pgn", "-"]) as ((name, file), (standard, copy)):
+        assert (name, file, standard) == ("a.pgn", Path("a.pgn"), "stdin")
+        assert [text.text for text in read_texts(copy)] == [ONE]
+    assert not copy.exists()
