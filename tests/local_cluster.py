@@ -16,6 +16,8 @@ import dask
 from distributed import LocalCluster
 from engine_process import TIMEOUT
 
+from knightadder import executor
+
 # A worker that was killed is replaced, and connections are waited for, however long that takes on a busy machine.
 _PATIENCE = {"distributed.deploy.lost-worker-timeout": "1 day", "distributed.comm.timeouts.connect": f"{TIMEOUT} s"}
 
@@ -26,7 +28,12 @@ def local_cluster() -> Iterator[LocalCluster]:
     with (
         dask.config.set(_PATIENCE),
         LocalCluster(
-            n_workers=2, threads_per_worker=1, memory_limit=0, dashboard_address=":0", silence_logs=logging.CRITICAL
+            n_workers=2,
+            threads_per_worker=1,
+            memory_limit=0,
+            dashboard_address=":0",
+            silence_logs=logging.CRITICAL,
+            preload=[executor._PRELOAD],
         ) as cluster,
     ):
         yield cluster

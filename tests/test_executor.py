@@ -13,6 +13,7 @@ import sys
 from concurrent.futures import Future
 from pathlib import Path
 
+import dask
 import pytest
 from distributed import Client
 from distributed.comm import CommClosedError
@@ -254,6 +255,14 @@ def test_a_cluster_of_this_machine(capfd):
     assert multiprocessing.active_children() == []
 
 
+def _patience():
+    return dask.config.get("distributed.comm.timeouts.connect")
+
+
+def test_workers_do_not_wait_long_for_one_that_is_lost(client):
+    assert set(client.run(_patience).values()) == {"10 seconds"}
+
+
 @pytest.fixture(scope="module")
 def cluster():
     """A cluster of two processes, which are replaced when they die."""
@@ -491,8 +500,6 @@ def test_a_scheduler_that_tells_a_new_client_of_others(cluster, monkeypatch):
 
 
 def test_the_address_in_the_configuration(cluster):
-    import dask
-
     with dask.config.set({"scheduler-address": cluster.scheduler_address}):
         assert squares("config", 0, 3)[0] == {0: 0, 1: 1, 2: 4}
 

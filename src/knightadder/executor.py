@@ -71,8 +71,13 @@ _LOCAL = {
     "distributed.worker.profile.enabled": False,
 }
 
-# What the workers of `local:4` run first, also those that replace lost ones: this process ends them at Ctrl-C.
-_PRELOAD = "import logging, signal\nlogging.disable(), signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+# What the workers of `local:4` run first, also those that replace lost ones. This process ends them at Ctrl-C. They do
+# not wait long for a worker that is lost: they get what it had from others.
+_PRELOAD = """\
+import logging, signal, dask
+logging.disable(), signal.signal(signal.SIGINT, signal.SIG_IGN)
+dask.config.set({"distributed.comm.timeouts.connect": "10 seconds"})
+"""
 
 
 def add_cluster(command: argparse._ActionsContainer) -> None:
