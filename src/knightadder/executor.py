@@ -53,7 +53,7 @@ _POLL_SECONDS = 0.5  # between looks at what has changed; Ctrl-C does not end a 
 _COUNT_SECONDS = 2.0  # between questions for the number of a cluster's workers
 _AHEAD = 2  # tasks handed out for each that can run, so that no worker waits for the next one
 _IDLE_SECONDS = 60.0  # after which a worker closes a task that is no longer called: its command may have been killed
-_CONNECTIONS = 4  # that are tried one after the other
+_CONNECTIONS = 10  # that are tried one after the other
 _GETTERS = 32  # threads that get results from workers
 _MOST_DEATHS = 10  # of four workers each (Dask's allowed-failures), after which a task is taken to be the cause
 
