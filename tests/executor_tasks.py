@@ -8,6 +8,8 @@ import threading
 import time
 from pathlib import Path
 
+import dask
+
 from knightadder.engine.errors import OptionError
 
 
@@ -44,6 +46,16 @@ class Endless:
         Path(f"{self.begun}.new").replace(self.begun)
         while True:
             time.sleep(1000)
+
+
+class Configured:
+    """Gives a value of Dask's configuration."""
+
+    def __init__(self, key):
+        self.key = key
+
+    def __call__(self, item):
+        return str(dask.config.get(self.key)).encode()
 
 
 class Deadly:

@@ -19,7 +19,8 @@ from engine_process import TIMEOUT
 from knightadder import executor
 
 # A worker that was killed is replaced, and connections are waited for, however long that takes on a busy machine.
-_PATIENCE = {"distributed.deploy.lost-worker-timeout": "1 day", "distributed.comm.timeouts.connect": f"{TIMEOUT} s"}
+_PATIENCE = {"distributed.deploy.lost-worker-timeout": "1 day", executor._CONNECT: f"{TIMEOUT} s"}
+_SECONDS = 30.0  # that the scheduler and the workers try to reach a worker, which may have been killed; Dask's default
 
 
 @contextmanager
@@ -34,8 +35,10 @@ def local_cluster() -> Iterator[LocalCluster]:
             dashboard_address=":0",
             silence_logs=logging.CRITICAL,
             preload=[executor._PRELOAD],
+            config={executor._CONNECT: _SECONDS},
         ) as cluster,
     ):
+        cluster.scheduler.rpc.timeout = _SECONDS
         yield cluster
 
 

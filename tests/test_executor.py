@@ -15,10 +15,10 @@ from pathlib import Path
 
 import dask
 import pytest
-from distributed import Client
+from distributed import Client, LocalCluster
 from distributed.comm import CommClosedError
 from engine_process import TIMEOUT
-from executor_tasks import Closable, Deadly, Endless, Faulty, Keeper, Square
+from executor_tasks import Closable, Configured, Deadly, Endless, Faulty, Keeper, Square
 from inline_pool import thread_pool
 from local_cluster import commands, local_cluster
 
@@ -255,12 +255,19 @@ def test_a_cluster_of_this_machine(capfd):
     assert multiprocessing.active_children() == []
 
 
-def _patience():
-    return dask.config.get("distributed.comm.timeouts.connect")
+def test_only_the_start_of_a_cluster_waits_long(monkeypatch):
+    """Otherwise a worker that is lost would keep others waiting as long."""
+    before = []
 
+    def start(**options):
+        before.append(dask.config.get(executor._CONNECT))
+        return LocalCluster(**options)
 
-def test_workers_do_not_wait_long_for_one_that_is_lost(client):
-    assert set(client.run(_patience).values()) == {"10 seconds"}
+    monkeypatch.setattr("distributed.LocalCluster", start)
+    with dask.config.set({executor._CONNECT: "77 s"}), open_pool(Configured(executor._CONNECT), "local:1", 0) as pool:
+        assert list(pool.run([1])) == [(1, b"77 s")]
+        assert dask.config.get(executor._CONNECT) == "77 s"  # for the scheduler
+    assert before == ["10 minutes"]
 
 
 @pytest.fixture(scope="module")

@@ -63,21 +63,16 @@ _VERSION = f"{_MODULE}.version()"
 _WORK = f"{_MODULE}._work(wanted, run, pickled, item)"
 _END = f"{_MODULE}._end(run)"
 
-# For `local:4`: a worker that was lost is replaced, even if that takes long, and a busy machine may take long to start;
-# no worker is profiled, which costs time.
-_LOCAL = {
-    "distributed.deploy.lost-worker-timeout": "1 day",
-    "distributed.comm.timeouts.connect": "10 minutes",
-    "distributed.worker.profile.enabled": False,
-}
+# For `local:4`: a worker that was lost is replaced, even if that takes long; no worker is profiled, which costs time.
+_LOCAL = {"distributed.deploy.lost-worker-timeout": "1 day", "distributed.worker.profile.enabled": False}
 
-# What the workers of `local:4` run first, also those that replace lost ones. This process ends them at Ctrl-C. They do
-# not wait long for a worker that is lost: they get what it had from others.
-_PRELOAD = """\
-import logging, signal, dask
-logging.disable(), signal.signal(signal.SIGINT, signal.SIG_IGN)
-dask.config.set({"distributed.comm.timeouts.connect": "10 seconds"})
-"""
+# How long Dask tries to reach a process. While a busy machine starts them this may take long; later it only keeps
+# others waiting for a worker that is lost.
+_CONNECT = "distributed.comm.timeouts.connect"
+_START = "10 minutes"
+
+# What the workers of `local:4` run first, also those that replace lost ones: this process ends them at Ctrl-C.
+_PRELOAD = "import logging, signal\nlogging.disable(), signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
 
 
 def add_cluster(command: argparse._ActionsContainer) -> None:
@@ -374,32 +369,19 @@ def _work_here(item: Any) -> bytes:
 
 @contextlib.contextmanager
 def _cluster(pickled: bytes, address: str) -> Iterator[_Cluster]:
-    with needed_by("--cluster", "cluster"):
-        import dask
-        import distributed
     with contextlib.ExitStack() as stack:
         stack.callback(logging.disable, logging.root.manager.disable)
         logging.disable()  # Dask's log; this module says what matters
         target: dict[str, Any] = {"address": address}
         try:
-            if address.startswith("local:"):
-                stack.enter_context(dask.config.set(_LOCAL))
-                with _handling(signal.SIGINT, signal.SIG_IGN):
-                    target["address"] = stack.enter_context(
-                        distributed.LocalCluster(
-                            n_workers=_count(address),
-                            threads_per_worker=1,
-                            memory_limit=0,
-                            dashboard_address=":0",
-                            silence_logs=logging.CRITICAL,
-                            preload=[_PRELOAD],
-                        )
-                    )
-            elif address == "config":
-                target["address"] = _configured()
-            elif Path(address).is_file():
-                target = {"scheduler_file": address}
-            client = stack.enter_context(_connected(target))
+            with needed_by("--cluster", "cluster"):
+                if address.startswith("local:"):
+                    target = {"address": stack.enter_context(_local(_count(address))), "timeout": _START}
+                elif address == "config":
+                    target["address"] = _configured()
+                elif Path(address).is_file():
+                    target = {"scheduler_file": address}
+                client = stack.enter_context(_connected(target))
         except OptionError:
             raise
         except Exception as error:  # of many kinds: no such host, no certificate, a worker that does not start
@@ -410,15 +392,41 @@ def _cluster(pickled: bytes, address: str) -> Iterator[_Cluster]:
         yield pool
 
 
+@contextlib.contextmanager
+def _local(count: int) -> Iterator[distributed.LocalCluster]:
+    """Start a cluster of this machine's processes."""
+    import dask
+    import distributed
+
+    with dask.config.set(_LOCAL):
+        later = {_CONNECT: dask.config.get(_CONNECT)}
+        with _handling(signal.SIGINT, signal.SIG_IGN), dask.config.set({_CONNECT: _START}):
+            cluster = distributed.LocalCluster(
+                n_workers=count,
+                threads_per_worker=1,
+                memory_limit=0,
+                dashboard_address=":0",
+                silence_logs=logging.CRITICAL,
+                preload=[_PRELOAD],
+                config=later,
+            )
+        with cluster:
+            yield cluster
+
+
 def _connected(target: dict[str, Any]) -> distributed.Client:
     """Connect to a scheduler."""
     import distributed
 
-    for _ in range(_CONNECTIONS - 1):
-        # While another client leaves, the scheduler may tell a new one more than it expects (distributed 2026.8).
-        with contextlib.suppress(AssertionError):
+    left = _CONNECTIONS
+    while True:
+        left -= 1
+        try:
             return distributed.Client(**target)
-    return distributed.Client(**target)
+        except AssertionError:
+            # While another client leaves, the scheduler may tell a new one more than it expects (distributed 2026.8).
+            if not left:
+                raise
 
 
 def _count(address: str) -> int:
