@@ -122,51 +122,27 @@ def read_games(file: Path, sample: Sample, player: str | None = None) -> int:
     """
     from knightadder.pgn import games
 
-    visitor = _visitor(sample, player)
     bad = 0
     for _, game in games.read_games(file):
-        bad += isinstance(game, games.BrokenGame) or not game.accept(visitor())
+        bad += isinstance(game, games.BrokenGame) or not _add(game, sample, player)
     return bad
 
 
-def _visitor(sample: Sample, player: str | None) -> Callable[[], chess.pgn.BaseVisitor[bool]]:
-    """Return a visitor class that adds a game to the sample; its result is whether the game was used."""
-    import chess
-    import chess.pgn
-
-    class Visitor(chess.pgn.BaseVisitor[bool]):
-        def begin_game(self) -> None:
-            self.headers: dict[str, str] = {}
-            self.moves: list[tuple[chess.Color, int, int]] = []
-            self.mover, self.material = chess.WHITE, 0
-
-        def visit_header(self, name: str, value: str) -> None:
-            self.headers[name] = value
-
-        def begin_variation(self) -> chess.pgn.SkipType:
-            return chess.pgn.SKIP
-
-        def visit_move(self, board: chess.Board, move: chess.Move) -> None:
-            self.mover, self.material = board.turn, material(board.board_fen())
-
-        def visit_comment(self, comment: str) -> None:
-            score = score_in(comment)
-            if score and score.cp is not None and self.material:  # neither a book move nor a mate
-                self.moves.append((self.mover, self.material, score.cp))
-                self.material = 0  # a second comment does not belong to the move
-
-        def result(self) -> bool:
-            outcome = _RESULTS.get(self.headers.get("Result", ""))
-            if outcome is None or not played_out(self.headers):
-                return False
-            sample.games += 1
-            for mover, on_board, cp in self.moves:
-                name = self.headers.get("White" if mover else "Black", "")
-                if abs(cp) <= _MOST and (player is None or player in name):
-                    sample.counts[on_board, round(cp / _BIN) * _BIN, outcome if mover else -outcome] += 1
-            return True
-
-    return Visitor
+def _add(game: chess.pgn.Game, sample: Sample, player: str | None) -> bool:
+    """Add the positions of a game to a sample; returns whether it has a result that its moves led to."""
+    outcome = _RESULTS.get(game.headers.get("Result", ""))
+    if outcome is None or not played_out(game.headers):
+        return False
+    sample.games += 1
+    board = game.board()
+    for node in game.mainline():
+        name = game.headers.get("White" if board.turn else "Black", "")
+        score = score_in(node.comment)
+        if score and score.cp is not None and abs(score.cp) <= _MOST and (player is None or player in name):
+            at = material(board.board_fen()), round(score.cp / _BIN) * _BIN
+            sample.counts[*at, outcome if board.turn else -outcome] += 1
+        board.push(node.move)
+    return True
 
 
 # --- fitting -------------------------------------------------------------------------------------------------------
