@@ -12,7 +12,9 @@ from lichess_players import PATIENCE, Chooser, StillClock, Thinker, TickingClock
 from knightadder.engine.errors import EngineError
 from knightadder.lichess import api
 from knightadder.lichess.game_play import GamePlay
+from knightadder.lichess.game_state import GameInfo, GameState
 from knightadder.lichess.settings import BotSettings
+from knightadder.lichess.timing import Lag
 
 
 class Scripted(Chooser):
@@ -122,6 +124,22 @@ def test_the_clock_and_the_overhead_reach_the_engine(start_bot):
     overheads = [setting["Move Overhead"] for setting in engine.settings]
     assert overheads[0] == 150 and overheads[-1] > 250
     assert engine.pondered == [False, True, True, True]
+
+
+def test_the_engine_is_told_of_an_overhead_that_has_changed_much(start_bot, monkeypatch):
+    readings = [100, 3000, 2000, 1400, 100, 110, 130]  # at each of the bot's moves
+    with FakeLichess() as server:
+        game_id = server.challenge(most_plies=2 * len(readings))
+
+        def overhead_ms(lag):
+            game = server.games.get(game_id)
+            return readings[len(game.moves) // 2 if game else 0]
+
+        monkeypatch.setattr(Lag, "overhead_ms", overhead_ms)
+        running = start_bot(server, games=1)
+        running.wait()
+    told = [setting["Move Overhead"] for setting in running.engines[0].settings if "Move Overhead" in setting]
+    assert told == [100, 3000, 1400, 100, 130]
 
 
 # --- moves whose fate is unknown -------------------------------------------------------------------------------------
@@ -275,6 +293,17 @@ def test_a_game_is_aborted_if_the_opponent_does_not_start(start_bot, colour):
     assert server.games[game_id].status == "aborted"
 
 
+@pytest.mark.parametrize(("speed", "patience"), [("blitz", 33.0), ("correspondence", None)])
+@pytest.mark.parametrize("colour", chess.COLORS)
+def test_in_correspondence_the_opponent_has_time_to_start(colour, speed, patience):
+    play = GamePlay("g", "adder", "Adder", None, None, BotSettings(abort_after=33.0), None, StillClock())
+    info = GameInfo(colour, "standard", speed, "Rival", chess.Board())
+    clocks = (86_400.0, 86_400.0)
+    play._answered = ()  # White's first move is on its way
+    play._on_state(info, GameState(("e2e4",) * colour, clocks, (0.0, 0.0), "started", None, *[frozenset()] * 2), 0.0)
+    assert play._patience() == patience
+
+
 def test_victory_is_claimed_when_the_opponent_has_gone(start_bot):
     gone = {"type": "opponentGone", "gone": True, "claimWinInSeconds": 8}
     clock = StillClock()
@@ -385,6 +414,31 @@ def test_an_offered_draw_is_taken_when_nothing_is_better(start_bot, score, statu
         running.wait()
     assert game.status == status
     assert len(posted(server, game_id, "draw/yes")) == (status == "draw")
+
+
+def test_a_draw_that_is_offered_while_the_bot_thinks_is_taken(start_bot, monkeypatch):
+    deliver, delivered = GamePlay._deliver, []
+
+    def note(play, event, connection):
+        deliver(play, event, connection)
+        delivered.append(event)
+
+    monkeypatch.setattr(GamePlay, "_deliver", note)
+    with FakeLichess() as server:
+
+        class Offered(Chooser):
+            def choose(self, board):
+                if board.fullmove_number == 50:
+                    game = server.games[game_id]
+                    game.extra = {"bdraw": True}
+                    game.publish(game.state())
+                    until(lambda: game.state() in delivered)
+                return super().choose(board)
+
+        game_id = server.challenge(fen=FORTY.format("w"), variant="fromPosition", most_plies=200)
+        start_bot(server, lambda: Offered(score=0), games=1).wait()
+    assert (server.games[game_id].status, len(server.games[game_id].moves)) == ("draw", 20)
+    assert len(posted(server, game_id, "draw/yes")) == 1
 
 
 def test_a_third_repetition_is_claimed_when_nothing_is_better(start_bot):

@@ -6,6 +6,7 @@ later after all, the server refuses it: the other side is to move, and when it i
 longer on the move's from-square.
 """
 
+import contextlib
 import logging
 import threading
 from collections.abc import Callable
@@ -41,7 +42,8 @@ logger = logging.getLogger(__name__)
 _MOST_REFUSALS = 3  # of one move, before the bot resigns
 _MOST_CLAIM = 86_400.0  # seconds until a claim; larger values are invalid
 _CLAIM_AGAIN = 30.0  # seconds after a claim was refused
-_OVERHEAD_CHANGE = 1.25  # growth of the lag, as a factor, at which the engine is told, which ends pondering
+# The engine is told of a lag that has changed by one of these factors: telling it ends pondering.
+_OVERHEAD_FALL, _OVERHEAD_GROWTH = 0.5, 1.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,7 @@ class GamePlay:
 
         self._info: GameInfo | None = None
         self._state: GameState | None = None
+        self._latest: Json = {}  # the last state that has come; while the bot thinks it waits in the inbox
         self._distrusted = 0  # events of connections up to this one are out of date
         self._answered: tuple[str, ...] | None = None  # the moves before the bot's last move
         self._unsure: _Answer | None = None  # a move that may or may not have arrived
@@ -153,6 +156,8 @@ class GamePlay:
         """Accept an event, in the stream's thread; the end of the game also stops the search for a move."""
         if not isinstance(event, Refused):
             state = event.get("state", event)
+            if isinstance(state, dict) and "moves" in state:
+                self._latest = state
             status = state.get("status") if isinstance(state, dict) else None
             if isinstance(status, str) and status not in ("created", "started"):
                 self._ended.set()
@@ -216,7 +221,7 @@ class GamePlay:
             logger.info("game %s: the move %s had arrived", self._id, unsure.move)
         self._answer_offers(info, state)
         if not info.my_turn(state):
-            if len(state.moves) < 2 and self._abort_at is None:
+            if len(state.moves) < 2 and self._abort_at is None and info.speed != "correspondence":
                 self._abort_at = self._clock.now() + self._settings.abort_after
         elif state.moves != self._answered:
             self._think(info, state, arrived)
@@ -278,7 +283,8 @@ class GamePlay:
     def _think(self, info: GameInfo, state: GameState, arrived: float) -> None:
         settings = self._settings
         board = info.board(state)
-        if self._lag.overhead_ms() > self._overhead_ms * _OVERHEAD_CHANGE:
+        told = self._overhead_ms
+        if not told * _OVERHEAD_FALL <= self._lag.overhead_ms() <= told * _OVERHEAD_GROWTH:
             self._tell_overhead()
         limit = limit_of(
             info, state, self._clock.now() - arrived, settings.correspondence_seconds, settings.nodes or None
@@ -296,8 +302,8 @@ class GamePlay:
             self._resynchronise()  # if the game goes on nevertheless, it is the bot's turn again
             return
         answer = _Answer(state.moves, board.uci(result.move), self._settlement.offers_draw())
-        offered = (not info.colour) in state.draw_offers and self._settlement.accepts_draw()
-        if offered or self._claims_repetition(board, result):
+        offered = self._is_offered_draw(info, state)
+        if (offered and self._settlement.accepts_draw()) or self._claims_repetition(board, result):
             self._try("took a draw", lambda: self._lichess.accept_draw(self._id))
             self._unsure = answer  # the stream shows whether this ended the game
             self._resynchronise()
@@ -331,6 +337,15 @@ class GamePlay:
         mate = score.mate()
         noted = Score(cp=score.score()) if mate is None else Score(mate=mate)
         self._settlement.note(noted, board.fullmove_number)
+
+    def _is_offered_draw(self, info: GameInfo, state: GameState) -> bool:
+        """Say whether the opponent offers a draw, perhaps only since the bot began to think."""
+        offers = state.draw_offers
+        with contextlib.suppress(Unreachable):
+            latest = read_state(self._latest)
+            if latest.moves == state.moves:
+                offers = latest.draw_offers
+        return (not info.colour) in offers
 
     def _claims_repetition(self, board: chess.Board, result: PlayResult) -> bool:
         """Say whether the side to move can claim a draw by threefold repetition and has nothing better."""
