@@ -71,12 +71,19 @@ def test_a_game_without_moves_has_a_score() -> None:
     assert (found.white.accuracy, found.opening) == (None, None)
 
 
+def with_move(uci: str) -> chess.pgn.Game:
+    game = chess.pgn.Game()
+    game.add_variation(chess.Move.from_uci(uci))
+    return game
+
+
 @pytest.mark.parametrize(
     ("game", "limit", "options", "error", "message"),
     [
         (DAMIANO, LIMIT, {}, TypeError, r"^game is a chess\.pgn\.Game, not "),
         (read("1. e4 e4 *"), LIMIT, {}, PositionError, "^the game is broken: illegal san: 'e4'"),
         (read('[Variant "Atomic"]\n\n1. e4 *'), LIMIT, {}, PositionError, "illegal game: atomic is not played here"),
+        (with_move("e2e5"), LIMIT, {}, PositionError, "^the game is broken: illegal move e2e5 in rnbqkbnr/"),
         (read(DAMIANO), None, {}, TypeError, r"^limit is a chess\.engine\.Limit, not None"),
         (read(DAMIANO), Limit(), {}, ValueError, "a limit has to set"),
         (read(DAMIANO), Limit(white_clock=1, black_clock=1), {}, ValueError, "have no clock"),

@@ -92,6 +92,33 @@ def test_positions_may_come_from_a_generator_that_goes_on_with_the_same_board(mo
     assert unpack_fens(pack(game())) == fens
 
 
+def test_a_damaged_record_is_named_by_its_index_or_has_a_value_of_its_own() -> None:
+    records = pack(FENS * 200)
+    records["occupied"][1500] = 0
+    with pytest.raises(PositionError, match="^illegal position 1500: "):
+        list(evaluate_iter(records))
+    pairs = list(evaluate_iter(records, illegal=-32768))
+    assert pairs[1500] == ("", -32768)
+    values = evaluate_many(records, illegal=-32768)
+    assert [value for _, value in pairs] == values.tolist()
+    assert np.flatnonzero(values == -32768).tolist() == [1500]
+
+
+def test_a_generator_may_go_on_with_the_same_board() -> None:
+    fens: list[str] = []
+
+    def game() -> Iterator[chess.Board]:
+        board = chess.Board()
+        for san in ("e4", "e5", "Qh5", "Nc6", "Bc4", "Nf6", "Qxf7#"):
+            board.push_san(san)
+            fens.append(board.fen())
+            yield board
+
+    pairs = list(evaluate_iter(game(), "pesto"))
+    assert [position.fen() for position, _ in pairs if isinstance(position, chess.Board)] == fens
+    assert [value for _, value in pairs] == evaluate_many(fens, "pesto").tolist()
+
+
 def test_an_endless_generator_is_evaluated_as_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[str] = []
 
@@ -110,6 +137,8 @@ def test_an_endless_generator_is_evaluated_as_it_comes(monkeypatch: pytest.Monke
     for positions in (pack(FENS), np.array(FENS, "S"), np.array(FENS), iter(FENS)):
         assert list(evaluate_iter(positions)) == expected
     assert list(evaluate_iter(["nonsense"], illegal=3)) == [("nonsense", 3)]
+    with pytest.raises(TypeError, match="not one FEN"):
+        evaluate_iter(FENS[0])  # at once
     with pytest.raises(PositionError, match="illegal position 11: a FEN has"):
         list(evaluate_iter([*FENS[:11], "nonsense"]))
 

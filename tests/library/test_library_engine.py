@@ -2,14 +2,17 @@
 
 import asyncio
 import os
+import struct
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import chess
 import chess.engine
+import chess.polyglot
 import pytest
 from chess.engine import Cp, Limit, Mate
 
@@ -21,7 +24,8 @@ from knightadder import (
     OptionError,
     PositionError,
 )
-from knightadder.library.engine import _after_move
+from knightadder.engine.limits import Limits
+from knightadder.library.engine import _after_move, _are_kept
 
 SCHOLARS_MATE = "r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4"
 MATED = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
@@ -132,6 +136,39 @@ def test_a_ponder_hit_goes_on_with_the_search(engine: Engine) -> None:
     second = engine.play(board, limit)
     assert searching.stream.result().best_move == second.move
     assert second.move is not None and board.is_legal(second.move)
+
+
+@pytest.mark.parametrize(
+    ("expected", "limit", "kept"),
+    [
+        (Limits(nodes=300), Limits(nodes=300), True),
+        (Limits(nodes=300), Limits(nodes=200_000), False),
+        (Limits(movetime=600), Limits(movetime=50), False),
+        (Limits(movetime=50), Limits(depth=14), False),
+        (Limits(nodes=300), Limits(nodes=300, searchmoves=("e2e4",)), False),
+        (Limits(wtime=60_000, btime=60_000), Limits(wtime=59_000, btime=20_000), True),  # the opponent has thought
+        (Limits(wtime=60_000, btime=60_000, movestogo=20), Limits(wtime=59_000, btime=20_000, movestogo=19), True),
+        (Limits(wtime=60_000, btime=60_000), Limits(wtime=300, btime=60_000), False),
+        (Limits(wtime=60_000, btime=60_000), Limits(wtime=60_000, btime=60_000, winc=100), False),
+        (Limits(nodes=300), Limits(nodes=300, wtime=60_000), False),
+    ],
+)
+def test_a_ponder_hit_needs_the_limit_that_was_expected(expected: Limits, limit: Limits, kept: bool) -> None:
+    assert _are_kept(expected, limit, chess.WHITE) == kept
+    assert _are_kept(_turned(expected), _turned(limit), chess.BLACK) == kept
+
+
+def _turned(limits: Limits) -> Limits:
+    return replace(limits, wtime=limits.btime, btime=limits.wtime, winc=limits.binc, binc=limits.winc)
+
+
+def test_after_a_ponder_hit_the_new_limit_counts(engine: Engine) -> None:
+    board = chess.Board()
+    first = engine.play(board, Limit(nodes=300), ponder=True)
+    assert first.move and first.ponder
+    board.push(first.move)
+    board.push(first.ponder)
+    assert engine.play(board, Limit(nodes=100_000)).line.nodes > 50_000
 
 
 def test_a_ponder_miss_is_forgotten(engine: Engine) -> None:
@@ -395,7 +432,7 @@ def test_options_that_no_line_holds_are_refused_in_one_line(engine: Engine, opti
     assert engine.play(chess.Board(), Limit(depth=1)).move
 
 
-@pytest.mark.parametrize("name", ["MultiPV", "multipv", "Ponder", "UCI_Chess960", "UCI_ShowWDL"])
+@pytest.mark.parametrize("name", ["MultiPV", "multipv", "Ponder", "UCI_AnalyseMode", "UCI_Chess960", "UCI_ShowWDL"])
 def test_what_each_call_sets_is_not_for_options(engine: Engine, name: str) -> None:
     with pytest.raises(OptionError, match=f"^option {name}: the library sets it itself"):
         engine.configure({name: 1})
@@ -404,11 +441,21 @@ def test_what_each_call_sets_is_not_for_options(engine: Engine, name: str) -> No
     assert name not in engine.options
 
 
+def test_an_analysis_searches_where_a_book_has_a_move(tmp_path: Path) -> None:
+    code = chess.H4 | chess.H2 << 6
+    book = tmp_path / "book.bin"
+    book.write_bytes(struct.pack(">QHHI", chess.polyglot.zobrist_hash(chess.Board()), code, 1, 0))
+    with Engine(options={"OwnBook": True, "BookFile": str(book)}) as engine:
+        assert engine.play("startpos", Limit(nodes=2000)).move == chess.Move.from_uci("h2h4")
+        assert engine.analyse("startpos", Limit(nodes=2000)).best.nodes > 1000
+        assert engine.play("startpos", Limit(nodes=2000)).move == chess.Move.from_uci("h2h4")
+
+
 def test_options_are_those_of_python_chess_with_their_values(engine: Engine) -> None:
     with chess.engine.SimpleEngine.popen_uci(_command(), timeout=300) as process:
         theirs = {name: option for name, option in process.options.items() if not option.is_managed()}
     ours = engine.options
-    assert list(ours) == [name for name in theirs if name != "UCI_ShowWDL"]
+    assert list(ours) == [name for name in theirs if name not in ("UCI_AnalyseMode", "UCI_ShowWDL")]
     for name, option in ours.items():
         for field in ("name", "type", "min", "max"):
             assert getattr(option, field) == getattr(theirs[name], field), (name, field)

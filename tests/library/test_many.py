@@ -287,7 +287,9 @@ def test_an_endless_generator_is_analysed_as_it_comes() -> None:
     expected = analyse_many([board.fen() for board in islice(endless(), 50)], Limit(nodes=300), workers=2)
     stream = analyse_iter(counted(), Limit(nodes=300), workers=2)
     assert not taken
-    found = [analysis for _, analysis in islice(stream, 50)]
+    pairs = list(islice(stream, 50))
+    found = [analysis for _, analysis in pairs]
+    assert [position.fen() for position, _ in pairs if isinstance(position, chess.Board)] == taken[:50]
     assert [essence(analysis) for analysis in found] == [essence(analysis) for analysis in expected]
     assert [analysis.fen for analysis in found] == taken[:50]
     assert len(taken) <= 50 + 2 * blocks._AHEAD * many._MOST_POSITIONS + many._MOST_POSITIONS
@@ -298,7 +300,7 @@ def test_an_endless_generator_is_analysed_as_it_comes() -> None:
 def test_each_position_comes_with_its_analysis() -> None:
     given = [*BOARDS, *FENS, "startpos"]
     pairs = list(analyse_iter(iter(given), Limit(nodes=300), workers=3))
-    assert all(position is mine for (position, _), mine in zip(pairs, given, strict=True))
+    assert [position for position, _ in pairs] == given
     assert [essence(analysis) for _, analysis in pairs] == [
         essence(analysis) for analysis in analyse_many(given, Limit(nodes=300))
     ]

@@ -93,7 +93,7 @@ def annotate_game(
         raise TypeError(f"game is a chess.pgn.Game, not {game!r:.60}")
     if game.errors:
         raise PositionError(f"the game is broken: {game.errors[0]!s:.200}")
-    board = board_of(game.end().board(), "game")
+    board = board_of(_end_of(game), "game")
     limits_without_clock(limit)
     whole("multipv", multipv, 1, MOST_LINES)
     if engine is None:
@@ -106,3 +106,13 @@ def annotate_game(
     assert summary.white_side is not None and summary.black_side is not None  # they are, where there is a review
     scores = tuple(each.score if each else None for each in found.evaluations)
     return AnnotatedGame(copy, scores, summary.white_side, summary.black_side, found.opening)
+
+
+def _end_of(game: chess.pgn.Game) -> chess.Board:
+    """Give the board at the end; PositionError if a move is illegal. A null move is allowed."""
+    board = game.board()
+    for move in game.mainline_moves():
+        if move and not board.is_legal(move):
+            raise PositionError(f"the game is broken: illegal move {move.uci()} in {board.fen()}")
+        board.push(move)
+    return board

@@ -114,13 +114,18 @@ def unpack_fens(records: NDArray[np.void], chess960: bool = False) -> list[str]:
         raise TypeError(f"an array of packed positions is wanted, not {type(records).__name__}")
     if records.ndim != 1:
         raise ValueError(f"an array of positions has one dimension, not {records.ndim}")
-    texts = []
+    return list(_fens(records, chess960))
+
+
+def _fens(records: NDArray[np.void], chess960: bool = False, illegal: str | None = None) -> Iterator[str]:
+    """Write packed positions as FENs; for a record that is not a position give `illegal`, or raise PositionError."""
     for number, record in enumerate(records):
         try:
-            texts.append(record_fen(record, chess960))
+            yield record_fen(record, chess960)
         except fen.FenError as error:
-            raise PositionError(f"illegal position {number}: {error}") from None
-    return texts
+            if illegal is None:
+                raise PositionError(f"illegal position {number}: {error}") from None
+            yield illegal
 
 
 def evaluate_many(
@@ -179,29 +184,30 @@ def evaluate_iter(
 ) -> Generator[tuple[Position, int], None, None]:
     """Evaluate positions one after another, as they come; parameters and errors are those of `evaluate_many`.
 
-    Only some thousands of positions are read ahead, so their generator may be endless. Packed positions are yielded as
-    FENs.
+    Only a few thousand positions are read ahead for each worker, so their generator may be endless, and may go on with
+    the same board.
 
     Yields
     ------
     tuple of (chess.Board or str) and int
-        Each position, in their order, with its value: centipawns from White's view.
+        Each position, in their order, with its value: centipawns from White's view. A board is a copy; a packed
+        position is a FEN, or empty if it is illegal.
     """
     taken = deque[Position]()
-    remembered = remembering(positions, taken)
+    remembered = remembering(positions_in(positions, None if illegal is None else ""), taken)
     blocks = _evaluated(remembered, _LAZY_BLOCK, evaluation, illegal, workers, executor)
     return ((taken.popleft(), value) for values in blocks for value in values.tolist())
 
 
-def remembering(positions: Positions, taken: "deque[Position]") -> Iterator[Position]:
-    """Give positions one by one, also those of an array, and append those that were taken to a queue."""
-    for position in positions_in(positions):
-        taken.append(position)
+def remembering(positions: Iterator[Position], taken: "deque[Position]") -> Iterator[Position]:
+    """Give positions one by one, and append what they are now to a queue: their generator may change a board later."""
+    for position in positions:
+        taken.append(position.copy() if isinstance(position, chess.Board) else position)
         yield position
 
 
-def positions_in(positions: Positions) -> Iterator[Position]:
-    """Give positions one by one, also those of an array.
+def positions_in(positions: Positions, illegal: str | None = None) -> Iterator[Position]:
+    """Give positions one by one, also those of an array; packed ones as FENs, see `_fens`.
 
     Raises
     ------
@@ -215,8 +221,7 @@ def positions_in(positions: Positions) -> Iterator[Position]:
     if not isinstance(positions, np.ndarray):
         return iter(positions)
     if _is_packed(positions):
-        blocks = (positions[start : start + _LAZY_BLOCK] for start in range(0, len(positions), _LAZY_BLOCK))
-        return (text for block in blocks for text in unpack_fens(block))
+        return _fens(positions, illegal=illegal)
     return (each.decode("ascii", "replace") if isinstance(each, bytes) else each for each in positions)
 
 

@@ -26,15 +26,18 @@ if TYPE_CHECKING:
 
 MOST_LINES = 256  # the maximum of the option MultiPV
 
+_CLOCK_KEPT = 0.9  # least share of the clock expected for the next move with which pondering goes on as its search
+
 _loading = threading.Lock()
 _loaded = False
 
 
 @dataclass(frozen=True, slots=True)
 class _Pondering:
-    """A search on the opponent's time: the position where it began, and its lines."""
+    """A search on the opponent's time: the position where it began, the limits of the next move, and its lines."""
 
     position: tuple[str, tuple[str, ...]]
+    limits: Limits
     stream: Stream
 
 
@@ -117,7 +120,8 @@ class Engine(Closing):
         ------
         OptionError
             If an option does not exist, or does not accept the value; the options before it are set. ``MultiPV``,
-            ``Ponder``, ``UCI_Chess960`` and ``UCI_ShowWDL`` cannot be set, because each call sets them.
+            ``Ponder``, ``UCI_AnalyseMode``, ``UCI_Chess960`` and ``UCI_ShowWDL`` cannot be set, because each call sets
+            them.
         EngineError
             If the engine is searching.
         """
@@ -147,7 +151,8 @@ class Engine(Closing):
             A time, a depth, a number of nodes, or the clocks of a game.
         ponder : bool
             Whether to search on after the answer, for the move after the expected reply. If the board of the next call
-            shows that reply, that search continues as the search of the next call.
+            shows that reply, and its limit is the same, that search continues as the search of the next call. A clock
+            is the same if it has lost only the time of this call.
         root_moves : iterable of chess.Move, optional
             The moves to choose from.
 
@@ -255,7 +260,7 @@ class Engine(Closing):
             If the limit, one of its values, or the number of lines (1 to 256) is not possible.
         """
         board = board_of(board)
-        return self._begin(board, limits_of(board, limit, root_moves), multipv)
+        return self._begin(board, limits_of(board, limit, root_moves), multipv, analysing=True)
 
     def stop(self) -> None:
         """End the running search soon, if there is one; callable from any thread."""
@@ -264,8 +269,9 @@ class Engine(Closing):
 
     def close(self) -> None:
         """End the running search and the engine, which cannot be used any more."""
-        self._closed = True
-        self._core.close()
+        with self._starting:
+            self._closed = True
+            self._core.close()
 
     # --- searching -------------------------------------------------------------------------------------------------
 
@@ -275,19 +281,21 @@ class Engine(Closing):
         check_limit(limit)
         limits = limits_of(board, limit, root_moves)
         pondering = self._pondering
-        if pondering and not limits.searchmoves and pondering.position == position_of(board):
+        same_position = pondering and pondering.position == position_of(board)
+        if pondering and same_position and _are_kept(pondering.limits, limits, board.turn):
             self._pondering = None
             if not pondering.stream.done:
                 self._core.ponderhit()
                 return pondering.stream
         return self._begin(board, limits)
 
-    def _begin(self, board: chess.Board, limits: Limits, multipv: int = 1) -> Stream:
+    def _begin(self, board: chess.Board, limits: Limits, multipv: int = 1, *, analysing: bool = False) -> Stream:
         fen, moves = position_of(board)
         multipv = whole("multipv", multipv, 1, MOST_LINES)
         with self._starting:
             self._make_idle()
             self._core.set_option("UCI_Chess960", str(board.chess960).lower())
+            self._core.set_option("UCI_AnalyseMode", str(analysing).lower())
             self._core.set_option("MultiPV", str(multipv))
             self._core.set_position(fen, moves)
             self._stream = stream = Stream(board.fen(), self._core.stop)
@@ -312,12 +320,13 @@ class Engine(Closing):
         self, analysis: Analysis, board: chess.Board, limit: chess.engine.Limit, ponder: bool, seconds: float
     ) -> PlayResult:
         move, reply = analysis.best_move, analysis.ponder
-        if ponder and move and reply:
+        if ponder and move and reply and not self._closed:
             expected = board.copy()
             expected.push(move)
             expected.push(reply)
-            limits = replace(limits_of(board, _after_move(limit, board.turn, seconds)), ponder=True)
-            self._pondering = _Pondering(position_of(expected), self._begin(expected, limits))
+            limits = limits_of(board, _after_move(limit, board.turn, seconds))
+            stream = self._begin(expected, replace(limits, ponder=True))
+            self._pondering = _Pondering(position_of(expected), limits, stream)
         return PlayResult(move, reply, analysis.best)
 
 
@@ -328,6 +337,18 @@ def _after_move(limit: chess.engine.Limit, mover: chess.Color, seconds: float) -
     if mover == chess.BLACK and limit.black_clock is not None:
         return replace(limit, black_clock=limit.black_clock - seconds + (limit.black_inc or 0))
     return limit
+
+
+def _are_kept(expected: Limits, limits: Limits, mover: chess.Color) -> bool:
+    """Say whether limits are those that were expected, but for the clocks and the number of moves to go.
+
+    The mover's clock must be there for both or for none, and may have lost a little.
+    """
+    now, then = (limits.wtime, expected.wtime) if mover else (limits.btime, expected.btime)
+    if (now is None) != (then is None) or (now or 0) < _CLOCK_KEPT * (then or 0):
+        return False
+    rest, expected_rest = [replace(each, wtime=None, btime=None, movestogo=None) for each in (limits, expected)]
+    return rest == expected_rest
 
 
 def _load(options: Options) -> "Core":

@@ -131,12 +131,13 @@ def analyse_iter(
     """Analyse positions one after another, as they come; parameters, results and errors are those of `analyse_many`.
 
     Only a few hundred positions are read ahead for each worker, and none while there is a result, so their generator
-    may be endless. To close this generator, or to leave the function that runs it, ends the searches.
+    may be endless. It may go on with the same board. To close this generator, or to leave the function that runs it,
+    ends the searches.
 
     Yields
     ------
     tuple of (chess.Board or str) and Analysis
-        Each position, in their order, with its analysis.
+        Each position, in their order, with its analysis. A board is a copy.
     """
     settings = _settings(limit, multipv, hash_mb, evaluation, syzygy_path)
     count = None if workers is None else whole("workers", workers, 1)

@@ -13,7 +13,7 @@ Setting: TypeAlias = str | int | bool
 Folders: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 # What each call sets by its arguments or its board, and what the results need.
-_OWN = {"multipv", "ponder", "uci_chess960", "uci_showwdl"}
+_OWN = {"multipv", "ponder", "uci_analysemode", "uci_chess960", "uci_showwdl"}
 
 
 @dataclass(frozen=True, slots=True)
