@@ -43,8 +43,8 @@ def to_frame(results: Iterable[Tabular]) -> pandas.DataFrame:
     Parameters
     ----------
     results : iterable
-        What the library's functions return: `Analysis` (a row for each line), `Line`, `PlayResult`, `Evaluation` or
-        `AnnotatedGame`.
+        What the library's functions return: `Analysis` (a row for each line), `Line`, `PlayResult`, `Evaluation`,
+        `AnnotatedGame`, `ExplorerMove` or `ExplorerGame`.
 
     Returns
     -------

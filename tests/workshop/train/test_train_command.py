@@ -160,6 +160,7 @@ def test_another_run_s_state_is_refused(games: Path, tmp_path: Path, capsys: pyt
         ("--epochs", "2", "epochs"),
         ("--width", "32", "shape"),
         ("--result-share", "0.5", "result_share"),
+        ("--later-share", "0.5", "later_share"),
         ("--positions", "7", "positions"),
     ):
         said = refusal(capsys, games, folder, "--epochs", "1", option, value)
@@ -279,6 +280,7 @@ def test_batches_grow_with_the_data() -> None:
         batch=None,
         rate=1.0,
         result_share=0.0,
+        later_share=0.0,
         distill=None,
         distill_share=0.0,
         start=None,

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from train_data import packed, placements, plain_features, random_boards
 
-from knightadder.workshop.train.kernels import NO_RESULT, list_features
+from knightadder.core.board.viriformat import NO_SCORE
+from knightadder.workshop.train.kernels import NO_RESULT, list_features, mix_in_later_scores
 from knightadder.workshop.train.trainer import Trainer
 from knightadder.workshop.train.weights import LIMIT, Shape, initial_weights
 
@@ -30,6 +31,47 @@ def test_features_are_those_of_the_description(mirrored: bool) -> None:
         count = list_features(record, mirrored, codes, squares, own, other)
         assert sorted(own[:count]) == sorted(plain_features(board, board.turn, mirrored))
         assert sorted(other[:count]) == sorted(plain_features(board, not board.turn, mirrored))
+
+
+def plain_returns(scores: list[int], result: int, later: float, scale: float) -> list[float]:
+    """Compute the expected results that λ-returns stand for, from the sum that defines them, White's view."""
+    own = [1 / (1 + math.exp(-score / scale)) for score in scores if score != NO_SCORE]
+    returns = []
+    for place in range(len(own)):
+        rest = own[place:]
+        returns.append(
+            (1 - later) * sum(later**steps * value for steps, value in enumerate(rest))
+            + later ** len(rest) * result / 2
+        )
+    return returns
+
+
+def test_scores_are_mixed_with_those_that_came_later() -> None:
+    games = [([30, -70, int(NO_SCORE), 200, 2999, -31_990], 0), ([], 2), ([0], 2), ([-500, 40], 1)]
+    words, places = [], []
+    for scores, result in games:
+        words += [1 << 30, 5, 6, 7, 8, 9, 10, result << 16 | 77]
+        places.append(len(words))
+        words += [(1000 + number) | (score & 0xFFFF) << 16 for number, score in enumerate(scores)] + [0]
+    mixed = np.array(words, np.uint32)
+    mix_in_later_scores(mixed, 0.6, 200.0, 3000)
+    changed = np.zeros(len(words), bool)
+    for (scores, result), place in zip(games, places, strict=True):
+        expected = iter(plain_returns(scores, result, 0.6, 200.0))
+        for number, score in enumerate(scores):
+            found = int(mixed[place + number]) >> 16
+            found -= 0x10000 if found >= 0x8000 else 0
+            assert int(mixed[place + number]) & 0xFFFF == 1000 + number
+            if score == NO_SCORE:
+                assert found == NO_SCORE
+                continue
+            value = next(expected)
+            if abs(score) >= 3000:
+                assert found == score  # is not used
+            else:
+                assert found == round(200 * math.log(value / (1 - value)))
+                changed[place + number] = True
+    assert (mixed[~changed] == np.array(words, np.uint32)[~changed]).all()
 
 
 def plain_loss(trainer: Trainer, flat: np.ndarray, records: np.ndarray) -> float:

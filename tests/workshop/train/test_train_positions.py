@@ -13,7 +13,7 @@ from knightadder.engine.errors import OptionError
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.datagen.reader import Filter, Reader
 from knightadder.workshop.train import positions as module
-from knightadder.workshop.train.positions import gather, has_positions, load_positions, split
+from knightadder.workshop.train.positions import Targets, gather, has_positions, load_positions, split
 
 WANTED = Filter(first_ply=4, score_below=3000, quiet=True)
 
@@ -34,11 +34,13 @@ def chunks(folder: Path) -> list[np.ndarray]:
     return list(parts.read())
 
 
-def run(games: list[Path], folder: Path, most: int | None = None, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
+def run(
+    games: list[Path], folder: Path, most: int | None = None, seed: int = 1, later: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
     folder.mkdir()
     assert not has_positions(folder)
     moves: list[int] = []
-    gather(games, WANTED, most, folder, seed, moves.append)
+    gather(games, WANTED, most, Targets(later, 200), folder, seed, moves.append)
     assert moves == sorted(moves)
     assert has_positions(folder)
     found = load_positions(folder)
@@ -94,6 +96,23 @@ def test_several_folders_are_mixed(games: Path, tmp_path: Path) -> None:
     other = games_folder(tmp_path / "games", 2, seed=2)
     both, one = run([games, other], tmp_path / "both")[0], run([games], tmp_path / "one")[0]
     assert len(both) > 1.2 * len(one)
+
+
+def test_a_limit_is_shared_by_the_folders_in_proportion(games: Path, tmp_path: Path) -> None:
+    other = games_folder(tmp_path / "games", 5, seed=2)
+    first, second = run([games], tmp_path / "first")[0], run([other], tmp_path / "second")[0]
+    both, _ = run([games, other], tmp_path / "both", 600)
+    assert len(rows(both) & rows(first)) == pytest.approx(300, abs=30)  # less what is there twice
+    assert len(rows(both) & rows(second)) == pytest.approx(300, abs=30)
+
+
+def test_scores_may_take_account_of_what_came_later(games: Path, tmp_path: Path) -> None:
+    plain, mixed = run([games], tmp_path / "plain"), run([games], tmp_path / "mixed", later=0.6)
+    for before, after in zip(plain, mixed, strict=True):
+        assert (before["occupied"] == after["occupied"]).all()
+        assert (before["score"] != after["score"]).mean() > 0.5
+        # The results are chance here, and far away: they move the mean of the scores little.
+        assert np.corrcoef(before["score"], after["score"])[0, 1] > 0.7
 
 
 def test_what_cannot_be_used_is_refused(games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

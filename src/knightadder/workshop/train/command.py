@@ -67,6 +67,13 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--result-share", type=share, default=0.0, metavar="S", help="share of the game's result in the target; 0"
     )
     training.add_argument(
+        "--later-share",
+        type=share,
+        default=0.0,
+        metavar="S",
+        help="share of what came later in the game in each score, the λ of TD(λ); 0",
+    )
+    training.add_argument(
         "--start",
         type=Path,
         metavar="FILE",
@@ -214,6 +221,7 @@ def _settings(arguments: argparse.Namespace) -> TrainSettings:
         batch=arguments.batch,
         rate=arguments.rate,
         result_share=arguments.result_share,
+        later_share=arguments.later_share,
         distill=arguments.distill,
         distill_share=distill_share,
         start=start_digest(arguments.start),
@@ -224,11 +232,13 @@ def _settings(arguments: argparse.Namespace) -> TrainSettings:
 def _gather(folder: Path, arguments: argparse.Namespace, moves: int) -> None:
     """Read the positions from the games, which have so many moves."""
     from knightadder.workshop.datagen.reader import Filter
-    from knightadder.workshop.train.positions import gather
+    from knightadder.workshop.train.positions import Targets, gather
 
     wanted = Filter(arguments.first_ply, arguments.score_below, quiet=True)
+    targets = Targets(arguments.later_share, arguments.scale)
+    games, most, seed = arguments.games, arguments.positions, arguments.seed
     with progress(moves, 0, "moves read") as update:
-        gather(arguments.games, wanted, arguments.positions, folder, arguments.seed, lambda now: update(now, ""))
+        gather(games, wanted, most, targets, folder, seed, lambda now: update(now, ""))
 
 
 def _draw(arguments: argparse.Namespace) -> None:

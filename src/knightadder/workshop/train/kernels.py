@@ -1,4 +1,4 @@
-"""The inner loops of training, compiled by Numba: outputs, gradients, and the steps of AdamW.
+"""The inner loops of training, compiled by Numba: targets, outputs, gradients, and the steps of AdamW.
 
 They stand in one file because Numba, which keeps what it has compiled, looks only at the file of a function to see
 whether it has changed.
@@ -9,6 +9,7 @@ import math
 import numpy as np
 from numba import njit
 
+from knightadder.core.board.viriformat import HEADER, NO_SCORE
 from knightadder.core.layout import MAX_MEN_ON_BOARD
 from knightadder.core.native.intrinsics import lsb
 from knightadder.workshop.train.weights import LIMIT
@@ -21,9 +22,49 @@ _SQUARES = 64
 _KING, _ROOK = 5, 3  # codes of packed pieces; beyond the king, a rook that may castle
 _ZERO, _ONE = np.float32(0), np.float32(1)
 
-# AdamW's usual constants (Loshchilov and Hutter, 2019).
-_BETA_1, _BETA_2, _EPSILON = np.float32(0.9), np.float32(0.999), np.float32(1e-8)
+# AdamW's usual constants (Loshchilov and Hutter, 2019): how the means of slopes and of their squares decay.
+_DECAY_1, _DECAY_2 = 0.9, 0.999
+_BETA_1, _BETA_2, _EPSILON = np.float32(_DECAY_1), np.float32(_DECAY_2), np.float32(1e-8)
 _LOWEST, _HIGHEST = np.float32(-LIMIT), np.float32(LIMIT)
+
+
+@njit(nogil=True, error_model="numpy", cache=True)
+def mix_in_later_scores(words, later_share, scale, score_below):
+    """Replace each score of games by its λ-return: Sutton and Barto, Reinforcement Learning, chapter 12.
+
+    Scores count as expected results, ``sigmoid(score / scale)``. Going back from the result of the game, the return of
+    a position is its own expected result and, for a share of λ, the return of the position after it.
+
+    Parameters
+    ----------
+    words : array of uint32
+        Whole games, as ``core/board/viriformat.py`` describes them; their scores are replaced.
+    later_share : float
+        λ: 0 leaves the scores as they are, 1 replaces them by the result of the game.
+    scale : float
+        Centipawns of an output of 1.
+    score_below : int
+        Larger absolute scores are left as they are, in centipawns: such positions are not used.
+    """
+    begin = 0
+    while begin + HEADER < words.size:
+        end = begin + HEADER
+        while end < words.size and words[end] != 0:
+            end += 1
+        result = (np.int64(words[begin + HEADER - 1]) >> 16) & 255  # byte 30 of the packed position
+        expected = result * 0.5
+        for place in range(end - 1, begin + HEADER - 1, -1):
+            word = np.int64(words[place])
+            score = word >> 16
+            score -= 0x10000 if score >= 0x8000 else 0
+            if score == NO_SCORE:
+                continue
+            expected = later_share * expected + (1.0 - later_share) / (1.0 + math.exp(-score / scale))
+            if abs(score) < score_below:
+                mixed = scale * math.log(expected / (1.0 - expected))
+                mixed = np.int64(round(min(max(mixed, 1.0 - score_below), score_below - 1.0)))
+                words[place] = np.uint32((word & 0xFFFF) | (mixed & 0xFFFF) << 16)
+        begin = end + 1
 
 
 @njit(**_FAST)
@@ -212,8 +253,8 @@ def adamw(weights, means, squares, slopes, first, end, factor, rate, decay, step
     steps : int
         Number of this step, from 1.
     """
-    mean_factor = np.float32(1.0 / (1.0 - 0.9**steps))
-    square_factor = np.float32(1.0 / (1.0 - 0.999**steps))
+    mean_factor = np.float32(1.0 / (1.0 - _DECAY_1**steps))
+    square_factor = np.float32(1.0 / (1.0 - _DECAY_2**steps))
     for i in range(first, end):
         slope = _ZERO
         for thread in range(slopes.shape[0]):

@@ -17,6 +17,7 @@ from knightadder.runs import reading, write_whole
 from knightadder.workshop.datagen.merge import write_shuffled
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.datagen.reader import Filter, Reader
+from knightadder.workshop.train.kernels import mix_in_later_scores
 
 _TRAINING, _VALIDATION = "training.bin", "validation.bin"
 
@@ -38,6 +39,22 @@ class Positions:
 
     training: NDArray[np.void]
     validation: NDArray[np.void]
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """What becomes of the scores of games: see `mix_in_later_scores`.
+
+    Attributes
+    ----------
+    later_share : float
+        Share of what came later in the game; 0 leaves the scores as they are.
+    scale : int
+        Centipawns of an output of 1.
+    """
+
+    later_share: float
+    scale: int
 
 
 def has_positions(folder: Path) -> bool:
@@ -65,7 +82,13 @@ def load_positions(folder: Path) -> Positions:
 
 
 def gather(
-    games: Sequence[Path], wanted: Filter, most: int | None, folder: Path, seed: int, update: Callable[[int], None]
+    games: Sequence[Path],
+    wanted: Filter,
+    most: int | None,
+    targets: Targets,
+    folder: Path,
+    seed: int,
+    update: Callable[[int], None],
 ) -> None:
     """Read positions from games, and write those for training and for validation into a run's folder.
 
@@ -79,7 +102,9 @@ def gather(
     wanted : Filter
         Which positions to use.
     most : int, optional
-        Stop after so many positions for training, equal ones counted.
+        Take so many positions for training at most, equal ones counted, and from each folder in proportion to its size.
+    targets : Targets
+        What becomes of the scores.
     folder : Path
         The run's folder.
     seed : int
@@ -93,25 +118,29 @@ def gather(
         If the games cannot be read, the files cannot be written, or there are too few positions.
     """
     folders = [open_games(place) for place in games]
+    available = sum(parts.moves for parts in folders)
     held_out: list[NDArray[np.void]] = []
     reader = Reader()
 
     def blocks() -> Iterator[NDArray[np.void]]:
-        taken = moves = 0
+        moves = taken = allowed = 0
         for parts in folders:
+            allowed += parts.moves
+            limit = None if most is None else most * allowed // available
             for number, words in zip(sorted(parts.chunks), parts.read(), strict=True):
+                if taken == limit:
+                    break
+                if targets.later_share:
+                    mix_in_later_scores(words, targets.later_share, float(targets.scale), wanted.score_below)
                 training, validation = split(words, number)
                 held_out.extend(records.copy() for records in reader.blocks(validation, wanted))
                 for records in reader.blocks(training, wanted):
-                    rest = len(records) if most is None else most - taken
+                    rest = len(records) if limit is None else limit - taken
                     taken += min(len(records), rest)
                     yield records[:rest]
-                if taken == most:
-                    return
                 moves += parts.chunks[number].moves
                 update(moves)
 
-    available = sum(parts.moves for parts in folders)
     shuffled = write_shuffled(blocks(), folder / _TRAINING, min(most or available, available), seed)
     validation = np.concatenate([np.empty(0, PACKED), *held_out])
     np.random.default_rng(seed).shuffle(validation)

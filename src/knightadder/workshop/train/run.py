@@ -28,8 +28,8 @@ REMEDY = "give another --state"
 
 _SETTINGS, _CHECKPOINT, _PLOT = "settings.json", "checkpoint.npz", "loss.png"
 
-_CHECKPOINT_POSITIONS = 2_000_000  # between checkpoints, at least: some seconds
-_POINTS = 20  # of the loss curve, at least; further ones are at most as far apart as checkpoints
+_CHECKPOINT_POSITIONS = 4_000_000  # between checkpoints, which are points of the loss curve, at most: some seconds
+_POINTS = 20  # of the loss curve, at least
 _LARGE, _BATCHES = 10_000_000, (4096, 16_384)  # batches below and from so many positions; bullet's is 16,384
 _LAST_RATE = 0.0024  # the last rate as a share of the first, as other engines' authors have it
 _WARM_UP = 100  # steps in which the rate rises, since AdamW's means are not reliable at first
@@ -59,6 +59,8 @@ class TrainSettings:
         Size of the first steps.
     result_share : float
         Share of the game's result in the target; the rest is the score.
+    later_share : float
+        Share of what came later in the game in the score.
     distill : str or None
         Evaluation to distil.
     distill_share : float
@@ -79,6 +81,7 @@ class TrainSettings:
     batch: int | None
     rate: float
     result_share: float
+    later_share: float
     distill: str | None
     distill_share: float
     start: str | None
@@ -247,7 +250,7 @@ def train(
     mixture = Mixture(stream, distiller, size, settings.distill_share, trainer.pool)
     between = max(1, min(_CHECKPOINT_POSITIONS // size, steps // _POINTS))
     recent: list[float] = []
-    text, saved = "", trainer.steps
+    text = ""
     while trainer.steps < steps:
         rate = settings.rate * rate_factor(trainer.steps, steps)
         recent.append(trainer.step(mixture.batch(trainer.steps), rate))
@@ -255,10 +258,8 @@ def train(
             found = {name: trainer.loss(records) for name, records in validation.items()}
             losses.note(trainer.steps * size, {"training": float(np.mean(recent)), **found})
             recent.clear()
-            if (trainer.steps - saved) * size >= _CHECKPOINT_POSITIONS or trainer.steps == steps:
-                save_checkpoint(folder, trainer, losses)
-                losses.plot(folder)
-                saved = trainer.steps
+            save_checkpoint(folder, trainer, losses)
+            losses.plot(folder)
             text = "  ".join(f"{name} {curve[-1]:.5f}" for name, curve in losses.curves.items())
         update(trainer.steps * size, text)
 
