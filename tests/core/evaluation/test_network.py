@@ -131,13 +131,14 @@ def test_another_network_gives_other_values_at_once() -> None:
 
 def test_values_shrink_towards_the_fifty_move_rule() -> None:
     chosen = random_network(HIDDEN)
-    boards = [chess.Board(), chess.Board()]
-    boards[1].halfmove_clock = 50
+    boards = [chess.Board() for _ in range(4)]
+    for board, plies in zip(boards, (0, 50, 100, 255), strict=True):
+        board.halfmove_clock = plies
     records = pack(boards)
-    values = np.zeros(2, np.int16)
+    values = np.zeros(4, np.int16)
     assert evaluate_records(tables_with(chosen), new_record(WORKER), records, values) == 0
     raw = int(integer_values(chosen, records)[0])
-    assert values.tolist() == [raw, raw * 150 // 200]
+    assert values.tolist() == [raw, raw * 150 // 200, raw // 2, raw // 2]
 
 
 @pytest.mark.parametrize(("width", "buckets"), [(2 * HIDDEN, 1), (HIDDEN, MAX_BUCKETS + 1)])

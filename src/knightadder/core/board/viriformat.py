@@ -17,7 +17,7 @@ import numpy as np
 from ..layout import KNIGHT, PAWN
 from ..native.jit import inlined, kernel, record_at
 from .bitboard import ZERO
-from .movegen import is_legal, is_pseudo_legal
+from .movegen import is_legal
 from .moves import CASTLING, DOUBLE_PUSH, EN_PASSANT, NORMAL, is_noisy, is_promotion
 from .packed import PACKED, WIN, pack, unpack
 from .position import make
@@ -87,7 +87,7 @@ def read_game(tables, positions, words, at, end, first_ply, score_below, quiet, 
     for place in range(at + HEADER, end):
         word = np.int64(words[np.uint64(place)])
         move, score = _move_of(here, word), _score_of(word)
-        if not is_pseudo_legal(tables, here, move) or not is_legal(tables, here, move):
+        if not is_legal(tables, here, move):
             return np.int64(-1)
         if ply >= first_ply and abs(score) < score_below:
             if not quiet or (here.checkers == ZERO and not is_noisy(here, move)):

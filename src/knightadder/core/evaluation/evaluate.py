@@ -14,8 +14,7 @@ def evaluate(tables, worker, pos, ply, alpha, beta):
     """Return the static value of a position in centipawns, from the side to move's view.
 
     At ply 0 any position can be evaluated, at others only that on the stack. Outside the window from `alpha` to `beta`
-    the value may be rough. It shrinks as the fifty-move rule comes nearer, so
-    that the better side prefers progress.
+    the value may be rough. It shrinks as the fifty-move rule comes nearer, so that the better side prefers progress.
     """
     if tables.evaluation == NETWORK:
         value = network.evaluate(tables, worker, pos, ply)
@@ -23,7 +22,7 @@ def evaluate(tables, worker, pos, ply, alpha, beta):
         value = classical.evaluate(tables, worker, pos, alpha, beta, None)
     else:
         value = pesto.evaluate(pos)
-    value = value * (200 - pos.rule50) // 200
+    value = value * (200 - min(pos.rule50, 100)) // 200  # positions from outside may have a greater count
     if game_phase(pos) <= endings.FEW_PIECES:
         value = endings.judge(pos, value)
     return max(-MAX_EVAL, min(MAX_EVAL, value))
