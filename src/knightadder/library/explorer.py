@@ -184,8 +184,9 @@ class Explorer(Closing):
     @property
     def plies(self) -> int:
         """The number of plies of each game that the index has."""
-        [(plies,)] = self._select("SELECT plies FROM settings")
-        return int(plies)
+        with self._reading():
+            [(plies,)] = self._select("SELECT plies FROM settings")
+            return int(plies)
 
     def moves(self, position: Position) -> list[ExplorerMove]:
         """Give the moves that were played in a position.
@@ -216,7 +217,7 @@ class Explorer(Closing):
         legal = {encode(board, move): move for move in board.legal_moves} if rows else {}
         found = []
         for code, white, draws, black, rated, ratings, year in rows:
-            if code in legal:  # else two positions share a key
+            if code in legal and white + draws + black:  # else two positions share a key, or the file is damaged
                 move, rating = legal[code], round(ratings / rated) if rated else None
                 found.append(ExplorerMove(move, board.san(move), white, draws, black, rating, year))
         return sorted(found, key=lambda each: (-each.games, each.san))
@@ -242,7 +243,8 @@ class Explorer(Closing):
             If the file is damaged.
         """
         rows = self._select("SELECT games FROM moves WHERE key = ?", key_of(board_of(position)))
-        ids = [int(name) for (names,) in rows for name in names.split(",")]
+        with self._reading():
+            ids = [int(name) for (names,) in rows for name in names.split(",")]
         # By a list of ids, since SQLite limits the number of parameters; all of them are whole numbers.
         wanted = ",".join(map(str, ids))
         order = f"ORDER BY {STRENGTH} DESC, id LIMIT {MOST_GAMES}"
@@ -257,12 +259,13 @@ class Explorer(Closing):
     def _reading(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, ValueError) as error:  # ValueError: what the file has is not a number
             raise OptionError(f"cannot read {self._path}: {error}") from None
 
     def close(self) -> None:
         """Close the file."""
-        self._database.close()
+        with self._lock:
+            self._database.close()
 
 
 def key_of(board: chess.Board) -> int:
