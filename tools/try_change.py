@@ -193,16 +193,16 @@ def run_games(options: argparse.Namespace) -> int:
     with locked(run):
         arguments = match_arguments(options, versions, run)
         match = match_command.Match(arguments)  # checks the arguments
-        if not options.clock and match.rounds > len(match.book):
+        if not options.clock and match.rounds is not None and match.rounds > len(match.book):
             raise OptionError(f"{match.book.name} has only enough openings for {2 * len(match.book)} games")
         benches = begin(options, versions, run)
         result = read_json(run / "result.json")
         if result is None:
             limits = f"{match.limits}, {options.hash} MB"
             assert match.sprt is not None
+            length = "until it is decided" if match.total is None else f"{match.total} games at most"
             print(
-                f"{match.sprt.hypotheses} {match.sprt.model}, {limits}, {match.book.name}, "
-                f"{2 * match.rounds} games at most, in {run}",
+                f"{match.sprt.hypotheses} {match.sprt.model}, {limits}, {match.book.name}, {length}, in {run}",
                 flush=True,
             )
             result = play(arguments, options.change, limits, benches["new"])

@@ -22,6 +22,7 @@ from knightadder import cli
 from knightadder.extras import install_command
 from knightadder.runs import locked
 from knightadder.workshop.match import player
+from knightadder.workshop.match.command import Match
 from knightadder.workshop.match.standings import Standings
 
 pytestmark = pytest.mark.usefixtures("inline_pool")
@@ -212,6 +213,24 @@ def test_the_test_stops_when_it_is_decided(capsys, tmp_path, engine):
     again = _run(capsys, *arguments, "--log", str(log), "--max-moves", "9")
     assert again[1].splitlines()[-1] == out.splitlines()[-1]
     assert len(_log(log)) == played
+
+
+@pytest.mark.parametrize(
+    ("words", "total"),
+    [
+        (["--games", "100000"], 100_000),
+        (["--rounds", "50000"], 100_000),
+        (["--games", "100000", "--each", "tc=1"], 100_000),
+        (["--sprt"], 800),  # without a clock, each opening once
+        (["--sprt", "--each", "tc=1"], None),
+    ],
+)
+def test_the_number_of_games_is_as_given_or_left_to_the_test(two, words, total):
+    match = Match(cli.build_parser().parse_args(["match", *two, *words]))
+    assert match.total == total
+    last = 100_000 if total is None else total - 1
+    assert next(itertools.islice(match.fixtures(), last, None)).round == last // 2
+    assert total is None or next(itertools.islice(match.fixtures(), total, None), None) is None
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import contextlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from knightadder.workshop.openings import Book, BookLine
 
     Show: TypeAlias = Callable[[Record | None, str], None]  # the last game, and where games are played
-
-# Maximum number of pairs of a sequential test without a decision.
-_ENDLESS = 50_000
 
 _EXAMPLES = """\
 examples:
@@ -225,13 +222,13 @@ class Match:
             open_tablebases(arguments.tablebases)  # to fail now rather than in a game
         self.book: Book = read_book(arguments.openings, arguments.chess960)
         # Engines without a clock repeat the same game from the same opening, so play each opening once.
-        if self.rounds == _ENDLESS and not timed:
+        if self.rounds is None and not timed:
             self.rounds = len(self.book)
 
     @property
     def total(self) -> int | None:
         """Number of games to play; None if a test decides."""
-        return None if self.sprt and self.rounds == _ENDLESS else 2 * self.rounds * len(self.pairings)
+        return None if self.rounds is None else 2 * self.rounds * len(self.pairings)
 
     @property
     def limits(self) -> str:
@@ -255,7 +252,7 @@ class Match:
         """Yield the games in order: all pairings play each opening, with both colours."""
         from knightadder.workshop.match.journal import Fixture
 
-        for number in range(self.rounds):
+        for number in count() if self.rounds is None else range(self.rounds):
             for first, second in self.pairings:
                 yield Fixture(number, first, second)
                 yield Fixture(number, second, first)
@@ -297,9 +294,9 @@ class Match:
         with PgnFile(arguments.pgn, islice(self.fixtures(), 2 * len(self.pairings)), _say) as pgn_file:
             if self.verdict(standings) or (self.total is not None and len(played) >= self.total):
                 return
-            if _ENDLESS > self.rounds > len(self.book):
+            if self.rounds is not None and self.rounds > len(self.book):
                 print(f"{self.book.name} has only {len(self.book)} openings: they are played again", file=sys.stderr)
-            self.book.check(self.rounds)
+            self.book.check(len(self.book) if self.rounds is None else self.rounds)
             versions = self._try_out()
             journal.check_versions(versions)
             sources = sources_of(competitors) if arguments.cluster else None
@@ -368,7 +365,8 @@ def _read_sprt(words: Sequence[str] | None) -> Sprt | None:
     return sprt
 
 
-def _read_rounds(arguments: argparse.Namespace, sprt: Sprt | None) -> int:
+def _read_rounds(arguments: argparse.Namespace, sprt: Sprt | None) -> int | None:
+    """Return the number of pairs of each pairing; None if a test decides."""
     if arguments.games is not None:
         if arguments.games % 2:
             raise OptionError("--games must be even: openings are played with both colours")
@@ -377,7 +375,7 @@ def _read_rounds(arguments: argparse.Namespace, sprt: Sprt | None) -> int:
         return int(arguments.rounds)
     if sprt is None:
         raise OptionError("give --games, --rounds or --sprt")
-    return _ENDLESS
+    return None
 
 
 def _read_draw(words: Sequence[str] | None) -> DrawRule | None:
