@@ -139,6 +139,26 @@ def test_a_program_is_looked_for(tmp_path):
             resolve_command(command)
 
 
+def test_a_program_of_the_folder_comes_first(tmp_path, monkeypatch):
+    for place in ("here", "there"):
+        for program in (tmp_path / place / "engine", tmp_path / place / "bin" / "engine"):
+            program.parent.mkdir(parents=True, exist_ok=True)
+            program.write_text("#!/bin/sh\n")
+            program.chmod(0o755)
+    here, there = tmp_path / "here", tmp_path / "there"
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("PATH", str(here))
+    for command in ("engine", "./engine", "bin/engine"):
+        assert resolve_command(command, there) == [str(there / command)]
+        assert resolve_command(command, Path("..", "there")) == [str(here / ".." / "there" / command)]
+        assert resolve_command(command) == [str(here / command)]
+    # Only a name without a folder is looked for elsewhere.
+    (there / "engine").unlink()
+    assert resolve_command("engine", there) == [str(here / "engine")]
+    with pytest.raises(OptionError, match=r"^no such program: \./engine$"):
+        resolve_command("./engine", there)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="what cannot be run is known before")
 def test_a_file_that_is_no_program(tmp_path):
     program = tmp_path / "engine"

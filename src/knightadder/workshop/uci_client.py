@@ -59,7 +59,8 @@ def resolve_command(command: str | Sequence[str] | None, folder: Path | None = N
     command : str or sequence of str or None
         A shell-like command line, or its words; None for this program.
     folder : Path, optional
-        Base of relative paths; the working directory by default.
+        Base of relative paths; the working directory by default. A name without a folder is looked for there first,
+        then in the search path.
 
     Returns
     -------
@@ -76,11 +77,12 @@ def resolve_command(command: str | Sequence[str] | None, folder: Path | None = N
     words = split_words(command) if isinstance(command, str) else list(command)
     if not words:
         raise OptionError("the command of an engine is empty")
-    program = shutil.which(words[0]) or shutil.which(words[0], path=_EXTRA_FOLDER)
-    if program is None and folder is not None:
-        program = shutil.which(folder / words[0])
+    name = words[0]
+    program = shutil.which(folder.absolute() / name) if folder is not None else None
+    if program is None and (folder is None or not os.path.dirname(name)):
+        program = shutil.which(name) or shutil.which(name, path=_EXTRA_FOLDER)
     if program is None:
-        raise OptionError(f"no such program: {words[0]}")
+        raise OptionError(f"no such program: {name}")
     return [str(Path(program).absolute()), *words[1:]]
 
 
