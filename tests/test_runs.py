@@ -48,21 +48,23 @@ class FullFile(io.FileIO):
 @pytest.fixture
 def package(tmp_path):
     """Give a small package."""
-    for name in ("core/a.py", "core/deep/b.py", "core/values.json", "core/c.txt", "engine/d.py", "web/e.py"):
+    for name in ("core/a.py", "core/deep/b.py", "core/values.json", "core/c.txt", "engine/d.py", "data/f.nnue", "web/e.py"):
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(name)
     return tmp_path
 
 
-@pytest.mark.parametrize("name", ["core/a.py", "core/deep/b.py", "core/values.json", "engine/d.py", "core/new.py"])
+@pytest.mark.parametrize(
+    "name", ["core/a.py", "core/deep/b.py", "core/values.json", "engine/d.py", "core/new.py", "data/f.nnue"]
+)
 def test_a_changed_source_changes_the_digest(package, name):
     before = source_digest(package)
     (package / name).write_text("changed")
     assert source_digest(package) != before
 
 
-@pytest.mark.parametrize("name", ["core/c.txt", "web/e.py", "core/a.pyc"])
+@pytest.mark.parametrize("name", ["core/c.txt", "web/e.py", "core/a.pyc", "data/f.tsv"])
 def test_what_does_not_decide_how_it_plays_is_no_part_of_the_digest(package, name):
     before = source_digest(package)
     (package / name).write_text("changed")
@@ -78,6 +80,7 @@ def test_a_renamed_source_changes_the_digest(package):
 
 def test_the_sources_of_the_engine_are_found():
     assert source_digest() == source_digest(runs.PACKAGE) != source_digest(folders=["core"])
+    assert source_digest() != source_digest(folders=["core", "engine"])  # without the network
 
 
 def test_other_headers_are_refused(tmp_path):

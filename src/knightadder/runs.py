@@ -32,9 +32,11 @@ _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}  # errors of some net
 
 
 def source_digest(
-    package: Path = PACKAGE, folders: Sequence[str] = ("core", "engine"), suffixes: Sequence[str] = (".py", ".json")
+    package: Path = PACKAGE,
+    folders: Sequence[str] = ("core", "engine", "data"),
+    suffixes: Sequence[str] = (".py", ".json", ".nnue"),
 ) -> str:
-    """Return a digest of the sources that decide how the engine plays.
+    """Return a digest of the sources and the network that decide how the engine plays.
 
     Unlike the key of the compiled code, it is the same on all machines.
 
@@ -43,9 +45,9 @@ def source_digest(
     package : Path
         The folder of the package; this one by default.
     folders : sequence of str
-        The packages in it to digest.
+        The folders in it to digest.
     suffixes : sequence of str
-        Suffixes of the files to digest: sources, and values that they read.
+        Suffixes of the files to digest: sources, values that they read, and networks.
 
     Returns
     -------

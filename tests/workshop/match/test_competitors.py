@@ -179,6 +179,30 @@ def test_a_changed_program_or_script_is_another_engine(tmp_path):
         assert _sources(*words) != before
 
 
+@pytest.mark.parametrize("option", ["EvalFile", "evalfile", "EvalFileSmall"])
+def test_a_changed_network_is_another_engine(tmp_path, option):
+    network = tmp_path / "a.nnue"
+    for words in ([f"option.{option}={network}"], [f"option.{option}=a.nnue", f"dir={tmp_path}"]):
+        for command in ([], [f"cmd='{PYTHON}' -V"]):
+            network.write_bytes(b"one")
+            before = _sources(*words, *command)
+            network.write_bytes(b"two")
+            assert _sources(*words, *command) != before
+
+
+def test_the_network_of_all_engines_counts(tmp_path):
+    network, sources = tmp_path / "a.nnue", []
+    for content in (b"one", b"two"):
+        network.write_bytes(content)
+        sources.append(read_competitors([[], ["name=B"]], ["nodes=5", f"option.EvalFile={network}"])[0].sources())
+    assert sources[0] != sources[1]
+
+
+def test_a_network_that_is_no_file_is_the_engines_own():
+    for value in ("", "<built-in>", "missing.nnue"):
+        assert _sources(f"option.EvalFile={value}") == _sources()
+
+
 def test_a_log_that_an_engine_writes_is_no_part_of_it(tmp_path):
     log = tmp_path / "engine.log"
     log.write_text("one")
@@ -198,4 +222,9 @@ def test_the_sources_of_this_program_count(copy, monkeypatch):
         before = _sources(*words)
         assert before != ours
         copy.write_text("a = 2")
-        assert _sources(*words) != before
+        changed = _sources(*words)
+        assert changed != before
+        network = copy.parents[1] / "data" / "default.nnue"
+        network.parent.mkdir(exist_ok=True)
+        network.write_bytes(words[0].encode())
+        assert _sources(*words) != changed

@@ -140,7 +140,10 @@ class Competitor:
         }
 
     def sources(self) -> str:
-        """Return a digest of the programs in the command; for Knightadder, of the sources that decide how it plays.
+        """Return a digest of what decides how the engine plays, as far as it is known.
+
+        It covers the programs in the command, the networks in options such as ``EvalFile``, and for Knightadder the
+        sources with the built-in network.
 
         Returns
         -------
@@ -154,10 +157,13 @@ class Competitor:
         """
         folder = self.folder or Path()
         files = {str(place): folder / word for place, word in enumerate(self.command) if _is_program(folder / word)}
+        for name, value in {**self.common_options, **self.options}.items():
+            if name.lower().startswith("evalfile") and (folder / value).is_file():
+                files[name] = folder / value
         return f"{digest_of(files)} {self.package_digest()}".rstrip()
 
     def package_digest(self) -> str:
-        """Return a digest of the sources that decide how a Knightadder plays; empty for other engines.
+        """Return a digest of the sources and the network of a Knightadder; empty for other engines.
 
         Raises
         ------
