@@ -1,7 +1,8 @@
 """A UCI engine that says what a JSON file tells it to: for each position (FEN), the lines that answer ``go``.
 
 The line ``die`` ends it, ``hang`` keeps it silent for ever, ``wait`` until it is told to stop, ``meet 2`` until
-there are two such engines. Its process id and what it is sent are written to a file with the same name and ``.log``.
+there are two such engines; ``talk 3`` lets it give lines without a move for three seconds. Its process id and what it
+is sent are written to a file with the same name and ``.log``.
 """
 
 import json
@@ -37,6 +38,12 @@ with open(sys.argv[1] + ".log", "a", encoding="utf-8") as log:
                     with open(sys.argv[1] + ".log", encoding="utf-8") as others:
                         if others.read().count("process ") >= int(answer.split()[1]):
                             break
+                if answer.startswith("talk"):
+                    end = time.monotonic() + float(answer.split()[1])
+                    while time.monotonic() < end:
+                        print("info depth 1 currmove a1a2", flush=True)
+                        time.sleep(0.01)
+                    continue
                 if answer == "wait":
                     print(sys.stdin.readline().rstrip(), file=log, flush=True)
                     continue

@@ -403,6 +403,17 @@ def test_an_engine_that_hangs_is_given_up(three, solve, monkeypatch):
         solver(0)
 
 
+def test_an_engine_without_a_limit_of_time_is_given_up_when_it_is_silent(three, solve, monkeypatch):
+    monkeypatch.setattr(module, "_LAST_WORD", 0.01)
+    three.answers[f"{ONE} 0 1"] = [_info(1, "g2g4"), "hang"]
+    three.answers[f"{TWO} 0 1"] = ["talk 3", _info(1, "b2b4"), "bestmove b2b4"]
+    solver = solve(chess.engine.Limit(nodes=9))
+    monkeypatch.setattr(module, "SILENCE", 2)
+    assert json.loads(solver(1))["played"] == "b2b4"
+    with pytest.raises(EngineError, match=r"^the engine failed on Pawn\.001, .*: no answer$"):
+        solver(0)
+
+
 @pytest.mark.parametrize(
     "damage",
     [

@@ -18,6 +18,9 @@ from knightadder.workshop.uci_client import resolve_command
 
 # Seconds over its time limit after which an engine counts as hung; its first start may take long to compile.
 PATIENCE = 120.0
+# Seconds without any ``info`` after which an engine counts as hung if its time is not limited. Deep in a search, some
+# engines say nothing for minutes.
+SILENCE = 900.0
 _LAST_WORD = 2.0  # seconds for an engine to stop or quit before it is killed
 _SCORE = re.compile(r"(#)?([+-]?\d{1,9})")  # python-chess's text
 
@@ -173,10 +176,13 @@ class Solver:
         end, score, mate = Moment(), "-", None
         news = chess.engine.INFO_BASIC | chess.engine.INFO_SCORE | chess.engine.INFO_PV
         try:
-            async with asyncio.timeout(None if self._limit.time is None else self._limit.time + PATIENCE):
+            allowed = self._limit.time
+            async with asyncio.timeout(SILENCE if allowed is None else allowed + PATIENCE) as wait:
                 analysis = self._analysis = await engine.analysis(board, self._limit, game=object(), info=news)
                 try:
                     async for info in analysis:
+                        if allowed is None:
+                            wait.reschedule(asyncio.get_running_loop().time() + SILENCE)
                         line = info.get("pv")
                         if not line or info.get("multipv", 1) > 1:
                             continue
