@@ -119,6 +119,11 @@ def test_nothing_is_played_when_there_is_enough(data, tmp_path, no_games):
     assert data("games", "--positions", 3, *QUICK) == (0, "games: 1 chunks, 3 positions\n", "")
 
 
+def test_the_merged_file_may_be_in_the_folder_that_the_games_will_have(data, tmp_path):
+    assert data("games", "--positions", 1, *QUICK, "--merge", "games/data.bin")[0] == 0
+    assert (tmp_path / "games" / "data.bin").stat().st_size
+
+
 def test_positions_before_a_ply_are_left_out(data, tmp_path):
     parts = Parts(tmp_path / "games")
     with parts.open(SAME):
@@ -234,6 +239,10 @@ def test_too_large_a_hash_table(data):
         (["games", "--merge", "data.bin"], "there are no games in games"),
         (["nowhere/games", "--positions", 1], "cannot use nowhere/games: No such file or directory"),
         (["games", "--merge", "."], "cannot write .: it is a folder"),
+        (
+            ["games", "--positions", 1, "--merge", "nowhere/data.bin"],
+            "cannot write nowhere/data.bin: there is no folder nowhere",
+        ),
         (["games", "--positions", 1, "--network", "nowhere.nnue"], "cannot read nowhere.nnue: "),
         (["games", "--positions", 1, "--openings", "file=nowhere.epd"], "cannot read nowhere.epd: "),
         (["games", "--positions", 1, "--openings", "games=1"], "--openings games=1: there is no key games; "),

@@ -15,6 +15,7 @@ from knightadder.arguments import not_negative, positive, share
 from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.executor import add_cluster, open_pool
 from knightadder.progress import progress
+from knightadder.runs import check_new
 from knightadder.workshop.book_argument import add_openings, read_book
 
 if TYPE_CHECKING:
@@ -102,8 +103,9 @@ def run(arguments: argparse.Namespace) -> int:
     file: Path | None = arguments.merge
     if not (arguments.positions or arguments.from_pgn or file):
         raise OptionError("nothing to do: give --positions, --from-pgn or --merge")
-    if file and (file.is_dir() or not file.name):
-        raise OptionError(f"cannot write {file}: it is a folder")
+    # The folder of the games may not exist yet.
+    if file and (file.is_dir() or file.parent.resolve() != arguments.folder.resolve()):
+        check_new(file, force=True)
 
     from knightadder.workshop.datagen.parts import Parts
 
