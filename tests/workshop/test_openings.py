@@ -64,6 +64,21 @@ def test_pgn_gives_the_main_line(tmp_path, ends):
     assert second.board().fen() == "8/3k4/8/8/4P3/8/8/4K3 w - - 1 2"
 
 
+@pytest.mark.parametrize(
+    "tags",
+    [
+        "",
+        '[Variant "Chess960"]\n[SetUp "1"]\n[FEN "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"]\n',
+    ],
+)
+@pytest.mark.parametrize(("chess960", "castling"), [(True, "e1h1"), (False, "e1g1")])
+def test_castling_is_written_as_the_match_has_it(tags, chess960, castling):
+    entry = f'[Event "one"]\n{tags}\n1. Nf3 Nf6 2. g3 g6 3. Bg2 Bg7 4. O-O *\n'
+    opening = Book([entry], "pgn", "book", chess960=chess960).opening(0)
+    assert opening.moves == ("g1f3", "g8f6", "g2g3", "g7g6", "f1g2", "f8g7", castling)
+    assert opening.board(chess960).fen().startswith("rnbqk2r/ppppppbp/5np1/8/8/5NP1/PPPPPPBP/RNBQ1RK1 b kq -")
+
+
 def test_plies_cut_the_lines(tmp_path):
     file = tmp_path / "book.txt"
     file.write_text(PGN)

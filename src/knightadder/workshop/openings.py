@@ -8,6 +8,7 @@ import random
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import chess
@@ -140,10 +141,13 @@ class Book:
             game = chess.pgn.read_game(io.StringIO(entry))
             if game is None or game.errors:
                 raise ValueError(str(game.errors[0]) if game else "not a game")
-            board = game.board()
-            moves = list(game.mainline_moves())[: self._plies]
-            name = game.headers.get("Opening", "")
-            return BookLine(board.fen(), tuple(move.uci() for move in moves), name)
+            # The notation of castling is that of the match, which is not always that of the game.
+            fen, moves = game.board().fen(), []
+            board = chess.Board(fen, chess960=self._chess960)
+            for move in islice(game.mainline_moves(), self._plies):
+                moves.append(board.uci(move))
+                board.push(move)
+            return BookLine(fen, tuple(moves), game.headers.get("Opening", ""))
         name, _, text = entry.partition("\t")
         board = chess.Board()
         for word in text.split()[: self._plies]:
