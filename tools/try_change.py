@@ -193,8 +193,6 @@ def run_games(options: argparse.Namespace) -> int:
     with locked(run):
         arguments = match_arguments(options, versions, run)
         match = match_command.Match(arguments)  # checks the arguments
-        if not options.clock and match.rounds is not None and match.rounds > len(match.book):
-            raise OptionError(f"{match.book.name} has only enough openings for {2 * len(match.book)} games")
         benches = begin(options, versions, run)
         result = read_json(run / "result.json")
         if result is None:

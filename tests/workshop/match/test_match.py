@@ -219,6 +219,8 @@ def test_the_test_stops_when_it_is_decided(capsys, tmp_path, engine):
     ("words", "total"),
     [
         (["--games", "100000"], 100_000),
+        (["--games", "800", "--sprt"], 800),
+        (["--games", "100000", "--sprt", "--each", "tc=1"], 100_000),
         (["--rounds", "50000"], 100_000),
         (["--games", "100000", "--each", "tc=1"], 100_000),
         (["--sprt"], 800),  # without a clock, each opening once
@@ -474,6 +476,7 @@ def test_on_a_terminal_a_table_is_kept_up_to_date(capsys, two, monkeypatch):
         (["--sprt", "alpha=0"], "alpha and beta"),
         (["--sprt", "beta=0.7"], "alpha and beta"),
         (["--sprt", "model=x"], "model=x: expected normalized or logistic"),
+        (["--games", "802", "--sprt"], "built-in has only enough openings for 800 games without a clock"),
         (["--games", "2", "--draw", "movecount=0"], "movecount=0: expected 1 or more"),
         (["--games", "2", "--resign", "twosided=maybe"], "twosided=maybe: expected true or false"),
         (["--games", "2", "--openings", "file=missing.epd"], "cannot read missing.epd"),

@@ -221,9 +221,14 @@ class Match:
         if arguments.tablebases:
             open_tablebases(arguments.tablebases)  # to fail now rather than in a game
         self.book: Book = read_book(arguments.openings, arguments.chess960)
-        # Engines without a clock repeat the same game from the same opening, so play each opening once.
-        if self.rounds is None and not timed:
-            self.rounds = len(self.book)
+        # Engines without a clock repeat the same game from the same opening, which says nothing new to a test.
+        if self.sprt and not timed:
+            if self.rounds is None:
+                self.rounds = len(self.book)
+            elif self.rounds > len(self.book):
+                raise OptionError(
+                    f"{self.book.name} has only enough openings for {2 * len(self.book)} games without a clock"
+                )
 
     @property
     def total(self) -> int | None:
