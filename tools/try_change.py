@@ -19,6 +19,7 @@ import argparse
 import io
 import json
 import math
+import os
 import re
 import statistics
 import subprocess
@@ -81,6 +82,7 @@ class Version:
         done = subprocess.run(
             [sys.executable, "-m", "knightadder", "bench", *([str(depth)] if depth else [])],
             cwd=self.source,
+            env={**os.environ, "PYTHONSAFEPATH": ""},  # otherwise Python may not look for the package there
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             text=True,

@@ -217,6 +217,7 @@ def test_the_sources_of_this_program_count(copy, monkeypatch):
     ours = _sources()
     assert ours.endswith(f" {source_digest()}")
     monkeypatch.delenv("PYTHONPATH", raising=False)
+    monkeypatch.setenv("PYTHONSAFEPATH", "1")  # a folder counts nevertheless
     for words in ([f"dir={folder}"], [f"env.PYTHONPATH=/nowhere:{folder}"]):
         copy.write_text("a = 1")
         before = _sources(*words)
@@ -228,3 +229,25 @@ def test_the_sources_of_this_program_count(copy, monkeypatch):
         network.parent.mkdir(exist_ok=True)
         network.write_bytes(words[0].encode())
         assert _sources(*words) != changed
+
+
+@pytest.mark.parametrize("words", [[], [f"cmd='{PYTHON}' -m knightadder"]])
+def test_the_program_of_a_folder_runs_though_the_search_path_of_python_is_safe(
+    tmp_path, fake_command, monkeypatch, words
+):
+    _, fake = fake_command()
+    (tmp_path / "knightadder" / "core").mkdir(parents=True)
+    (tmp_path / "knightadder" / "__init__.py").touch()
+    (tmp_path / "knightadder" / "__main__.py").write_text(Path(fake).read_text())
+    monkeypatch.setenv("PYTHONSAFEPATH", "1")
+    competitor = read_competitors([["name=A", f"dir={tmp_path}", *words], ["name=B"]], ["nodes=5"])[0]
+    with competitor.start() as client:
+        assert client.name == "Fake 1.0"
+
+
+@pytest.mark.parametrize(("safe", "found"), [("", True), ("1", False)])
+def test_the_working_directory_counts_if_python_looks_there(copy, monkeypatch, safe, found):
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    monkeypatch.chdir(copy.parents[2])
+    monkeypatch.setenv("PYTHONSAFEPATH", safe)
+    assert (_sources() == _sources("env.PYTHONSAFEPATH=1")) is not found

@@ -98,7 +98,7 @@ class Competitor:
             If it does not start.
         """
         try:
-            client = UciClient(self._command_here(), self.folder, self.environment, processors)
+            client = UciClient(self._command_here(), self.folder, self._variables(), processors)
             try:
                 if trace_folder is not None:
                     client.trace = Trace(trace_folder, self.name, client.process.pid)
@@ -120,6 +120,16 @@ class Competitor:
         if self.own:
             return [*resolve_command(None), *words[2:]]  # after "-m knightadder"
         return self.command if Path(program).exists() else (Path(program).name, *words)
+
+    def _is_knightadder(self) -> bool:
+        return self.command[1:3] == ("-m", PACKAGE.name)
+
+    def _variables(self) -> dict[str, str]:
+        """Return the environment variables to set."""
+        if self.folder is None or not self._is_knightadder():
+            return self.environment
+        # With PYTHONSAFEPATH, Python would not look for the package in the folder.
+        return {"PYTHONSAFEPATH": "", **self.environment}
 
     @property
     def weakened(self) -> bool:
@@ -170,12 +180,14 @@ class Competitor:
         OptionError
             If a file cannot be read.
         """
-        return source_digest(self._package()) if self.command[1:3] == ("-m", PACKAGE.name) else ""
+        return source_digest(self._package()) if self._is_knightadder() else ""
 
     def _package(self) -> Path:
         """Return the folder of the package that ``python -m knightadder`` runs."""
-        path = {**os.environ, **self.environment}.get("PYTHONPATH", "").split(os.pathsep)
-        folders = [Path(), *(Path(entry) for entry in path if entry)]  # Python first looks in the working directory
+        variables = {**os.environ, **self._variables()}
+        folders = [Path(entry) for entry in variables.get("PYTHONPATH", "").split(os.pathsep) if entry]
+        if not variables.get("PYTHONSAFEPATH"):
+            folders.insert(0, Path())  # Python first looks in the working directory
         packages = ((self.folder or Path()) / folder / PACKAGE.name for folder in folders)
         return next((package for package in packages if (package / "core").is_dir()), PACKAGE)
 
