@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import struct
 
@@ -107,6 +108,19 @@ def test_positions_of_a_game_do_not_stay_together(parts, tmp_path, share):
     merge(parts, tmp_path / "data.bin", EVERYTHING, 1, share)
     plies = np.fromfile(tmp_path / "data.bin", PACKED)["fullmove"].astype(int)
     assert abs(np.corrcoef(plies[:-1], plies[1:])[0, 1]) < 0.15
+
+
+def test_the_file_is_on_the_disk_before_it_has_its_name(parts, tmp_path, monkeypatch):
+    file, synced = tmp_path / "data.bin", []
+
+    def fsync(number):
+        assert not file.exists()
+        status = os.fstat(number)
+        synced.append((status.st_ino, status.st_size))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    merge(parts, file, Filter(), 1)
+    assert synced == [(file.stat().st_ino, file.stat().st_size)]
 
 
 def test_only_the_file_is_left(parts, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -107,6 +108,8 @@ def write_shuffled(blocks: Iterable[NDArray[np.void]], file: Path, most: int, se
                     counts.wins += wins
                     counts.draws += draws
                     counts.losses += losses
+                merged.flush()
+                os.fsync(merged.fileno())
             (Path(folder) / "merged").replace(file)
     except OSError as error:
         raise OptionError(f"cannot write {file}: {error.strerror}") from None
