@@ -14,7 +14,7 @@ from knightadder.core.board.packed import PACKED, POSITION_BYTES
 from knightadder.core.entries.packing import pack_fen
 from knightadder.core.tables import new_tables
 from knightadder.engine.errors import OptionError
-from knightadder.workshop.datagen.merge import Counts, first_of_each, merge
+from knightadder.workshop.datagen.merge import Counts, last_of_each, merge
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.datagen.reader import EVERYTHING, Filter, Reader
 
@@ -63,25 +63,23 @@ def _split(records):
 
 @pytest.mark.parametrize("share", [10_000, 100])
 @pytest.mark.parametrize("wanted", [EVERYTHING, Filter(), Filter(first_ply=8)])
-def test_the_first_of_equal_positions_is_kept(parts, tmp_path, share, wanted):
+def test_the_last_of_equal_positions_is_kept(parts, tmp_path, share, wanted):
     reader, file = Reader(), tmp_path / "data.bin"
     counts = merge(parts, file, wanted, 1, share)
     records = np.concatenate([reader.read(words, wanted) for words in parts.read()])
-    first = {}
-    for record in _split(records):
-        first.setdefault(record[:POSITION_BYTES], record)
+    last = {record[:POSITION_BYTES]: record for record in _split(records)}
     merged = np.fromfile(file, PACKED)
-    assert sorted(_split(merged)) == sorted(first.values())
+    assert sorted(_split(merged)) == sorted(last.values())
     results = [merged["result"].tolist().count(result) for result in (2, 1, 0)]
-    assert counts == Counts(parts.moves, len(records), len(first), *results)
-    assert len(first) < len(records) or wanted.first_ply
+    assert counts == Counts(parts.moves, len(records), len(last), *results)
+    assert len(last) < len(records) or wanted.first_ply
 
 
 @pytest.mark.parametrize("byte", range(32))
 def test_what_makes_positions_equal(byte):
     records = np.repeat(_random_records(2, 1), 2)
     records.view(np.uint8)[byte] ^= 1
-    assert len(first_of_each(records)) == (2 if byte < POSITION_BYTES else 1)
+    assert len(last_of_each(records)) == (2 if byte < POSITION_BYTES else 1)
 
 
 def test_many_positions_that_differ_little():
@@ -90,7 +88,7 @@ def test_many_positions_that_differ_little():
     records["occupied"] = numbers & 255
     records["pieces"][:, 15] = numbers >> 8 & 15
     records["stm_ep"] = numbers >> 12
-    assert len(first_of_each(records)) == 1 << 16
+    assert len(last_of_each(records)) == 1 << 16
 
 
 @pytest.mark.parametrize("share", [10_000, 100])
