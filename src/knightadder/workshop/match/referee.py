@@ -228,7 +228,8 @@ class _Table:
         if opening.moves:
             self._position += " moves " + " ".join(opening.moves)
         self._has_moves = bool(opening.moves)
-        self._scores: list[int | None] = []  # of each ply, from the mover's view
+        # By colour, of each of its moves, from its own view.
+        self._scores: dict[chess.Color, list[int | None]] = {chess.WHITE: [], chess.BLACK: []}
         self._last: InfoLine | None = None
         self._quiet = 0  # plies in a row with scores near zero
 
@@ -290,7 +291,7 @@ class _Table:
         self._game.moves.append(PlayedMove(played, seconds, info))
         self._position += f" {played}" if self._has_moves else f" moves {played}"
         self._has_moves = True
-        self._scores.append(None if info is None else info.value())
+        self._scores[turn].append(None if info is None else info.value())
         self._last = info
         if left is not None and left < -player.allowance.margin:
             raise _FaultError("time", f"the flag fell {-left:.3f} s before the move")
@@ -323,7 +324,8 @@ class _Table:
 
     def _adjudicate(self) -> tuple[float, str] | None:
         """Return White's points and the reason if tablebases or scores decide the game; None while it goes on."""
-        board, score = self._board, self._scores[-1]
+        board = self._board
+        score = self._scores[not board.turn][-1]
         draw, resign = self._rules.draw, self._rules.resign
         # The tables' values are valid only if the halfmove clock is zero.
         if self._rules.tablebases and board.halfmove_clock == 0:
@@ -350,14 +352,13 @@ class _Table:
     def _beaten(self, rule: ResignRule) -> chess.Color | None:
         """Return the colour that has lost by the scores; None if there is none."""
         count = rule.move_count
-        mover = not self._board.turn
         # A move without a score counts as zero.
-        scores = [0 if score is None else score for score in self._scores[-2 * count :]]
-        own, others = scores[::-2], scores[-2::-2]
-        for colour, mine, theirs in ((mover, own, others), (not mover, others, own)):
-            agreed = not rule.two_sided or stayed_within(theirs, count, rule.score, math.inf)
-            if agreed and stayed_within(mine, count, -math.inf, -rule.score):
-                return colour
+        scores = {colour: [score or 0 for score in given[-count:]] for colour, given in self._scores.items()}
+        mover = not self._board.turn
+        for loser in (mover, not mover):
+            agreed = not rule.two_sided or stayed_within(scores[not loser], count, rule.score, math.inf)
+            if agreed and stayed_within(scores[loser], count, -math.inf, -rule.score):
+                return loser
         return None
 
 
