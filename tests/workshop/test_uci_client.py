@@ -1,5 +1,6 @@
 """The connection to an engine: answers, ends, silence."""
 
+import itertools
 import os
 import signal
 import sys
@@ -14,6 +15,7 @@ from knightadder.workshop.uci_client import (
     EngineEndedError,
     EngineSilentError,
     UciClient,
+    _Watchman,
     resolve_command,
 )
 
@@ -72,6 +74,25 @@ def test_a_silent_engine_is_killed():
 def test_an_engine_that_talks_but_does_not_answer_is_killed():
     with UciClient(_python("while True: print('info string x' * 20)")) as client, pytest.raises(EngineSilentError):
         client.read_until("bestmove", 0.2)
+
+
+def test_a_deadline_that_ends_while_it_is_checked():
+    class Client:
+        overdue = False
+        readings = itertools.cycle([0.0, None])
+        killed = threading.Event()
+
+        @property
+        def deadline(self):
+            return next(self.readings)
+
+        def kill(self):
+            self.killed.set()
+
+    client, watchman = Client(), _Watchman()
+    watchman.watch(client)
+    assert client.killed.wait(WAIT)
+    watchman.forget(client)
 
 
 def test_killing_wakes_up_who_waits():

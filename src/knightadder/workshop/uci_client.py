@@ -362,7 +362,8 @@ class _Watchman:
                     return
                 now = time.monotonic()
                 for client in self._clients:
-                    if client.deadline is not None and now > client.deadline and not client.overdue:
+                    deadline = client.deadline  # read once: the thread that waits resets it at any moment
+                    if deadline is not None and now > deadline and not client.overdue:
                         client.overdue = True
                         client.kill()
 
