@@ -35,7 +35,7 @@ WIN, DRAW, LOSS = 1, 0, -1
 # neither is.
 RESIGN_SCORE, RESIGN_PLIES = 1000, 5
 DRAW_SCORE, DRAW_PLIES = 8, 12
-DRAW_FROM = 80  # plies of the game, including its opening
+DRAW_FROM = 80  # plies of the game, with the moves of its opening; those before the position of an EPD do not count
 
 _STOP_SECONDS = 0.2  # how late a search with a clock may notice that its game is aborted
 
@@ -232,7 +232,7 @@ def adjudicate(scores: Sequence[int], plies: int) -> int | None:
     scores : sequence of int
         The score of each move, in centipawns from White's view.
     plies : int
-        Length of the game, including its opening.
+        Number of moves played, with those of the opening.
 
     Returns
     -------
