@@ -48,7 +48,15 @@ class FullFile(io.FileIO):
 @pytest.fixture
 def package(tmp_path):
     """Give a small package."""
-    for name in ("core/a.py", "core/deep/b.py", "core/values.json", "core/c.txt", "engine/d.py", "data/f.nnue", "web/e.py"):
+    for name in (
+        "core/a.py",
+        "core/deep/b.py",
+        "core/values.json",
+        "core/c.txt",
+        "engine/d.py",
+        "data/f.nnue",
+        "web/e.py",
+    ):
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(name)
@@ -333,6 +341,7 @@ def test_a_run_of_the_same_kind_that_did_nothing_is_taken_over(tmp_path, rest):
     file.write_bytes(file.read_bytes() + rest)
     with Journal(file, RUN, REMEDY) as journal:
         journal.add(1, {"x": 1})
+        assert journal[1] == {"number": 1, "x": 1}  # and not what was there before
     assert _steps(file) == [(1, 1)]
     with pytest.raises(OptionError, match="belongs to another run"):
         Journal(file, other, REMEDY)

@@ -347,11 +347,19 @@ class Journal(Closing):
             self._held = stack.pop_all()
 
     def _read(self, file: Path, header: bytes) -> None:
-        """Find the lines; cut off an incomplete last line."""
+        """Find the lines; cut off an incomplete last line, and write the header if it is missing."""
         end = self._read_header(file, header)
+        if end is None:
+            self._cut(0)
+            append_whole(self._stream, header)
+        else:
+            self._cut(self._read_steps(end))
+
+    def _read_steps(self, end: int) -> int:
+        """Find the lines after the header, which ends at `end`; return the end of the last complete line."""
         self._reader.seek(end)
         for number, line in enumerate(self._reader, 2):
-            if end == 0 or not line.endswith(b"\n"):
+            if not line.endswith(b"\n"):
                 break
             value = _parsed(line)
             step = value.get("number") if isinstance(value, dict) else None
@@ -359,21 +367,23 @@ class Journal(Closing):
                 raise self._damaged(number)
             self._places.setdefault(step, (number, end))
             end += len(line)
-        if self._stream.seek(0, os.SEEK_END) > end:
-            self._stream.truncate(end)
-        if end == 0:
-            append_whole(self._stream, header)
+        return end
 
-    def _read_header(self, file: Path, header: bytes) -> int:
-        """Return the length of the header in the file; 0 if the header has to be written."""
+    def _cut(self, size: int) -> None:
+        """Cut the file to a size, unless it is no longer; a device cannot be cut."""
+        if self._stream.seek(0, os.SEEK_END) > size:
+            self._stream.truncate(size)
+
+    def _read_header(self, file: Path, header: bytes) -> int | None:
+        """Return the length of the header in the file; None if the header has to be written."""
         line = self._reader.readline()
         if header.startswith(line) and line != header:  # empty, or an incomplete header
-            return 0
+            return None
         found, wanted = _parsed(line), json.loads(header)
         if not line.endswith(b"\n"):
             found = None
         if isinstance(found, dict) and found.keys() == wanted.keys() and not self._reader.readline().endswith(b"\n"):
-            return len(line) if found == wanted else 0
+            return len(line) if found == wanted else None
         check_same_run(file, found, wanted, self._remedy)
         return len(line)
 
