@@ -26,6 +26,7 @@ from knightadder.engine.info import (
     Result,
     Score,
 )
+from knightadder.engine.limits import Limits
 from knightadder.protocols import uci, xboard
 
 
@@ -398,6 +399,8 @@ def test_a_finished_game_has_no_best_move(capsys, engine, monkeypatch, fen, verd
     monkeypatch.setattr(FakeEngine, "reports", ())
     monkeypatch.setattr(FakeEngine, "result", Result(None, None, None))
     assert _run(capsys, "analyse", fen, "--depth", "1") == (0, verdict + "\n", "")
+    assert _run(capsys, "analyse", fen) == (0, verdict + "\n", "")
+    assert engine[-1].limits == Limits(depth=1)  # else it would wait for Ctrl-C
 
 
 def test_the_table_on_a_terminal_shows_the_newest_of_each_line(capsys, engine, monkeypatch):

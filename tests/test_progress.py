@@ -62,6 +62,14 @@ def test_steps_stand_in_one_line_on_a_terminal(monkeypatch):
     assert sys.stderr.getvalue() == "\r\x1b[Kfirst\r\x1b[Ksecond\r\x1b[K"
 
 
+def test_an_error_has_a_line_of_its_own(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with pytest.raises(ZeroDivisionError), steps() as show:
+        show("first")
+        raise ZeroDivisionError
+    assert sys.stderr.getvalue() == "\r\x1b[Kfirst\r\x1b[K"
+
+
 def test_off_a_terminal_each_step_has_its_line(capsys):
     with steps() as show:
         show("first")

@@ -261,17 +261,19 @@ def _analyse(arguments: "argparse.Namespace") -> int:
     from knightadder.engine.limits import Limits
 
     options = _options(chess960=arguments.chess960, multipv=arguments.multipv)
-    limits = Limits(
-        depth=arguments.depth,
-        movetime=None if arguments.time is None else max(1, round(arguments.time * 1000)),
-        infinite=arguments.depth is None and arguments.time is None,
-    )
     with contextlib.closing(_load(options)) as engine:
         if arguments.syzygy is not None:
             for line in engine.set_option("SyzygyPath", arguments.syzygy):
                 print(f"knightadder: {line}", file=sys.stderr)
         _set_position(engine, arguments.fen)
         board = chess.Board(engine.fen(), chess960=arguments.chess960)
+        endless = arguments.depth is None and arguments.time is None
+        ended = not any(board.legal_moves)  # there is nothing to search without end
+        limits = Limits(
+            depth=1 if ended else arguments.depth,
+            movetime=None if arguments.time is None else max(1, round(arguments.time * 1000)),
+            infinite=endless and not ended,
+        )
         watch = _watch_live if sys.stdout.isatty() else _watch_plain
         result = watch(engine, limits, board)
     print(_verdict(board, result))

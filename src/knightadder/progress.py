@@ -117,6 +117,8 @@ def steps() -> Iterator[Callable[[str], None]]:
         shown = True
         print(f"{begin}{text}", end=end, file=sys.stderr, flush=True)
 
-    yield show
-    if in_place and shown:
-        print(begin, end="", file=sys.stderr, flush=True)
+    try:
+        yield show
+    finally:
+        if in_place and shown:
+            print(begin, end="", file=sys.stderr, flush=True)

@@ -85,6 +85,15 @@ def test_the_engine_plays_from_its_book(searcher: Searcher, file: Path) -> None:
     assert searcher.search(Limits(movetime=10_000), CASTLING).result.best_move == "e1g1"
 
 
+def test_after_a_ponder_hit_the_book_is_asked(searcher: Searcher, file: Path) -> None:
+    use(searcher, write(file.with_name("rare.bin"), {chess.STARTING_FEN: {"h2h4": 1}}))
+    listener = searcher.start(Limits(wtime=60_000, ponder=True))
+    listener.wait_for_lines(1)
+    assert not listener.results
+    searcher.engine.ponderhit()
+    assert listener.result.best_move == "h2h4"
+
+
 def test_the_engine_tells_the_moves_of_its_book(searcher: Searcher, file: Path) -> None:
     assert searcher.engine.book_moves() == {}
     searcher.engine.set_option("BookFile", str(file))

@@ -236,6 +236,13 @@ def test_a_piece_is_not_given_away_nor_left_hanging() -> None:
     assert search(set_up(board), ONE_PLY)[0].best_move != "d1d5"
 
 
+def test_a_reply_that_ends_the_game_is_no_move_to_ponder_on() -> None:
+    board = chess.Board("7k/8/6K1/8/8/8/8/R7 b - - 0 1")
+    result, lines = search(set_up(board), Limits(depth=3, movetime=HOUR))
+    assert lines[-1].pv == ("h8g8", "a1a8")
+    assert (result.best_move, result.ponder) == ("h8g8", None)
+
+
 def test_searchmoves_are_respected_where_they_are_legal() -> None:
     standby = Standby()
     assert search(standby, Limits(depth=2, movetime=HOUR, searchmoves=("a2a3", "e2e5")))[0].best_move == "a2a3"
@@ -403,6 +410,9 @@ def test_a_search_that_was_stopped_is_not_handed_over() -> None:
         ("kk6/8/8/8/8/8/8/K7 w - - 0 1", []),
         ("k7/8/8/8/8/8/8/KR6 b KQ - 0 1", []),
         ("k7/1Q6/8/8/8/8/8/K7 w - - 0 1", []),
+        ("k7/8/8/8/8/8/8/KR6 w", []),
+        ("k7/8/8/8/8/8/8/KR6 w - - 0 10000", []),
+        ("k7/8/8/8/8/8/8/KR6 w - - +1 1", []),
         (None, ["e2e5"]),
         (None, ["0000"]),
         (None, ["e2e4", "e2e4"]),

@@ -44,6 +44,8 @@ class FakeEngine:
         self.limits: Limits | None = None
         self.let_go = threading.Event()
         self.let_go.set()
+        self.answers = threading.Event()  # whether it gives the result of a search that has ended
+        self.answers.set()
         self.stopped = threading.Event()
         self.thread: threading.Thread | None = None
         self.closed = False
@@ -83,6 +85,7 @@ class FakeEngine:
                 self.stopped.wait(TIMEOUT)
             else:
                 self.let_go.wait(TIMEOUT)
+            self.answers.wait(TIMEOUT)
             on_done(Result("e2e4", "e7e5", LINE))
 
         self.thread = threading.Thread(target=search)
@@ -215,6 +218,23 @@ def test_after_stop_the_next_position_and_search_need_not_wait_for_bestmove(talk
     lines = talk.read_until("bestmove") + talk.read_until("bestmove")
     assert not [line for line in lines if line.startswith("info string")]
     assert talk.engine.calls == ["go", "stop", "set_position startpos e2e4", "go"]
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "call"),
+    [("go infinite", "stop", "stop"), ("go ponder wtime 300 btime 300", "ponderhit", "ponderhit")],
+)
+def test_what_follows_a_search_that_waits_is_for_that_search(
+    talk: Conversation, begin: str, end: str, call: str
+) -> None:
+    talk.engine.answers.clear()
+    talk.send("go infinite", "stop", "position startpos moves e2e4", begin, end, "position startpos moves d2d4", "uci")
+    talk.read_until("uciok")  # all of it has been heard before the first search has ended
+    talk.engine.answers.set()
+    lines = talk.read_until("bestmove") + talk.read_until("bestmove")
+    assert not [line for line in lines if line.startswith("info string")]
+    talk.ask()
+    assert talk.engine.calls == ["go", "stop", "set_position startpos e2e4", "go", call, "set_position startpos d2d4"]
 
 
 def test_d_is_answered_during_a_search(talk: Conversation) -> None:

@@ -78,6 +78,7 @@ class Engine:
             If the option does not exist, or does not accept the value; the old value stays.
         """
         self._must_be_idle()
+        self._search = None  # it refers to the old hash table
         option, value = self.options.read(name, text)
         if option.name == "BookFile":
             self._open_book(str(value))
@@ -195,8 +196,8 @@ class Engine:
         for line in self._tablebases.drop_changed():
             on_info(Message(line))
         move = self._book_move(limits)
-        if move:  # a short search is enough for a score, and for the reply to ponder on
-            limits = Limits(depth=1, searchmoves=(move,))
+        if move:  # a short search is enough for a score, and often for the reply to ponder on
+            limits = Limits(depth=1, searchmoves=(move,), ponder=limits.ponder)
         self._search = self._new_search(self._table, limits, on_info, on_done)
         self._search.start()
 
@@ -278,7 +279,7 @@ class Engine:
         options = self.options
         if self._book is None or not options.own_book or options.analyse_mode or self._game.ply >= options.book_depth:
             return None
-        if limits.unlimited or limits.ponder or limits.mate or limits.searchmoves:
+        if limits.unlimited or limits.mate or limits.searchmoves:
             return None
         return self._book.choose(self.fen(), self.random, options.best_book_move, options.chess960)
 

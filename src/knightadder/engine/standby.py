@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import chess
 
+from knightadder.core.board.fen import START, parse_fen, write_fen
 from knightadder.engine.ending import Ending
 from knightadder.engine.errors import EngineError, PositionError
 from knightadder.engine.info import Bound, CurrentMove, Info, Message, Result, Score
@@ -117,7 +118,8 @@ class Standby:
     def set_position(self, fen: str | None = None, moves: Sequence[str] = ()) -> None:
         """Set up a position and play moves from it; PositionError if one is not legal."""
         try:
-            board = chess.Board(chess.STARTING_FEN if fen is None else fen, chess960=True)
+            setup = parse_fen(START if fen is None else fen)  # as the engine will read it
+            board = chess.Board(write_fen(setup, True), chess960=True)
         except ValueError as error:
             raise PositionError(f"illegal position: {error}") from None
         if board.status() & ~_ACCEPTED:
@@ -240,7 +242,8 @@ class Standby:
             info = _report(line, names, search.nodes, self._clock() - began)
             task.on_info(info)
         names = _write(search.best_line or (wanted or legal)[:1], root, notation)
-        return Result(names[0], names[1] if len(names) > 1 else None, info)
+        # A reply that ends the game is no move to ponder on. The line is longer where the game goes on.
+        return Result(names[0], names[1] if len(names) > 2 else None, info)
 
 
 def _write(moves: Sequence[chess.Move], board: chess.Board, chess960: bool) -> list[str]:

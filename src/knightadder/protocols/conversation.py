@@ -264,7 +264,7 @@ class Conversation(ABC):
         """Write one line saying that a command could not be carried out, and why."""
 
     @abstractmethod
-    def _has_to_wait(self, command: Command) -> None:
+    def _tell_of_wait(self, command: Command) -> None:
         """Tell the user, where useful, that a command has begun to wait."""
 
     @abstractmethod
@@ -309,7 +309,7 @@ class Conversation(ABC):
             self._waiting.append(command)
         elif self._is_held(command, bool(self._waiting)):
             self._waiting.append(command)
-            self._has_to_wait(command)
+            self._tell_of_wait(command)
         else:
             self._carry_out(command)
 
@@ -328,7 +328,7 @@ class Conversation(ABC):
         while self._waiting and not self._is_held(self._waiting[0], False):
             self._carry_out(self._waiting.popleft())
         if self._waiting:
-            self._has_to_wait(self._waiting[0])
+            self._tell_of_wait(self._waiting[0])
 
     def _carry_out(self, command: Command) -> None:
         try:

@@ -133,12 +133,13 @@ class Uci(Conversation):
     # --- The loop ---------------------------------------------------------------------------------------------------
 
     def _hear_line(self, line: str) -> None:
-        first, self._spoken_to = not self._spoken_to, self._spoken_to or bool(line.strip())
-        if first and line.removeprefix("\ufeff").strip() == "xboard":
+        text = line.removeprefix("\ufeff").strip()
+        if text == "xboard" and not self._spoken_to:
             from knightadder.protocols.xboard import XBoard  # here, because it is rarely needed
 
             self._status = XBoard(self._session).run()
             return
+        self._spoken_to = self._spoken_to or bool(text)
         command = self._find_command(line)
         if command is not None:
             self._receive(command)
@@ -154,26 +155,34 @@ class Uci(Conversation):
 
     def _find_command(self, line: str) -> Command | None:
         """Find the command in a line; as the protocol demands, unknown words before it are skipped."""
-        known = self._known
-        for word in re.finditer(r"\S+", line.removeprefix("\ufeff")):
-            name = word[0]
+        words = list(re.finditer(r"\S+", line.removeprefix("\ufeff")))
+        for place, word in enumerate(words):
+            name, known = word[0], self._standard if place else self._known
             if name in known:
                 needs, run = known[name]
                 text = word.string[word.end() :].strip()
                 if name == "go" and "perft" in text.split():
                     needs = Needs.CORE
                 return Command(name, text, line, needs, run)
-            known = self._standard
-        if known is not self._known:
+        if words:
             self._say(f"unknown command: {line}")
         return None
 
     def _must_wait(self, command: Command, others_wait: bool) -> bool:
         if others_wait:
-            return command.needs >= Needs.ITS_TURN
+            return command.needs >= Needs.ITS_TURN or self._is_meant_for_waiting_go(command)
         return self._activity is not None and command.needs >= Needs.IDLE_ENGINE
 
-    def _has_to_wait(self, command: Command) -> None:
+    def _is_meant_for_waiting_go(self, command: Command) -> bool:
+        """Say whether a command is for a search that waits for the end of another one, which is stopping."""
+        stopping = self._activity is not None and self._activity.stopping
+        return (
+            stopping
+            and command.name in ("stop", "ponderhit")
+            and any(waiting.name == "go" for waiting in self._waiting)
+        )
+
+    def _tell_of_wait(self, command: Command) -> None:
         if self._activity is not None and self._activity.endless:
             self._say(f"{command.name} waits for the search to end, which takes a stop")
 

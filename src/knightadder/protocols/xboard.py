@@ -127,7 +127,7 @@ class XBoard(Conversation):
     def _must_wait(self, command: Command, others_wait: bool) -> bool:
         return command.needs >= Needs.ITS_TURN and self._player.thinking
 
-    def _has_to_wait(self, command: Command) -> None:
+    def _tell_of_wait(self, command: Command) -> None:
         """Say nothing: the interface knows from the protocol which commands wait for the move."""
 
     def _carry_out(self, command: Command) -> None:
