@@ -14,7 +14,7 @@ import json
 import os
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -188,6 +188,25 @@ def check_new(file: Path, force: bool) -> None:
         raise OptionError(f"{file} is there already: give --force to overwrite it")
     if not file.parent.is_dir():
         raise OptionError(f"cannot write {file}: there is no folder {file.parent}")
+
+
+def check_not_games(file: Path, games: Iterable[str]) -> None:
+    """Refuse to overwrite a file of games that a run reads; the OptionError names the option --out.
+
+    Parameters
+    ----------
+    file : Path
+        The file that the run is going to write.
+    games : iterable of str
+        Names of the files that it reads.
+
+    Raises
+    ------
+    OptionError
+        If `file` is one of them, whatever its name.
+    """
+    if file.is_file() and any(other.exists() and file.samefile(other) for other in map(Path, games)):
+        raise OptionError(f"--out {file}: the file of games is not overwritten")
 
 
 @contextlib.contextmanager

@@ -127,6 +127,17 @@ def test_weights_fit_into_sixteen_bits_and_keep_their_order() -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["games.pgn", "no/../games.pgn"])
+def test_the_games_are_not_overwritten(
+    games: Path, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(games.parent)
+    Path("no").mkdir()
+    assert make("games.pgn", "-o", name) == 2
+    assert "the file of games is not overwritten" in capsys.readouterr().err
+    assert games.read_text() == GAMES
+
+
 def test_what_cannot_be_done_is_said_in_a_line(games: Path, capsys: pytest.CaptureFixture[str]) -> None:
     missing, book = games.with_name("missing.pgn"), games.with_name("book.bin")
     assert make(missing, "-o", book) == 2

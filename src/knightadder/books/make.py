@@ -13,7 +13,7 @@ from typing import TypeAlias
 from knightadder.arguments import positive
 from knightadder.engine.book import encode
 from knightadder.engine.errors import PositionError
-from knightadder.runs import write_whole
+from knightadder.runs import check_not_games, write_whole
 
 # By Polyglot's key of the position and encoded move.
 Points: TypeAlias = Mapping[int, Counter[int]]
@@ -49,12 +49,13 @@ def run(arguments: argparse.Namespace) -> int:
     Raises
     ------
     OptionError
-        If a file cannot be read or written.
+        If a file cannot be read or written, or the book would replace the games.
     PositionError
         If no move is left for the book.
     """
     from knightadder.pgn.games import game_files
 
+    check_not_games(arguments.out, arguments.files)
     points: dict[int, Counter[int]] = defaultdict(Counter)
     played: dict[int, Counter[int]] = defaultdict(Counter)
     used = 0

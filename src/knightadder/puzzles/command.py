@@ -13,7 +13,7 @@ from knightadder.arguments import positive
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.executor import add_cluster, open_pool
 from knightadder.progress import progress
-from knightadder.runs import check_new, write_whole
+from knightadder.runs import check_new, check_not_games, write_whole
 
 if TYPE_CHECKING:
     from knightadder.puzzles.puzzle import Puzzle
@@ -117,8 +117,7 @@ def _check_out(out: Path | None, games: list[str], force: bool) -> str:
     suffix = out.suffix.lower()
     if suffix not in WRITERS:
         raise OptionError(f"--out {out}: expected a name that ends in .pgn, .epd or .csv")
-    if force and out.resolve() in {Path(name).resolve() for name in games}:
-        raise OptionError(f"--out {out}: the file of games is not overwritten")
+    check_not_games(out, games)
     check_new(out, force)
     return suffix
 
