@@ -8,7 +8,7 @@ import chess.pgn
 import pytest
 from board_tab import PATIENCE, open_tab
 from random_messages import random_message
-from stand_in_engine import StandInEngine
+from stand_in_engine import StandInEngine, material
 
 from knightadder.engine.errors import EngineError
 from knightadder.library.positions import evaluate
@@ -114,6 +114,23 @@ def test_a_lost_game_goes_on_from_the_move_taken_back(engine, tab):
     assert tab.game["game"]["result"] == "0-1"
     tab.ask("take_back")
     assert tab.game["game"]["running"] and tab.sans == ["f3", "e5"] and '[Result "*"]' in tab.tree.pgn()
+
+
+def test_a_game_that_goes_on_after_its_review_stays_the_main_line(engine, tab):
+    engine.script = ["e5", "Qh4#"]
+    tab.ask("new_game", color="white").play("f3", "e5").play("g4", "Qh4#")
+    assert tab.position["at_tip"]
+    engine.worth = material  # which sees the mate after 2. g4
+    tab.send("evaluate")
+    tab.until("progress", lambda message: message["done"] == message["all"])
+    tab.ask("go_to", node=0)
+    assert not tab.position["at_tip"]
+    tab.ask("take_back")
+    assert tab.sans[:2] == ["f3", "e5"] and len(tab.sans) > 2  # the review has left a better line
+    assert tab.position["at_tip"] and tab.position["san"] == "e5"
+    engine.script = ["Nc6"]
+    tab.play("Nh3", "Nc6")
+    assert [move.uci() for move in tab.tree.game().mainline_moves()] == ["f2f3", "e7e5", "g1h3", "b8c6"]
 
 
 def test_the_user_moves_only_on_his_turn_and_at_the_end(engine, tab):

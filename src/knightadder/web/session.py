@@ -161,7 +161,7 @@ class Session:
             game.draw_offered = False
             if not game.out_of_time(board):
                 self._make_move(game, move)
-                self._show_nodes([self._tip])
+                self._show_tip()
         self._go_on()
 
     def _make_move(self, game: PlayedGame, move: chess.Move) -> None:
@@ -175,6 +175,12 @@ class Session:
             self._tip.set_emt(game.clock.press())
             self._tip.set_clock(game.clock.remaining(mover))
         game.settle(self._tree.board(self._tip))
+
+    def _show_tip(self) -> None:
+        """Send the newest move of the game, and make the game the main line: a move taken back may leave variations."""
+        self._show_nodes([self._tip])
+        if not self._tip.is_mainline():
+            self._make_main(self._tip)
 
     async def _go_on_playing(self, game: PlayedGame) -> None:
         """Start the clock once the engine is loaded, and let the engine move if it is its turn."""
@@ -193,7 +199,7 @@ class Session:
             self._make_move(game, analysis.best_move)
             game.note_score(analysis.score, board.fullmove_number)
             self._tip.set_eval(analysis.score, analysis.best.depth)
-            self._show_nodes([self._tip])
+            self._show_tip()
         self._worker.leave()
         self._go_on()
 
@@ -302,10 +308,13 @@ class Session:
 
     async def _promote(self, message: messages.Promote) -> None:
         self._refuse_in_game("no variation can be moved")
-        self._tree.promote(self._tree.node(message.node))
-        self._send({"type": "promoted", "node": message.node})
+        self._make_main(self._tree.node(message.node))
         self._show_headers()
         self._show_position()
+
+    def _make_main(self, node: chess.pgn.GameNode) -> None:
+        self._tree.promote(node)
+        self._send({"type": "promoted", "node": self._tree.id(node)})
 
     # --- positions and games in ------------------------------------------------------------------------------------
 
@@ -420,8 +429,14 @@ class Session:
         game, shown = self._game, self._tree.cursor
         movable = game is None or not game.running or (shown is self._tip and shown.turn() == game.user)
         premover = game.user if game is not None and game.running and shown is self._tip and not movable else None
-        more = {"analysing": self._analysing, "summary": self._reviews.summary()}
-        self._send({**position_view(self._tree, movable, premover), **more})
+        self._send(
+            {
+                **position_view(self._tree, movable, premover),
+                "at_tip": shown is self._tip,  # the newest position of the game, though variations may follow it
+                "analysing": self._analysing,
+                "summary": self._reviews.summary(),
+            }
+        )
 
     def _show_nodes(self, nodes: Iterable[chess.pgn.GameNode]) -> None:
         self._send(nodes_view(self._tree, nodes))

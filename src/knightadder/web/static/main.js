@@ -417,9 +417,8 @@ function showStatus() {
 }
 
 function runningStatus() {
-  const atEnd = !tree.get(position.node)?.children.length;
   const yours = position.turn === game.user;
-  if (!atEnd) return ["An earlier position", "→ goes back to the game"];
+  if (!position.at_tip) return ["An earlier position", "→ goes back to the game"];
   if (game.draw_offered) return ["Your move", "Knightadder offers a draw"];
   return yours ? ["Your move", position.check ? "You are in check" : `You have ${game.user}`] : ["Knightadder thinks…", game.opponent];
 }
