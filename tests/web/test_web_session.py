@@ -1,5 +1,6 @@
 """What a tab can do, told over its WebSocket, with a stand-in for the engine."""
 
+import asyncio
 import io
 import random
 
@@ -12,6 +13,8 @@ from stand_in_engine import StandInEngine, material
 
 from knightadder.engine.errors import EngineError
 from knightadder.library.positions import evaluate
+from knightadder.web.game import PlayedGame
+from knightadder.web.worker import Worker
 
 # --- the position --------------------------------------------------------------------------------------------------
 
@@ -231,6 +234,35 @@ def test_a_clock_that_runs_out_ends_the_game(engine, tab):
     tab.settle()
     assert '[Result "0-1"]' in tab.tree.pgn()
     assert not engine.running
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"kind": "play", "node": 0, "move": "e4"},
+        {"kind": "hint", "node": 0},
+        {"kind": "resign"},
+        {"kind": "offer_draw"},
+    ],
+    ids=lambda message: message["kind"],
+)
+def test_the_flag_may_fall_while_a_search_is_stopped(tab, monkeypatch, message):
+    tab.send("new_game", color="white", initial=1)
+    tab.until("game", lambda message: message["game"] and message["game"]["clock"]["running"] == "white")
+    stop = Worker.stop
+
+    async def stop_late(worker):
+        await stop(worker)
+        await asyncio.sleep(1)  # until after the flag, since the clock runs already
+
+    with monkeypatch.context() as patch:
+        patch.setattr(PlayedGame, "accepts_draw", lambda game: True)
+        patch.setattr(Worker, "stop", stop_late)
+        tab.ask(**message)
+    tab.settle()
+    game = tab.game["game"]
+    assert (game["result"], game["reason"]) == ("0-1", "White ran out of time")
+    assert game["clock"]["running"] is None and tab.sans == []
 
 
 @pytest.mark.parametrize(

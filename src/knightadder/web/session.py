@@ -1,7 +1,8 @@
 """One tab of the board: its game and its engine.
 
 All code here runs in the event loop and handles one message after the other. Sending only puts a message into a queue,
-without waiting, so the state never changes in the middle of an action. The engine loads and searches in other threads.
+without waiting. Between two awaits nothing else runs. After an await the flag may have fallen or a search may have
+ended, so look at `PlayedGame.running` again. The engine loads and searches in other threads.
 """
 
 from __future__ import annotations
@@ -159,7 +160,7 @@ class Session:
         else:
             await self._worker.stop()
             game.draw_offered = False
-            if not game.out_of_time(board):
+            if game.running and not game.out_of_time(board):
                 self._make_move(game, move)
                 self._show_tip()
         self._go_on()
@@ -222,7 +223,8 @@ class Session:
     async def _resign(self, _: messages.Resign) -> None:
         game = self._running()
         await self._worker.stop()
-        game.resign()
+        if game.running:
+            game.resign()
         self._go_on()
 
     async def _offer_draw(self, _: messages.OfferDraw) -> None:
@@ -231,7 +233,8 @@ class Session:
             self._send({"type": "notice", "text": "Knightadder declines the draw"})
             return
         await self._worker.stop()
-        game.finish("1/2-1/2", "Draw agreed")
+        if game.running:
+            game.finish("1/2-1/2", "Draw agreed")
         self._go_on()
 
     async def _hint(self, message: messages.Hint) -> None:
@@ -239,7 +242,8 @@ class Session:
         if self._tree.node(message.node) is not self._tip or self._tip.turn() != game.user:
             raise MessageError("a hint is for your own move")
         await self._worker.stop()
-        self._worker.start(partial(self._find_hint, game))
+        if game.running:
+            self._worker.start(partial(self._find_hint, game))
 
     async def _find_hint(self, game: PlayedGame) -> None:
         await self._go_on_playing(game)  # which may have been waiting for the engine, and then starts the clock
@@ -412,7 +416,7 @@ class Session:
             self._flag.cancel()
             self._flag = None
         game = self._game
-        if game is not None and game.clock is not None and game.clock.running is not None:
+        if game is not None and game.running and game.clock is not None and game.clock.running is not None:
             left = game.clock.remaining(game.clock.running)
             self._flag = asyncio.get_running_loop().call_later(left, self._look_at_flag, game)
 
