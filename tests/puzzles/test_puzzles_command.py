@@ -147,6 +147,11 @@ def test_a_game_of_remarks_has_no_puzzles():
     assert puzzles_of(PuzzleMaker(100, 1)(Item(0, "games.pgn", GameText(1, 1, "; a remark")))) == []
 
 
+def test_a_null_move_ends_a_game():
+    text = SCHOLAR.strip().replace("Bc4 Nf6", "Bc4 --")
+    assert puzzles_of(PuzzleMaker(1000, 1)(Item(0, "games.pgn", GameText(1, 1, text)))) == []
+
+
 @pytest.mark.parametrize(
     "damage",
     [

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import chess
+import chess.pgn
 
 from knightadder.engine.errors import EngineError
 from knightadder.library.engine import Engine
-from knightadder.pgn.games import BrokenGame, GameText, parse
+from knightadder.pgn.games import BrokenGame, GameText, moves_of, parse
 from knightadder.puzzles.finding import Found, find_puzzles
 from knightadder.puzzles.puzzle import Puzzle, Solution
 from knightadder.puzzles.rating import rate
@@ -68,10 +69,18 @@ class PuzzleMaker:
         site = game.headers.get("Site", "")
         address = site if site.startswith(("http://", "https://")) else f"{item.file}?game={item.text.number}"
         rows = []
-        for found in find_puzzles(game.end().board(), seeker, self._nodes):
+        for found in find_puzzles(_end_of(game), seeker, self._nodes):
             rating = rate(found.solution, player, self._nodes)
             rows.append(_row(found, rating, f"{address}#{found.ply}"))
         return json.dumps({"puzzles": rows}).encode()
+
+
+def _end_of(game: chess.pgn.Game) -> chess.Board:
+    """Return the position after the moves of a game, up to the first null move: after it, no puzzle is fair."""
+    board = game.board()
+    for move in moves_of(game):
+        board.push(move)
+    return board
 
 
 def _row(found: Found, rating: int, game: str) -> dict[str, Any]:
