@@ -1,4 +1,4 @@
-"""How games end by the rules, compared with python-chess's own words on it."""
+"""How games begin and end by the rules, compared with python-chess's own words on it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,20 @@ import random
 import chess
 import pytest
 
-from knightadder.rules import outcome_of
+from knightadder.rules import board_of, outcome_of
+
+
+@pytest.mark.parametrize(
+    ("fen", "chess960"),
+    [
+        (chess.STARTING_FEN, False),
+        ("3k4/8/8/8/8/8/8/1R2K3 w B - 0 1", True),
+        ("3k4/8/8/8/8/8/8/R4K2 w Q - 0 1", True),
+        ("3k4/8/8/8/8/8/8/R7 w Q - 0 1", False),  # illegal by either rules
+    ],
+)
+def test_castling_rights_tell_the_rules(fen: str, chess960: bool) -> None:
+    assert board_of(fen).chess960 == chess960
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""How a game ends by the rules of chess, for games that a person or a match plays.
+"""How a game begins and ends by the rules of chess, for games that a person or a match plays.
 
 It uses python-chess instead of the engine's own code, since matches also test that code.
 """
@@ -6,6 +6,22 @@ It uses python-chess instead of the engine's own code, since matches also test t
 from __future__ import annotations
 
 from chess import Board, Outcome, Termination
+
+
+def board_of(fen: str) -> Board:
+    """Return the position of a FEN, with the rules of Chess960 if its castling rights need them; it may be illegal.
+
+    Raises
+    ------
+    ValueError
+        If the FEN cannot be read.
+    """
+    board = Board(fen)
+    if not board.is_valid():
+        other = Board(fen, chess960=True)
+        if other.is_valid():
+            return other
+    return board
 
 
 def outcome_of(board: Board) -> Outcome | None:

@@ -99,10 +99,18 @@ def test_pgn_is_read_by_python_chess():
     assert game.headers["Themes"] == "advantage fork short"
 
 
-def test_a_puzzle_of_chess960_keeps_its_castling(tmp_path):
-    castling = Solution("3k4/8/8/8/8/8/8/1R2K3 w B - 0 1", (chess.Move.from_uci("e1b1"),), chess960=True)
-    (puzzle,), _ = _read(tmp_path, "puzzles.pgn", text_of([Puzzle(castling, "a")], ".pgn"))
-    assert puzzle.solution.moves == castling.moves
+@pytest.mark.parametrize("suffix", [".csv", ".pgn", ".epd"])
+@pytest.mark.parametrize(("rook", "castling"), [("1R2K3", "e1b1"), ("R4K2", "f1a1")])
+def test_a_puzzle_of_chess960_keeps_its_castling(tmp_path, suffix, rook, castling):
+    before = chess.Board(f"2k5/8/8/8/8/8/8/{rook} b Q - 0 1", chess960=True)
+    after = before.copy()
+    after.push_uci("c8d8")
+    moves = [chess.Move.from_uci(castling)]
+    solution = Solution.of(after, moves, before.fen(), chess.Move.from_uci("c8d8"))
+    (puzzle,), complaints = _read(tmp_path, f"puzzles{suffix}", text_of([Puzzle(solution, "a")], suffix))
+    assert complaints == []
+    assert puzzle.solution.moves == solution.moves
+    assert puzzle.solution.board().epd() == after.epd()
     assert puzzle.solution.chess960
 
 

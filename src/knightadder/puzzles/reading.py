@@ -12,6 +12,7 @@ import chess
 from knightadder.engine.errors import OptionError
 from knightadder.pgn.games import BrokenGame, read_games
 from knightadder.puzzles.puzzle import Puzzle, Solution
+from knightadder.rules import board_of
 from knightadder.runs import reading
 
 
@@ -79,8 +80,9 @@ def _read_epd(file: Path) -> Iterator[tuple[int, Puzzle | str]]:
     for number, line in enumerate(_text(file).splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
-        board = chess.Board()
         try:
+            fen = " ".join(line.rstrip("; \t").split(None, 4)[:4])
+            board = _Chess960Board() if board_of(fen).chess960 else chess.Board()
             operations = board.set_epd(line)
             moves = operations.get("pv") or operations.get("bm")
             if not isinstance(moves, list):
@@ -93,6 +95,13 @@ def _read_epd(file: Path) -> Iterator[tuple[int, Puzzle | str]]:
         themes = tuple(str(operations.get("c0", "")).split())
         name = str(operations.get("id") or solution.id)
         yield number, Puzzle(solution, name, themes, int(elo) if elo.isdecimal() else None)
+
+
+class _Chess960Board(chess.Board):
+    """A board with the rules of Chess960 by default: `set_epd` reads the moves on new boards of its own class."""
+
+    def __init__(self, fen: str | None = chess.STARTING_FEN, *, chess960: bool = True) -> None:
+        super().__init__(fen, chess960=chess960)
 
 
 def _read_pgn(file: Path) -> Iterator[tuple[int, Puzzle | str]]:
@@ -124,7 +133,7 @@ def _text(file: Path) -> str:
 
 
 def _board(fen: str) -> chess.Board:
-    board = chess.Board(fen)
+    board = board_of(fen)
     if not board.is_valid():
         raise ValueError(f"illegal position: {fen}")
     return board

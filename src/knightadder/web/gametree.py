@@ -16,6 +16,7 @@ import chess.svg
 
 from knightadder.library.scores import score_text
 from knightadder.openings import Opening, find_opening
+from knightadder.rules import board_of
 from knightadder.web.messages import MessageError
 
 MAX_NODES = 20_000
@@ -268,10 +269,7 @@ def board_from_fen(fen: str) -> chess.Board:
         If the FEN cannot be read or the position is illegal; the text says what is wrong.
     """
     try:
-        board = chess.Board(fen.strip())
-        if not board.is_valid():
-            other = chess.Board(fen.strip(), chess960=True)
-            board = other if other.is_valid() else board
+        board = board_of(fen.strip())
     except ValueError as error:
         raise MessageError(f"this is no FEN: {error}") from None
     problem = status_text(board)
