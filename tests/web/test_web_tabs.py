@@ -87,7 +87,8 @@ def test_a_newer_connection_takes_the_place_of_one_that_seems_alive(server, engi
     assert len(engines) == 1 and engines[0].closed.wait(PATIENCE)
 
 
-def test_the_session_goes_on_if_the_older_connection_breaks_as_it_is_replaced():
+@pytest.mark.parametrize("error", [WebSocketDisconnect(1006), RuntimeError("Cannot call send once it is closed")])
+def test_the_session_goes_on_if_the_older_connection_breaks_as_it_is_replaced(error):
     """The server may learn that a connection is lost only when it tells it of the newer one."""
 
     async def scenario():
@@ -98,7 +99,7 @@ def test_the_session_goes_on_if_the_older_connection_breaks_as_it_is_replaced():
             websocket = AsyncMock(spec=WebSocket, query_params={"tab": "one"})
             messages = asyncio.Queue()
             websocket.receive = messages.get
-            websocket.close.side_effect = WebSocketDisconnect(1006)
+            websocket.close.side_effect = error
             served.append(asyncio.create_task(sessions.serve(websocket)))
             await asyncio.sleep(0)
         await asyncio.wait_for(served[0], PATIENCE)

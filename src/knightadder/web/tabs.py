@@ -205,5 +205,5 @@ class Tabs:
 
 async def _close(websocket: WebSocket, code: int, reason: str) -> None:
     """Tell a connection why it is closed, if it is not lost: a newer one often comes because it is."""
-    with contextlib.suppress(WebSocketDisconnect):
+    with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # the latter once `receive` has told of the loss
         await websocket.close(code, reason)
