@@ -89,6 +89,16 @@ def test_a_hint_shows_the_piece_and_then_the_move(engine, page):
     expect(page.get_by_role("button", name="Hint")).to_be_enabled()
 
 
+def test_a_hint_can_be_asked_for_again_after_the_engine_is_set(engine, page):
+    engine.held = True
+    start_game(page)
+    page.get_by_role("button", name="Hint").click()
+    expect(page.get_by_role("button", name="Searching…")).to_be_disabled()
+    page.get_by_role("button", name="Engine settings").click()
+    page.get_by_role("dialog", name="Engine settings").get_by_role("button", name="Use").click()
+    expect(page.get_by_role("button", name="Hint")).to_be_enabled()
+
+
 def test_there_is_no_hint_while_the_engine_thinks(engine, page):
     engine.held = True
     start_game(page)

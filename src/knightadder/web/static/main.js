@@ -96,7 +96,10 @@ socket.on("closed", ({ reason }) => {
 socket.on("session", ({ continued }) => {
   restoring = continued ? null : sessionStorage.getItem("pgn");
 });
-socket.on("resources", (message) => resources.take(message));
+socket.on("resources", (message) => {
+  resources.take(message);
+  hint.reset(); // the engine stops its search to be set anew
+});
 socket.on("strength", (message) => setup.setStrengths(message));
 socket.on("engine", ({ state, text }) => setEngineState(state, text));
 socket.on("error", ({ text }) => {
