@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 
 from knightadder.web import messages
-from knightadder.web.messages import MAX_CHARACTERS, MessageError, parse
+from knightadder.web.messages import MAX_MESSAGE, MAX_PGN, MessageError, parse
 
 
 def test_a_message_is_read_with_its_defaults():
@@ -66,7 +66,6 @@ def test_each_type_of_message_has_its_name():
         (json.dumps({"type": "load_fen", "fen": "\ud800"}), "bad message"),
         ('{"type": "load_fen", "fen": "\ud800"}', "surrogates"),
         (json.dumps({"type": "load_pgn", "pgn": "", "index": -1}), "at `$.index`"),
-        (json.dumps({"type": "load_pgn", "pgn": "x" * MAX_CHARACTERS}), "longer than"),
     ],
 )
 def test_bad_messages_are_refused(text, complaint):
@@ -74,6 +73,26 @@ def test_bad_messages_are_refused(text, complaint):
         parse(text)
     assert complaint in str(caught.value)
     assert len(str(caught.value)) < 200 and "\n" not in str(caught.value)
+
+
+_FULL = "1. e4 e5 *\n" * (MAX_PGN // 11) + " " * (MAX_PGN % 11)
+
+
+@pytest.mark.parametrize("raw", [False, True])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_pgn_of_the_most_bytes_fits_into_a_message(encoding, raw):
+    content = _FULL.encode(encoding)[:MAX_PGN]
+    text = content.decode("latin-1") if raw else content.decode(encoding)
+    sent = json.dumps({"type": "load_pgn", "pgn": text, "raw": raw})
+    assert len(sent) <= MAX_MESSAGE
+    assert parse(sent).content() == (content if raw else text.encode())
+
+
+@pytest.mark.parametrize("longer", [{"pgn": _FULL + "x"}, {"pgn": _FULL + "x", "raw": True}, {"pgn": _FULL[:-1] + "ü"}])
+def test_a_longer_pgn_is_refused(longer):
+    message = parse(json.dumps({"type": "load_pgn", **longer}))
+    with pytest.raises(MessageError, match="the PGN has more than 512 KB"):
+        message.content()
 
 
 def test_a_bad_message_does_not_end_the_tab(tab):

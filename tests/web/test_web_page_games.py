@@ -138,11 +138,13 @@ def test_a_dropped_file_of_two_encodings(page):
     expect(page.locator("#player-top .name")).to_have_text("Núñez")
 
 
-def test_a_file_that_is_too_large_is_said(page):
+def test_a_file_or_a_text_that_is_too_large_is_said(page):
     _open_file(page, b"1. e4 e5 *" + b" " * 512 * 1024, "large.pgn")
     expect(page.get_by_role("alert")).to_have_text("Large.pgn has more than 512 KB; load a part of it")
     load_pgn(page, "1. d4 *")  # the connection is still there
     expect_moves(page, "d4")
+    load_pgn(page, "1. e4 e5 *" + " " * 512 * 1024)
+    expect(page.get_by_role("alert")).to_have_text("The PGN has more than 512 KB; load a part of it")
 
 
 def test_a_comment_without_an_end_is_said(page):

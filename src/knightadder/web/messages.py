@@ -15,7 +15,8 @@ from msgspec.json import Decoder
 from knightadder.engine.errors import EngineError
 from knightadder.engine.strength import MAX_ELO, MIN_ELO
 
-MAX_CHARACTERS = 512 * 1024  # in a message; the longest messages hold a PGN
+MAX_PGN = 512 * 1024  # bytes
+MAX_MESSAGE = 4 * MAX_PGN  # bytes; in JSON, each null byte of a PGN in UTF-16 takes six
 MAX_LINES = 5
 _LONGEST_COMPLAINT = 120  # characters, since a complaint may quote the message
 
@@ -185,11 +186,20 @@ class LoadPgn(_Message):
     raw: bool = False
 
     def content(self) -> bytes:
-        """Return the content of the file, or the text in UTF-8; MessageError if a character stands for no byte."""
+        """Return the content of the file, or the text in UTF-8.
+
+        Raises
+        ------
+        MessageError
+            If it has more than `MAX_PGN` bytes, or a character stands for no byte.
+        """
         try:
-            return self.pgn.encode("latin-1") if self.raw else self.pgn.encode("utf-8", "replace")
+            content = self.pgn.encode("latin-1") if self.raw else self.pgn.encode("utf-8", "replace")
         except UnicodeEncodeError:
             raise MessageError("a character of the file stands for no byte") from None
+        if len(content) > MAX_PGN:
+            raise MessageError(f"the PGN has more than {MAX_PGN // 1024} KB; load a part of it")
+        return content
 
 
 Message: TypeAlias = (
@@ -223,10 +233,8 @@ def parse(text: str) -> Message:
     Raises
     ------
     MessageError
-        If it is too long, not JSON, of unknown type, or has a missing, unknown or out-of-bounds field.
+        If it is not JSON, of unknown type, or has a missing, unknown or out-of-bounds field.
     """
-    if len(text) > MAX_CHARACTERS:
-        raise MessageError(f"message longer than {MAX_CHARACTERS} characters")
     try:
         return _decoder.decode(text)
     except (DecodeError, ValueError, RecursionError) as error:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from knightadder.web.messages import MAX_CHARACTERS
+from knightadder.web.messages import MAX_MESSAGE
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -47,7 +47,7 @@ def make_server(app: Starlette) -> uvicorn.Server:
             lifespan="on",  # at the end, the application closes engines that no connection uses
             backlog=MAX_IDLE,  # connections accepted at once before one of them can be closed
             ws_per_message_deflate=False,  # on one machine compression only takes time
-            ws_max_size=4 * MAX_CHARACTERS,  # bytes; UTF-8 needs up to four per character
+            ws_max_size=MAX_MESSAGE,
             timeout_graceful_shutdown=60,  # seconds for clients that do not read; a second Ctrl-C ends the wait
         )
     )

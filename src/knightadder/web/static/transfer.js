@@ -24,7 +24,8 @@ export class Transfer {
       this.text.select(); // the last text: to be mended if it had an error, or pasted over
     });
     this.dialog.addEventListener("close", () => {
-      if (this.dialog.returnValue === "load") this.load(this.text.value);
+      const text = this.text.value;
+      if (this.dialog.returnValue === "load" && this.fits("the PGN", new Blob([text]).size)) this.load(text);
     });
     byId("pgn-file").addEventListener("change", (event) => this.read(event.target.files[0]));
     this.games.addEventListener("change", () => this.choose(Number(this.games.value)));
@@ -40,12 +41,15 @@ export class Transfer {
   async read(file) {
     if (!file) return;
     this.dialog.close("");
-    if (file.size > LONGEST) {
-      this.actions.tell(`${file.name} has more than ${LONGEST / 1024} KB; load a part of it`);
-      return;
-    }
+    if (!this.fits(file.name, file.size)) return;
     // The server finds out the encoding.
     this.load(Array.from(new Uint8Array(await file.arrayBuffer()), (byte) => String.fromCharCode(byte)).join(""), true);
+  }
+
+  /** Whether the server takes so many bytes; if not, tell it. */
+  fits(name, size) {
+    if (size > LONGEST) this.actions.tell(`${name} has more than ${LONGEST / 1024} KB; load a part of it`);
+    return size <= LONGEST;
   }
 
   load(text, raw = false) {
