@@ -148,6 +148,17 @@ def test_a_comment_without_an_end_spoils_no_other_game():
     assert loaded.problem is None and len(loaded.titles) == 2 and loaded.tree.game.headers["White"] == "Müller"
 
 
+@pytest.mark.parametrize(("count", "more"), [(500, False), (501, True)])
+def test_games_beyond_the_most_are_said(count, more):
+    content = b'[White "A"]\n\n1. e4 *\n\n' * count
+    loaded = load_pgn(content)
+    assert len(loaded.titles) == 500
+    assert loaded.left_out == (["The PGN has more than 500 games; only the first 500 can be chosen"] if more else [])
+    assert load_pgn(content, 499).left_out == []
+    with pytest.raises(MessageError, match="only the first 500 games" if more else "has only 500 games"):
+        load_pgn(content, 500)
+
+
 def test_comments_to_the_end_of_a_line_are_kept():
     game = load_pgn(b"; a remark\n1. e4 ; best {by} test\ne5 ; open *\n*").tree.game
     assert [node.comment.strip() for node in game.mainline()] == ["best {by) test", "open *"]

@@ -409,6 +409,9 @@ def test_what_is_no_game_is_refused(tab, pgn, complaint):
 def test_null_moves_of_commentators_are_left_out(tab):
     tab.ask("load_pgn", pgn="1. e4 e5 (1... -- 2. d4) 2. Nf3 *")
     assert tab.sans == ["e4", "e5", "Nf3"]
+    assert tab.notice["text"] == "Null moves cannot be analysed, so their lines end before them"
+    tab.ask("load_pgn", pgn="1. e4 -- 2. d4 e5 (2... Ke4) *")
+    assert tab.sans == ["e4"] and "Ke4" in tab.notice["text"] and ". Null moves" in tab.notice["text"]
 
 
 @pytest.mark.parametrize(

@@ -34,12 +34,15 @@ class LoadedPgn:
         Index of the game that was read.
     problem : str or None
         The first error, which cut the game or a variation short; None if there is none.
+    left_out : list of str
+        What else of the text is not there, each as a line for the user.
     """
 
     tree: GameTree
     titles: list[str]
     index: int
     problem: str | None
+    left_out: list[str]
 
 
 def load_pgn(content: bytes, index: int = 0) -> LoadedPgn:
@@ -55,10 +58,13 @@ def load_pgn(content: bytes, index: int = 0) -> LoadedPgn:
     Raises
     ------
     MessageError
-        If there is no such game, it is too large or of an unsupported variant, or nothing of it can be read.
+        If there is no such game or it is not among the first 500, it is too large or of an unsupported variant, or
+        nothing of it can be read.
     """
-    games = _games(content)
+    games, there_are_more = _games(content)
     if index >= len(games):
+        if there_are_more:
+            raise MessageError(f"only the first {_MAX_GAMES} games of a PGN can be chosen")
         raise MessageError("this PGN has no game" if not games else f"this PGN has only {len(games)} games")
     text = games[index][0]
     game = _read_game(io.StringIO(whole_text(text)))
@@ -80,23 +86,28 @@ def load_pgn(content: bytes, index: int = 0) -> LoadedPgn:
         raise MessageError(f"this game cannot be read: {problem}")
     if not game.variations and set(game.headers.values()) <= {"?", "????.??.??", "*"}:
         raise MessageError("this is not PGN: no tags and no moves")
-    _drop_null_moves(game)
-    return LoadedPgn(GameTree(game), [title for _, title in games], index, problem)
+    left_out = []
+    if _drop_null_moves(game):
+        left_out.append("Null moves cannot be analysed, so their lines end before them")
+    if there_are_more and index == 0:  # said when the file is opened, not for each game that is chosen
+        left_out.append(f"The PGN has more than {_MAX_GAMES} games; only the first {_MAX_GAMES} can be chosen")
+    return LoadedPgn(GameTree(game), [title for _, title in games], index, problem, left_out)
 
 
-def _games(content: bytes) -> list[tuple[GameText, str]]:
-    """Return the texts of the games with their titles, `_MAX_GAMES` at most."""
+def _games(content: bytes) -> tuple[list[tuple[GameText, str]], bool]:
+    """Return the texts of the first games with their titles, and whether there are more than `_MAX_GAMES`."""
     games: list[tuple[GameText, str]] = []
     try:
         for text in texts_of(content):
             headers = chess.pgn.read_headers(io.StringIO(text.text))
-            if headers is not None:
-                games.append((text, _title(headers)))
+            if headers is None:
+                continue
             if len(games) == _MAX_GAMES:
-                break
+                return games, True
+            games.append((text, _title(headers)))
     except UnicodeError:
         raise MessageError("this file begins as UTF-16, but is not") from None
-    return games
+    return games, False
 
 
 def _read_game(source: io.StringIO) -> chess.pgn.Game:
@@ -190,10 +201,14 @@ def _title(headers: chess.pgn.Headers) -> str:
     return ", ".join([players, *(part for part in rest if part not in ("?", "*", "????"))])[:120]
 
 
-def _drop_null_moves(game: chess.pgn.Game) -> None:
-    """Cut lines off at a null move, which annotators write but which cannot be analysed."""
+def _drop_null_moves(game: chess.pgn.Game) -> bool:
+    """Cut lines off at a null move, which annotators write but nobody can analyse; return whether there is one."""
+    found = False
     todo: list[chess.pgn.GameNode] = [game]
     while todo:
         node = todo.pop()
-        node.variations = [child for child in node.variations if child.move]
-        todo += node.variations
+        moves = [child for child in node.variations if child.move]
+        found = found or len(moves) < len(node.variations)
+        node.variations = moves
+        todo += moves
+    return found

@@ -339,8 +339,9 @@ class Session:
         # In a thread, because a long game takes a while and other tabs should not wait for it.
         loaded = await asyncio.to_thread(load_pgn, message.content(), message.index)
         await self._set_tree(loaded.tree, loaded.titles, loaded.index)
-        if loaded.problem is not None:
-            self._send({"type": "notice", "text": f"Read up to an error in the PGN: {loaded.problem}"})
+        problem = [] if loaded.problem is None else [f"Read up to an error in the PGN: {loaded.problem}"]
+        if told := [*problem, *loaded.left_out]:
+            self._send({"type": "notice", "text": ". ".join(told)})  # the page shows one notice at a time
 
     async def _set_tree(self, tree: GameTree, titles: Sequence[str] = (), index: int = 0) -> None:
         """Show another game, number `index` of the games with these titles."""
