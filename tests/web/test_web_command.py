@@ -96,6 +96,7 @@ def test_a_port_that_is_taken_is_one_line(capsys):
     ("arguments", "complaint"),
     [
         (["--host", "no such host"], "cannot listen on no such host"),
+        (["--host", "a..b"], "cannot listen on a..b: "),
         (["--threads", "100000"], "Threads"),
         (["--hash", "1000000000"], "Hash"),
     ],

@@ -11,7 +11,7 @@ import chess.syzygy
 import pytest
 from board_server import BoardServer
 from board_tab import get
-from on_page import LAYOUTS, analyse_tab, every_layout, expect_moves, set_up, start_game
+from on_page import LAYOUTS, analyse_tab, click_move, every_layout, expect_moves, set_up, start_game
 from playwright.sync_api import expect
 from stand_in_engine import StandInEngine
 
@@ -111,6 +111,24 @@ def test_moves_of_the_book_are_shown_and_played(engine, page):
     analyse_tab(page)
     expect(page.get_by_role("switch", name="Worth of each piece")).to_be_disabled()
     expect(panel).to_be_hidden()  # it would help in the game
+
+
+def test_moves_of_the_position_before_are_not_played(page):
+    page.evaluate("""() => {
+        let asked = 0;
+        const others = window.fetch;
+        const answer = { json: async () => ({ book: [{ san: "e5", percent: 100 }], tables: [] }) };
+        const known = () => (asked++ ? new Promise(() => {}) : answer); // the second answer does not come
+        window.fetch = (address) => (address.startsWith("/known?") ? known() : others(address));
+    }""")
+    analyse_tab(page)
+    old = page.get_by_label("Book and tablebases").get_by_role("button", name="e5")
+    expect(old).to_be_visible()
+    click_move(page, "e2", "e4")
+    expect_moves(page, "e4")
+    old.click()
+    click_move(page, "d7", "d5")  # which would be no move of Black any more
+    expect_moves(page, "e4", "d5")
 
 
 @pytest.mark.parametrize("size", LAYOUTS.values(), ids=LAYOUTS)

@@ -114,9 +114,17 @@ NAMES = '[White "Müller"]\n[Black "Núñez"]\n\n1. e4 {schön} e5 *\n'
 def test_a_file_is_read_whatever_its_encoding(page, encoding):
     _open_file(page, NAMES.encode(encoding))
     expect(page.locator("#player-bottom .name")).to_have_text("Müller")
+    expect(page.locator("#pgn-file")).to_have_value("")  # so that the same file can be chosen again
     expect(page.locator("#moves .comment")).to_have_text("schön")
     saved = _read(_saved(page))
     assert saved.headers["Black"] == "Núñez" and saved.next().comment == "schön"
+
+
+def test_a_result_that_is_none_does_not_end_the_moves(page):
+    load_pgn(page, '[Result "White won"]\n\n1. e4 e5 *')
+    expect_moves(page, "e4", "e5")
+    saved = _saved(page)
+    assert '[Result "White won"]' in saved and saved.split()[-2:] == ["e5", "*"]
 
 
 def test_a_text_with_an_error_can_be_mended(page):

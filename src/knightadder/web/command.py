@@ -125,8 +125,8 @@ def _listen(host: str, port: int) -> socket.socket:
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         listening = socket.socket(family, kind, protocol)
-    except OSError as error:
-        raise OptionError(f"cannot listen on {host}: {error.strerror}") from None
+    except (OSError, UnicodeError) as error:  # the latter if it cannot be the name of a host
+        raise OptionError(f"cannot listen on {host}: {getattr(error, 'strerror', error)}") from None
     try:
         if os.name == "posix":  # on Windows this option would let two servers share the port
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

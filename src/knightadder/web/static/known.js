@@ -7,10 +7,11 @@ export class Known {
    */
   constructor(card, onPlay) {
     this.card = card;
-    this.fen = null;
+    this.fen = null; // the position to answer for
+    this.shown = null; // the one whose moves the card shows
     card.addEventListener("click", (event) => {
       const button = event.target.closest("[data-san]");
-      if (button) onPlay(button.dataset.san);
+      if (button && this.fen === this.shown) onPlay(button.dataset.san);
     });
   }
 
@@ -25,6 +26,7 @@ export class Known {
       // the server is gone, which the page tells
     }
     if (fen !== this.fen) return; // another position has been shown meanwhile
+    this.shown = fen;
     const { book = [], tables = [] } = answer ?? {};
     this.card.hidden = !book.length && !tables.length;
     this.card.replaceChildren(

@@ -2,6 +2,7 @@
 
 import { moveNumber } from "./tree.js";
 
+const RESULTS = ["1-0", "0-1", "1/2-1/2"]; // no other word ends a game
 const WIDTH = 80; // letters of a line, which only a comment may exceed
 
 /**
@@ -14,7 +15,7 @@ export function writePgn(headers, root) {
   words.push(...root.nags.map((nag) => `$${nag}`));
   if (root.comment) words.push(comment(root.comment));
   addLine(words, root.children[0], root.children.slice(1));
-  words.push(headers.Result ?? "*");
+  words.push(RESULTS.includes(headers.Result) ? headers.Result : "*");
   const tags = Object.entries(headers).map(([name, value]) => `[${name} "${value}"]\n`);
   return `${tags.join("")}\n${wrap(words)}\n`;
 }

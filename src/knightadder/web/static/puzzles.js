@@ -23,6 +23,7 @@ async function open(number) {
   clearTimeout(waiting);
   const answer = await fetch(`/puzzles/${number}`);
   if (!answer.ok) {
+    if (number !== 1) return open(1); // the address may be of another file, with more puzzles
     tell("There is no such puzzle");
     return;
   }

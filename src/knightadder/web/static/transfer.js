@@ -27,7 +27,11 @@ export class Transfer {
       const text = this.text.value;
       if (this.dialog.returnValue === "load" && this.fits("the PGN", new Blob([text]).size)) this.load(text);
     });
-    byId("pgn-file").addEventListener("change", (event) => this.read(event.target.files[0]));
+    byId("pgn-file").addEventListener("change", ({ target }) => {
+      const [file] = target.files;
+      target.value = ""; // so that the same file can be chosen again
+      this.read(file);
+    });
     this.games.addEventListener("change", () => this.choose(Number(this.games.value)));
     byId("copy-pgn").addEventListener("click", () => this.copy());
     byId("save-pgn").addEventListener("click", () => this.save());
