@@ -6,6 +6,7 @@ from on_page import LAYOUTS, analyse_tab
 from playwright.sync_api import expect
 from stand_in_engine import StandInEngine
 
+from knightadder.engine.errors import OptionError
 from knightadder.web.resources import Resources
 
 
@@ -40,6 +41,24 @@ def test_a_search_goes_on_with_what_is_chosen(server, engine):
         tab.send("configure", threads=2, hash=64)
         tab.until("lines")
         assert engine.options["Threads"] == 2 and len(engine.searches) == 2
+
+
+def test_what_the_engine_refuses_is_taken_back(engine, tab):
+    accept = engine.configure
+
+    def configure(options):
+        if options.get("Hash") == 256:
+            raise OptionError("not enough memory")
+        return accept(options)
+
+    engine.configure = configure
+    tab.ask("configure", threads=2, hash=128).send("analyse", on=True)
+    tab.until("lines")
+    tab.send("configure", threads=3, hash=256)
+    assert tab.until("notice")["text"] == "not enough memory"
+    tab.until("lines")  # the analysis goes on
+    assert (tab.resources["threads"], tab.resources["hash"]) == (2, 128)
+    assert (engine.options["Threads"], engine.options["Hash"]) == (2, 128)
 
 
 @pytest.mark.parametrize("size", LAYOUTS.values(), ids=LAYOUTS)

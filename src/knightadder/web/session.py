@@ -66,8 +66,7 @@ class Session:
         self, make_engine: Callable[[], Engine], send: Callable[[View], None], resources: Resources | None = None
     ) -> None:
         self._send = send
-        self._worker = Worker(make_engine, send)
-        self._resources = resources or Resources()
+        self._worker = Worker(make_engine, send, resources or Resources())
         self._reviews = Reviews(GameTree())
         self._tip: chess.pgn.GameNode = self._tree.game  # the last move of the game against the engine
         self._game: PlayedGame | None = None
@@ -94,7 +93,7 @@ class Session:
     def resume(self) -> None:
         """Send the current state to a page that knows nothing of it, and go on."""
         self._send({"type": "strength", "min": MIN_ELO, "max": MAX_ELO})
-        self._send(self._resources.view())
+        self._send(self._worker.resources.view())
         self._worker.show()
         self._send(tree_view(self._tree))
         if self._worker.busy:
@@ -367,10 +366,10 @@ class Session:
         await analyse(await self._worker.ready(), self._reviews, self._lines, self._send)
 
     async def _configure(self, message: messages.Configure) -> None:
-        self._resources = self._resources.chosen(message)
+        chosen = self._worker.resources.chosen(message)
         await self._worker.stop()
-        self._worker.configure(self._resources.settings())
-        self._send(self._resources.view())
+        self._worker.resources = chosen
+        self._send(chosen.view())
         self._go_on()
 
     async def _evaluate(self, message: messages.Evaluate) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from knightadder.engine.errors import EngineError
 from knightadder.engine.strength import DEFAULT_ELO
 from knightadder.web.loading import load_in_thread
+from knightadder.web.resources import Resources
 from knightadder.web.views import View
 
 if TYPE_CHECKING:
@@ -25,16 +26,19 @@ class Worker:
         Loads an engine; called once, in a thread.
     send : callable
         Takes a message for the page; must not block.
+    resources : Resources
+        What the engine is made with. To change it, set the attribute `resources`: the next search uses it.
     """
 
-    def __init__(self, make_engine: Callable[[], Engine], send: Callable[[View], None]) -> None:
+    def __init__(self, make_engine: Callable[[], Engine], send: Callable[[View], None], resources: Resources) -> None:
+        self.resources = resources
+        self._used = resources  # what the engine has been told
         self._make_engine = make_engine
         self._send = send
         self._engine: asyncio.Future[Engine] | None = None
         self._work: asyncio.Task[None] | None = None
         self._fresh = True  # the engine has not been told yet that a new game begins
         self._clearing: asyncio.Task[None] | None = None  # clears the state of earlier games in the engine
-        self._settings: dict[str, Setting] = {}  # that the engine has not been told yet
 
     def load(self) -> None:
         """Begin to load the engine."""
@@ -65,10 +69,6 @@ class Worker:
         """Let the engine forget earlier games before its next search."""
         self._fresh = True
 
-    def configure(self, settings: dict[str, Setting]) -> None:
-        """Set UCI options before the engine's next search."""
-        self._settings = {**self._settings, **settings}
-
     async def ready(self, elo: int | None = None) -> Engine:
         """Return the engine, once it is loaded, set to this strength; None is full strength."""
         assert self._engine is not None  # set by load(), which comes first
@@ -79,9 +79,21 @@ class Worker:
         if self._clearing is not None:  # even if that game has been given up meanwhile
             await asyncio.shield(self._clearing)
         strength: dict[str, Setting] = {"UCI_LimitStrength": elo is not None, "UCI_Elo": elo or DEFAULT_ELO}
-        settings, self._settings = self._settings, {}
-        engine.configure({**strength, **settings})
+        engine.configure(strength)
+        if self.resources != self._used:
+            self._use_resources(engine)
         return engine
+
+    def _use_resources(self, engine: Engine) -> None:
+        """Set the resources of an idle engine; if it refuses them, go on with the old ones and tell the page."""
+        try:
+            engine.configure(self.resources.settings())
+            self._used = self.resources
+        except EngineError as error:
+            engine.configure(self._used.settings())
+            self.resources = self._used
+            self._send({"type": "notice", "text": str(error)})
+            self._send(self.resources.view())
 
     def start(self, work: Callable[[], Awaitable[None]]) -> None:
         """Start a piece of work, whose errors are sent to the page; the engine must be idle."""
