@@ -171,7 +171,7 @@ def unclosed_comment(text: GameText) -> int | None:
     _, moves = _parts(text.text)
     found = None
     for number, line in enumerate(moves, text.line + len(text.text.split("\n")) - len(moves)):
-        is_open = _comment_is_open(line, found is not None)
+        is_open, _ = _scan(line, found is not None)
         # A line may close a comment and begin another.
         found = (number if found is None or "}" in line else found) if is_open else None
     return found
@@ -298,23 +298,38 @@ def _split(stream: TextIO) -> Iterator[tuple[int, str]]:
             tags.add(header[1])
         elif not empty and (in_moves or not line.startswith(_BEFORE_MOVES)):
             in_moves = True
-            in_comment = _comment_is_open(line, in_comment)
+            in_comment, _ = _scan(line, in_comment)
     if lines:
         yield game()
 
 
-def _comment_is_open(line: str, is_open: bool) -> bool:
-    """Say whether a comment in braces is still open at the end of a line of moves."""
+def _scan(line: str, is_open: bool) -> tuple[bool, int | None]:
+    """Scan a line of moves for comments.
+
+    Parameters
+    ----------
+    line : str
+        The line.
+    is_open : bool
+        Whether a comment in braces is open at its beginning.
+
+    Returns
+    -------
+    is_open : bool
+        Whether one is open at its end.
+    remark : int or None
+        Where a comment begins that runs to the end of the line.
+    """
     if line.startswith("%") and not is_open:
-        return False
-    for letter in line:
+        return False, None
+    for at, letter in enumerate(line):
         if is_open:
             is_open = letter != "}"
         elif letter == "{":
             is_open = True
         elif letter == ";":
-            break
-    return is_open
+            return False, at
+    return is_open, None
 
 
 def _parts(text: str) -> tuple[list[str], list[str]]:
@@ -329,8 +344,8 @@ def _with_braces(lines: list[str]) -> str:
     result = []
     is_open = False
     for line in lines:
-        was_open, at = is_open, _remark(line, is_open)
-        is_open = _comment_is_open(line, is_open)
+        was_open = is_open
+        is_open, at = _scan(line, is_open)
         if at is not None:
             remark = line[at + 1 :].strip().replace("}", ")")
             line = f"{line[:at]}{{ {remark} }}" if remark else line[:at]
@@ -338,17 +353,3 @@ def _with_braces(lines: list[str]) -> str:
         if line.strip() or was_open:
             result.append(line)
     return "\n".join(result)
-
-
-def _remark(line: str, is_open: bool) -> int | None:
-    """Find the start of a comment that runs to the end of the line."""
-    if line.startswith("%") and not is_open:
-        return None
-    for at, letter in enumerate(line):
-        if is_open:
-            is_open = letter != "}"
-        elif letter == "{":
-            is_open = True
-        elif letter == ";":
-            return at
-    return None

@@ -62,7 +62,8 @@ class Reviews:
         """
         from knightadder.annotate.notes import write_evaluation
 
-        known = self._found[node][1] if node in self._found else FULL_NODES if "[%eval" in node.comment else 0
+        loaded = FULL_NODES if "[%eval" in node.comment else 0
+        _, known = self._found.get(node, (None, loaded))
         if nodes >= known:
             self._found[node] = evaluation, nodes
             write_evaluation(node, evaluation)
