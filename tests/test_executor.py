@@ -484,26 +484,27 @@ def test_bad_addresses(address, message):
 
 
 def test_an_error_without_words_is_named(monkeypatch):
-    def refuse(**target):
+    def refuse(client, **options):
         raise TimeoutError
 
-    monkeypatch.setattr("distributed.Client", refuse)
+    monkeypatch.setattr(Client, "start", refuse)
     message = r"^cannot connect to the cluster tcp://host:8786: TimeoutError$"
     with pytest.raises(OptionError, match=message), open_pool(Square(), "tcp://host:8786", 0):
         pass
 
 
 def test_a_scheduler_that_tells_a_new_client_of_others(cluster, monkeypatch):
-    tried = []
+    connect, tried = Client._ensure_connected, []
 
-    def connect(**target):
-        tried.append(target)
+    async def refuse_once(client, **options):
+        tried.append(client)
         assert len(tried) > 1
-        return Client(**target)
+        await connect(client, **options)
 
-    monkeypatch.setattr("distributed.Client", connect)
+    monkeypatch.setattr(Client, "_ensure_connected", refuse_once)
     assert squares(cluster.scheduler_address, 0, 3)[0] == {0: 0, 1: 1, 2: 4}
     assert len(tried) > 1
+    assert tried[0].status == "closed"  # not left to the garbage collector
 
 
 def test_the_address_in_the_configuration(cluster):

@@ -421,10 +421,14 @@ def _connected(target: dict[str, Any]) -> distributed.Client:
     left = _CONNECTIONS
     while True:
         left -= 1
+        client = distributed.Client.__new__(distributed.Client)  # so that it can be closed if it cannot connect
         try:
-            return distributed.Client(**target)
+            client.__init__(**target)  # type: ignore[misc]
+            return client
         except AssertionError:
             # While another client leaves, the scheduler may tell a new one more than it expects (distributed 2026.8).
+            # The garbage collector would close it, too, but perhaps while another one starts: then both wait for ever.
+            client.close()
             if not left:
                 raise
 
