@@ -49,6 +49,19 @@ def posted(server, game_id, action):
     return [request for request in server.requests if request.startswith(f"POST /api/bot/game/{game_id}/{action}")]
 
 
+@pytest.fixture
+def delivered(monkeypatch):
+    """Give the events that have been delivered to games so far."""
+    deliver, events = GamePlay._deliver, []
+
+    def note(play, event, connection):
+        deliver(play, event, connection)
+        events.append(event)
+
+    monkeypatch.setattr(GamePlay, "_deliver", note)
+    return events
+
+
 @pytest.mark.parametrize("colour", chess.COLORS)
 def test_a_game_is_played_to_its_end(start_bot, colour):
     with FakeLichess() as server:
@@ -202,14 +215,7 @@ def test_a_move_that_the_server_forgets_is_made_again(start_bot):
     assert server.violations == [] and len(server.games[game_id].moves) == 20
 
 
-def test_old_news_do_not_count_when_a_moves_fate_is_unknown(start_bot, monkeypatch):
-    deliver, delivered = GamePlay._deliver, []
-
-    def note(play, event, connection):
-        deliver(play, event, connection)
-        delivered.append(event)
-
-    monkeypatch.setattr(GamePlay, "_deliver", note)
+def test_old_news_do_not_count_when_a_moves_fate_is_unknown(start_bot, delivered):
     with FakeLichess() as server:
         game_id = server.challenge(opponent=answers())
         make_move = server.move
@@ -416,14 +422,7 @@ def test_an_offered_draw_is_taken_when_nothing_is_better(start_bot, score, statu
     assert len(posted(server, game_id, "draw/yes")) == (status == "draw")
 
 
-def test_a_draw_that_is_offered_while_the_bot_thinks_is_taken(start_bot, monkeypatch):
-    deliver, delivered = GamePlay._deliver, []
-
-    def note(play, event, connection):
-        deliver(play, event, connection)
-        delivered.append(event)
-
-    monkeypatch.setattr(GamePlay, "_deliver", note)
+def test_a_draw_that_is_offered_while_the_bot_thinks_is_taken(start_bot, delivered):
     with FakeLichess() as server:
 
         class Offered(Chooser):
