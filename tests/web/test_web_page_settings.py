@@ -1,5 +1,8 @@
 """The engine's threads and hash table: chosen on the page, and kept in the browser."""
 
+import asyncio
+import threading
+
 import pytest
 from board_tab import open_tab
 from on_page import LAYOUTS, analyse_tab
@@ -7,6 +10,8 @@ from playwright.sync_api import expect
 from stand_in_engine import StandInEngine
 
 from knightadder.engine.errors import OptionError
+from knightadder.web import session
+from knightadder.web.messages import Configure
 from knightadder.web.resources import Resources
 
 
@@ -59,6 +64,26 @@ def test_what_the_engine_refuses_is_taken_back(engine, tab):
     tab.until("lines")  # the analysis goes on
     assert (tab.resources["threads"], tab.resources["hash"]) == (2, 128)
     assert (engine.options["Threads"], engine.options["Hash"]) == (2, 128)
+
+
+def test_chosen_settings_are_shown_before_the_answer(open_page, monkeypatch):
+    answered = threading.Event()
+
+    async def wait(chosen, message):
+        while not answered.is_set():
+            await asyncio.sleep(0.01)
+
+    monkeypatch.setitem(session._HANDLERS, Configure, wait)
+    page = open_page(1280, 800)
+    settings = page.get_by_role("button", name="Engine settings")
+    settings.click()
+    page.get_by_label("Search threads").fill("2")
+    page.get_by_role("button", name="Use").click()
+    settings.click()
+    try:
+        expect(page.get_by_label("Search threads")).to_have_value("2")
+    finally:
+        answered.set()
 
 
 @pytest.mark.parametrize("size", LAYOUTS.values(), ids=LAYOUTS)

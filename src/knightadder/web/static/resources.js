@@ -21,6 +21,7 @@ export class Resources {
       if (dialog.returnValue !== "use") return;
       const chosen = { threads: Number(this.form.elements.threads.value), hash: Number(this.form.elements.hash.value) };
       localStorage.setItem(KEY, JSON.stringify(chosen));
+      if (this.told) this.told = { ...this.told, ...chosen }; // the dialog may be opened again before the answer
       this.send(chosen);
     });
   }
