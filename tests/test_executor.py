@@ -493,6 +493,20 @@ def test_an_error_without_words_is_named(monkeypatch):
         pass
 
 
+def test_a_client_that_cannot_connect_is_closed(cluster, monkeypatch):
+    tried = []
+
+    async def refuse(client, **options):
+        tried.append(client)
+        raise OSError("no certificate")
+
+    monkeypatch.setattr(Client, "_ensure_connected", refuse)
+    message = r"^cannot connect to the cluster tcp://.*: no certificate$"
+    with pytest.raises(OptionError, match=message), open_pool(Square(), cluster.scheduler_address, 0):
+        pass
+    assert [client.status for client in tried] == ["closed"]  # not left to the garbage collector
+
+
 def test_a_scheduler_that_tells_a_new_client_of_others(cluster, monkeypatch):
     connect, tried = Client._ensure_connected, []
 

@@ -416,21 +416,25 @@ def _local(count: int) -> Iterator[distributed.LocalCluster]:
 
 def _connected(target: dict[str, Any]) -> distributed.Client:
     """Connect to a scheduler."""
+    for _ in range(_CONNECTIONS - 1):
+        # While another client leaves, the scheduler may tell a new one more than it expects (distributed 2026.8).
+        with contextlib.suppress(AssertionError):
+            return _connected_at_once(target)
+    return _connected_at_once(target)
+
+
+def _connected_at_once(target: dict[str, Any]) -> distributed.Client:
     import distributed
 
-    left = _CONNECTIONS
-    while True:
-        left -= 1
-        client = distributed.Client.__new__(distributed.Client)  # so that it can be closed if it cannot connect
-        try:
-            client.__init__(**target)  # type: ignore[misc]
-            return client
-        except AssertionError:
-            # While another client leaves, the scheduler may tell a new one more than it expects (distributed 2026.8).
-            # The garbage collector would close it, too, but perhaps while another one starts: then both wait for ever.
+    client = distributed.Client.__new__(distributed.Client)  # so that it can be closed if it cannot connect
+    try:
+        client.__init__(**target)  # type: ignore[misc]
+    except BaseException:
+        # The garbage collector would close it, too, but perhaps while another one starts: then both wait for ever.
+        with contextlib.suppress(Exception):  # it may be incomplete
             client.close()
-            if not left:
-                raise
+        raise
+    return client
 
 
 def _count(address: str) -> int:

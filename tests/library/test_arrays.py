@@ -25,7 +25,7 @@ from knightadder.library.arrays import (
     unpack,
     unpack_fens,
 )
-from knightadder.library.many import analyse_many
+from knightadder.library.many import analyse_iter, analyse_many
 from knightadder.library.positions import evaluate, legal_moves
 from knightadder.library.shared import tables_of
 
@@ -264,9 +264,12 @@ def test_a_record_of_another_layout_is_no_packed_position() -> None:
             with pytest.raises(TypeError, match="packed positions is wanted"):
                 function(wrong)
     for wrong in (records.reshape(1, 3), records[:1].reshape(())):
-        for function in (unpack, unpack_fens, evaluate_many, pack):
+        for function in (unpack, unpack_fens, evaluate_many, evaluate_iter, pack):
             with pytest.raises(ValueError, match="an array of positions has one dimension, not "):
                 function(wrong)
+        for search in (analyse_many, analyse_iter):
+            with pytest.raises(ValueError, match="an array of positions has one dimension, not "):
+                search(wrong, Limit(nodes=1))
 
 
 def test_packed_positions_of_the_other_byte_order_are_the_same_positions() -> None:

@@ -112,8 +112,7 @@ def unpack_fens(records: NDArray[np.void], chess960: bool = False) -> list[str]:
     """
     if not _is_packed(records):
         raise TypeError(f"an array of packed positions is wanted, not {type(records).__name__}")
-    if records.ndim != 1:
-        raise ValueError(f"an array of positions has one dimension, not {records.ndim}")
+    _check_array(records)
     return list(_fens(records, chess960))
 
 
@@ -211,8 +210,8 @@ def positions_in(positions: Positions, illegal: str | None = None) -> Iterator[P
 
     Raises
     ------
-    TypeError
-        If they are not several positions.
+    TypeError, ValueError
+        At once, if they are not several positions.
     """
     if isinstance(positions, str):
         raise TypeError("several positions are wanted, not one FEN")
@@ -220,6 +219,7 @@ def positions_in(positions: Positions, illegal: str | None = None) -> Iterator[P
         raise TypeError(f"several positions are wanted, not {positions!r:.60}")
     if not isinstance(positions, np.ndarray):
         return iter(positions)
+    _check_array(positions)
     if _is_packed(positions):
         return _fens(positions, illegal=illegal)
     return (each.decode("ascii", "replace") if isinstance(each, bytes) else each for each in positions)
@@ -305,6 +305,14 @@ def _is_packed(positions: object) -> bool:
     return kind.names == PACKED.names and all(kind[name].newbyteorder("=") == PACKED[name] for name in kind.names)
 
 
+def _check_array(positions: NDArray[Any]) -> None:
+    """Check that an array is one of positions, by its dimensions and type."""
+    if positions.ndim != 1:
+        raise ValueError(f"an array of positions has one dimension, not {positions.ndim}")
+    if positions.dtype.kind not in "SUOT" and not _is_packed(positions):
+        raise TypeError(f"an array of FENs or of packed positions is wanted, not of {positions.dtype}")
+
+
 def _numbered(positions: Positions, size: int, first: int = 0) -> Iterator[_Numbered]:
     """Cut positions into blocks of this size, each with the index of its first position.
 
@@ -315,14 +323,10 @@ def _numbered(positions: Positions, size: int, first: int = 0) -> Iterator[_Numb
     TypeError, ValueError
         At once, if they are not several positions.
     """
-    if isinstance(positions, np.ndarray):
-        if positions.ndim != 1:
-            raise ValueError(f"an array of positions has one dimension, not {positions.ndim}")
-        if positions.dtype.kind in "SU" or _is_packed(positions):
-            starts = range(0, len(positions), size)
-            return ((start, positions[start : start + size]) for start in starts)
-        if positions.dtype.kind not in "OT":
-            raise TypeError(f"an array of FENs or of packed positions is wanted, not of {positions.dtype}")
+    if isinstance(positions, np.ndarray) and (positions.dtype.kind in "SU" or _is_packed(positions)):
+        _check_array(positions)
+        starts = range(0, len(positions), size)
+        return ((start, positions[start : start + size]) for start in starts)
     texts = (_fen(position, number) for number, position in enumerate(positions_in(positions), first))
     return ((first + number * size, block) for number, block in enumerate(blocks_of(texts, size)))
 
