@@ -49,6 +49,8 @@ class Mirror(ThreadingHTTPServer):
         The part of what is due that it sends before it breaks off.
     damaged : int
         How many answers are damaged.
+    chunked : bool
+        Whether it sends chunks, without the length in front.
     """
 
     daemon_threads = True
@@ -58,7 +60,7 @@ class Mirror(ThreadingHTTPServer):
         folders = {".rtbw": "3-4-5-wdl", ".rtbz": "3-4-5-dtz"}
         self.files = {f"/{folders[name[-5:]]}/{name}": data for name, data in FILES.items()}
         self.requests: list[tuple[str, str | None]] = []
-        self.status, self.ranges, self.most, self.damaged = 200, True, 1.0, 0
+        self.status, self.ranges, self.most, self.damaged, self.chunked = 200, True, 1.0, 0, False
 
     @property
     def url(self) -> str:
@@ -83,13 +85,20 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(206 if start else 200)
         if start:
             self.send_header("Content-Range", f"bytes {start}-{len(data) - 1}/{len(data)}")
-        self.send_header("Content-Length", str(len(data) - start))
+        if mirror.chunked:
+            self.send_header("Transfer-Encoding", "chunked")
+        else:
+            self.send_header("Content-Length", str(len(data) - start))
         self.end_headers()
         body = data[start:]
         if mirror.damaged:
             mirror.damaged -= 1
             body = body[:-20] + bytes([body[-20] ^ 1]) + body[-19:]
-        self.wfile.write(body[: math.ceil(len(body) * mirror.most)])
+        sent = body[: math.ceil(len(body) * mirror.most)]
+        if mirror.chunked:
+            end = b"0\r\n\r\n" if sent == body else b""
+            sent = b"%x\r\n%s\r\n%s" % (len(sent), sent, end)
+        self.wfile.write(sent)
 
     def log_message(self, format: str, *arguments: Any) -> None:
         pass
@@ -205,13 +214,21 @@ def test_a_mirror_that_ignores_ranges(mirror: Mirror, tmp_path: Path) -> None:
     assert len(mirror.requests) == 1
 
 
-def test_a_mirror_that_breaks_off_halfway(mirror: Mirror, tmp_path: Path) -> None:
-    mirror.most = 0.5
+@pytest.mark.parametrize("chunked", [False, True])
+def test_a_mirror_that_breaks_off_halfway(mirror: Mirror, tmp_path: Path, chunked: bool) -> None:
+    mirror.most, mirror.chunked = 0.5, chunked
     assert Download(mirror.url, tmp_path).fetch(NAME)
     assert content(tmp_path) == {NAME: WHOLE}
     starts = [int(ranges[6:-1]) if ranges else 0 for _, ranges in mirror.requests]
     assert starts == sorted(set(starts))
     assert len(starts) > 5
+
+
+def test_a_mirror_that_gives_no_length(mirror: Mirror, tmp_path: Path) -> None:
+    mirror.chunked = True
+    assert Download(mirror.url, tmp_path).fetch(NAME)
+    assert content(tmp_path) == {NAME: WHOLE}
+    assert len(mirror.requests) == 1
 
 
 def test_a_mirror_that_breaks_off_and_ignores_ranges(mirror: Mirror, tmp_path: Path) -> None:

@@ -156,26 +156,27 @@ class Download:
             if response is None:  # the file has no more bytes; its checksum will be checked
                 return
             with response:
-                total = self._copy(name, response, part, before)
-            after = _size(part)
-            if total is None or after >= total:
+                complete = self._copy(name, response, part, before)
+            if complete:
                 return
-            if after <= before:
+            if _size(part) <= before:
                 raise TableError("the connection breaks off each time")
 
-    def _copy(self, name: str, response: HTTPResponse, part: Path, have: int) -> int | None:
-        """Write the data from the mirror until it ends or breaks off; return the size of the whole file, if known."""
+    def _copy(self, name: str, response: HTTPResponse, part: Path, have: int) -> bool:
+        """Write the data from the mirror until it ends or breaks off; say whether the file is complete."""
         if response.status == _OK:  # the mirror sends the whole file, not only the requested part
             have = 0
         elif response.status != _PARTIAL or not response.headers.get("Content-Range", "").startswith(f"bytes {have}-"):
             raise TableError(f"the mirror gives a wrong answer: {response.status} {response.reason}")
         length = response.headers.get("Content-Length", "")
         total = have + int(length) if length.isdecimal() else None
+        broken = False
         with _writing(part), part.open("ab" if have else "wb") as file:
             while True:
                 try:
                     block = response.read1(_BLOCK)
                 except (OSError, HTTPException):
+                    broken = True
                     break
                 if not block:
                     break
@@ -183,7 +184,7 @@ class Download:
                 have += len(block)
                 self.received += len(block)
                 self._on_bytes(name, have, total)
-        return total
+        return not broken if total is None else have >= total
 
     def _open(self, name: str, offset: int) -> HTTPResponse | None:
         """Ask the mirror for a file from byte `offset` on; return None if the file ends there."""
