@@ -24,8 +24,10 @@ from knightadder import (
     OptionError,
     PositionError,
 )
+from knightadder.engine.info import Result
 from knightadder.engine.limits import Limits
 from knightadder.library.engine import _after_move, _are_kept
+from knightadder.library.stream import Stream
 
 SCHOLARS_MATE = "r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4"
 MATED = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
@@ -275,6 +277,31 @@ def test_stop_ends_a_search_of_another_thread(engine: Engine) -> None:
         result = pool.submit(stream.result)
         engine.stop()
         assert result.result(300).best_move is not None
+
+
+def test_a_search_cannot_end_while_it_is_told_to(engine: Engine) -> None:
+    # Otherwise the next search could be told instead.
+    done = []
+
+    def stop() -> None:
+        other.start()
+        other.join(0.05)
+        done.append(stream.done)
+
+    stream = Stream(chess.STARTING_FEN, stop)
+    other = threading.Thread(target=stream.finish, args=(Result("e2e4", None, None),))
+    stream.stop()
+    other.join()
+    assert done == [False]
+    assert stream.done
+
+
+def test_a_search_that_could_not_start_stands_in_no_way(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(engine._core, "go", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            engine.stream(chess.Board())
+    assert engine.play(chess.Board(), Limit(depth=1)).move
 
 
 def test_one_search_at_a_time(engine: Engine) -> None:

@@ -298,8 +298,9 @@ class Engine(Closing):
             self._core.set_option("UCI_AnalyseMode", str(analysing).lower())
             self._core.set_option("MultiPV", str(multipv))
             self._core.set_position(fen, moves)
-            self._stream = stream = Stream(board.fen(), self._core.stop)
+            stream = Stream(board.fen(), self._core.stop)
             self._core.go(limits, stream.report, stream.finish)
+            self._stream = stream
         return stream
 
     def _make_idle(self) -> None:

@@ -86,9 +86,10 @@ class Stream:
 
     def stop(self) -> None:
         """End the search soon; the result is what it has found by then."""
-        if not self.done:
-            self._stopped = True
-            self._stop()
+        with self._changed:  # the search cannot end meanwhile, so that the next one would be told instead
+            if not self.done:
+                self._stopped = True
+                self._stop()
 
     # --- for threads -----------------------------------------------------------------------------------------------
 
