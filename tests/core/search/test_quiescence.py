@@ -144,6 +144,13 @@ def test_one_quiet_evasion_is_enough_unless_it_loses(fen: str, spare: int, tried
     assert record.nodes == 1 + tried
 
 
+@pytest.mark.parametrize("fen", ["4k3/8/8/8/8/B1B5/8/K7 w - - 0 1", "4k3/8/8/8/8/8/8/K6N b - - 0 1"])
+def test_a_dead_position_is_a_draw_whatever_corrections_say(fen: str) -> None:
+    record = set_up(new_game(), fen)
+    record.pawn_correction[:] = 1000
+    assert quiescence(record) == 0
+
+
 def test_no_capture_is_hopeless_that_leaves_nothing_to_mate_with() -> None:
     # Without the rook White cannot win, however far ahead it was.
     record = set_up(new_game(), "8/8/8/8/8/5k2/6R1/K7 b - - 0 1")

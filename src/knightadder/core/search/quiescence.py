@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..board.bitboard import ONE, ZERO
-from ..board.draw import is_fifty_move_draw, is_repetition
+from ..board.draw import is_dead_position, is_fifty_move_draw, is_repetition
 from ..board.movegen import is_legal
 from ..board.moves import NO_MOVE, is_noisy, is_promotion
 from ..board.position import make
@@ -65,7 +65,7 @@ def quiesce(tables, worker, ply, alpha, beta):
     if count_node(worker, ply):
         return np.int64(0)
     worker.keys[np.uint64(worker.key_count + ply)] = pos.key
-    if is_repetition(worker, pos, ply) or is_fifty_move_draw(tables, pos, frame):
+    if is_dead_position(pos) or is_repetition(worker, pos, ply) or is_fifty_move_draw(tables, pos, frame):
         return np.int64(0)
     in_check = pos.checkers != ZERO
     is_pv = beta - alpha > 1
