@@ -93,8 +93,9 @@ class Case:
         """Give the value of the victim and of becoming a queen, with the capture history."""
         board = self.record.stack[0].board
         piece, target = int(board[move & 63]), move >> 6 & 63
-        victim = 0 if move >> 12 == EN_PASSANT else int(board[target]) & 7
-        value = (0, 100, 300, 300, 500, 900)[victim] + 900 * (move >> 12 == chess.QUEEN)
+        victim = int(board[target]) & 7
+        value = 100 if move >> 12 == EN_PASSANT else (0, 100, 300, 300, 500, 900)[victim]
+        value += 900 * (move >> 12 == chess.QUEEN)
         return value * 32 - (piece & 7) * 256 + int(self.record.captures[(piece * 64 + target) * 8 + victim])
 
 
@@ -153,6 +154,14 @@ def test_order() -> None:
                 values = [case.quiet(move) for move in moves]
                 assert values == sorted(values, reverse=True)
     assert all(seen.values()), seen
+
+
+def test_a_capture_en_passant_is_one_of_a_pawn() -> None:
+    board = chess.Board("k7/6p1/8/3pP3/8/8/8/K5Q1 w - d6 0 1")
+    record = set_up(new_game(), board)
+    picked = np.zeros(MAX_MOVES, np.int64)
+    assert pick_all(TABLES, record, np.int64(0), np.int64(0), picked) == 2
+    assert [int(move) for move in picked[:2]] == [encode(board, board.parse_uci(move)) for move in ("e5d6", "g1g7")]
 
 
 def kind_of(case: Case, move: int) -> str:

@@ -21,7 +21,7 @@ from ..board.moves import NO_MOVE, is_noisy
 from ..layout import QUEEN
 from ..native.jit import inlined, kernel
 from .history import capture_history, history_from, quiet_history
-from .see import QUEEN_VALUE, piece_value, see_at_least
+from .see import QUEEN_VALUE, captured_value, piece_value, see_at_least
 
 (
     HASH_MOVE,
@@ -58,18 +58,16 @@ def start_picking(frame, hash_move, with_quiets):
 
 @inlined
 def _noisy_score(worker, pos, move):
-    victim = piece_value(np.int64(pos.board[(move >> 6) & 63]) & 7)
     # Queen promotions count as a capture of a queen; the other promotions are left for the end.
     promotion = QUEEN_VALUE if (move >> 12) & 15 == QUEEN else 0
     attacker = np.int64(pos.board[move & 63]) & 7
-    return (victim + promotion) * 32 - attacker * 256 + capture_history(worker, pos, move)
+    return (captured_value(pos, move) + promotion) * 32 - attacker * 256 + capture_history(worker, pos, move)
 
 
 @inlined
 def _may_lose_material(pos, move):
     """Say whether a capture needs static exchange evaluation: one by a piece worth no more than its victim does not."""
-    victim = piece_value(np.int64(pos.board[(move >> 6) & 63]) & 7)
-    return victim < piece_value(np.int64(pos.board[move & 63]) & 7)
+    return captured_value(pos, move) < piece_value(np.int64(pos.board[move & 63]) & 7)
 
 
 @inlined
