@@ -171,10 +171,12 @@ def test_age_wraps_around(table: Table) -> None:
     assert table.get(keys[0]) is None
 
 
-def test_a_much_deeper_result_of_the_same_search_stays(table: Table) -> None:
+def test_a_much_deeper_result_of_the_same_search_stays_with_the_new_move(table: Table) -> None:
     table.put(5, 11, 100, 10, LOWER)
     table.put(5, 12, 200, 5, LOWER)
-    assert table.get(5) == (11, 100, 10, LOWER)
+    assert table.get(5) == (12, 100, 10, LOWER)
+    table.put(5, 0, 300, 5, UPPER)
+    assert table.get(5) == (12, 100, 10, LOWER)
     table.put(5, 13, 300, 6, LOWER)  # not much shallower
     assert table.get(5) == (13, 300, 6, LOWER)
     table.put(5, 14, 400, 1, EXACT)  # exact

@@ -119,11 +119,18 @@ def entry_generation(data):
 
 
 @inlined
+def _write(address, key, data):
+    store64(address, key ^ data)
+    store64(address + _WORD, data)
+
+
+@inlined
 def store(worker, key, move, score, depth, bound, ply):
     """Store a result, in the position's own entry or else over the least useful one of the bucket.
 
     An entry is worth its depth less eight plies for each search started since. The entry of the same position is kept
-    if this search made it, much deeper, and the new result is not exact. A result without a move keeps the known move.
+    if this search made it, much deeper, and the new result is not exact; but it takes over the new move (Stockfish's
+    rule). A result without a move keeps the known one.
     """
     if score >= DECISIVE:
         score += ply
@@ -137,10 +144,11 @@ def store(worker, key, move, score, depth, bound, ply):
         old = np.int64(data)
         age = (worker.tt_generation - entry_generation(old)) & (GENERATIONS - 1)
         if load64(address) ^ data == key:
-            if bound != EXACT and age == 0 and depth + 4 < entry_depth(old):
-                return
             if move == 0:
                 move = entry_move(old)
+            if bound != EXACT and age == 0 and depth + 4 < entry_depth(old):
+                _write(address, key, np.uint64(old ^ entry_move(old) ^ move))
+                return
             place = address
             break
         worth = entry_depth(old) - 8 * age if old else -(1 << 20)
@@ -148,8 +156,5 @@ def store(worker, key, move, score, depth, bound, ply):
             least, place = worth, address
         address += _ENTRY_BYTES
     depth = min(depth, _MOST_DEPTH)
-    fresh = np.uint64(
-        move | (score + 32_768) << 16 | depth << 32 | worker.tt_generation << GENERATION_SHIFT | bound << 46
-    )
-    store64(place, key ^ fresh)
-    store64(place + _WORD, fresh)
+    data = move | (score + 32_768) << 16 | depth << 32 | worker.tt_generation << GENERATION_SHIFT | bound << 46
+    _write(place, key, np.uint64(data))
