@@ -85,6 +85,22 @@ def test_positions_that_share_pawns_share_a_correction_and_others_do_not(record:
     assert difference("2b1kbn1/8/2n5/8/8/5N2/8/1NB1KB2 w - - 0 1") > 0
 
 
+@pytest.mark.parametrize("color", chess.COLORS)
+def test_pieces_on_the_first_rank_and_on_the_last_are_told_apart(color: bool) -> None:
+    game = new_game()
+    for number in range(0, 960, 8):
+        board = chess.Board.empty()
+        for square, piece in chess.Board.from_chess960_pos(number).piece_map().items():
+            if piece.piece_type not in (chess.PAWN, chess.KING) and piece.color == color:
+                board.set_piece_at(square, piece)
+        board.set_piece_at(chess.E4, chess.Piece(chess.KING, chess.WHITE))
+        board.set_piece_at(chess.A5, chess.Piece(chess.KING, chess.BLACK))
+        board.turn = not color
+        learn(set_up(game, board), np.int64(1000), np.int64(10))
+    learnt = sum(np.count_nonzero(record.non_pawn_correction) for record in (game.record, game._spare))
+    assert learnt > 110  # of 120 arrangements, and one of the other side's king alone
+
+
 def test_the_last_two_moves_have_a_correction_of_their_own(record: np.record) -> None:
     record.frames[1].piece_to, record.frames[2].piece_to = 70, 600
     for _ in range(5):

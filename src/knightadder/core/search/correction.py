@@ -20,7 +20,7 @@ from ..layout import (
     ROOK,
     WHITE,
 )
-from ..native.jit import inlined, kernel, prefetch_item
+from ..native.jit import inlined, kernel, multiply_high, prefetch_item
 from .history import apply_gravity, frame_before
 
 LIMIT = 1024
@@ -40,9 +40,18 @@ def _mix(value):
 
 
 @inlined
+def _product(men, factor):
+    """Fold the 128-bit product of a set of men and its kind's number to 64 bits.
+
+    The lower half alone would hardly tell the kinds of men on the last ranks apart: a bit reaches only those above it.
+    """
+    return men * factor ^ multiply_high(men, factor)
+
+
+@inlined
 def _pawn_index(pos):
     pawns = pos.by_type[PAWN]
-    index = _mix((pawns & pos.by_color[WHITE]) * _A ^ (pawns & pos.by_color[BLACK]) * _B)
+    index = _mix(_product(pawns & pos.by_color[WHITE], _A) ^ _product(pawns & pos.by_color[BLACK], _B))
     return np.uint64(pos.stm) * _SIZE + index
 
 
@@ -50,11 +59,11 @@ def _pawn_index(pos):
 def _non_pawn_index(pos, color):
     own = pos.by_color[np.uint64(color)]
     index = _mix(
-        (own & pos.by_type[KNIGHT]) * _A
-        ^ (own & pos.by_type[BISHOP]) * _B
-        ^ (own & pos.by_type[ROOK]) * _D
-        ^ (own & pos.by_type[QUEEN]) * _E
-        ^ (own & pos.by_type[KING]) * _F
+        _product(own & pos.by_type[KNIGHT], _A)
+        ^ _product(own & pos.by_type[BISHOP], _B)
+        ^ _product(own & pos.by_type[ROOK], _D)
+        ^ _product(own & pos.by_type[QUEEN], _E)
+        ^ _product(own & pos.by_type[KING], _F)
     )
     return np.uint64(pos.stm * 2 + color) * _SIZE + index
 
@@ -63,12 +72,12 @@ def _non_pawn_index(pos, color):
 def _minor_index(pos):
     white, black = pos.by_color[WHITE], pos.by_color[BLACK]
     index = _mix(
-        (white & pos.by_type[KNIGHT]) * _A
-        ^ (white & pos.by_type[BISHOP]) * _B
-        ^ (white & pos.by_type[KING]) * _D
-        ^ (black & pos.by_type[KNIGHT]) * _E
-        ^ (black & pos.by_type[BISHOP]) * _F
-        ^ (black & pos.by_type[KING]) * _C
+        _product(white & pos.by_type[KNIGHT], _A)
+        ^ _product(white & pos.by_type[BISHOP], _B)
+        ^ _product(white & pos.by_type[KING], _D)
+        ^ _product(black & pos.by_type[KNIGHT], _E)
+        ^ _product(black & pos.by_type[BISHOP], _F)
+        ^ _product(black & pos.by_type[KING], _C)
     )
     return np.uint64(pos.stm) * _SIZE + index
 
