@@ -107,7 +107,7 @@ def nodes_and_nps(output: str) -> tuple[int, int]:
 def test_bench_gives_the_same_nodes_in_several_processes_at_once(client: Client, engine: str) -> None:
     with ThreadPoolExecutor(2) as pool:
         found = [nodes_and_nps(output) for output in pool.map(lambda _: client.run(engine, "bench"), range(2))]
-    assert found[0][0] == found[1][0] > 1_000_000
+    assert found[0][0] == found[1][0] > 100_000
     assert all(nps > 0 for _, nps in found)
 
 

@@ -94,6 +94,7 @@ FRAME = _record(  # what search keeps for one ply
     ("killers", np.int64, 2),
     ("move", np.int64),  # the move being searched from this ply; 0 = null move
     ("piece_to", np.int64),  # that move's piece * 64 + target square; 0 for a null move
+    ("reduction", np.int64),  # plies by which that move's search is reduced
     ("threats", np.uint64),  # squares that the opponent attacks
     ("check_squares", np.uint64, 8),  # by type of piece: from where one of the side to move would give check
     ("continuations", np.int64, 3),  # rows of the continuation history for the moves 1, 2 and 4 plies ago

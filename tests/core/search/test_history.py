@@ -28,6 +28,11 @@ def update_prior_move(tables, worker, move, depth):
 
 
 @compiled
+def update_searched_again(tables, worker, move, depth, is_good):
+    history.update_searched_again(tables, worker, worker.stack[0], worker.frames[2], move, depth, is_good)
+
+
+@compiled
 def update_by_eval(tables, worker):
     history.update_by_eval(tables, worker, np.int64(3))
 
@@ -93,6 +98,16 @@ def test_a_refutation_gets_half_of_what_a_cutoff_gets(worker: np.record) -> None
     assert values(worker, MOVE, OTHER) == [full, full // 2]
     knight_f3 = 2 * 64 + 21
     assert {int(worker.continuation[row + knight_f3]) for row in ROWS} == {full // 2}
+
+
+@pytest.mark.parametrize("is_good", [True, False])
+def test_a_second_search_counts_in_the_continuation_history_only(worker: np.record, is_good: bool) -> None:
+    worker.frames[2].continuations[:] = ROWS
+    update_searched_again(TABLES, worker, np.int64(MOVE), np.int64(5), is_good)
+    assert not worker.history.any()
+    changed = np.flatnonzero(worker.continuation)
+    assert list(changed) == [row + 1 * 64 + 28 for row in ROWS]
+    assert all((worker.continuation[changed] > 0) == is_good)
 
 
 def test_neither_captures_nor_passing_are_rewarded_as_refutations() -> None:

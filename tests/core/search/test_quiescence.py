@@ -80,10 +80,11 @@ class Plain:
 @pytest.fixture
 def no_pruning() -> Iterator[None]:
     """Switch off what makes values differ from those of a plain search."""
-    margin, spare = TABLES.parameters.delta_margin, TABLES.parameters.spare_evasions
-    TABLES.parameters.delta_margin, TABLES.parameters.spare_evasions = 2 * INFINITE, 256
+    tuned = TABLES.parameters
+    kept = tuned.delta_margin, tuned.spare_evasions, tuned.quiescence_moves
+    tuned.delta_margin, tuned.spare_evasions, tuned.quiescence_moves = 2 * INFINITE, 256, 256
     yield
-    TABLES.parameters.delta_margin, TABLES.parameters.spare_evasions = margin, spare
+    tuned.delta_margin, tuned.spare_evasions, tuned.quiescence_moves = kept
 
 
 @pytest.mark.usefixtures("no_pruning")
@@ -154,7 +155,24 @@ def test_a_dead_position_is_a_draw_whatever_corrections_say(fen: str) -> None:
 def test_no_capture_is_hopeless_that_leaves_nothing_to_mate_with() -> None:
     # Without the rook White cannot win, however far ahead it was.
     record = set_up(new_game(), "8/8/8/8/8/5k2/6R1/K7 b - - 0 1")
-    assert quiescence(record, -50, -49) >= 0
+    assert quiescence(record, -50, -49) >= -49
+
+
+@pytest.mark.parametrize("fen", [None, "4k3/8/8/3q4/4P3/8/8/4K3 w - - 0 1"])
+def test_a_value_that_fails_high_is_returned_halfway_to_beta(fen: str | None) -> None:
+    value = quiescence(set_up(new_game(), fen))
+    assert quiescence(set_up(new_game(), fen), value - 301, value - 300) == value - 150
+
+
+# White can take four pawns, and Black nothing.
+@pytest.mark.parametrize(("most", "tried"), [(1, 1), (3, 3), (8, 4)])
+@pytest.mark.usefixtures("no_pruning")
+def test_only_the_first_captures_of_a_node_are_tried(most: int, tried: int) -> None:
+    TABLES.parameters.quiescence_moves = most
+    record = set_up(new_game(), "7k/8/8/p1p1p1p1/8/8/7K/R1R1R1R1 w - - 0 1")
+    record.nodes = 0
+    quiescence(record)
+    assert record.nodes == 1 + tried
 
 
 def test_a_result_is_found_again_in_the_table() -> None:

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import chess
+import numpy as np
 import pytest
-from core_helpers import DATA, new_game
+from core_helpers import DATA, compiled, new_game
 
 from knightadder.core.search.see import (
     MINOR_VALUE,
     PAWN_VALUE,
     QUEEN_VALUE,
     ROOK_VALUE,
+    value_won,
 )
 from knightadder.engine.game import Game
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
+
+
+@compiled
+def won(worker, move):
+    return value_won(worker.stack[0], move)
 
 
 def read_suite() -> list[tuple[str, str, int]]:
@@ -67,3 +74,18 @@ def test_suite(fen: str, san: str, value: int) -> None:
     for move in moves_of(fen, san):
         assert wins(game, fen, move, value)
         assert not wins(game, fen, move, value + 1)
+
+
+@pytest.mark.parametrize(
+    ("fen", "move", "value"),
+    [
+        ("3rk3/2P5/8/3pP3/8/8/8/R3K3 w - d6 0 1", "c7d8q", 500 + 800),
+        ("3rk3/2P5/8/3pP3/8/8/8/R3K3 w - d6 0 1", "c7d8n", 500),
+        ("3rk3/2P5/8/3pP3/8/8/8/R3K3 w - d6 0 1", "c7c8q", 800),
+        ("3rk3/2P5/8/3pP3/8/8/8/R3K3 w - d6 0 1", "e5d6", 100),
+        ("3rk3/2P5/8/3pP3/8/8/8/R3K3 w - d6 0 1", "a1a8", 0),
+    ],
+)
+def test_what_a_move_wins_at_once(fen: str, move: str, value: int) -> None:
+    game = new_game(fen)
+    assert won(game.record, np.int64(game.find(move))) == value

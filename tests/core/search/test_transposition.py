@@ -22,8 +22,8 @@ Entry = tuple[int, int, int, int]
 
 
 @compiled
-def put(worker, key, move, score, depth, bound, ply):
-    tt.store(worker, key, move, score, depth, bound, ply)
+def put(worker, key, move, score, depth, bound, ply, was_pv):
+    tt.store(worker, key, move, score, depth, bound, ply, was_pv)
 
 
 @compiled
@@ -44,6 +44,11 @@ def refines(worker, key, value):
 
 
 @compiled
+def was_pv(worker, key):
+    return tt.entry_was_pv(tt.probe(worker, key))
+
+
+@compiled
 def generation(worker, key):
     return tt.entry_generation(tt.probe(worker, key))
 
@@ -56,8 +61,10 @@ class Table:
         self.worker = new_record(WORKER)
         self.worker.tt_address, self.worker.tt_buckets = self.memory.address, self.memory.buckets
 
-    def put(self, key: int, move: int, score: int, depth: int, bound: int = EXACT, ply: int = 0) -> None:
-        numbers = (np.int64(number) for number in (move, score, depth, bound, ply))
+    def put(
+        self, key: int, move: int, score: int, depth: int, bound: int = EXACT, ply: int = 0, was_pv: int = 0
+    ) -> None:
+        numbers = (np.int64(number) for number in (move, score, depth, bound, ply, was_pv))
         put(self.worker, np.uint64(key), *numbers)
 
     def get(self, key: int, ply: int = 0) -> Entry | None:
@@ -197,6 +204,13 @@ def test_one_position_takes_one_entry(table: Table) -> None:
     for depth in range(1, 6):
         table.put(5, depth, 0, depth)
     assert np.count_nonzero(table.words) == 2
+
+
+def test_an_entry_says_whether_it_was_a_pv_node(table: Table) -> None:
+    table.put(5, 11, -100, 6, LOWER, was_pv=1)
+    table.put(6, 12, 100, 255, EXACT)
+    assert [was_pv(table.worker, np.uint64(key)) for key in (5, 6, 7)] == [1, 0, 0]
+    assert table.get(5) == (11, -100, 6, LOWER)
 
 
 def test_torn_entries_are_not_found(table: Table) -> None:

@@ -102,6 +102,11 @@ def _update_butterfly(worker, pos, frame, move, bonus):
 @kernel
 def _update(worker, pos, frame, move, bonus):
     _update_butterfly(worker, pos, frame, move, bonus)
+    _update_continuations(worker, pos, frame, move, bonus)
+
+
+@inlined
+def _update_continuations(worker, pos, frame, move, bonus):
     for i in range(3):
         index = np.uint64(frame.continuations[np.uint64(i)] + piece_to(pos, move))
         worker.continuation[index] = apply_gravity(worker.continuation[index], bonus, LIMIT)
@@ -118,6 +123,11 @@ def _bonus(tuned, depth):
     return min(tuned.bonus_slope * depth - 50, tuned.bonus_most)
 
 
+@inlined
+def _malus(tuned, depth):
+    return min(tuned.malus_slope * depth - 150, tuned.malus_most)
+
+
 @kernel
 def update_histories(tables, worker, pos, frame, move, depth, is_quiet, quiets, noisies):
     """Give a bonus to a move that caused a beta cutoff, and a malus to those searched before it.
@@ -127,7 +137,7 @@ def update_histories(tables, worker, pos, frame, move, depth, is_quiet, quiets, 
     """
     tuned = tables.parameters
     bonus = _bonus(tuned, depth)
-    malus = min(tuned.malus_slope * depth - 150, tuned.malus_most)
+    malus = _malus(tuned, depth)
     if is_quiet:
         if frame.killers[0] != move:
             frame.killers[1] = frame.killers[0]
@@ -140,6 +150,16 @@ def update_histories(tables, worker, pos, frame, move, depth, is_quiet, quiets, 
         _update_capture(worker, pos, move, bonus)
     for i in range(noisies):
         _update_capture(worker, pos, np.int64(frame.noisies[np.uint64(i)]), -malus)
+
+
+@kernel
+def update_searched_again(tables, worker, pos, frame, move, depth, is_good):
+    """Update the continuation history of a quiet move whose second search, `depth` plies deep, lay outside the window.
+
+    `is_good` says on which side. The idea is Stockfish's.
+    """
+    tuned = tables.parameters
+    _update_continuations(worker, pos, frame, move, _bonus(tuned, depth) if is_good else -_malus(tuned, depth))
 
 
 @kernel

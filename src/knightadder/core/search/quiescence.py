@@ -22,6 +22,7 @@ from .movepick import next_move, start_picking
 from .pv import update_pv
 from .see import captured_value, see_at_least
 from .transposition import (
+    DECISIVE,
     EXACT,
     INFINITE,
     LOWER,
@@ -30,6 +31,7 @@ from .transposition import (
     entry_cuts_off,
     entry_move,
     entry_score,
+    entry_was_pv,
     prefetch_entry,
     probe,
     refined_eval,
@@ -49,6 +51,18 @@ def count_node(worker, ply):
     elif worker.nodes & _POLL == ZERO and load64(worker.stop_address) != ZERO:
         worker.stopped = 1
     return worker.stopped != 0
+
+
+@inlined
+def _nearer_to(beta, value):
+    """Return a value that fails high, but halfway to beta: by how much it does so is uncertain."""
+    return (value + beta) // 2 if abs(value) < DECISIVE else value
+
+
+@inlined
+def _recaptures(worker, ply, move):
+    """Say whether a move goes where the last one went."""
+    return ply > 0 and ((move ^ worker.frames[np.uint64(ply - 1)].move) >> 6) & 63 == 0
 
 
 @kernel
@@ -74,6 +88,7 @@ def quiesce(tables, worker, ply, alpha, beta):
     # Evaluate before reading the table: its memory may still be on the way to the cache.
     static_eval = NO_EVAL if in_check else corrected_eval(tables, worker, pos, ply, alpha, beta)
     entry = probe(worker, pos.key)
+    was_pv = np.int64(is_pv) | entry_was_pv(entry)
     hash_move = NO_MOVE
     if entry:
         if not is_pv and entry_cuts_off(entry, ply, alpha, beta):
@@ -87,9 +102,10 @@ def quiesce(tables, worker, ply, alpha, beta):
         if entry:
             best = refined_eval(entry, ply, best)
         if best >= beta:
-            return best
+            return _nearer_to(beta, best)
         alpha = max(alpha, best)
     futility_base = best + tables.parameters.delta_margin
+    captures_left = tables.parameters.quiescence_moves
     evasions_left = tables.parameters.spare_evasions
 
     start_picking(frame, hash_move, np.int64(0))
@@ -110,6 +126,17 @@ def quiesce(tables, worker, ply, alpha, beta):
             if not see_at_least(tables, pos, move, np.int64(1)):
                 best = max(best, futility_base)
                 continue
+        # The best captures come first, and the others seldom change the value. Recaptures are exempt: the last move may
+        # have been one that only they answer.
+        if not in_check:
+            if (
+                captures_left <= 0
+                and best > -KNOWN_WIN
+                and not is_promotion(move)
+                and not _recaptures(worker, ply, move)
+            ):
+                continue
+            captures_left -= 1
         # Quiet evasions come last and are many. Once a move is known not to lose, skipping them misses as little as
         # standing pat does.
         if in_check and best > -KNOWN_WIN and not is_noisy(pos, move):
@@ -134,8 +161,10 @@ def quiesce(tables, worker, ply, alpha, beta):
                     break
     if best == -INFINITE:
         return ply - MATE  # in check and no move
+    if best >= beta:
+        best = _nearer_to(beta, best)
     bound = LOWER if best >= beta else (EXACT if best > original_alpha and is_pv else UPPER)
-    store(worker, pos.key, best_move, best, np.int64(0), bound, ply)
+    store(worker, pos.key, best_move, best, np.int64(0), bound, ply, was_pv)
     return best
 
 

@@ -22,6 +22,7 @@ from ..native.signatures import int64
 from .correction import corrected_eval, update_corrections
 from .history import (
     attacked_ends,
+    capture_history,
     clear_killers,
     frame_before,
     piece_to,
@@ -30,12 +31,13 @@ from .history import (
     update_by_eval,
     update_histories,
     update_prior_move,
+    update_searched_again,
 )
 from .movepick import GOOD_NOISY, next_move, start_picking
 from .pv import update_pv
 from .quiescence import count_node, quiesce
 from .root import find_root_move, keep_line
-from .see import see_at_least
+from .see import see_at_least, value_won
 from .tablebases import may_probe, probe_score
 from .transposition import (
     DECISIVE,
@@ -50,6 +52,7 @@ from .transposition import (
     entry_depth,
     entry_move,
     entry_score,
+    entry_was_pv,
     prefetch_entry,
     probe,
     refined_eval,
@@ -65,6 +68,11 @@ _SHALLOW_ENTRY_REDUCTION = 512  # 1024ths of a ply
 # Between these depths, exclusive, a move that raised alpha leaves a ply less to the others. The bounds: Stockfish 16.
 _RAISED_LEAST, _RAISED_MOST = 2, 12
 
+_LARGE_REDUCTION = 3  # plies; Stockfish's
+
+# Captures are futile up to this depth in plies, left after reduction. Their history counts this much less.
+_CAPTURE_FUTILITY_DEPTH, _CAPTURE_HISTORY_DIVISOR = 6, 64
+
 _VERIFY_NULL_MOVES = 10  # least depth in plies at which cutoffs are verified: a wrong one would hide a long line
 
 
@@ -72,19 +80,21 @@ _VERIFY_NULL_MOVES = 10  # least depth in plies at which cutoffs are verified: a
 def late_move_reduction(tables, depth, move_count, is_quiet, history):
     """Return the reduction of a node's `move_count`-th move, in 1024ths of a ply.
 
-    `history` is used for quiet moves only. `plies_to_reduce` adds what depends on the node. The formula, log of depth
-    times log of move number, is Weiss's.
+    `history` is `quiet_history` or `capture_history`. `plies_to_reduce` adds what depends on the node. The formula, log
+    of depth times log of move number, is Weiss's.
     """
     tuned = tables.parameters
     product = np.int64(tables.logs[np.uint64(min(depth, 63))]) * np.int64(tables.logs[np.uint64(min(move_count, 63))])
+    # A division of the history would cost more than all the rest.
     if is_quiet:
-        by_history = history * tuned.reduction_history >> 16  # a division would cost more than all the rest
+        by_history = history * tuned.reduction_history >> 16
         return tuned.reduction_quiet_base + (product * tuned.reduction_quiet >> 20) - by_history
-    return tuned.reduction_noisy_base + (product * tuned.reduction_noisy >> 20)
+    by_history = history * tuned.reduction_noisy_history >> 16
+    return tuned.reduction_noisy_base + (product * tuned.reduction_noisy >> 20) - by_history
 
 
 @inlined
-def plies_to_reduce(tables, reduction, depth, is_pv, improving, cut_node, hash_is_noisy, gives_check):
+def plies_to_reduce(tables, reduction, depth, is_pv, was_pv, improving, cut_node, hash_is_noisy, gives_check):
     """Return by how many plies to reduce a late move, after all adjustments.
 
     `reduction` comes from `late_move_reduction`. At least one ply is left to search. In a PV node the result may be -1,
@@ -92,7 +102,7 @@ def plies_to_reduce(tables, reduction, depth, is_pv, improving, cut_node, hash_i
     search, with the full window, has the usual depth.
     """
     tuned = tables.parameters
-    reduction -= tuned.reduction_pv * is_pv
+    reduction -= tuned.reduction_pv if is_pv else tuned.reduction_was_pv * was_pv
     reduction -= tuned.reduction_improving * improving
     reduction += tuned.reduction_cut_node * cut_node
     reduction += tuned.reduction_hash_capture * hash_is_noisy
@@ -164,6 +174,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     else:
         static_eval = corrected_eval(tables, worker, pos, ply, -INFINITE, INFINITE)
     entry = probe(worker, pos.key)
+    was_pv = np.int64(is_pv) | entry_was_pv(entry)
     hash_move = NO_MOVE
     if entry:
         if not is_pv and excluded == NO_MOVE and entry_depth(entry) >= depth and pos.rule50 < _FIFTY_MOVES_NEAR:
@@ -180,7 +191,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     if excluded == NO_MOVE and not is_root and may_probe(worker, pos, depth):
         score, bound = probe_score(tables, worker, ply)
         if bound == EXACT or (bound == LOWER and score >= beta) or (bound == UPPER and score <= alpha):
-            store(worker, pos.key, NO_MOVE, score, np.int64(MAX_PLY), bound, ply)
+            store(worker, pos.key, NO_MOVE, score, np.int64(MAX_PLY), bound, ply, was_pv)
             return score
         if bound == LOWER:
             best = score
@@ -192,6 +203,11 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     improving = is_improving(worker, ply)
     if excluded == NO_MOVE and not is_root:
         update_by_eval(tables, worker, ply)
+        # Hindsight: the last move was reduced much, but has not cost the opponent anything; it deserves a deeper look.
+        if not in_check and worker.frames[np.uint64(ply - 1)].reduction >= _LARGE_REDUCTION:
+            before = worker.frames[np.uint64(ply - 1)].static_eval
+            if before != NO_EVAL and static_eval <= -before:
+                depth += 1
     # The table's score comes from a search: where its bound allows, it is a better evaluation.
     value = static_eval
     if entry and not in_check:
@@ -211,14 +227,16 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
 
     # Internal iterative reduction: without a move from the table the ordering is poor, and a shallower search will
     # find one for the next visit.
-    if hash_move == NO_MOVE and ((is_pv and depth >= 3) or (cut_node and depth >= 5)):
+    if hash_move == NO_MOVE and depth >= (3 if is_pv else 5):
         depth -= 1
 
     # Null move pruning: if passing still fails high, a real move will, except in zugzwang, which is rare while the
     # side to move has pieces. Two null moves in a row would prove nothing.
     if not is_pv and not in_check and excluded == NO_MOVE and depth >= 3 and value >= beta and abs(beta) < MATE_FOUND:
         passed = worker.frames[np.uint64(ply - 1)].move == NO_MOVE
-        if not passed and ply >= worker.null_from_ply and _has_pieces(pos):
+        # Near the leaves, where the search after it is hardly more than captures, only from well above beta.
+        enough = beta + tuned.null_move_margin - tuned.null_move_slope * depth
+        if not passed and static_eval >= enough and ply >= worker.null_from_ply and _has_pieces(pos):
             reduction = tuned.null_move_base + tuned.null_move_depth * depth >> 10
             reduction += min((value - beta) // tuned.null_move_eval, 3)
             frame.move = NO_MOVE
@@ -268,7 +286,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             if worker.stopped:
                 return np.int64(0)
             if score >= probcut_beta:
-                store(worker, pos.key, move, score, depth - 3, LOWER, ply)
+                store(worker, pos.key, move, score, depth - 3, LOWER, ply, was_pv)
                 return score
 
     hash_is_noisy = hash_move != NO_MOVE and is_noisy(pos, hash_move)
@@ -340,15 +358,22 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
                     continue
             if futile and not gives_direct_check(pos, frame.check_squares, move):
                 continue
-        history = quiet_history(worker, pos, frame, move) if is_quiet else np.int64(0)
+        history = quiet_history(worker, pos, frame, move) if is_quiet else capture_history(worker, pos, move)
         reduction = late_move_reduction(tables, depth, move_count, is_quiet, history)
-        if prunable and not is_quiet and depth <= 7 and frame.stage != GOOD_NOISY:
+        lmr_depth = max(depth - 1 - (reduction >> 10), 0)
+        if prunable and not is_quiet:
             # SEE pruning: an exchange that loses this much rarely wins it back in so few plies. A good capture was
             # found to lose nothing when it was picked.
-            if not see_at_least(tables, pos, move, -tuned.see_noisy_margin * depth):
-                continue
+            if depth <= 7 and frame.stage != GOOD_NOISY:
+                if not see_at_least(tables, pos, move, -tuned.see_noisy_margin * depth):
+                    continue
+            # Futility pruning of captures: not even what the capture wins brings the evaluation near alpha.
+            if lmr_depth <= _CAPTURE_FUTILITY_DEPTH and move_count > 1 and not in_check:
+                margin = tuned.capture_base + tuned.capture_margin * lmr_depth
+                margin += value_won(pos, move) + history // _CAPTURE_HISTORY_DIVISOR
+                if static_eval + margin <= alpha and not gives_direct_check(pos, frame.check_squares, move):
+                    continue
         if prunable_quiet:
-            lmr_depth = max(depth - 1 - (reduction >> 10), 0)
             # Futility pruning: even a good quiet move will not make up for standing so far below alpha, and those that
             # come after it are no better.
             margin = tuned.futility_base + tuned.futility_margin * lmr_depth
@@ -380,9 +405,11 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
                 if entry and entry_depth(entry) < depth - 3:
                     reduction += _SHALLOW_ENTRY_REDUCTION
                 plies = plies_to_reduce(
-                    tables, reduction, depth, is_pv, improving, cut_node, hash_is_noisy, gives_check
+                    tables, reduction, depth, is_pv, was_pv, improving, cut_node, hash_is_noisy, gives_check
                 )
+            frame.reduction = plies
             score = -_search(tables, worker, ply + 1, new_depth - plies, -alpha - 1, -alpha, np.int64(1))
+            frame.reduction = 0
             if score > alpha and plies > 0 and not worker.stopped:
                 # The move is better than expected: its score decides how deep to search it again.
                 reduced = new_depth - plies
@@ -390,6 +417,8 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
                 new_depth -= score < best + new_depth
                 if new_depth > reduced:
                     score = -_search(tables, worker, ply + 1, new_depth, -alpha - 1, -alpha, 1 - cut_node)
+                    if is_quiet and (score <= alpha or score >= beta) and not worker.stopped:
+                        update_searched_again(tables, worker, pos, frame, move, new_depth, score >= beta)
             if score > alpha and score < beta and not worker.stopped:
                 score = -_search(tables, worker, ply + 1, new_depth, -beta, -alpha, np.int64(0))
         if is_root:
@@ -434,7 +463,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         quiet = not in_check and (best_move == NO_MOVE or not is_noisy(pos, best_move))
         if quiet and not (bound == LOWER and best <= static_eval) and not (bound == UPPER and best >= static_eval):
             update_corrections(worker, pos, ply, best - static_eval, depth)
-        store(worker, pos.key, best_move, best, depth, bound, ply)
+        store(worker, pos.key, best_move, best, depth, bound, ply, was_pv)
     return best
 
 

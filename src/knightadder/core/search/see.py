@@ -39,6 +39,16 @@ def captured_value(pos, move):
 
 
 @inlined
+def value_won(pos, move):
+    """Return what a move wins at once, in centipawns: the captured piece, and a queen for a pawn.
+
+    Other promotions count as none: they are rarely meant to win material.
+    """
+    promotion = QUEEN_VALUE - PAWN_VALUE if (move >> 12) & 15 == QUEEN else 0
+    return captured_value(pos, move) + promotion
+
+
+@inlined
 def _lowest(pieces):
     return pieces & (~pieces + np.uint64(1))
 

@@ -4,7 +4,7 @@ An entry is two 64-bit words: the data, and the key exclusive-or'ed with the dat
 write and half of another's, then fails the key test (Hyatt's and Mann's lockless scheme). Four entries make a bucket
 of 64 bytes, one cache line. The key's high bits choose the bucket, by a multiplication instead of a division.
 
-The data word, from the low bits: move 16, score 16, depth 8, generation 6, bound 2 bits.
+The data word, from the low bits: move 16, score 16, depth 8, generation 6, bound 2, was PV node 1 bits.
 """
 
 import numpy as np
@@ -93,6 +93,12 @@ def entry_bound(data):
 
 
 @inlined
+def entry_was_pv(data):
+    """Return 1 if an entry's position was in a PV node since it came into the table, else 0; 0 without an entry."""
+    return (data >> 48) & 1
+
+
+@inlined
 def entry_cuts_off(data, ply, alpha, beta):
     """Say whether an entry's score decides the node: it is exact, or a bound outside the window."""
     score, bound = entry_score(data, ply), entry_bound(data)
@@ -125,7 +131,7 @@ def _write(address, key, data):
 
 
 @inlined
-def store(worker, key, move, score, depth, bound, ply):
+def store(worker, key, move, score, depth, bound, ply, was_pv):
     """Store a result, in the position's own entry or else over the least useful one of the bucket.
 
     An entry is worth its depth less eight plies for each search started since. The entry of the same position is kept
@@ -157,4 +163,5 @@ def store(worker, key, move, score, depth, bound, ply):
         address += _ENTRY_BYTES
     depth = min(depth, _MOST_DEPTH)
     data = move | (score + 32_768) << 16 | depth << 32 | worker.tt_generation << GENERATION_SHIFT | bound << 46
+    data |= was_pv << 48
     _write(place, key, np.uint64(data))
