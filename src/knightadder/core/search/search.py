@@ -143,7 +143,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     # Check extension: a check forces the reply, so that the ply costs little.
     if in_check:
         depth += 1
-    frame = worker.frames[np.uint64(ply)]
+    frame, parent = worker.frames[np.uint64(ply)], frame_before(worker, ply, 1)
     frame.pv_length = 0
     if count_node(worker, ply):
         return np.int64(0)
@@ -204,9 +204,8 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     if excluded == NO_MOVE and not is_root:
         update_by_eval(tables, worker, ply)
         # Hindsight: the last move was reduced much, but has not cost the opponent anything; it deserves a deeper look.
-        if not in_check and worker.frames[np.uint64(ply - 1)].reduction >= _LARGE_REDUCTION:
-            before = worker.frames[np.uint64(ply - 1)].static_eval
-            if before != NO_EVAL and static_eval <= -before:
+        if not in_check and parent.reduction >= _LARGE_REDUCTION:
+            if parent.static_eval != NO_EVAL and static_eval <= -parent.static_eval:
                 depth += 1
     # The table's score comes from a search: where its bound allows, it is a better evaluation.
     value = static_eval
@@ -233,10 +232,9 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     # Null move pruning: if passing still fails high, a real move will, except in zugzwang, which is rare while the
     # side to move has pieces. Two null moves in a row would prove nothing.
     if not is_pv and not in_check and excluded == NO_MOVE and depth >= 3 and value >= beta and abs(beta) < MATE_FOUND:
-        passed = worker.frames[np.uint64(ply - 1)].move == NO_MOVE
         # Near the leaves, where the search after it is hardly more than captures, only from well above beta.
         enough = beta + tuned.null_move_margin - tuned.null_move_slope * depth
-        if not passed and static_eval >= enough and ply >= worker.null_from_ply and _has_pieces(pos):
+        if parent.move != NO_MOVE and static_eval >= enough and ply >= worker.null_from_ply and _has_pieces(pos):
             reduction = tuned.null_move_base + tuned.null_move_depth * depth >> 10
             reduction += min((value - beta) // tuned.null_move_eval, 3)
             frame.move = NO_MOVE
@@ -457,8 +455,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     # A second line's search has not seen the best moves.
     if excluded == NO_MOVE and not (is_root and worker.pv_index > 0):
         if best_move == NO_MOVE and not is_root:
-            last = np.uint64(ply - 1)
-            update_prior_move(tables, worker, worker.stack[last], worker.frames[last], depth)
+            update_prior_move(tables, worker, worker.stack[np.uint64(ply - 1)], parent, depth)
         # What a capture wins is none of the evaluation's business, and a bound tells something only beyond it.
         quiet = not in_check and (best_move == NO_MOVE or not is_noisy(pos, best_move))
         if quiet and not (bound == LOWER and best <= static_eval) and not (bound == UPPER and best >= static_eval):
