@@ -161,7 +161,7 @@ def test_the_windows_are_open_first_and_widen_where_the_score_lies_outside(root:
     assert {6, 7} <= set(outside)
     assert len(windows) == 7 + len(outside)
     for _, alpha, beta in (too_high, too_low):
-        assert beta - alpha == 36
+        assert beta - alpha == 2 * (12 + min(((alpha + beta) // 2) ** 2 // 5000, 60))
     assert (too_low[1] + too_low[2]) // 2 == low
     assert last_of_sixth[1] < score < last_of_sixth[2] <= too_high[1]
     assert last[1] < thread.line().score < last[2]
@@ -177,8 +177,8 @@ def test_a_mate_opens_the_window_at_once(root: Root, windows: list[Window]) -> N
         if depth == 4:
             thread._worker.root_moves[0].score = 0
     assert [window for window in windows if window[0] >= 5] == [
-        (5, -18, 18),
-        (5, -18, HIGHEST),
+        (5, -12, 12),
+        (5, -12, HIGHEST),
         (6, LOWEST, HIGHEST),
     ]
 

@@ -16,7 +16,7 @@ from knightadder.core.search.transposition import INFINITE
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
 
-PLY = np.int64(3)
+PLY = np.int64(5)
 HISTORIES = ("pawn_correction", "non_pawn_correction", "minor_correction", "continuation_correction")
 
 
@@ -108,15 +108,19 @@ def test_pieces_on_the_first_rank_and_on_the_last_are_told_apart(color: bool) ->
     assert learnt > 110  # of 120 arrangements, and one of the other side's king alone
 
 
-def test_the_last_two_moves_have_a_correction_of_their_own(record: np.record) -> None:
-    record.frames[1].piece_to, record.frames[2].piece_to = 70, 600
+def test_the_last_move_and_an_earlier_one_have_a_correction_of_their_own(record: np.record) -> None:
+    record.frames[1].piece_to, record.frames[3].piece_to, record.frames[4].piece_to = 80, 70, 600
     for _ in range(5):
         learn(record, np.int64(200), np.int64(10))
-    [index] = np.flatnonzero(record.continuation_correction)
-    assert index == 70 * PIECE_TO + 600
+    which, index = np.nonzero(record.continuation_correction)
+    assert list(zip(which, index, strict=True)) == [(0, 70 * PIECE_TO + 600), (1, 80 * PIECE_TO + 600)]
     with_moves = value(record)
-    record.frames[2].piece_to = 601
-    assert value(record) < with_moves
+    for ply in (1, 3, 4):
+        kept = int(record.frames[ply].piece_to)
+        record.frames[ply].piece_to += 1
+        assert value(record) < with_moves
+        record.frames[ply].piece_to = kept
+    assert value(record) == with_moves
 
 
 def test_a_thread_learns_for_those_that_use_the_same_corrections_and_for_no_other(record: np.record) -> None:

@@ -80,6 +80,14 @@ def test_the_best_move_comes_to_the_front_with_its_line() -> None:
     assert sum(int(move.nodes) for move in root.worker.root_moves[: len(root.moves)]) + 1 == root.worker.nodes
 
 
+@pytest.mark.parametrize(("score", "more"), [(0, 0), (-300, 18), (2000, 60)])
+def test_the_window_is_wider_around_a_large_score(score: int, more: int) -> None:
+    root = Root()
+    root.worker.root_moves[0].score = score
+    start_line(root.worker, 5, 0)
+    assert (root.worker.root_alpha, root.worker.root_beta) == (score - 12 - more, score + 12 + more)
+
+
 def test_a_window_above_the_score_fails_low() -> None:
     root = Root()
     assert root.search(alpha=5000, beta=5001) <= 5000

@@ -7,7 +7,7 @@ until the line is done. Between these calls there is time for reports.
 import numpy as np
 
 from ..board.bitboard import ZERO
-from ..layout import NO_EVAL, NO_PLY
+from ..layout import LOW_PLIES, NO_EVAL, NO_PLY
 from ..native.jit import kernel
 from .history import clear_killers
 from .root import move_to_front
@@ -15,7 +15,10 @@ from .search import search
 from .transposition import DECISIVE, EXACT, INFINITE
 
 _ASPIRATION_FROM = 5  # plies; before, scores jump too much for a narrow window
-_ASPIRATION_WINDOW = np.int64(18)  # centipawns to either side of the last score
+
+# Centipawns to either side of the last score: 12, and a 5,000th of its square, but no more than 60 of that. A large
+# score changes more from depth to depth. The form is Stockfish's.
+_LEAST_WINDOW, _SQUARE_DIVISOR, _MOST_BY_SCORE = np.int64(12), 5_000, 60
 
 
 @kernel
@@ -30,6 +33,8 @@ def begin_search(worker, count, node_limit):
         root_move.bound = EXACT
         root_move.pv[0] = root_move.move
         root_move.pv_length = 1
+    for ply in range(LOW_PLIES):
+        worker.low_ply_history[np.uint64(ply)][:] = 0
     worker.root_count = count
     worker.root_index = 0
     worker.pv_index = 0
@@ -52,10 +57,10 @@ def begin_line(worker, depth, line):
     worker.root_depth = depth
     worker.pv_index = line
     worker.seldepth = 0
-    worker.window = _ASPIRATION_WINDOW
-    worker.root_alpha, worker.root_beta = -INFINITE, INFINITE
+    worker.root_alpha, worker.root_beta, worker.window = -INFINITE, INFINITE, INFINITE
     center = worker.root_moves[np.uint64(line)].previous_score
     if depth >= _ASPIRATION_FROM and abs(center) < DECISIVE:
+        worker.window = _LEAST_WINDOW + min(center * center // _SQUARE_DIVISOR, _MOST_BY_SCORE)
         worker.root_alpha, worker.root_beta = center - worker.window, center + worker.window
 
 

@@ -1,8 +1,9 @@
 """Correction history: how far the static evaluation has been off in positions that share a feature.
 
 After a search the difference between its result and the static evaluation is noted under the position's pawns, each
-side's other pieces, the minor pieces with the kings, and the last two moves; the next evaluation of a position that
-shares one of them is corrected by what is noted there. Entries move by the same gravity as move histories.
+side's other pieces, the minor pieces with the kings, and the last move with that of two and of four plies ago; the next
+evaluation of a position that shares one of them is corrected by what is noted there. Entries move by the same gravity
+as move histories.
 
 All threads of a search use the corrections of the main thread's record. They read and write them without locks. An
 entry is read and written as a whole, so none is ever half of one value and half of another. If two threads change an
@@ -89,8 +90,9 @@ def _minor_index(pos):
 
 
 @inlined
-def _continuation_index(worker, ply):
-    return np.uint64(frame_before(worker, ply, 2).piece_to * PIECE_TO + frame_before(worker, ply, 1).piece_to)
+def _continuation_index(worker, ply, plies):
+    """Return the index by the last move and by the one made so many plies ago."""
+    return np.uint64(frame_before(worker, ply, plies).piece_to * PIECE_TO + frame_before(worker, ply, 1).piece_to)
 
 
 @inlined
@@ -108,14 +110,15 @@ def corrected_eval(tables, worker, pos, ply, alpha, beta):
     """
     pawns, minors = _pawn_index(pos), _minor_index(pos)
     white, black = _non_pawn_index(pos, WHITE), _non_pawn_index(pos, BLACK)
-    moves = _continuation_index(worker, ply)
+    replies, plans = _continuation_index(worker, ply, 2), _continuation_index(worker, ply, 4)
     owner = _owner(worker)
     # The entries are seldom in the cache: they arrive while the position is evaluated.
     prefetch_item(owner.pawn_correction, pawns)
     prefetch_item(owner.minor_correction, minors)
     prefetch_item(owner.non_pawn_correction, white)
     prefetch_item(owner.non_pawn_correction, black)
-    prefetch_item(owner.continuation_correction, moves)
+    prefetch_item(owner.continuation_correction[0], replies)
+    prefetch_item(owner.continuation_correction[1], plans)
     value = evaluate(tables, worker, pos, ply, alpha, beta)
     tuned = tables.parameters
     non_pawns = np.int64(owner.non_pawn_correction[white]) + np.int64(owner.non_pawn_correction[black])
@@ -123,7 +126,8 @@ def corrected_eval(tables, worker, pos, ply, alpha, beta):
         tuned.correction_pawn * np.int64(owner.pawn_correction[pawns])
         + tuned.correction_minor * np.int64(owner.minor_correction[minors])
         + tuned.correction_non_pawn * non_pawns
-        + tuned.correction_continuation * np.int64(owner.continuation_correction[moves])
+        + tuned.correction_continuation * np.int64(owner.continuation_correction[0][replies])
+        + tuned.correction_continuation_4 * np.int64(owner.continuation_correction[1][plans])
     )
     return max(-MAX_EVAL, min(MAX_EVAL, value + correction // 2048))
 
@@ -145,4 +149,5 @@ def update_corrections(worker, pos, ply, difference, depth):
     _learn(owner.non_pawn_correction, _non_pawn_index(pos, WHITE), bonus)
     _learn(owner.non_pawn_correction, _non_pawn_index(pos, BLACK), bonus)
     _learn(owner.minor_correction, _minor_index(pos), bonus)
-    _learn(owner.continuation_correction, _continuation_index(worker, ply), bonus)
+    _learn(owner.continuation_correction[0], _continuation_index(worker, ply, 2), bonus)
+    _learn(owner.continuation_correction[1], _continuation_index(worker, ply, 4), bonus)

@@ -73,6 +73,8 @@ _LARGE_REDUCTION = 3  # plies; Stockfish's
 # Captures are futile up to this depth in plies, left after reduction. Their history counts this much less.
 _CAPTURE_FUTILITY_DEPTH, _CAPTURE_HISTORY_DIVISOR = 6, 64
 
+_PROBCUT_REDUCTION = 5  # plies, that of the capture included; Stockfish's
+
 _VERIFY_NULL_MOVES = 10  # least depth in plies at which cutoffs are verified: a wrong one would hide a long line
 
 
@@ -140,9 +142,6 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     in_check = pos.checkers != ZERO
     if depth <= 0:
         return quiesce(tables, worker, ply, alpha, beta)
-    # Check extension: a check forces the reply, so that the ply costs little.
-    if in_check:
-        depth += 1
     frame, parent = worker.frames[np.uint64(ply)], frame_before(worker, ply, 1)
     frame.pv_length = 0
     if count_node(worker, ply):
@@ -280,11 +279,13 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             frame.piece_to = piece_to(pos, move)
             score = -quiesce(tables, worker, ply + 1, -probcut_beta, 1 - probcut_beta)
             if score >= probcut_beta:
-                score = -_search(tables, worker, ply + 1, depth - 4, -probcut_beta, 1 - probcut_beta, 1 - cut_node)
+                score = -_search(
+                    tables, worker, ply + 1, depth - _PROBCUT_REDUCTION, -probcut_beta, 1 - probcut_beta, 1 - cut_node
+                )
             if worker.stopped:
                 return np.int64(0)
             if score >= probcut_beta:
-                store(worker, pos.key, move, score, depth - 3, LOWER, ply, was_pv)
+                store(worker, pos.key, move, score, depth - _PROBCUT_REDUCTION + 1, LOWER, ply, was_pv)
                 return score
 
     hash_is_noisy = hash_move != NO_MOVE and is_noisy(pos, hash_move)
@@ -295,7 +296,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         hash_move != NO_MOVE
         and not is_root
         and excluded == NO_MOVE
-        and depth >= tuned.singular_depth
+        and depth >= tuned.singular_depth + was_pv
         and ply < 2 * worker.root_depth
         and entry_depth(entry) >= depth - 3
         and entry_bound(entry) != UPPER
