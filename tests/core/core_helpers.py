@@ -162,10 +162,4 @@ def set_up(game: Game, board: chess.Board | str | None) -> np.record:
     game.record.node_limit = NO_LIMIT
     TABLE.clear()
     game.record.tt_address, game.record.tt_buckets = TABLE.address, TABLE.buckets
-    use_corrections(game.record, game.record)
     return game.record
-
-
-def use_corrections(record: np.record, owner: np.record) -> None:
-    """Let a search by one record use the corrections of the other, or its own."""
-    record.corrections_address = owner.base.ctypes.data

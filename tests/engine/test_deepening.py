@@ -1,7 +1,5 @@
 """Iterative deepening in one thread: windows, depths, and what is known between two iterations."""
 
-import gc
-import weakref
 from dataclasses import replace
 from typing import Any
 
@@ -67,40 +65,6 @@ def test_a_thread_that_was_not_prepared_knows_nothing_of_the_last_search(root: R
     assert thread.line() == Line(1, 0, 0, Bound.EXACT, (root.moves[0],))
     assert thread.expected_reply(thread.line()) == 0
     assert not thread.stopped
-
-
-def test_all_threads_of_a_root_learn_the_main_threads_corrections(root: Root) -> None:
-    main, helper = new_record(WORKER), new_record(WORKER)
-    thread = Deepening(replace(root, main=main), helper)
-    thread.prepare(NO_LIMIT)
-    list(thread.iterations(5))
-    assert np.any(main.pawn_correction)
-    assert np.any(helper.history)
-    assert not np.any(helper.pawn_correction)
-    assert not np.any(main.history)
-
-
-def test_without_a_main_thread_each_learns_corrections_of_its_own(root: Root) -> None:
-    first, second = new_record(WORKER), new_record(WORKER)
-    for worker in (first, second):
-        thread = Deepening(root, worker)
-        thread.prepare(NO_LIMIT)
-        if worker is first:
-            list(thread.iterations(5))
-    assert np.any(first.pawn_correction)
-    assert not np.any(second.pawn_correction)
-
-
-def test_a_helper_keeps_the_main_threads_memory(root: Root) -> None:
-    main = new_record(WORKER)
-    memory = weakref.ref(main.base)
-    helper = Deepening(replace(root, main=main), new_record(WORKER))
-    del main
-    gc.collect()
-    assert memory() is not None
-    del helper
-    gc.collect()
-    assert memory() is None
 
 
 def test_the_stop_flag_ends_it_between_iterations_and_within_one(root: Root) -> None:

@@ -26,7 +26,6 @@ from searcher import (
 
 from knightadder.engine import deepening, engine, search
 from knightadder.engine.deepening import Deepening
-from knightadder.engine.engine import Engine
 from knightadder.engine.errors import OptionError
 from knightadder.engine.info import Message
 from knightadder.engine.limits import Limits
@@ -280,53 +279,19 @@ def test_the_number_of_threads_can_change_between_searches(searcher: Searcher) -
         listener = searcher.search(Limits(nodes=20_000), KIWIPETE)
         check_answer(listener, KIWIPETE)
         assert len(threads_of(searcher)) == threads
-        main = searcher.engine._workers[0]
-        used = {int(worker.corrections_address) for worker in searcher.engine._workers}
-        # A search may end before its last helpers have started; these have no address yet.
-        assert used - {0} == {main.base.ctypes.data}
-
-
-def test_the_main_thread_gets_the_corrections_that_a_helper_learns(
-    searcher: Searcher, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    searcher.engine.set_option("Threads", "2")
-    learnt: list[list[bool]] = []
-    search_root = deepening.search_root
-
-    def wait_for_the_helper(tables: Any, worker: Any) -> int:
-        if not learnt and threading.current_thread().name == "search":
-            eventually(lambda: threads_of(searcher)[1].completed >= 6)
-            learnt.append([bool(np.any(worker.pawn_correction)) for worker in searcher.engine._workers])
-        return int(search_root(tables, worker))
-
-    monkeypatch.setattr(deepening, "search_root", wait_for_the_helper)
-    searcher.search(Limits(depth=3), KIWIPETE)
-    assert learnt == [[True, False]]
-
-
-def test_no_engine_learns_corrections_for_another(team: Searcher) -> None:
-    other = Engine()
-    other.set_option("Threads", "2")
-    Searcher(other).search(Limits(nodes=20_000), KIWIPETE)
-    assert np.any(other._workers[0].pawn_correction)
-    other.close()
-    assert not any(np.any(worker.pawn_correction) for worker in team.engine._workers)
 
 
 def test_a_new_game_forgets_what_every_thread_has_learnt(team: Searcher) -> None:
     listener = team.start(Limits(infinite=True), KIWIPETE)
     eventually(lambda: all(worker.history.any() for worker in team.engine._workers))
-    eventually(team.engine._workers[0].pawn_correction.any)
     team.engine.stop()
     assert listener.result.best_move in legal(KIWIPETE)
     assert team.engine.wait(TIMEOUT)
     team.engine.set_option("Clear Hash", None)
     assert all(worker.history.any() for worker in team.engine._workers)
-    assert team.engine._workers[0].pawn_correction.any()
     team.engine.new_game()
     assert len(team.engine._workers) == THREADS
-    for name in ("history", "pawn_correction", "continuation_correction"):
-        assert not any(np.any(worker[name]) for worker in team.engine._workers)
+    assert not any(np.any(worker.history) for worker in team.engine._workers)
 
 
 def test_too_little_memory_for_the_threads_leaves_them_as_they_are(

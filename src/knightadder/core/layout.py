@@ -1,8 +1,7 @@
 """The memory layout of everything the core works on, as NumPy structured types.
 
 A search thread's whole state is one record, passed as a pointer: Numba then handles no reference counts and no long
-argument lists. The read-only tables are a second record that all threads share. What else they share, such as the
-corrections, a thread's record refers to by its address.
+argument lists. The read-only tables are a second record that all threads share.
 
 Squares are numbered little-endian rank-file (LERF): a1 = 0, b1 = 1, … h8 = 63.
 """
@@ -148,7 +147,6 @@ WORKER = _record(  # one search thread
     ("stopped", np.int64),
     ("null_from_ply", np.int64),  # no null moves at lower plies: a null move is being verified
     ("stop_address", np.uint64),
-    ("corrections_address", np.uint64),  # of the WORKER whose corrections it uses: its own, or the main thread's
     ("tt_address", np.uint64),
     ("tt_buckets", np.uint64),
     ("tt_generation", np.int64),

@@ -44,9 +44,6 @@ class Root:
         When search probes tablebases.
     ranking : Ranking or None
         The tablebases' ranking of the moves, which are then in that order.
-    main : record or None
-        The main thread's state. Its corrections of the evaluation are those of all threads; None if there is only one
-        thread.
     """
 
     tables: np.record
@@ -56,7 +53,6 @@ class Root:
     stop_flag: np.ndarray
     probing: Probing = field(default_factory=Probing)
     ranking: Ranking | None = None
-    main: np.record | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +86,7 @@ class Deepening:
     root : Root
         The data shared with the other threads.
     worker : record
-        The thread's own state; what it has learnt (histories, and the main thread's corrections) is kept between
-        searches.
+        The thread's own state; what it has learnt (histories and corrections) is kept between searches.
 
     Attributes
     ----------
@@ -103,7 +98,7 @@ class Deepening:
         self.depth = self.completed = 0
         self._root, self._worker = root, worker
         # Arrays: Python reads their fields many times faster than those of a record.
-        self._state, self._moves = _array(worker), worker.root_moves
+        self._state, self._moves = cast(np.ndarray, worker.base), worker.root_moves
         self._frames = worker.frames
         self._prepared = False
 
@@ -118,8 +113,6 @@ class Deepening:
         worker.stop_address = root.stop_flag.ctypes.data
         worker.tt_address, worker.tt_buckets = root.table.address, root.table.buckets
         worker.tt_generation = root.table.generation
-        # The root refers to the main thread's record, so its memory stays for as long as a helper may use it.
-        worker.corrections_address = _array(worker if root.main is None else root.main).ctypes.data
         probing = root.probing
         worker.tablebases_address, worker.probe_men = probing.address, probing.men
         worker.probe_depth, worker.fifty_moves = probing.depth, probing.fifty_moves
@@ -200,11 +193,6 @@ class Deepening:
             return 0
         reply = line.moves[1] if len(line.moves) > 1 else 0
         return int(play_expected(self._root.tables, self._worker, line.moves[0], reply))
-
-
-def _array(record: np.record) -> np.ndarray:
-    """Return the array of one that a record is an item of."""
-    return cast(np.ndarray, record.base)
 
 
 def read_line(moves: np.ndarray, index: int, depth: int) -> Line:

@@ -1,10 +1,9 @@
 """One search: its threads, its clock and its end.
 
 The main thread deepens and reports; inside the compiled core it does not hold the GIL. Any number of helper threads
-search the same position and share results only through the transposition table (lazy SMP) and the corrections of the
-evaluation. One more thread keeps the clock: it sets the stop flag, which the core polls, when the time is up. When the
-main thread ends, all threads vote with the best line of their last iteration, and the answer does not wait for the
-helpers.
+search the same position and share results only through the transposition table (lazy SMP). One more thread keeps the
+clock: it sets the stop flag, which the core polls, when the time is up. When the main thread ends, all threads vote
+with the best line of their last iteration, and the answer does not wait for the helpers.
 """
 
 import threading
@@ -57,7 +56,7 @@ class Search:
     tables : record
         The core's read-only tables.
     workers : sequence of records
-        A state for each thread, the main one first; at least one state.
+        A state for each thread; at least one state.
     table : HashTable
         The transposition table.
     tablebases : Tablebases
@@ -115,7 +114,7 @@ class Search:
             self._lines = min(max(options.multipv, CANDIDATES), len(self._root_moves))
         self._stop_flag = np.zeros(1, np.uint64)
         table.age()
-        root = Root(tables, game, self._root_moves, table, self._stop_flag, probing, ranking, workers[0])
+        root = Root(tables, game, self._root_moves, table, self._stop_flag, probing, ranking)
         self._node_limits = _split(nodes, len(workers)) if nodes else [_NO_NODE_LIMIT] * len(workers)
         self._main, *self._helpers = [
             Deepening(root, worker) for worker, _ in zip(workers, self._node_limits, strict=False)

@@ -162,7 +162,6 @@ class ShortSearch:
         """Search all iterations in one call of the core."""
         state = self._state
         state["stop_address"] = stop.ctypes.data
-        state["corrections_address"] = state.ctypes.data
         state["tt_address"], state["tt_buckets"] = self._table.address, self._table.buckets
         state["tablebases_address"], state["probe_men"] = probing.address, probing.men
         state["probe_depth"], state["fifty_moves"] = probing.depth, probing.fifty_moves

@@ -5,7 +5,7 @@ from __future__ import annotations
 import chess
 import numpy as np
 import pytest
-from core_helpers import INTERPRETED, TABLES, compiled, new_game, random_positions, set_up, use_corrections
+from core_helpers import INTERPRETED, TABLES, compiled, new_game, random_positions, set_up
 
 from knightadder.core.entries.static_eval import static_value
 from knightadder.core.evaluation.evaluate import MAX_EVAL
@@ -33,13 +33,6 @@ def corrected(tables, worker):
 @pytest.fixture
 def record() -> np.record:
     return new_game(chess.Board("r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3")).record
-
-
-def record_like(record: np.record) -> np.record:
-    """Give another record with the same position, and corrections of its own."""
-    other = new_game().record
-    other.stack[0] = record.stack[0]
-    return other
 
 
 def static(record: np.record) -> int:
@@ -121,18 +114,6 @@ def test_the_last_move_and_an_earlier_one_have_a_correction_of_their_own(record:
         assert value(record) < with_moves
         record.frames[ply].piece_to = kept
     assert value(record) == with_moves
-
-
-def test_a_thread_learns_for_those_that_use_the_same_corrections_and_for_no_other(record: np.record) -> None:
-    helper, stranger = record_like(record), record_like(record)
-    use_corrections(helper, record)
-    for teacher, other in ((helper, record), (record, helper)):
-        before = value(other)
-        learn(teacher, np.int64(200), np.int64(10))
-        assert before < value(other) == value(teacher)
-    assert value(stranger) == static(stranger)
-    for each in (helper, stranger):
-        assert not any(np.any(each[name]) for name in HISTORIES)
 
 
 def test_no_correction_reaches_a_mate_score() -> None:

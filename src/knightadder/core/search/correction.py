@@ -4,11 +4,6 @@ After a search the difference between its result and the static evaluation is no
 side's other pieces, the minor pieces with the kings, and the last move with that of two and of four plies ago; the next
 evaluation of a position that shares one of them is corrected by what is noted there. Entries move by the same gravity
 as move histories.
-
-All threads of a search use the corrections of the main thread's record. They read and write them without locks. An
-entry is read and written as a whole, so none is ever half of one value and half of another. If two threads change an
-entry at once, one of the changes is lost. That is harmless: a correction is only an estimate, and stays within its
-limits.
 """
 
 import numpy as np
@@ -25,9 +20,8 @@ from ..layout import (
     QUEEN,
     ROOK,
     WHITE,
-    WORKER,
 )
-from ..native.jit import inlined, kernel, multiply_high, prefetch_item, record_at
+from ..native.jit import inlined, kernel, multiply_high, prefetch_item
 from .history import apply_gravity, frame_before
 
 LIMIT = 1024
@@ -95,12 +89,6 @@ def _continuation_index(worker, ply, plies):
     return np.uint64(frame_before(worker, ply, plies).piece_to * PIECE_TO + frame_before(worker, ply, 1).piece_to)
 
 
-@inlined
-def _owner(worker):
-    """Return the record that has the corrections, which may be another thread's."""
-    return record_at(worker.corrections_address, WORKER)
-
-
 @kernel
 def corrected_eval(tables, worker, pos, ply, alpha, beta):
     """Return the static evaluation plus its correction, in centipawns for the side to move.
@@ -111,23 +99,22 @@ def corrected_eval(tables, worker, pos, ply, alpha, beta):
     pawns, minors = _pawn_index(pos), _minor_index(pos)
     white, black = _non_pawn_index(pos, WHITE), _non_pawn_index(pos, BLACK)
     replies, plans = _continuation_index(worker, ply, 2), _continuation_index(worker, ply, 4)
-    owner = _owner(worker)
     # The entries are seldom in the cache: they arrive while the position is evaluated.
-    prefetch_item(owner.pawn_correction, pawns)
-    prefetch_item(owner.minor_correction, minors)
-    prefetch_item(owner.non_pawn_correction, white)
-    prefetch_item(owner.non_pawn_correction, black)
-    prefetch_item(owner.continuation_correction[0], replies)
-    prefetch_item(owner.continuation_correction[1], plans)
+    prefetch_item(worker.pawn_correction, pawns)
+    prefetch_item(worker.minor_correction, minors)
+    prefetch_item(worker.non_pawn_correction, white)
+    prefetch_item(worker.non_pawn_correction, black)
+    prefetch_item(worker.continuation_correction[0], replies)
+    prefetch_item(worker.continuation_correction[1], plans)
     value = evaluate(tables, worker, pos, ply, alpha, beta)
     tuned = tables.parameters
-    non_pawns = np.int64(owner.non_pawn_correction[white]) + np.int64(owner.non_pawn_correction[black])
+    non_pawns = np.int64(worker.non_pawn_correction[white]) + np.int64(worker.non_pawn_correction[black])
     correction = (
-        tuned.correction_pawn * np.int64(owner.pawn_correction[pawns])
-        + tuned.correction_minor * np.int64(owner.minor_correction[minors])
+        tuned.correction_pawn * np.int64(worker.pawn_correction[pawns])
+        + tuned.correction_minor * np.int64(worker.minor_correction[minors])
         + tuned.correction_non_pawn * non_pawns
-        + tuned.correction_continuation * np.int64(owner.continuation_correction[0][replies])
-        + tuned.correction_continuation_4 * np.int64(owner.continuation_correction[1][plans])
+        + tuned.correction_continuation * np.int64(worker.continuation_correction[0][replies])
+        + tuned.correction_continuation_4 * np.int64(worker.continuation_correction[1][plans])
     )
     return max(-MAX_EVAL, min(MAX_EVAL, value + correction // 2048))
 
@@ -144,10 +131,9 @@ def update_corrections(worker, pos, ply, difference, depth):
     The difference is in the side to move's view. A deeper search counts for more.
     """
     bonus = max(-LIMIT // 4, min(LIMIT // 4, difference * depth // 8))
-    owner = _owner(worker)
-    _learn(owner.pawn_correction, _pawn_index(pos), bonus)
-    _learn(owner.non_pawn_correction, _non_pawn_index(pos, WHITE), bonus)
-    _learn(owner.non_pawn_correction, _non_pawn_index(pos, BLACK), bonus)
-    _learn(owner.minor_correction, _minor_index(pos), bonus)
-    _learn(owner.continuation_correction[0], _continuation_index(worker, ply, 2), bonus)
-    _learn(owner.continuation_correction[1], _continuation_index(worker, ply, 4), bonus)
+    _learn(worker.pawn_correction, _pawn_index(pos), bonus)
+    _learn(worker.non_pawn_correction, _non_pawn_index(pos, WHITE), bonus)
+    _learn(worker.non_pawn_correction, _non_pawn_index(pos, BLACK), bonus)
+    _learn(worker.minor_correction, _minor_index(pos), bonus)
+    _learn(worker.continuation_correction[0], _continuation_index(worker, ply, 2), bonus)
+    _learn(worker.continuation_correction[1], _continuation_index(worker, ply, 4), bonus)

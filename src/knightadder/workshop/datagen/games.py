@@ -186,5 +186,4 @@ class SelfPlayer:
         self._memory.fill(0)
         self._table.clear(threads=1)
         self._worker.stop_address = self._never.ctypes.data
-        self._worker.corrections_address = self._memory.ctypes.data
         self._worker.tt_address, self._worker.tt_buckets = self._table.address, self._table.buckets
