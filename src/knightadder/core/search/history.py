@@ -78,7 +78,10 @@ def history_from(worker, pos, threats, rows, move):
 
 @inlined
 def low_ply_history(worker, ply, move):
-    """Return how well a quiet move has done at a ply of this search, less the farther it is from the root."""
+    """Return how well a quiet move has done at a ply of this search, less the farther it is from the root.
+
+    The form is Stockfish's, and the factor of 4 was screened once.
+    """
     if ply >= LOW_PLIES:
         return np.int64(0)
     return 4 * np.int64(worker.low_ply_history[np.uint64(ply), np.uint64(move & 4095)]) // (1 + 2 * ply)
@@ -145,7 +148,8 @@ def update_histories(tables, worker, pos, frame, move, depth, is_quiet, quiets, 
 
     These are the first `quiets` of ``frame.quiets``, unchanged if a capture caused the cutoff, and the first `noisies`
     of ``frame.noisies``. Bonus and malus grow with depth up to a limit; the form is Weiss's. The later a quiet move was
-    searched, the smaller is its malus, down to two fifths: little was expected of it.
+    searched, the smaller is its malus, down to two fifths: little was expected of it. That idea is Stockfish's, and the
+    numbers were screened once.
     """
     tuned = tables.parameters
     bonus = _bonus(tuned, depth)

@@ -39,7 +39,7 @@ from .see import QUEEN_VALUE, captured_value, piece_value, see_at_least
 
 _PLACE = 255  # the bits of a score that hold the place of its move in the list
 _CHECK = 8192  # puts quiet moves that give check before most others; Stockfish does so, too
-_PAWN_ATTACK = 6_000  # for a piece that leaves the squares that pawns attack; against one that moves onto them
+_PAWN_ATTACK = 6_000  # leaving squares that pawns attack, less entering them; idea Stockfish's, value screened once
 _NOISY_FIRST = 1 << 20  # puts noisy evasions before quiet ones, whatever their history, and leaves room for the place
 
 
