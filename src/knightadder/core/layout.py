@@ -18,7 +18,6 @@ MAX_DEPTH = MAX_PLY - 64  # of iterations, in plies; extensions go deeper
 MAX_MOVES = 256  # the most legal moves known in a position is 218
 NO_PLY = MAX_PLY + 2  # the frame that stands for plies before the root
 PIECE_TO = 16 * 64
-LOW_PLIES = 4  # plies from the root that have a history of their own
 CORRECTIONS = 16_384  # entries of a correction history, a power of 2
 GAME_KEYS = 256  # positions of the game kept to find repetitions; the fifty-move rule needs far fewer
 
@@ -90,7 +89,6 @@ ACCUMULATOR = _record(  # the first layer of a network; a multiple of a cache li
 FRAME = _record(  # what search keeps for one ply
     ("moves", np.int64, MAX_MOVES),
     ("scores", np.int32, MAX_MOVES),  # of the moves, while they are picked: score << 8 | place
-    ("ply", np.int64),  # set for the histories of quiet moves
     ("pv", np.uint16, MAX_PLY),
     ("pv_length", np.int64),
     ("killers", np.int64, 2),
@@ -130,7 +128,6 @@ WORKER = _record(  # one search thread
     ("stack", POSITION, MAX_PLY + 2),
     ("frames", FRAME, NO_PLY + 1),
     ("history", np.int16, (2, 4, 4096)),  # quiet moves by side, attacked squares (see history.py), from and to
-    ("low_ply_history", np.int16, (LOW_PLIES, 4096)),  # quiet moves by ply, from and to; of this search only
     ("captures", np.int16, PIECE_TO * 8),  # captures by piece, target square and type of victim
     ("continuation", np.int16, PIECE_TO * PIECE_TO),  # quiet moves by an earlier move's piece and target, and their own
     ("pawn_correction", np.int16, 2 * CORRECTIONS),  # of the evaluation, by side to move and pawns

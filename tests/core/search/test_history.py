@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from core_helpers import TABLES, compiled, new_game
 
-from knightadder.core.entries.search import start_search
 from knightadder.core.layout import NO_EVAL, PIECE_TO
 from knightadder.core.search import history
 
@@ -36,11 +35,6 @@ def update_searched_again(tables, worker, move, depth, is_good):
 @compiled
 def update_by_eval(tables, worker):
     history.update_by_eval(tables, worker, np.int64(3))
-
-
-@compiled
-def low_ply_history(worker, ply, move):
-    return history.low_ply_history(worker, ply, move)
 
 
 @compiled
@@ -185,35 +179,6 @@ def test_a_quiet_cutoff_blames_the_captures_before_it() -> None:
     cutoff(worker, 28 | 36 << 6, 3, noisies=(28 | 35 << 6,))
     assert worker.captures[(64 + 35) * 8 + 1] < 0
     assert worker.history[0][0][28 | 36 << 6] > 0
-
-
-@pytest.mark.parametrize("ply", [0, 3, 4])
-def test_near_the_root_quiet_moves_have_a_history_by_ply(worker: np.record, ply: int) -> None:
-    prepare_histories(TABLES, worker, np.int64(ply))
-    worker.frames[2].ply = worker.frames[ply].ply
-    cutoff(worker, MOVE, 3, (OTHER,))
-    good, bad = (int(worker.history[0][0][move & 4095]) for move in (MOVE, OTHER))
-    assert good > 0 > bad
-    if ply == 4:
-        assert not worker.low_ply_history.any()
-        return
-    assert [int(worker.low_ply_history[ply][move & 4095]) for move in (MOVE, OTHER)] == [good, bad]
-    assert np.count_nonzero(worker.low_ply_history) == 2
-    assert low_ply_history(worker, np.int64(ply), np.int64(MOVE)) == 4 * good // (1 + 2 * ply)
-
-
-def test_each_search_begins_the_low_ply_history_anew(worker: np.record) -> None:
-    worker.low_ply_history[:] = 7
-    start_search(worker, 1, 1000)
-    assert not worker.low_ply_history.any()
-
-
-def test_quiet_moves_that_were_searched_late_are_blamed_less(worker: np.record) -> None:
-    late = [square | 40 << 6 for square in range(16)]
-    cutoff(worker, MOVE, 2, tuple(late))
-    blame = [-int(worker.history[0][0][move & 4095]) for move in late]
-    assert blame[0] == 2 * TABLES.parameters.malus_slope - 150
-    assert blame == [blame[0] * max(20 - place, 8) // 20 for place in range(16)]
 
 
 def test_rows_come_from_the_moves_one_two_and_four_plies_before(worker: np.record) -> None:

@@ -42,7 +42,7 @@ def fill_histories() -> None:
     """Fill the histories at random, in both of the records between which a game changes when it is set up."""
     for record in (GAME.record, GAME._spare):
         numbers = np.random.default_rng(12)
-        for table in (record.history, record.captures, record.continuation, record.low_ply_history):
+        for table in (record.history, record.captures, record.continuation):
             table[:] = numbers.integers(-LIMIT, LIMIT + 1, table.shape)
 
 
@@ -57,8 +57,6 @@ class Case:
         others = [generator.getrandbits(16) or 1, 0]
         self.killers = generator.sample([*self.legal, *others], 2)
         self.record.frames[0].killers[:] = self.killers
-        self.ply = generator.randrange(6)
-        self.record.frames[0].ply = self.ply
         self.rows = [generator.randrange(PIECE_TO) * PIECE_TO for _ in range(3)]
         self.record.frames[0].continuations[:] = self.rows
         self.threats = generator.getrandbits(64)
@@ -85,18 +83,9 @@ class Case:
         return value + sum(int(self.record.continuation[row + int(piece) * 64 + target]) for row in self.rows)
 
     def quiet(self, move: int) -> int:
-        """Give the histories of a quiet move out of check, with what it gets for check and for pawns' attacks."""
-        piece, source, target = int(self.record.stack[0].board[move & 63]) & 7, move & 63, move >> 6 & 63
-        value = self.history(move) + 8192 * (self.check_squares[piece] >> target & 1)
-        if self.ply < 4:
-            value += 4 * int(self.record.low_ply_history[self.ply][move & 4095]) // (1 + 2 * self.ply)
-        if piece != chess.PAWN:
-            them = not self.board.turn
-            pawns = [self.board.attacks(square) for square in self.board.pieces(chess.PAWN, them)]
-            value += 6000 * (
-                any(source in attacked for attacked in pawns) - any(target in attacked for attacked in pawns)
-            )
-        return value
+        """Give the history of a quiet move out of check, with the bonus for giving check."""
+        piece, target = int(self.record.stack[0].board[move & 63]) & 7, move >> 6 & 63
+        return self.history(move) + 8192 * (self.check_squares[piece] >> target & 1)
 
     def captured(self, move: int) -> int:
         """Give the value of the victim and of becoming a queen, with the capture history."""

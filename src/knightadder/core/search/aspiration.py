@@ -7,7 +7,7 @@ until the line is done. Between these calls there is time for reports.
 import numpy as np
 
 from ..board.bitboard import ZERO
-from ..layout import LOW_PLIES, NO_EVAL, NO_PLY
+from ..layout import NO_EVAL, NO_PLY
 from ..native.jit import kernel
 from .history import clear_killers
 from .root import move_to_front
@@ -33,8 +33,6 @@ def begin_search(worker, count, node_limit):
         root_move.bound = EXACT
         root_move.pv[0] = root_move.move
         root_move.pv_length = 1
-    for ply in range(LOW_PLIES):
-        worker.low_ply_history[np.uint64(ply)][:] = 0
     worker.root_count = count
     worker.root_index = 0
     worker.pv_index = 0

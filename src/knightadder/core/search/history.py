@@ -2,9 +2,9 @@
 
 The butterfly history indexes quiet moves by side, from and to, and by which of these squares the opponent attacks:
 fleeing differs from walking into danger. The continuation history indexes them by piece and target, and by those of
-the move 1, 2 or 4 plies before; the low-ply history, which each search begins anew, by ply, from and to, near the root
-only; the capture history indexes captures by piece, target and victim. Entries move towards ±`LIMIT` by "gravity": a
-bonus counts for less the nearer the entry already is, so that none overflows and recent results weigh most.
+the move 1, 2 or 4 plies before; the capture history indexes captures by piece, target and victim. Entries move towards
+±`LIMIT` by "gravity": a bonus counts for less the nearer the entry already is, so that none overflows and recent
+results weigh most.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from ..board.attacks import attacked_by, set_check_squares
 from ..board.bitboard import ONE
 from ..board.moves import NO_MOVE, is_noisy
-from ..layout import LOW_PLIES, NO_EVAL, NO_PLY, PIECE_TO
+from ..layout import NO_EVAL, NO_PLY, PIECE_TO
 from ..native.jit import inlined, kernel
 
 LIMIT = 16_384
@@ -28,12 +28,10 @@ def frame_before(worker, ply, plies):
 def prepare_histories(tables, worker, pos, frame, ply):
     """Set what rates a node's quiet moves, before they are picked.
 
-    These are the squares that the opponent attacks, those that give check, the rows of the continuation history, and
-    the ply.
+    These are the squares that the opponent attacks, those that give check, and the rows of the continuation history.
     """
     frame.threats = attacked_by(tables, pos, np.int64(pos.stm) ^ 1)
     set_check_squares(tables, pos, frame.check_squares)
-    frame.ply = ply
     frame.continuations[0] = frame_before(worker, ply, 1).piece_to * PIECE_TO
     frame.continuations[1] = frame_before(worker, ply, 2).piece_to * PIECE_TO
     frame.continuations[2] = frame_before(worker, ply, 4).piece_to * PIECE_TO
@@ -77,17 +75,6 @@ def history_from(worker, pos, threats, rows, move):
 
 
 @inlined
-def low_ply_history(worker, ply, move):
-    """Return how well a quiet move has done at a ply of this search, less the farther it is from the root.
-
-    The form is Stockfish's, and the factor of 4 was screened once.
-    """
-    if ply >= LOW_PLIES:
-        return np.int64(0)
-    return 4 * np.int64(worker.low_ply_history[np.uint64(ply), np.uint64(move & 4095)]) // (1 + 2 * ply)
-
-
-@inlined
 def _capture_index(pos, move):
     return np.uint64(piece_to(pos, move) * 8 + (np.int64(pos.board[(move >> 6) & 63]) & 7))
 
@@ -108,9 +95,6 @@ def apply_gravity(old, bonus, limit):
 def _update_butterfly(worker, pos, frame, move, bonus):
     place = (np.uint64(pos.stm), attacked_ends(frame, move), np.uint64(move & 4095))
     worker.history[place] = apply_gravity(worker.history[place], bonus, LIMIT)
-    if frame.ply < LOW_PLIES:
-        near_root = (np.uint64(frame.ply), np.uint64(move & 4095))
-        worker.low_ply_history[near_root] = apply_gravity(worker.low_ply_history[near_root], bonus, LIMIT)
 
 
 @kernel
@@ -147,9 +131,7 @@ def update_histories(tables, worker, pos, frame, move, depth, is_quiet, quiets, 
     """Give a bonus to a move that caused a beta cutoff, and a malus to those searched before it.
 
     These are the first `quiets` of ``frame.quiets``, unchanged if a capture caused the cutoff, and the first `noisies`
-    of ``frame.noisies``. Bonus and malus grow with depth up to a limit; the form is Weiss's. The later a quiet move was
-    searched, the smaller is its malus, down to two fifths: little was expected of it. That idea is Stockfish's, and the
-    numbers were screened once.
+    of ``frame.noisies``. Bonus and malus grow with depth up to a limit; the form is Weiss's.
     """
     tuned = tables.parameters
     bonus = _bonus(tuned, depth)
@@ -160,8 +142,7 @@ def update_histories(tables, worker, pos, frame, move, depth, is_quiet, quiets, 
             frame.killers[0] = move
         _update(worker, pos, frame, move, bonus)
         for i in range(quiets):
-            smaller = malus * (20 - min(i, 12)) // 20
-            _update(worker, pos, frame, np.int64(frame.quiets[np.uint64(i)]), -smaller)
+            _update(worker, pos, frame, np.int64(frame.quiets[np.uint64(i)]), -malus)
     else:
         _update_capture(worker, pos, move, bonus)
     for i in range(noisies):

@@ -2,14 +2,14 @@
 
 Order: the hash move; captures and promotions by most valuable victim, least valuable attacker and their history, as
 long as they do not lose material by static exchange; killer moves; quiet moves by history, with a bonus for those that
-give check and for pieces that leave the attacks of pawns; the losing captures. In check all evasions come at once:
-captures and promotions first, whatever they lose, then quiet moves by history.
+give check; the losing captures. In check all evasions come at once: captures and promotions first, whatever they lose,
+then quiet moves by history.
 """
 
 import numpy as np
 
-from ..board.attacks import gives_direct_check, pawn_attacks
-from ..board.bitboard import ONE, ZERO
+from ..board.attacks import gives_direct_check
+from ..board.bitboard import ZERO
 from ..board.movegen import (
     ALL,
     NOISY,
@@ -18,9 +18,9 @@ from ..board.movegen import (
     is_legal,
 )
 from ..board.moves import NO_MOVE, is_noisy
-from ..layout import PAWN, QUEEN
+from ..layout import QUEEN
 from ..native.jit import inlined, kernel
-from .history import capture_history, history_from, low_ply_history, quiet_history
+from .history import capture_history, history_from, quiet_history
 from .see import QUEEN_VALUE, captured_value, piece_value, see_at_least
 
 (
@@ -39,7 +39,6 @@ from .see import QUEEN_VALUE, captured_value, piece_value, see_at_least
 
 _PLACE = 255  # the bits of a score that hold the place of its move in the list
 _CHECK = 8192  # puts quiet moves that give check before most others; Stockfish does so, too
-_PAWN_ATTACK = 6_000  # leaving squares that pawns attack, less entering them; idea Stockfish's, value screened once
 _NOISY_FIRST = 1 << 20  # puts noisy evasions before quiet ones, whatever their history, and leaves room for the place
 
 
@@ -88,16 +87,10 @@ def _score_quiets(worker, pos, frame, start, end):
     moves, scores = frame.moves, frame.scores
     # Read once: for all that LLVM knows, a score could be written over them.
     threats, rows = frame.threats, (frame.continuations[0], frame.continuations[1], frame.continuations[2])
-    ply, them = np.int64(frame.ply), np.int64(pos.stm) ^ 1
-    by_pawns = pawn_attacks(them, pos.by_type[PAWN] & pos.by_color[np.uint64(them)])
     for i in range(start, end):
         move = moves[np.uint64(i)]
-        score = history_from(worker, pos, threats, rows, move) + low_ply_history(worker, ply, move)
-        score += _CHECK * gives_direct_check(pos, frame.check_squares, move)
-        if np.int64(pos.board[move & 63]) & 7 != PAWN:
-            leaves, enters = (by_pawns >> np.uint64(move & 63)) & ONE, (by_pawns >> np.uint64((move >> 6) & 63)) & ONE
-            score += _PAWN_ATTACK * (np.int64(leaves) - np.int64(enters))
-        _keep_score(scores, i, score)
+        check = _CHECK * gives_direct_check(pos, frame.check_squares, move)
+        _keep_score(scores, i, history_from(worker, pos, threats, rows, move) + check)
 
 
 @inlined

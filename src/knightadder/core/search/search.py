@@ -296,7 +296,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         hash_move != NO_MOVE
         and not is_root
         and excluded == NO_MOVE
-        and depth >= tuned.singular_depth + was_pv
+        and depth >= tuned.singular_depth
         and ply < 2 * worker.root_depth
         and entry_depth(entry) >= depth - 3
         and entry_bound(entry) != UPPER
