@@ -5,6 +5,7 @@ All functions may be called from any thread; those that take long release the GI
 
 import threading
 from bisect import bisect_left
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 
@@ -257,11 +258,11 @@ def divide(board: Position, depth: int) -> dict[chess.Move, int]:
         try:
             while thread.is_alive():
                 thread.join(_LOOK_UP)
-        except BaseException:
-            while thread.is_alive():  # the thread may not have begun yet
-                game.interrupt()
-                thread.join(_LOOK_UP)
-            raise
+        finally:
+            while thread.is_alive():  # after Ctrl-C, perhaps before the thread has begun
+                with suppress(KeyboardInterrupt):
+                    game.interrupt()
+                    thread.join(_LOOK_UP)
     return {chess.Move.from_uci(name): count for name, count in counts.items()}
 
 
