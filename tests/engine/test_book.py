@@ -44,6 +44,16 @@ def test_moves_by_weight_without_those_of_weight_zero(file: Path) -> None:
     book.close()
 
 
+@pytest.mark.parametrize("factor", [3, 0.5])
+def test_a_file_whose_size_has_changed_has_no_moves(file: Path, factor: float) -> None:
+    book, content = Book(file), file.read_bytes()
+    with file.open("r+b") as stream:  # the same file, not a new one of the same name
+        stream.write(content * int(factor))
+        stream.truncate(int(len(content) * factor))
+    assert book.moves(chess.STARTING_FEN) == {}
+    assert book.choose(chess.STARTING_FEN, Random(1)) is None
+
+
 def test_castling_is_written_as_the_position_wants_it(file: Path) -> None:
     assert Book(file).moves(CASTLING) == {"e1g1": 1}
     assert Book(file).moves(CASTLING, chess960=True) == {"e1h1": 1}

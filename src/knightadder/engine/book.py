@@ -54,10 +54,14 @@ class Book:
         -------
         dict of str to int
             The legal moves in the book, in UCI notation, with their weights; the heaviest first. Moves of weight 0,
-            which books keep only for the record, are left out.
+            which books keep only for the record, are left out. It is empty, too, if the file's size has changed since
+            it was opened.
         """
         import chess
 
+        mapped = self._reader.mmap
+        if mapped is None or mapped.size() != len(mapped):  # the file has grown or shrunk, so reading it would fail
+            return {}
         board = chess.Board(fen, chess960=chess960)
         found = [(entry.move, entry.weight) for entry in self._reader.find_all(board, minimum_weight=1)]
         return {board.uci(move): weight for move, weight in sorted(found, key=lambda each: -each[1])}
