@@ -148,6 +148,15 @@ def test_a_game_without_the_empty_line_after_it_is_whole(tmp_path):
         assert _count(file) == 2
 
 
+def test_a_game_whose_result_stands_on_a_line_of_its_own_is_whole(tmp_path):
+    file = tmp_path / "games.pgn"
+    wrapped = "\n".join(GAME.rsplit(" ", 1))
+    assert wrapped.splitlines()[-1] in {"1-0", "0-1", "1/2-1/2", "*"}
+    file.write_text(f"{GAME}\n\n{wrapped}\n\n")
+    assert _append(file, GAME) == []
+    assert file.read_text() == f"{GAME}\n\n{wrapped}\n\n{GAME}\n\n"
+
+
 @pytest.mark.parametrize("text", [FOREIGN, "hello", f"{GAME}\n\n{FOREIGN}", FOREIGN + "\n"])
 def test_what_others_wrote_stays(tmp_path, text):
     file = tmp_path / "games.pgn"

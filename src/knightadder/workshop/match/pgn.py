@@ -25,8 +25,8 @@ _TERMINATIONS = {
 }
 
 _LONGEST = 1 << 20  # bytes of a game; an incomplete game is searched for in this many bytes at the end of a file
-# The last line of a game: not a header line, and ends with a result.
-_LAST_LINE = re.compile(rb"^[^\[\n].*(?:1-0|0-1|1/2-1/2|\*)[ \t\r]*$", re.MULTILINE)
+# The last line of a game: not a header line, and ends with a result or, as others wrap lines, is nothing else.
+_LAST_LINE = re.compile(rb"^(?:[^\[\n].*)?(?:1-0|0-1|1/2-1/2|\*)[ \t\r]*$", re.MULTILINE)
 
 
 def move_comment(move: PlayedMove) -> str:
