@@ -190,8 +190,8 @@ def check_new(file: Path, force: bool) -> None:
         raise OptionError(f"cannot write {file}: there is no folder {file.parent}")
 
 
-def check_not_games(file: Path, games: Iterable[str]) -> None:
-    """Refuse to overwrite a file of games that a run reads; the OptionError names the option --out.
+def check_not_games(file: Path, games: Iterable[str], option: str = "--out") -> None:
+    """Refuse to overwrite a file of games that a run reads.
 
     Parameters
     ----------
@@ -199,6 +199,8 @@ def check_not_games(file: Path, games: Iterable[str]) -> None:
         The file that the run is going to write.
     games : iterable of str
         Names of the files that it reads.
+    option : str
+        The option that names `file`, for the message.
 
     Raises
     ------
@@ -206,7 +208,7 @@ def check_not_games(file: Path, games: Iterable[str]) -> None:
         If `file` is one of them, whatever its name.
     """
     if file.is_file() and any(other.exists() and file.samefile(other) for other in map(Path, games)):
-        raise OptionError(f"--out {file}: the file of games is not overwritten")
+        raise OptionError(f"{option} {file}: the file of games is not overwritten")
 
 
 @contextlib.contextmanager

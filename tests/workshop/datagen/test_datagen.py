@@ -124,6 +124,19 @@ def test_the_merged_file_may_be_in_the_folder_that_the_games_will_have(data, tmp
     assert (tmp_path / "games" / "data.bin").stat().st_size
 
 
+def test_the_games_are_not_overwritten(data, tmp_path):
+    assert data("games", "--positions", 1, *QUICK)[0] == 0
+    before = {file: file.read_bytes() for file in (tmp_path / "games").iterdir()}
+    for name in ("settings.json", "chunks.jsonl", "chunk-000000.vf"):
+        message = f"knightadder: --merge games/{name}: the games themselves are not overwritten\n"
+        assert data("games", "--merge", f"games/{name}") == (2, "", message)
+    assert {file: file.read_bytes() for file in (tmp_path / "games").iterdir()} == before
+    (tmp_path / "mine.pgn").write_text("1. e4 e5 *\n")
+    message = "knightadder: --merge mine.pgn: the file of games is not overwritten\n"
+    assert data("others", "--from-pgn", "mine.pgn", "--merge", "mine.pgn") == (2, "", message)
+    assert (tmp_path / "mine.pgn").read_text() == "1. e4 e5 *\n"
+
+
 def test_positions_before_a_ply_are_left_out(data, tmp_path):
     parts = Parts(tmp_path / "games")
     with parts.open(SAME):

@@ -191,6 +191,24 @@ def test_a_report_that_cannot_be_written_leaves_the_old_one(capsys, three, tmp_p
     assert file.read_text() == "old"
 
 
+def test_without_an_answer_the_old_report_stays(capsys, three, tmp_path):
+    file = tmp_path / "out.json"
+    file.write_text("old")
+    for name, content in (("out.json", "old"), ("new.json", None)):
+        report = tmp_path / name
+        command = three.arguments("--nodes", "500", "--engine", "no-such-engine", "--json", str(report))
+        assert _run(capsys, command)[0] == 2
+        assert (report.read_text() if report.exists() else None) == content
+
+
+def test_a_report_does_not_overwrite_the_suite(capsys, three):
+    command = three.arguments("--nodes", "500", "--json", str(three.file))
+    before = three.file.read_bytes()
+    status, out, err = _run(capsys, command)
+    assert (status, out, err) == (2, "", f"knightadder: cannot write {three.file}: the positions are in it\n")
+    assert three.file.read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("choices", "played", "depth"),
     [

@@ -224,6 +224,21 @@ def test_bad_arguments_get_one_line(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_files_of_a_run_are_not_overwritten(
+    games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    state = tmp_path / "run"
+    assert train(games, state, "--epochs", "1") == 0
+    before = {file: file.read_bytes() for file in state.iterdir()}
+    for name in ("checkpoint.npz", "training.bin", "validation.bin", "settings.json"):
+        message = f"cannot write {state / name}: the run needs that file to go on"
+        assert message in refusal(capsys, games, state, "--out", str(state / name))
+        capsys.readouterr()
+        assert main(["train", "--state", str(state), "--export", str(state / name)]) == 2
+        assert message in capsys.readouterr().err
+    assert {file: file.read_bytes() for file in state.iterdir()} == before
+
+
 @pytest.mark.parametrize(
     ("option", "value"), [("--width", "24"), ("--width", "0"), ("--buckets", "3"), ("--scale", "0"), ("--rate", "nan")]
 )

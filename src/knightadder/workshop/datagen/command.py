@@ -15,7 +15,7 @@ from knightadder.arguments import not_negative, positive, share
 from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.executor import add_cluster, open_pool
 from knightadder.progress import progress
-from knightadder.runs import check_new
+from knightadder.runs import check_new, check_not_games
 from knightadder.workshop.book_argument import add_openings, read_book
 
 if TYPE_CHECKING:
@@ -110,6 +110,10 @@ def run(arguments: argparse.Namespace) -> int:
     from knightadder.workshop.datagen.parts import Parts
 
     parts = Parts(arguments.folder)
+    if file:
+        check_not_games(file, arguments.from_pgn or (), "--merge")
+        if parts.owns(file):
+            raise OptionError(f"--merge {file}: the games themselves are not overwritten")
     if arguments.positions:
         _gather(parts, arguments)
     elif arguments.from_pgn:

@@ -169,6 +169,13 @@ class Parts:
         """Return the file of a chunk."""
         return self.folder / f"chunk-{number:06}.vf"
 
+    def owns(self, file: Path) -> bool:
+        """Say whether a file's name in the folder is one that the run gives to its own files."""
+        name = file.name
+        return file.resolve().parent == self.folder.resolve() and (
+            name in (_SETTINGS, _LIST) or (name.startswith("chunk-") and name.endswith(".vf"))
+        )
+
     def save(self, number: int, words: NDArray[np.uint32], games: int, source: str | None = None) -> Chunk:
         """Write a chunk's file and return its entry, which the caller passes to `add`; OptionError if that fails.
 

@@ -87,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
     engine_name = None
     to_stdout = arguments.json == "-"
     if arguments.json and not to_stdout:
-        _check_writable(arguments.json)
+        _check_writable(arguments.json, arguments.files)
     as_table = not to_stdout and sys.stdout.isatty()
     as_lines = not to_stdout and not as_table
     try:
@@ -110,7 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
             _print_tables(suites, arguments.failed)
         if as_table or as_lines:
             _print_sums(suites)
-        if arguments.json:
+        if arguments.json and (answers or to_stdout):  # without an answer, an earlier report stays
             report = {
                 "engine": engine_name,
                 "limit": {name: getattr(arguments, name) for name in ("time", "nodes", "depth")},
@@ -255,10 +255,15 @@ def _engine_options(arguments: argparse.Namespace) -> dict[str, str]:
     return options
 
 
-def _check_writable(file: str) -> None:
-    """Check, before hours of work, that a file can be written; OptionError if it cannot."""
+def _check_writable(file: str, suites: Sequence[Path]) -> None:
+    """Check, before hours of work, that a file can be written and is none of the suites; OptionError otherwise."""
+    existed = Path(file).exists()
+    if existed and any(suite.samefile(file) for suite in suites):
+        raise OptionError(f"cannot write {file}: the positions are in it")
     try:
         with open(file, "ab"):
             pass
+        if not existed:
+            Path(file).unlink()
     except OSError as error:
         raise OptionError(f"cannot write {file}: {error.strerror}") from None

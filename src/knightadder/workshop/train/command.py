@@ -135,6 +135,8 @@ def run(arguments: argparse.Namespace) -> int:
         _draw(arguments)
         return 0
     _check_output(arguments.out, arguments.name)
+    if folder:
+        _check_not_of_run(folder, arguments.out, arguments.export)
     if arguments.imported:
         if arguments.games or arguments.export or folder or not arguments.out:
             raise OptionError("--import goes with --out, and without games, --state and --export")
@@ -301,6 +303,16 @@ def _check_output(file: Path | None, name: str) -> None:
 
     if len(name.encode()) > LONGEST_DESCRIPTION or len(name.splitlines()) > 1:
         raise OptionError(f"--name is one line of at most {LONGEST_DESCRIPTION} bytes")
+
+
+def _check_not_of_run(folder: Path, *files: Path | None) -> None:
+    """Raise an error if a file to write is one that the run in `folder` needs to go on."""
+    with needed_by("train", "train"):
+        from knightadder.workshop.train.run import FILES
+
+    for file in files:
+        if file and file.name in FILES and file.resolve().parent == folder.resolve():
+            raise OptionError(f"cannot write {file}: the run needs that file to go on")
 
 
 def _write_network(network: Network, file: Path) -> None:

@@ -19,7 +19,7 @@ from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.datagen.reader import Filter, Reader
 from knightadder.workshop.train.kernels import mix_in_later_scores
 
-_TRAINING, _VALIDATION = "training.bin", "validation.bin"
+TRAINING, VALIDATION = "training.bin", "validation.bin"
 
 _ONE_IN = 100  # games for each that is held out
 _MOST_VALIDATION = 200_000  # positions: more would only cost time
@@ -59,7 +59,7 @@ class Targets:
 
 def has_positions(folder: Path) -> bool:
     """Return whether `gather` has finished in a run's folder."""
-    return (folder / _VALIDATION).exists()  # which is written last
+    return (folder / VALIDATION).exists()  # which is written last
 
 
 def load_positions(folder: Path) -> Positions:
@@ -71,7 +71,7 @@ def load_positions(folder: Path) -> Positions:
         If they cannot be read.
     """
     arrays = []
-    for name in (_TRAINING, _VALIDATION):
+    for name in (TRAINING, VALIDATION):
         file = folder / name
         with reading(file):
             size = file.stat().st_size
@@ -141,13 +141,13 @@ def gather(
                 moves += parts.chunks[number].moves
                 update(moves)
 
-    shuffled = write_shuffled(blocks(), folder / _TRAINING, min(most or available, available), seed)
+    shuffled = write_shuffled(blocks(), folder / TRAINING, min(most or available, available), seed)
     validation = np.concatenate([np.empty(0, PACKED), *held_out])
     np.random.default_rng(seed).shuffle(validation)
     if not shuffled.written or not len(validation):
-        (folder / _TRAINING).unlink()
+        (folder / TRAINING).unlink()
         raise OptionError("there are too few games: at least some hundred are needed")
-    write_whole(folder / _VALIDATION, validation[:_MOST_VALIDATION].tobytes())
+    write_whole(folder / VALIDATION, validation[:_MOST_VALIDATION].tobytes())
 
 
 def open_games(folder: Path) -> Parts:
