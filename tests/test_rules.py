@@ -7,7 +7,7 @@ import random
 import chess
 import pytest
 
-from knightadder.rules import board_of, outcome_of
+from knightadder.rules import board_of, outcome_of, problem_of
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,21 @@ from knightadder.rules import board_of, outcome_of
 )
 def test_castling_rights_tell_the_rules(fen: str, chess960: bool) -> None:
     assert board_of(fen).chess960 == chess960
+
+
+@pytest.mark.parametrize(
+    ("fen", "problem"),
+    [
+        (chess.STARTING_FEN, ""),
+        ("8/8/8/8/8/8/8/K7 w - - 0 1", "no black king"),
+        ("3k4/8/8/8/8/8/8/R7 w Q - 0 1", "no white king, bad castling rights"),
+        # python-chess accepts these, the engine does not.
+        ("4k3/8/8/8/8/8/PPPPPPPP/1QQ1K3 w - - 0 1", "White has more pieces than pawns can have become"),
+        ("4k3/8/8/8/8/8/8/4K3 w - - 0 10000", "the move number is a number up to 9999, not '10000'"),
+    ],
+)
+def test_what_is_wrong_with_a_position(fen: str, problem: str) -> None:
+    assert problem_of(chess.Board(fen)) == problem
 
 
 @pytest.mark.parametrize(

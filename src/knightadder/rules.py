@@ -1,11 +1,14 @@
 """How a game begins and ends by the rules of chess, for games that a person or a match plays.
 
-It uses python-chess instead of the engine's own code, since matches also test that code.
+It uses python-chess instead of the engine's own code, since matches also test that code. Only `problem_of` also asks
+the engine's reader of FENs, which refuses more positions.
 """
 
 from __future__ import annotations
 
-from chess import Board, Outcome, Termination
+from chess import Board, Outcome, Status, Termination
+
+from knightadder.core.board.fen import FenError, parse_fen
 
 
 def board_of(fen: str) -> Board:
@@ -22,6 +25,21 @@ def board_of(fen: str) -> Board:
         if other.is_valid():
             return other
     return board
+
+
+def problem_of(board: Board) -> str:
+    """Return why a position is illegal, such as ``no white king``; the empty string if the engine can play it.
+
+    python-chess allows positions that cannot arise, such as eight pawns with two queens, which the engine refuses.
+    """
+    flags = board.status()
+    if flags:
+        return ", ".join(str(flag.name).lower().replace("_", " ") for flag in Status if flag and flag & flags)
+    try:
+        parse_fen(board.fen())
+    except FenError as error:
+        return str(error)
+    return ""
 
 
 def outcome_of(board: Board) -> Outcome | None:

@@ -47,6 +47,7 @@ def test_the_reasons_are_those_that_lichess_knows():
         ({}, {"variant": "fromPosition", "fen": "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"}, None),
         ({}, {"variant": "fromPosition", "fen": "8/8/8/8/8/8/4P3/4K3 w - - 0 1"}, "generic"),
         ({}, {"variant": "fromPosition", "fen": "nonsense"}, "generic"),
+        ({}, {"variant": "fromPosition", "fen": "4k3/8/8/8/8/8/PPPPPPPP/1QQ1K3 w - - 0 1"}, "generic"),
         ({}, {"variant": "chess960", "fen": "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9"}, None),
     ],
 )

@@ -88,6 +88,19 @@ def test_puzzles_of_a_file(file, capsys):
     assert again.read_bytes() == out.read_bytes()
 
 
+def test_a_position_that_the_engine_refuses_costs_only_its_game(file, here, capsys):
+    fen = "4k3/8/8/8/8/8/PPPPPPPP/1QQ1K3 w - - 0 1"
+    late = FORK.replace("b - - 0 1", "b - - 0 9999").replace("1... Qc8 2. Nd6+", "Qc8 Nd6+")
+    games = [f'[FEN "{fen}"]\n\n1. e4 *\n\n', late, SCHOLAR]
+    file.write_text("".join(games), encoding="utf-8")
+    out = file.with_name("out.csv")
+    assert puzzles(file, "--out", out) == 0
+    printed = capsys.readouterr().err
+    assert f"game 1, line 1, is left out: illegal position: {fen}" in printed
+    assert "game 2, line 5, is left out: illegal position: " in printed
+    assert printed.endswith(f"{out}: 1 puzzles from 1 games, 2 left out\n")
+
+
 def test_several_files_and_standard_input_as_pgn(file, here, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(FORK.encode("utf-16"))))
     assert puzzles(file, "-", file) == 0

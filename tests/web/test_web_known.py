@@ -79,6 +79,8 @@ def test_the_server_is_asked_by_fen(server):
     assert json.loads(body) == {"book": [{"san": san, "percent": share} for san, share in shares], "tables": []}
     answer, body = get(server, "/known?fen=nonsense")
     assert answer.status == 400 and "no FEN" in body
+    answer, body = get(server, "/known?" + urlencode({"fen": "4k3/8/8/8/8/8/PPPPPPPP/1QQ1K3 w - - 0 1"}))
+    assert answer.status == 400 and "illegal" in body
 
 
 def test_a_file_that_is_no_book_is_one_line(tmp_path, capsys):

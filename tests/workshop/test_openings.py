@@ -104,6 +104,7 @@ def test_past_its_end_the_book_begins_again():
     [
         ("nonsense", "epd", "not a position"),
         ("8/8/8/8/8/8/8/8 w - -", "epd", "not legal"),
+        ("4k3/8/8/8/8/8/PPPPPPPP/1QQ1K3 w - -", "epd", "not legal .White has more pieces"),
         ("7k/5Q2/6K1/8/8/8/8/8 b - -", "epd", "over"),
         ("x\te4 e5 Ke3", "tsv", "illegal san"),
         ('[Event "x"]\n\n1. e4 e4 *', "pgn", "illegal san"),

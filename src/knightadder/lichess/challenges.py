@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from knightadder.lichess.game_state import starting_board
+from knightadder.rules import problem_of
 
 VARIANTS = ("standard", "fromPosition", "chess960")
 SPEEDS = ("ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence")  # the fastest first
@@ -83,7 +84,7 @@ class Policy:
         fen = challenge.get("initialFen")
         if fen and fen != "startpos":
             try:
-                playable = starting_board(fen, variant == "chess960").is_valid()
+                playable = not problem_of(starting_board(fen, variant == "chess960"))
             except Exception:  # raised by python-chess for text that is not a FEN, or a value that is not text
                 playable = False
             if not playable:

@@ -24,6 +24,7 @@ import chess.pgn
 
 from knightadder.engine.errors import OptionError
 from knightadder.pgn.builder import SilentBuilder
+from knightadder.rules import problem_of
 
 _HEADER = re.compile(r'\[\s*([A-Za-z0-9][\w+#=:-]*)\s+"')
 _WHOLE_HEADER = re.compile(r'\[([A-Za-z0-9][\w+#=:-]*)\s+".*"\]\s*$')
@@ -214,7 +215,7 @@ def parse(text: GameText) -> chess.pgn.Game | None:
     board = game.board()
     if board.uci_variant != "chess":
         raise BrokenGame(f"{board.uci_variant} is not played here")
-    if not board.is_valid():
+    if problem_of(board):
         raise BrokenGame(f"illegal position: {board.fen()}")
     if game.next() is None:
         raise BrokenGame("no moves")

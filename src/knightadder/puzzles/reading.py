@@ -12,7 +12,7 @@ import chess
 from knightadder.engine.errors import OptionError
 from knightadder.pgn.games import BrokenGame, read_games
 from knightadder.puzzles.puzzle import Puzzle, Solution
-from knightadder.rules import board_of
+from knightadder.rules import board_of, problem_of
 from knightadder.runs import reading
 
 
@@ -134,6 +134,6 @@ def _text(file: Path) -> str:
 
 def _board(fen: str) -> chess.Board:
     board = board_of(fen)
-    if not board.is_valid():
+    if problem_of(board):
         raise ValueError(f"illegal position: {fen}")
     return board

@@ -10,7 +10,7 @@ from typing import Any
 import chess
 import chess.pgn
 
-from knightadder.engine.errors import EngineError
+from knightadder.engine.errors import EngineError, PositionError
 from knightadder.library.engine import Engine
 from knightadder.pgn.games import BrokenGame, GameText, moves_of, parse
 from knightadder.puzzles.finding import Found, find_puzzles
@@ -69,9 +69,12 @@ class PuzzleMaker:
         site = game.headers.get("Site", "")
         address = site if site.startswith(("http://", "https://")) else f"{item.file}?game={item.text.number}"
         rows = []
-        for found in find_puzzles(_end_of(game), seeker, self._nodes):
-            rating = rate(found.solution, player, self._nodes)
-            rows.append(_row(found, rating, f"{address}#{found.ply}"))
+        try:
+            for found in find_puzzles(_end_of(game), seeker, self._nodes):
+                rating = rate(found.solution, player, self._nodes)
+                rows.append(_row(found, rating, f"{address}#{found.ply}"))
+        except PositionError as error:  # such as a move number that has become too large
+            return json.dumps({"fault": str(error)}).encode()
         return json.dumps({"puzzles": rows}).encode()
 
 

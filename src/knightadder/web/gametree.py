@@ -16,11 +16,10 @@ import chess.svg
 
 from knightadder.library.scores import score_text
 from knightadder.openings import Opening, find_opening
-from knightadder.rules import board_of
+from knightadder.rules import board_of, problem_of
 from knightadder.web.messages import MessageError
 
 MAX_NODES = 20_000
-_MAX_NUMBER = 9999  # the highest move number that the engine takes
 _REPEATED = 100  # plies; after so many without a capture or pawn move the game is drawn anyway
 
 
@@ -272,18 +271,10 @@ def board_from_fen(fen: str) -> chess.Board:
         board = board_of(fen.strip())
     except ValueError as error:
         raise MessageError(f"this is no FEN: {error}") from None
-    problem = status_text(board)
+    problem = problem_of(board)
     if problem:
         raise MessageError(f"the position is illegal: {problem}")
     return board
-
-
-def status_text(board: chess.Board) -> str:
-    """Return why a position is illegal, such as ``no white king``; the empty string if it is legal."""
-    names = [str(flag.name).lower().replace("_", " ") for flag in chess.Status if flag and flag & board.status()]
-    if max(board.fullmove_number, board.halfmove_clock) > _MAX_NUMBER:
-        names.append(f"move number above {_MAX_NUMBER}")
-    return ", ".join(names)
 
 
 # --- walking -------------------------------------------------------------------------------------------------------

@@ -10,7 +10,8 @@ import chess.pgn
 
 from knightadder.pgn.builder import SilentBuilder
 from knightadder.pgn.games import GameText, texts_of, unclosed_comment, whole_text
-from knightadder.web.gametree import MAX_NODES, GameTree, status_text
+from knightadder.rules import problem_of
+from knightadder.web.gametree import MAX_NODES, GameTree
 from knightadder.web.messages import MessageError
 
 _MAX_GAMES = 500  # games in a file that the user can choose from
@@ -79,7 +80,7 @@ def load_pgn(content: bytes, index: int = 0) -> LoadedPgn:
         raise MessageError(f"this game cannot be read: {error}") from None
     if variant is not chess.Board:
         raise MessageError(f"this game is of another variant: {variant.uci_variant}")
-    illegal = status_text(board)
+    illegal = problem_of(board)
     if illegal:
         raise MessageError(f"the game starts from an illegal position: {illegal}")
     if not game.variations and problem is not None:

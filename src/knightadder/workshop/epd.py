@@ -18,6 +18,7 @@ from pathlib import Path
 
 import chess
 
+from knightadder.core.board.fen import parse_fen
 from knightadder.runs import reading
 
 # Composed problems may break all other rules of legal positions.
@@ -97,7 +98,7 @@ class Problem:
         return (not self.best or move in self.best) and move not in self.avoid
 
 
-def read_problems(file: Path, chess960: bool = False) -> tuple[list[Problem], list[str]]:
+def read_problems(file: Path, chess960: bool = False, own_engine: bool = False) -> tuple[list[Problem], list[str]]:
     """Return the problems of an EPD file, without empty lines and lines that begin with ``#``.
 
     Parameters
@@ -106,6 +107,8 @@ def read_problems(file: Path, chess960: bool = False) -> tuple[list[Problem], li
         The file, in UTF-8.
     chess960 : bool
         Whether castling is that of Chess960.
+    own_engine : bool
+        Whether this engine is to solve them, which refuses more positions than most.
 
     Returns
     -------
@@ -126,13 +129,13 @@ def read_problems(file: Path, chess960: bool = False) -> tuple[list[Problem], li
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         try:
-            problems.append(parse_problem(line, f"line {number}", chess960))
+            problems.append(parse_problem(line, f"line {number}", chess960, own_engine))
         except ValueError as error:
             complaints.append(f"{file}:{number}: {error}")
     return problems, complaints
 
 
-def parse_problem(line: str, name: str, chess960: bool = False) -> Problem:
+def parse_problem(line: str, name: str, chess960: bool = False, own_engine: bool = False) -> Problem:
     """Return the problem in a line of EPD.
 
     Parameters
@@ -141,8 +144,8 @@ def parse_problem(line: str, name: str, chess960: bool = False) -> Problem:
         Position and operations.
     name : str
         The name for a problem without ``id``.
-    chess960 : bool
-        Whether castling is that of Chess960.
+    chess960, own_engine : bool
+        See `read_problems`.
 
     Returns
     -------
@@ -158,6 +161,8 @@ def parse_problem(line: str, name: str, chess960: bool = False) -> Problem:
     board = chess.Board(fen, chess960=chess960)
     if board.status() & _UNPLAYABLE:
         raise ValueError("the position is not playable")
+    if own_engine:
+        parse_fen(board.fen())  # its FenError is a ValueError
     operations = {code: operand.strip().strip('"') for code, operand in _OPERATION.findall(rest)}
     best, avoid = (_moves(board, operations.get(code, "")) for code in ("bm", "am"))
     points = _points(board, operations)

@@ -16,6 +16,7 @@ import chess.pgn
 
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.openings import named_lines
+from knightadder.rules import problem_of
 from knightadder.runs import reading
 from knightadder.workshop.epd import split_epd
 
@@ -111,8 +112,8 @@ class Book:
             board = opening.board(self._chess960)
         except ValueError as error:
             raise PositionError(f"{self.name}: {error}: {entry.splitlines()[0][:80]}") from None
-        if not board.is_valid():
-            raise PositionError(f"{self.name}: the position is not legal: {entry.splitlines()[0][:80]}")
+        if problem := problem_of(board):
+            raise PositionError(f"{self.name}: the position is not legal ({problem}): {entry.splitlines()[0][:80]}")
         if board.is_game_over():
             raise PositionError(f"{self.name}: the game is over already: {entry.splitlines()[0][:80]}")
         return opening

@@ -25,6 +25,7 @@ _TAB, _RETURN = 9, 13  # ... and at these and all between them
 
 _MAX_COUNTER = 9_999
 _MOST_PAWNS = 8
+_SHOWN = 20  # letters of a wrong field that a message repeats
 
 # Places of the numbers that `read_fields` writes. From ROOKS on there are four squares of rooks that may castle:
 # White's left of the king and right of it, then Black's; -1 for none.
@@ -127,7 +128,7 @@ def parse_fen(text: str) -> Setup:
         raise FenError(
             _FAULTS[fault].format(
                 letter=rest[:1],
-                field=rest.partition(" ")[0],
+                field=rest.partition(" ")[0][:_SHOWN],
                 which=numbers[_WHICH],
                 side="Black" if numbers[_WHICH] else "White",
                 count=numbers[_COUNT],

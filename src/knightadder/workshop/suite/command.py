@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     jobs: list[tuple[Path, Problem]] = []
     complaints: list[str] = []
     for file in arguments.files:
-        problems, bad = read_problems(file, arguments.chess960)
+        problems, bad = read_problems(file, arguments.chess960, own_engine=arguments.engine is None)
         jobs += [(file, problem) for problem in problems[: arguments.limit]]
         complaints += bad
     for complaint in complaints:
