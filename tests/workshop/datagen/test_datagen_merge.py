@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import random
 import struct
+import sys
+import threading
 
 import chess
 import numpy as np
@@ -143,6 +145,28 @@ def test_a_damaged_chunk_leaves_the_file_as_it_was(parts, tmp_path):
 def test_a_file_that_cannot_be_written(parts, tmp_path):
     with pytest.raises(OptionError, match=r"^cannot write .*nowhere.data\.bin: No such file or directory$"):
         merge(parts, tmp_path / "nowhere" / "data.bin", Filter(), 1)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links are reserved to administrators there")
+def test_a_link_stays_and_its_file_is_written(parts, tmp_path):
+    file, link = tmp_path / "data.bin", tmp_path / "link.bin"
+    file.write_bytes(b"before")
+    link.symlink_to(file)
+    counts = merge(parts, link, Filter(), 1)
+    assert link.is_symlink() and not file.is_symlink()
+    assert file.stat().st_size == counts.written * PACKED.itemsize > 0
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_is_written_to(parts, tmp_path):
+    merge(parts, tmp_path / "data.bin", Filter(), 1)
+    pipe, read = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    merge(parts, pipe, Filter(), 1)
+    reader.join()
+    assert pipe.is_fifo() and read == [(tmp_path / "data.bin").read_bytes()]
 
 
 def test_no_position_that_is_wanted(parts, tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from knightadder.core.board.packed import PACKED
 from knightadder.core.split_mix import split_mix
-from knightadder.engine.errors import OptionError
+from knightadder.runs import replacing
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.datagen.reader import Filter, Reader
 
@@ -68,7 +67,7 @@ def write_shuffled(blocks: Iterable[NDArray[np.void]], file: Path, most: int, se
     blocks : iterable of arrays of PACKED
         The positions, oldest first.
     file : Path
-        The file; an existing file is replaced at the end.
+        The file; an existing one is replaced at the end, a device or a pipe written to.
     most : int
         About the largest possible number of positions.
     seed : int
@@ -85,34 +84,30 @@ def write_shuffled(blocks: Iterable[NDArray[np.void]], file: Path, most: int, se
     key = chance.integers(1 << 64, dtype=np.uint64)
     counts = Counts()
     shares = max(1, -(-most // share))
-    try:
-        with contextlib.ExitStack() as stack:
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix=f".{file.name}.", dir=file.parent))
-            dealt = [stack.enter_context(open(Path(folder) / str(number), "w+b")) for number in range(shares)]
-            for records in blocks:
-                counts.read += len(records)
-                places = (hashes(records) ^ key) % np.uint64(shares)
-                for number in np.unique(places):
-                    dealt[number].write(records[places == number].tobytes())
-            with open(Path(folder) / "merged", "wb") as merged:
-                for stream in dealt:
-                    stream.seek(0)
-                    records = np.frombuffer(stream.read(), PACKED)
-                    stream.truncate(0)
-                    chosen = last_of_each(records)
-                    chance.shuffle(chosen)
-                    shuffled = records[chosen]
-                    merged.write(shuffled.view(np.uint8).data)
-                    losses, draws, wins = np.bincount(shuffled["result"], minlength=3)[:3].tolist()
-                    counts.written += len(shuffled)
-                    counts.wins += wins
-                    counts.draws += draws
-                    counts.losses += losses
-                merged.flush()
-                os.fsync(merged.fileno())
-            (Path(folder) / "merged").replace(file)
-    except OSError as error:
-        raise OptionError(f"cannot write {file}: {error.strerror}") from None
+    with contextlib.ExitStack() as stack:
+        whole = stack.enter_context(replacing(file))
+        beside = None if whole.exists() else whole.parent  # a device or a pipe has no room beside it
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix=f".{file.name}.", dir=beside))
+        dealt = [stack.enter_context(open(Path(folder) / str(number), "w+b")) for number in range(shares)]
+        for records in blocks:
+            counts.read += len(records)
+            places = (hashes(records) ^ key) % np.uint64(shares)
+            for number in np.unique(places):
+                dealt[number].write(records[places == number].tobytes())
+        merged = stack.enter_context(whole.open("wb"))
+        for stream in dealt:
+            stream.seek(0)
+            records = np.frombuffer(stream.read(), PACKED)
+            stream.truncate(0)
+            chosen = last_of_each(records)
+            chance.shuffle(chosen)
+            shuffled = records[chosen]
+            merged.write(shuffled.view(np.uint8).data)
+            losses, draws, wins = np.bincount(shuffled["result"], minlength=3)[:3].tolist()
+            counts.written += len(shuffled)
+            counts.wins += wins
+            counts.draws += draws
+            counts.losses += losses
     return counts
 
 
