@@ -516,6 +516,22 @@ def test_the_module_runs_as_a_program():
     assert (result.returncode, result.stdout) == (0, f"knightadder {__version__}\n")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX")
+@pytest.mark.parametrize("closed", [(1,), (2,), (1, 2)])
+@pytest.mark.parametrize("arguments", [[], ["xboard"], ["perft", "2"]])
+def test_closed_streams_are_no_error(arguments, closed):
+    result = subprocess.run(
+        [sys.executable, "-m", "knightadder", *arguments],
+        input="quit\n",
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        preexec_fn=lambda: [os.close(number) for number in closed],
+        check=False,
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+
+
 def test_perft_counts_what_python_chess_counts():
     fen = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
     result = _process("perft", "2", "--divide", "--fen", fen)

@@ -77,6 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         Exit status: 0 done, 1 failed, 2 bad arguments or position, 130 interrupted.
     """
+    _open_missing_streams()
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments in ([], ["uci"]):  # a chess program need not wait for the parser
         return _uci()
@@ -119,6 +120,13 @@ def exit_status(name: str, run: Callable[[], int]) -> int:
         print(f"{name}: {error}", file=sys.stderr)
         return EXIT_FAILED
     return status
+
+
+def _open_missing_streams() -> None:
+    """Write to nowhere what has no place: a parent process may have closed standard output or standard error."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
 
 
 def _drop_output() -> None:

@@ -76,6 +76,18 @@ def breaks(tables: Any, worker: Any) -> int:
     raise RuntimeError("broken")
 
 
+def none_called(name: str) -> Callable[[threading.Thread], None]:
+    """Give a `Thread.start` that fails for threads of this name."""
+    start = threading.Thread.start
+
+    def start_others(thread: threading.Thread) -> None:
+        if thread.name == name:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    return start_others
+
+
 # --- What is searched and reported ------------------------------------------------------------------------------------
 
 
@@ -256,18 +268,34 @@ def test_when_the_main_thread_fails_the_helpers_answer(team: Searcher, monkeypat
 
 
 def test_fewer_threads_are_used_when_the_system_gives_no_more(team: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    start = threading.Thread.start
-
-    def start_few(thread: threading.Thread) -> None:
-        if thread.name == "search 3":
-            raise RuntimeError("can't start new thread")
-        start(thread)
-
-    monkeypatch.setattr(threading.Thread, "start", start_few)
+    monkeypatch.setattr(threading.Thread, "start", none_called("search 3"))
     listener = team.start(Limits(infinite=True), KIWIPETE)
     listener.wait_for(lambda: Message("only 2 search threads could be started") in listener.reports)
     team.engine.stop()
     check_answer(listener, KIWIPETE)
+
+
+def test_without_a_clock_a_timed_search_ends_at_once(team: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threading.Thread, "start", none_called("clock"))
+    failure = Message("no thread could be started to watch the clock")
+    listener = team.search(Limits(movetime=10**9), KIWIPETE)
+    assert failure in listener.reports
+    check_answer(listener, KIWIPETE)
+    listener = team.start(Limits(infinite=True), KIWIPETE)
+    listener.wait_for_lines(3)
+    team.engine.stop()
+    check_answer(listener, KIWIPETE)
+
+
+@pytest.mark.parametrize("limits", [Limits(infinite=True), Limits(movetime=10**9), Limits(ponder=True, movetime=10)])
+def test_without_a_search_thread_a_legal_move_is_played(
+    team: Searcher, monkeypatch: pytest.MonkeyPatch, limits: Limits
+) -> None:
+    monkeypatch.setattr(threading.Thread, "start", none_called("search"))
+    listener = team.start(limits, KIWIPETE)
+    assert listener.reports[0] == Message("no search thread could be started")
+    assert listener.result.best_move in legal(KIWIPETE)
+    assert team.engine.wait() and not team.engine.searching
 
 
 # --- The threads' memory ----------------------------------------------------------------------------------------------

@@ -121,6 +121,13 @@ def test_a_move_while_the_engine_thinks_is_out_of_turn(talk: Talk) -> None:
     assert talk.answer("e7e5") == ["move e7e5"]
 
 
+def test_after_a_search_that_cannot_be_started_the_game_goes_on(talk: Talk) -> None:
+    talk.engine.fails = True
+    assert talk.ask("new", "usermove e2e4") == ["Error (RuntimeError: broken): usermove e2e4"]
+    talk.think("go")
+    assert talk.answer("e7e5") == ["move e7e5"]
+
+
 def test_move_now_ends_the_search_with_its_move(talk: Talk) -> None:
     talk.think("new", "usermove e2e4")
     talk.send("?")

@@ -41,6 +41,7 @@ class FakeEngine:
         self.board = chess.Board()
         self.limits = Limits()
         self.searches = 0
+        self.fails = False  # whether the next search cannot be started
         self.book: dict[str, int] = {}
         self.on_info: Callable[[Info | CurrentMove | Message], None] = lambda news: None
         self._on_done: Callable[[Result], None] | None = None
@@ -100,6 +101,9 @@ class FakeEngine:
         on_done: Callable[[Result], None],
     ) -> None:
         self._must_be_idle()
+        if self.fails:
+            self.fails = False
+            raise RuntimeError("broken")
         with self._started:
             self.limits, self.on_info, self._on_done = limits, on_info, on_done
             self.searches += 1

@@ -164,12 +164,12 @@ class Engine:
         return self._book.moves(self.fen(), self.options.chess960) if self._book else {}
 
     def warm_up(self) -> None:
-        """Search briefly, so that what Numba and NumPy look up on first use costs no time on the first move's clock."""
+        """Search briefly, so that what ctypes and NumPy set up on first use costs no time on the first move's clock."""
         self._must_be_idle()
         self._game.set_up(None, ["e2e4", "e7e5"])
         search = self._new_search(HashTable(1), Limits(depth=2), lambda news: None, lambda result: None)
         search.start()
-        search.thread.join()
+        search.wait()
         self.set_position()
         self._workers = _new_workers(len(self._workers))
 
@@ -178,7 +178,7 @@ class Engine:
     @property
     def searching(self) -> bool:
         """Whether a search has not yet delivered its result."""
-        return self._search is not None and self._search.thread.is_alive()
+        return self._search is not None and self._search.running
 
     def go(self, limits: Limits, on_info: Report, on_done: Callable[[Result], None]) -> None:
         """Start a search and return at once.
@@ -226,7 +226,7 @@ class Engine:
             Whether the engine is idle.
         """
         if self._search is not None:
-            self._search.thread.join(timeout)
+            self._search.wait(timeout)
         return not self.searching
 
     def perft(self, depth: int, bulk: bool = True) -> dict[str, int]:

@@ -131,12 +131,33 @@ class Search:
         self._starting = threading.Lock()
 
     def start(self) -> None:
-        """Start all threads."""
+        """Start all threads; if the system allows no more, the search ends at once, with a legal move."""
         # Starting a thread waits until it runs, milliseconds on a busy machine, so the search thread starts first.
-        self.thread.start()
-        self._clock.start()
+        try:
+            self.thread.start()
+        except RuntimeError:
+            self._reporter.tell(Message("no search thread could be started"))
+            self.stop()
+            self._run()
+            return
+        try:
+            self._clock.start()
+        except RuntimeError:
+            self._reporter.tell(Message("no thread could be started to watch the clock"))
+            if self._budget.hard is not None:
+                self._stop_flag[0] = 1
         if self._root_moves:
             self._start_helper(0)
+
+    @property
+    def running(self) -> bool:
+        """Whether the result has not yet been delivered."""
+        return self.thread.is_alive()
+
+    def wait(self, timeout: float | None = None) -> None:
+        """Wait for the result to be delivered, at most so many seconds."""
+        if self.thread.is_alive():  # the thread may never have been started
+            self.thread.join(timeout)
 
     def stop(self) -> None:
         """End the search soon, and release a held-back result."""

@@ -159,7 +159,7 @@ class XBoardPlayer:
         """Start a search of the engine's position."""
         engine = self._engine
         placement, moves = engine.fen().split()[0], len(engine.legal_moves())
-        search = self._search = Search(aim, limits, expected, placement, moves, engine.options.chess960)
+        search = Search(aim, limits, expected, placement, moves, engine.options.chess960)
         # The engine's threads write the analysis. The result comes through the queue, so that the engine is known to be
         # idle before the interface can react.
         engine.go(
@@ -167,6 +167,7 @@ class XBoardPlayer:
             lambda news: self._show(search, news),
             lambda result: self._events.put(SearchDone(search, result)),
         )
+        self._search = search  # only now: if the search could not be started, the engine is idle
 
     def _think(self) -> None:
         """Search for a move, or report that there is none."""

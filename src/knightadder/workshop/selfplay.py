@@ -205,8 +205,8 @@ class _ClockSide(_Side):
             results.append,
         )
         search.start()
-        while not results and search.thread.is_alive():
-            search.thread.join(_STOP_SECONDS)
+        while not results and search.running:
+            search.wait(_STOP_SECONDS)
             if stop[0]:
                 search.stop()
         [result] = results
