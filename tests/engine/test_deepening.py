@@ -132,6 +132,22 @@ def test_the_windows_are_open_first_and_widen_where_the_score_lies_outside(root:
     assert last[1] >= too_low[1]
 
 
+def test_what_a_move_has_proved_is_known_after_a_stop_in_the_next_window(root: Root) -> None:
+    thread, proved = prepared(root), 0
+
+    def stop() -> None:
+        nonlocal proved
+        if thread.depth == 7:
+            proved = int(thread._worker.root_moves[0].score)
+            thread._worker.node_limit = thread.nodes + 1
+
+    for depth in thread.iterations(100, on_bound=stop):
+        if depth == 6:
+            thread._worker.root_moves[0].score = low = thread.line().score - 200  # the next one will be higher
+    assert thread.stopped
+    assert thread.line().score == proved > low
+
+
 def test_a_mate_opens_the_window_at_once(root: Root, windows: list[Window]) -> None:
     root.game.set_up("7k/8/8/8/8/8/R7/1R2K3 w - - 0 1")  # a mate in two
     root = replace(root, moves=root.game.legal_moves())

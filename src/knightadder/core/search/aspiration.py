@@ -12,7 +12,7 @@ from ..native.jit import kernel
 from .history import clear_killers
 from .root import move_to_front
 from .search import search
-from .transposition import DECISIVE, EXACT, INFINITE
+from .transposition import DECISIVE, EXACT, INFINITE, UPPER
 
 _ASPIRATION_FROM = 5  # plies; before, scores jump too much for a narrow window
 
@@ -102,7 +102,10 @@ def search_window(tables, worker):
     clear_killers(worker, np.int64(0))
     clear_killers(worker, np.int64(1))
     for index in range(worker.pv_index, worker.root_count):
-        worker.root_moves[np.uint64(index)].score = -INFINITE
+        root_move = worker.root_moves[np.uint64(index)]
+        if root_move.score != -INFINITE and root_move.bound != UPPER:
+            root_move.previous_score = root_move.score  # what is known if the search is stopped before it comes here
+        root_move.score = -INFINITE
     depth, alpha, beta = worker.root_depth, worker.root_alpha, worker.root_beta
     score = search(tables, worker, np.int64(0), depth, alpha, beta, np.int64(0))
     if worker.stopped or (alpha < score and score < beta):

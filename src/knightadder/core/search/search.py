@@ -213,8 +213,8 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
 
     # Reverse futility pruning: so far above beta that the opponent will not make it up in so few plies.
     if not is_pv and not in_check and excluded == NO_MOVE and depth <= tuned.reverse_futility_depth:
-        if value - tuned.reverse_futility_margin * (depth - improving) >= beta and abs(beta) < MATE_FOUND:
-            return value
+        if value - tuned.reverse_futility_margin * (depth - improving) >= beta and -DECISIVE < beta < MATE_FOUND:
+            return min(value, most)
 
     # Razoring: so far below alpha that only captures could help, so quiescence search may say that they don't.
     if not is_pv and not in_check and excluded == NO_MOVE and depth <= 3 and alpha < MATE_FOUND:
@@ -230,7 +230,14 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
 
     # Null move pruning: if passing still fails high, a real move will, except in zugzwang, which is rare while the
     # side to move has pieces. Two null moves in a row would prove nothing.
-    if not is_pv and not in_check and excluded == NO_MOVE and depth >= 3 and value >= beta and abs(beta) < MATE_FOUND:
+    if (
+        not is_pv
+        and not in_check
+        and excluded == NO_MOVE
+        and depth >= 3
+        and value >= beta
+        and -DECISIVE < beta < MATE_FOUND
+    ):
         # Near the leaves, where the search after it is hardly more than captures, only from well above beta.
         enough = beta + tuned.null_move_margin - tuned.null_move_slope * depth
         if parent.move != NO_MOVE and static_eval >= enough and ply >= worker.null_from_ply and _has_pieces(pos):
@@ -263,7 +270,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         and not in_check
         and excluded == NO_MOVE
         and depth >= 5
-        and abs(beta) < MATE_FOUND
+        and -DECISIVE < beta < MATE_FOUND
         and not (entry and entry_depth(entry) >= depth - 3 and entry_score(entry, ply) < probcut_beta)
     ):
         start_picking(frame, hash_move, np.int64(0))
@@ -452,7 +459,8 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         if excluded != NO_MOVE:
             return alpha
         return ply - MATE if in_check else np.int64(0)
-    best = min(best, most)
+    if best > most:  # tablebases know that it is less
+        best, bound = most, UPPER
     # A second line's search has not seen the best moves.
     if excluded == NO_MOVE and not (is_root and worker.pv_index > 0):
         if best_move == NO_MOVE and not is_root:
