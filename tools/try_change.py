@@ -1,7 +1,7 @@
 """Test whether a change makes the engine stronger, or faster, from two commits to a row of the strength log.
 
-    python tools/try_change.py games "counter move" --adds --openings file=book.epd --concurrency 2
-    python tools/try_change.py games "no counter move" --simplifies --new my-branch
+    python tools/try_change.py games "check extension" --adds --openings file=book.epd --concurrency 2
+    python tools/try_change.py games "no check extension" --simplifies --new my-branch
     python tools/try_change.py games "singular extension from depth 6" --adds --deep
     python tools/try_change.py games "less time for the first move" --adds --clock 8+0.08
     python tools/try_change.py speed --pairs 10

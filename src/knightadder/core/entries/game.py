@@ -114,7 +114,7 @@ def play(tables, worker, move):
 def play_all(tables, worker, wanted):
     """Play moves as long as they are legal, and return how many were played.
 
-    One call plays a whole game, because each call from Python costs about twenty microseconds of the player's clock.
+    One call plays a whole game, because calls from Python, of a few microseconds each, cost the player's clock.
 
     Parameters
     ----------
