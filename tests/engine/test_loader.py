@@ -3,12 +3,14 @@
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from knightadder.core.native import loading
 from knightadder.core.native.building import CoreError
+from knightadder.engine import evaluator
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.loader import Loader, Report, compile_core, load_engine
 from knightadder.engine.options import Options
@@ -117,6 +119,16 @@ def test_a_command_hears_each_step(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     assert heard == ["compiling 1/2", "compiling 2/2"]
     compile_core()
     assert capsys.readouterr() == ("", "compiling 1/2\ncompiling 2/2\n")
+
+
+def test_a_command_says_that_the_built_in_network_cannot_be_used(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(evaluator, "BUILT_IN_FILE", tmp_path / "none.nnue")
+    compile_core()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("knightadder: the built-in network cannot be used: cannot read ")
+    assert line.endswith("; the evaluation is classical instead")
 
 
 def test_the_protocol_imports_nothing_heavy() -> None:

@@ -181,6 +181,7 @@ def damaged(data: bytes) -> bytes:
     ("content", "reason"),
     [
         (None, "No such file"),
+        (b"folder", "Is a directory|Permission denied"),
         (b"", "not a network"),
         (b"PGN\n" * 100, "not a network"),
         (network_bytes(random_network())[:9000], "truncated"),
@@ -194,7 +195,9 @@ def test_a_file_that_is_no_good_changes_nothing(
     fresh.set_option("EvalFile", str(file))
     fresh.set_option("EvalType", "nnue")
     bad = tmp_path / "bad.nnue"
-    if content is not None:
+    if content == b"folder":
+        bad.mkdir()
+    elif content is not None:
         bad.write_bytes(content)
     with pytest.raises(OptionError, match=reason) as caught:
         fresh.set_option("EvalFile", str(bad))

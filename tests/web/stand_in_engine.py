@@ -32,6 +32,7 @@ class StandInEngine:
         self.held = False
         self.release = None
         self.options = {}
+        self.problem = None
         self.searches = []  # the FEN of each
         self.running = 0
         self.games = 0

@@ -398,7 +398,7 @@ def test_the_sound_part_of_a_broken_pgn_is_loaded(tab, caplog):
         ('[Variant "Nonsense"]\n\n1. e4 *', "cannot be read"),
         ('[FEN "8/8/8/8/8/8/8/8 w - - 0 1"]\n[SetUp "1"]\n\n*', "illegal position"),
         ('[FEN "nonsense"]\n[SetUp "1"]\n\n*', "cannot be read"),
-        (f'[FEN "4k3/8/8/8/8/8/8/4K3 w - - 0 {"9" * 4300}"]\n[SetUp "1"]\n\n*', "move number above 9999"),
+        (f'[FEN "4k3/8/8/8/8/8/8/4K3 w - - 0 {"9" * 4300}"]\n[SetUp "1"]\n\n*', "up to 9999"),
     ],
 )
 def test_what_is_no_game_is_refused(tab, pgn, complaint):
@@ -420,7 +420,8 @@ def test_null_moves_of_commentators_are_left_out(tab):
         ("nonsense", "no FEN"),
         ("8/8/8/8/8/8/8/K7 w - - 0 1", "no black king"),
         ("", "no FEN"),
-        ("4k3/8/8/8/8/8/8/4K3 w - - 0 10000", "above 9999"),
+        ("4k3/8/8/8/8/8/8/4K3 w - - 0 10000", "up to 9999"),
+        ("4k3/8/8/8/8/8/PPPPPPPP/1QQ1K3 w - - 0 1", "more pieces than pawns"),
     ],
 )
 def test_positions_that_are_none_are_refused(tab, fen, complaint):
@@ -519,6 +520,12 @@ def test_an_engine_that_fails_is_told(server):
         assert tab.sans == ["e4"]
         tab.send("analyse", on=True)
         assert tab.until("error")["text"] == "no engine today"
+
+
+def test_an_engine_without_its_network_is_told(server, engine):
+    engine.problem = "the built-in network cannot be used; the evaluation is classical instead"
+    with open_tab(server) as tab:
+        assert tab.notice["text"] == engine.problem
 
 
 def test_a_tab_survives_whatever_is_said(server, engine):

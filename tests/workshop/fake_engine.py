@@ -1,9 +1,9 @@
 """A UCI engine for tests of matches: it plays legal moves by chance, and misbehaves as its arguments say.
 
-Arguments are ``key=value``: ``seed``, ``game`` (the seed of each game anew), ``score`` (its view of every position,
-such as ``cp 20``), ``pv`` (the line that it announces instead of its move), and ``do`` with ``at``: what to do at that
-``go``, counted from 1 over the life of the process, or at ``every`` one. ``do`` is ``crash``, ``killed``, ``illegal``,
-``none`` or ``silent``.
+Arguments are ``key=value``: ``complaint`` (what it says of every option), ``seed``, ``game`` (the seed of each game
+anew), ``score`` (its view of every position, such as ``cp 20``), ``pv`` (the line that it announces instead of its
+move), and ``do`` with ``at``: what to do at that ``go``, counted from 1 over the life of the process, or at ``every``
+one. ``do`` is ``crash``, ``killed``, ``illegal``, ``none`` or ``silent``.
 """
 
 import os
@@ -30,6 +30,8 @@ for line in sys.stdin:
         say("id name Fake 1.0\nid author nobody")
         say("option name Hash type spin default 16 min 1 max 1024\noption name Clear Hash type button")
         say("option name UCI_Chess960 type check default false\nuciok")
+    elif words[0] == "setoption" and "complaint" in arguments:
+        say(f"info string {arguments['complaint']}")
     elif words[0] == "isready":
         say("readyok")
     elif words[0] == "ucinewgame" and "game" in arguments:

@@ -4,6 +4,7 @@ Importing the core takes half a second. Where its sources have changed since it 
 which takes many more.
 """
 
+import sys
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
@@ -51,11 +52,17 @@ def load_engine(options: Options, report: Report) -> "Engine":
 
 
 def compile_core() -> None:
-    """Compile the core if its sources have changed, and show the steps; EngineError if it cannot be loaded."""
+    """Compile the core if its sources have changed, and show the steps; EngineError if it cannot be loaded.
+
+    If the built-in network cannot be used, a line on standard error says so.
+    """
     from knightadder.progress import steps
 
     with steps() as show:
-        load_engine(Options(), show).close()
+        engine = load_engine(Options(), show)
+    if engine.problem:
+        print(f"knightadder: {engine.problem}", file=sys.stderr)
+    engine.close()
 
 
 class Loader:

@@ -99,6 +99,11 @@ class Engine(Closing):
             logger.warning("%s", self._core.problem)
 
     @property
+    def problem(self) -> str | None:
+        """Why the built-in network cannot be used, in a line; the classical evaluation then takes its place."""
+        return self._core.problem
+
+    @property
     def options(self) -> Mapping[str, Option]:
         """The options that `configure` can set, by name in any case, with their values now."""
         return chess.engine.UciOptionMap(options_of(self._core.options).items())

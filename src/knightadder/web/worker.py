@@ -51,8 +51,12 @@ class Worker:
             self._send({"type": "engine", "state": "loading"})
         elif not self._engine.cancelled():
             error = self._engine.exception()
-            failed = {"state": "failed", "text": str(error)}
-            self._send({"type": "engine", **({"state": "ready"} if error is None else failed)})
+            if error is not None:
+                self._send({"type": "engine", "state": "failed", "text": str(error)})
+                return
+            self._send({"type": "engine", "state": "ready"})
+            if problem := self._engine.result().problem:
+                self._send({"type": "notice", "text": problem})
 
     @property
     def loaded(self) -> bool:

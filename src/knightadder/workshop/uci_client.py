@@ -27,6 +27,7 @@ _EXTRA_FOLDER = "/usr/games"
 
 _WATCH_SECONDS = 0.05  # how late an overdue engine may be killed
 _QUIT_SECONDS = 2.0  # time for an engine to end by itself
+_TO_USER = "info string "
 _END_SECONDS = 10.0  # how long to wait for the exit status after the end of an engine's output
 
 
@@ -122,6 +123,8 @@ class UciClient(Closing):
         Names of its options in the engine's spelling, by name in lower case.
     trace : Trace or None
         Where each line is noted; None at first. It is closed with the engine.
+    remarks : list of str
+        What it has said to its user about its options, filled by who sets them: see `wait_ready`.
 
     Raises
     ------
@@ -142,6 +145,7 @@ class UciClient(Closing):
         self.name = Path(words[0]).name
         self.options: dict[str, str] = {}
         self.trace: Trace | None = None
+        self.remarks: list[str] = []
         # A file, since a pipe would have to be read all the time.
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         try:
@@ -277,10 +281,17 @@ class UciClient(Closing):
             text = f"setoption name {self.options[name.lower()]}"
             self.send(f"{text} value {value}" if value else text)
 
-    def wait_ready(self, timeout: float) -> None:
-        """Send ``isready`` and wait for the answer; raises the same errors as `read_until`."""
+    def wait_ready(self, timeout: float) -> list[str]:
+        """Send ``isready`` and wait for the answer; raises the same errors as `read_until`.
+
+        Returns
+        -------
+        list of str
+            What the engine has said meanwhile to its user, as about an option: the texts of ``info string``.
+        """
         self.send("isready")
-        self.read_until("readyok", timeout)
+        lines = self.read_until("readyok", timeout)
+        return [line.removeprefix(_TO_USER).strip() for line in lines if line.startswith(_TO_USER)]
 
     def new_game(self, timeout: float) -> None:
         """Send ``ucinewgame`` and wait until the engine is ready; raises the same errors as `read_until`."""

@@ -15,16 +15,17 @@ from knightadder.core.board.packed import unpack
 from knightadder.core.board.position import make, make_null
 from knightadder.core.entries.batch import evaluate_records
 from knightadder.core.evaluation import network
-from knightadder.core.evaluation.network_file import Network
+from knightadder.core.evaluation.network_file import Network, read_network
 from knightadder.core.layout import HIDDEN, MAX_BUCKETS, NETWORK, WORKER, new_record
 from knightadder.core.tables import new_tables
+from knightadder.engine.evaluator import BUILT_IN_FILE
 from knightadder.library.arrays import pack
 from knightadder.workshop.train.integer_model import integer_values
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
 DEEPEST = np.int64(24)  # plies; further down, few pieces are left
-CASTLED, PASSED, PROMOTED, TAKEN_EN_PASSANT, CROSSED = range(5)  # kinds of moves that are counted
+MADE, CASTLED, PASSED, PROMOTED, TAKEN_EN_PASSANT, CROSSED = range(6)  # what is counted: all moves, and kinds of them
 
 
 def tables_with(chosen: Network) -> np.record:
@@ -63,6 +64,7 @@ def walk(tables, worker, fresh, numbers, counts):
                     break
             make(tables, pos, worker.stack[np.uint64(ply + 1)], move)
             frame.move = move
+            counts[MADE] += 1
             counts[CASTLED] += kind == CASTLING
             counts[TAKEN_EN_PASSANT] += kind == EN_PASSANT
             counts[PROMOTED] += is_promotion(move)
@@ -78,34 +80,46 @@ def walk(tables, worker, fresh, numbers, counts):
     return differences
 
 
-SHAPES = [(HIDDEN, 1, True), (HIDDEN, MAX_BUCKETS, True), (HIDDEN, 3, False), (16, 2, True)]
+NETWORKS = {
+    "shipped": read_network(BUILT_IN_FILE),
+    "one bucket": random_network(HIDDEN, 1),
+    "eight buckets": random_network(HIDDEN, MAX_BUCKETS),
+    "not mirrored": random_network(HIDDEN, 3, mirrored=False),
+    "small": random_network(16, 2),
+}
 
 
 @pytest.fixture(scope="module")
 def many_records() -> np.ndarray:
-    """Positions of random games, packed; they take longer to make than to evaluate."""
-    return pack(random_positions(5 if INTERPRETED else 2500))
+    """Ten thousand different positions of random games, half of them of Chess960; they take long to make."""
+    count = 3 if INTERPRETED else 5100
+    records = np.unique(np.concatenate([pack(random_positions(count, chess960)) for chess960 in (False, True)]))
+    assert INTERPRETED or len(records) >= 10_000
+    return records
 
 
-@pytest.mark.parametrize(("width", "buckets", "mirrored"), SHAPES)
-def test_it_equals_the_integer_model(many_records: np.ndarray, width: int, buckets: int, mirrored: bool) -> None:
-    chosen = random_network(width, buckets, mirrored)
+@pytest.mark.parametrize("name", NETWORKS)
+def test_it_equals_the_integer_model(many_records: np.ndarray, name: str) -> None:
+    chosen = NETWORKS[name]
     values = np.zeros(len(many_records), np.int64)
     evaluate_all(tables_with(chosen), new_record(WORKER), many_records, values)
     assert values.tolist() == integer_values(chosen, many_records).tolist()
     assert INTERPRETED or len(set(values.tolist())) > 500
 
 
-@pytest.mark.parametrize("chess960", [False, True])
-def test_the_way_to_a_position_makes_no_difference(chess960: bool) -> None:
-    tables = tables_with(random_network(HIDDEN, MAX_BUCKETS))
-    game, fresh, counts = new_game(), new_record(WORKER), np.zeros(5, np.int64)
+@pytest.mark.parametrize(("chess960", "mirrored"), [(False, True), (True, True), (True, False)])
+def test_the_way_to_a_position_makes_no_difference(chess960: bool, mirrored: bool) -> None:
+    """A million moves, by chance, of each kind of game and network."""
+    tables = tables_with(random_network(HIDDEN, MAX_BUCKETS, mirrored))
+    game, fresh, counts = new_game(), new_record(WORKER), np.zeros(6, np.int64)
     starts = 2 if INTERPRETED else 50
     for number, board in zip(range(starts), start_boards(5, chess960), strict=False):
         worker = set_up(game, board)
-        numbers = np.random.default_rng(number).integers(0, 1 << 40, 25 if INTERPRETED else 10_000)
+        numbers = np.random.default_rng(number).integers(0, 1 << 40, 25 if INTERPRETED else 40_000)
         assert walk(tables, worker, fresh, numbers, counts) == 0
-    assert INTERPRETED or counts.min() > 100, counts
+    if not INTERPRETED:
+        assert counts[MADE] >= 1_000_000
+        assert counts[:CROSSED].min() > 100 and (counts[CROSSED] > 100) == mirrored, counts
 
 
 def test_it_sees_both_colours_alike() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import struct
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,8 @@ import numpy as np
 import pytest
 from random_network import random_network
 
-from knightadder.core.evaluation.network_file import Network, network_bytes, parse_network, read_network
+from knightadder.core.evaluation.network_file import Network, network_bytes, parse_network, part_shapes, read_network
+from knightadder.engine.evaluator import BUILT_IN_FILE
 
 
 def parts_of(network: Network) -> list[list]:
@@ -72,6 +74,35 @@ def test_another_file_is_refused(tmp_path: Path, content: bytes) -> None:
         read_network(file)
     with pytest.raises(FileNotFoundError):
         read_network(tmp_path / "missing")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_what_may_never_end_is_not_read(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for file in (pipe, Path("/dev/zero")):
+        with pytest.raises(ValueError, match=f"^{file}: a network is a file, not a device or a pipe$"):
+            read_network(file)
+    with pytest.raises(IsADirectoryError):
+        read_network(tmp_path)
+
+
+def test_of_a_huge_file_only_the_beginning_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "huge"
+    shapes = part_shapes(2048, 32)  # of the largest network
+    data = network_bytes(Network(*(np.zeros(shape, np.int16) for shape in shapes), mirrored=True, scale=200))
+    for content, reason in ((b"no network", "not a network for Knightadder"), (data, "the network is damaged")):
+        with file.open("wb") as stream:
+            stream.write(content)
+            stream.truncate(1 << 40)  # more than any memory has; without content it takes no room on the disk
+        with pytest.raises(ValueError, match=reason):
+            read_network(file)
+    file.write_bytes(data)
+    assert read_network(file).buckets == 32
+
+
+def test_the_network_of_the_package_is_small() -> None:
+    assert BUILT_IN_FILE.stat().st_size < 1_000_000
 
 
 @pytest.mark.parametrize(("place", "value"), [(48, 2), (56, 127), (58, 32)])

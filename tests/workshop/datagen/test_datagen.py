@@ -112,6 +112,14 @@ def test_a_network_evaluates_and_is_one_of_the_settings(data, tmp_path):
     assert "network" in err
 
 
+def test_a_network_that_is_too_large_is_refused_before_any_game(data, tmp_path, no_games):
+    (tmp_path / "a.nnue").write_bytes(network_bytes(random_network(512)))
+    status, out, err = data("games", "--positions", 1, *QUICK, "--network", "a.nnue")
+    message = "knightadder: a.nnue: the network has 512 neurons and 1 buckets; at most 384 and 8 fit\n"
+    assert (status, out, err) == (2, "", message)
+    assert not (tmp_path / "games").exists()
+
+
 def test_nothing_is_played_when_there_is_enough(data, tmp_path, no_games):
     parts = Parts(tmp_path / "games")
     with parts.open(SAME):
@@ -237,6 +245,12 @@ def test_a_bad_opening(data, tmp_path):
     status, out, err = data("games", "--positions", 1, *QUICK, "--openings", "file=bad.epd")
     assert (status, out) == (2, "")
     assert err.splitlines()[-1] == "knightadder: bad: not a position: nonsense"
+    # One of many is found at once, too, since chance might choose it only after hours.
+    sound = "4k3/8/8/8/8/8/4P3/4K3 w - -\n"
+    (tmp_path / "bad.epd").write_text(500 * sound + "4k3/8/8/8/8/8/PPPPPPPP/1QQ1K3 w - -\n")
+    status, out, err = data("others", "--positions", 1, *QUICK, "--openings", "file=bad.epd")
+    assert (status, out) == (2, "")
+    assert err.splitlines()[-1].startswith("knightadder: bad: the position is not legal (White has more pieces")
 
 
 def test_too_large_a_hash_table(data):

@@ -439,6 +439,12 @@ def test_an_engine_that_does_not_start_again_is_left_out(capsys, tmp_path, engin
     assert len(set(_fixtures(log))) == len(_log(log)) == 12
 
 
+def test_what_an_engine_says_about_its_options_is_shown_once(capsys, engine):
+    arguments = [*engine("A", "complaint=cannot_read_x.nnue"), "option.Hash=2", *engine("B")]
+    arguments += ["--each", "nodes=1", "--max-moves", "3", "--games", "4"]
+    assert _run(capsys, *arguments)[::2] == (0, "knightadder: A: cannot_read_x.nnue\n")
+
+
 def test_common_options_are_left_out_where_they_do_not_exist(capsys, two):
     each = two.index("--each") + 1
     two[each:each] = ["option.Threads=1", "option.Hash=2"]

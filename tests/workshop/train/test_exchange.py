@@ -86,6 +86,19 @@ def test_another_file_is_refused(tmp_path: Path, content: bytes) -> None:
         read_bullet(file, 1, True, 400, "")
 
 
+def test_a_compressed_file_that_is_damaged_is_refused(tmp_path: Path) -> None:
+    file, shape = tmp_path / "weights.npz", SHAPES[0]
+    write_arrays(file, initial_weights(shape, 1), shape, 200)
+    with np.load(file) as arrays:
+        np.savez_compressed(file, **arrays)
+    assert read_arrays(file)[1] == shape
+    data = bytearray(file.read_bytes())
+    data[2000:2100] = bytes(100)
+    file.write_bytes(data)
+    with pytest.raises(OptionError, match=r"does not hold the weights of a network$"):
+        read_arrays(file)
+
+
 def test_other_arrays_are_refused(tmp_path: Path) -> None:
     file, shape = tmp_path / "weights.npz", SHAPES[0]
     with pytest.raises(OptionError, match="cannot read"):

@@ -60,7 +60,7 @@ def test_nothing_can_be_taken() -> None:
     assert len(Stream(numbered(64), 1).take(5, 0)) == 0
 
 
-@pytest.mark.parametrize("evaluation", ["classical", "pesto"])
+@pytest.mark.parametrize("evaluation", ["classical", "pesto", "nnue"])
 def test_distilled_positions_have_the_evaluation_as_score(evaluation: str, pool: ThreadPoolExecutor) -> None:
     records = Distiller(evaluation, RECORDS, 2000, 1).take(0, 300, pool)
     assert set(records["spare"].tolist()) == {NO_RESULT}

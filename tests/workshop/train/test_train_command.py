@@ -12,6 +12,7 @@ from train_data import games_folder, packed, random_boards
 
 from knightadder.cli import main
 from knightadder.core.evaluation.network_file import read_network
+from knightadder.engine.evaluator import BUILT_IN_FILE
 from knightadder.extras import install_command
 from knightadder.runs import locked
 from knightadder.workshop.train import positions, run
@@ -115,6 +116,43 @@ def test_training_continues_other_weights(games: Path, tmp_path: Path, capsys: p
     assert said == f"knightadder: {wider / 'network.nnue'} has another shape: N = 32, 1 output buckets, mirrored"
     said = refusal(capsys, games, tmp_path / "new", "--start", str(arrays), "--buckets", "2")
     assert said == f"knightadder: {arrays} has another shape: N = 16, 1 output buckets, mirrored"
+    said = refusal(capsys, games, tmp_path / "new", "--start", str(arrays), "--scale", "400")
+    assert said == f"knightadder: {arrays} has another scale: give --scale 200"
+
+
+def test_a_network_is_distilled(games: Path, tmp_path: Path) -> None:
+    more = "--epochs", "1", "--distill", "nnue"
+    assert train(games, tmp_path / "run", *more) == 0
+    settings = json.loads((tmp_path / "run" / "settings.json").read_text())
+    assert settings["distill_network"] == f"{read_network(BUILT_IN_FILE).key:016x}"
+
+
+def test_games_that_are_not_there_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    games = games_folder(tmp_path / "games", 4)
+    with (games / "chunk-000000.vf").open("ab") as chunk:
+        chunk.write(b"more")
+    (games / "chunk-000002.vf").unlink()
+    assert train(games, tmp_path / "run", "--epochs", "1") == 0
+    assert capsys.readouterr().err.splitlines() == [
+        f"{games / name} is damaged or missing: its games are left out"
+        for name in ("chunk-000000.vf", "chunk-000002.vf")
+    ]
+
+
+def test_what_this_engine_cannot_use_is_told(games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    size = "the network has 400 neurons and 1 buckets; at most 384 and 8 fit"
+    assert train(games, tmp_path / "run", "--epochs", "1", "--width", "400") == 0
+    assert capsys.readouterr().err == f"This engine cannot play with it: {size}\n"
+    shape = Shape(400, 1, True)
+    weights = initial_weights(shape, 1)
+    weights[:3] = 1.99, -2.5, 1.98
+    file = tmp_path / "one.npz"
+    write_arrays(file, weights, shape, 200)
+    assert main(["train", "--import", str(file), "--out", str(tmp_path / "one.nnue")]) == 0
+    assert capsys.readouterr().err.splitlines() == [
+        f"{file}: 2 weights are beyond ±1.98, and are cut off there",
+        f"This engine cannot play with it: {size}",
+    ]
 
 
 def test_networks_are_exchanged(games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -240,7 +278,15 @@ def test_the_files_of_a_run_are_not_overwritten(
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("--width", "24"), ("--width", "0"), ("--buckets", "3"), ("--scale", "0"), ("--rate", "nan")]
+    ("option", "value"),
+    [
+        ("--width", "24"),
+        ("--width", "0"),
+        ("--buckets", "3"),
+        ("--scale", "0"),
+        ("--rate", "nan"),
+        ("--score-below", "32768"),
+    ],
 )
 def test_values_out_of_range_are_refused(
     option: str, value: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -298,6 +344,7 @@ def test_batches_grow_with_the_data() -> None:
         later_share=0.0,
         distill=None,
         distill_share=0.0,
+        distill_network=None,
         start=None,
         seed=1,
     )

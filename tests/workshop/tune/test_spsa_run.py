@@ -12,6 +12,7 @@ from local_cluster import commands, local_cluster
 
 from knightadder import cli
 from knightadder.core.search.parameters import PARAMETERS, Parameter
+from knightadder.engine import evaluator
 from knightadder.engine.errors import OptionError
 from knightadder.runs import locked, source_digest
 from knightadder.workshop.openings import load_book
@@ -298,6 +299,13 @@ def test_bad_values_give_one_line(capsys, tmp_path, monkeypatch, no_games, argum
     assert err.startswith(f"knightadder: {message}")
     assert err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_without_the_built_in_network_nothing_is_tuned(capsys, tmp_path, no_games, monkeypatch):
+    monkeypatch.setattr(evaluator, "BUILT_IN_FILE", tmp_path / "none.nnue")
+    status, out, err = _run(capsys, "--iterations", 2)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"knightadder: cannot read {tmp_path / 'none.nnue'}: ") and err.count("\n") == 1
 
 
 def test_a_bad_opening_is_found_before_any_game(capsys, tmp_path, no_games):

@@ -160,6 +160,14 @@ def weights_of(tables):
     return record_at(tables.network_address, NETWORK_WEIGHTS)
 
 
+def check_size(width, buckets):
+    """Raise a ValueError if a network has more hidden neurons or output buckets than the core has room for."""
+    if width > HIDDEN or buckets > MAX_BUCKETS:
+        raise ValueError(
+            f"the network has {width} neurons and {buckets} buckets; at most {HIDDEN} and {MAX_BUCKETS} fit"
+        )
+
+
 def fill_tables(tables, network):
     """Put a network where a TABLES record refers to; with fewer hidden neurons, the others do nothing.
 
@@ -172,13 +180,10 @@ def fill_tables(tables, network):
     Raises
     ------
     ValueError
-        If it has more hidden neurons or output buckets than the core has room for.
+        See `check_size`.
     """
     width, buckets = network.width, network.buckets
-    if width > HIDDEN or buckets > MAX_BUCKETS:
-        raise ValueError(
-            f"the network has {width} neurons and {buckets} buckets; at most {HIDDEN} and {MAX_BUCKETS} fit"
-        )
+    check_size(width, buckets)
     weights = weights_of(tables)
     for part in (weights.feature_weights, weights.feature_biases, weights.output_weights, weights.output_biases):
         part[...] = 0

@@ -52,6 +52,7 @@ _START = len(_MAGIC) + hashlib.sha256().digest_size
 _ALIGNMENT = 64
 _WIDTHS, _BUCKETS = range(16, 2049, 16), range(1, 33)  # of the hidden layer, in whole vectors of 16; of the output
 LONGEST_DESCRIPTION = 1000  # bytes
+_LONGEST = 4_000_000  # bytes of any file, more than the largest network has
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +177,10 @@ def read_network(file: Path) -> Network:
         If it cannot be read.
     """
     try:
-        return parse_network(file.read_bytes())
+        if file.exists() and not (file.is_file() or file.is_dir()):  # it could have no end, or nothing to read yet
+            raise ValueError("a network is a file, not a device or a pipe")
+        with file.open("rb") as stream:
+            return parse_network(stream.read(_LONGEST))
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from None
 

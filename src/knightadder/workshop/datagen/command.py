@@ -19,6 +19,7 @@ from knightadder.runs import check_new, check_not_games
 from knightadder.workshop.book_argument import add_openings, read_book
 
 if TYPE_CHECKING:
+    from knightadder.core.evaluation.network_file import Network
     from knightadder.workshop.datagen.games import GameSettings
     from knightadder.workshop.datagen.parts import Chunk, Parts
 
@@ -131,10 +132,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _gather(parts: Parts, arguments: argparse.Namespace) -> None:
     """Play until there are enough positions."""
-    from knightadder.engine.evaluator import load_network
-
     book = read_book(arguments.openings) if arguments.openings else None
-    network = load_network(arguments.network) if arguments.network else None
+    network = _load(arguments.network) if arguments.network else None
     same: dict[str, Any] = {
         "nodes": arguments.nodes,
         "hash": arguments.hash,
@@ -149,6 +148,8 @@ def _gather(parts: Parts, arguments: argparse.Namespace) -> None:
         if others := parts.other_versions():
             print(f"{parts.folder} has games of other versions of the engine: {', '.join(others)}", file=sys.stderr)
         if parts.first(arguments.positions) is None:
+            if book is not None:
+                book.check(len(book))
             from knightadder.engine.loader import compile_core
 
             compile_core()  # before the playing processes start
@@ -170,6 +171,19 @@ def _gather(parts: Parts, arguments: argparse.Namespace) -> None:
                     print(f"The games are in {parts.folder}; the same command goes on from there", file=sys.stderr)
                 raise
     print(f"{parts.folder}: {len(parts.chunks)} chunks, {parts.moves} positions")
+
+
+def _load(file: Path) -> Network:
+    """Read the network that evaluates; OptionError if it cannot be read or is too large for the engine."""
+    from knightadder.core.evaluation.network import check_size
+    from knightadder.engine.evaluator import load_network
+
+    network = load_network(file)
+    try:
+        check_size(network.width, network.buckets)
+    except ValueError as error:
+        raise OptionError(f"{file}: {error}") from None
+    return network
 
 
 def _add_files(parts: Parts, files: Sequence[Path]) -> None:

@@ -80,6 +80,8 @@ class Parts:
         Moves in all chunks, which is the number of positions with a score.
     damaged : list of Path
         Files whose size differs from the list.
+    lost : list of Path
+        Files that are in the list, but not there.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -88,11 +90,12 @@ class Parts:
         self.moves = 0
         self._totals = [0]  # moves in the first 0, 1, 2 chunks and so on, up to the first one that is missing
         self.damaged: list[Path] = []
+        self.lost: list[Path] = []
 
     def load(self) -> None:
         """Read the list of chunks; OptionError if it cannot be read."""
         file = self.folder / _LIST
-        self.chunks, self.damaged = {}, []
+        self.chunks, self.damaged, self.lost = {}, [], []
         try:
             # An incomplete last line was left by a crash; its chunk is played again.
             lines = file.read_text(encoding="utf-8").rpartition("\n")[0].splitlines() if file.exists() else []
@@ -107,8 +110,7 @@ class Parts:
             size = sizes.get(self.file(number).name)
             if size != chunk.size:
                 del self.chunks[number]
-                if size is not None:
-                    self.damaged.append(self.file(number))
+                (self.lost if size is None else self.damaged).append(self.file(number))
         self._count()
 
     def _count(self) -> None:

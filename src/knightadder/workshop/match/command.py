@@ -329,6 +329,8 @@ class Match:
         for competitor in self.competitors:
             with competitor.start(self.rules.chess960, trace_folder=self._trace_folder) as client:
                 versions[competitor.name] = client.name
+                for remark in client.remarks:
+                    _say(f"{competitor.name}: {remark}")
                 for name in competitor.common_options:
                     if name.lower() not in client.options:
                         print(f"{competitor.name} has no option {name}", file=sys.stderr)

@@ -103,9 +103,10 @@ class Competitor:
                 if trace_folder is not None:
                     client.trace = Trace(trace_folder, self.name, client.process.pid)
                 client.handshake(timeout)
+                client.wait_ready(timeout)  # apart, since what an engine says about its start is no remark on options
                 common = {name: value for name, value in self.common_options.items() if name.lower() in client.options}
                 client.set_options({**common, **self.options, **({"UCI_Chess960": "true"} if chess960 else {})})
-                client.wait_ready(timeout)
+                client.remarks = client.wait_ready(timeout)
             except EngineError:
                 client.kill()
                 client.close()

@@ -60,7 +60,7 @@ class Distiller:
     Parameters
     ----------
     evaluation : str
-        ``classical`` or ``pesto``.
+        ``classical``, ``pesto`` or ``nnue``.
     source : array of PACKED
         The positions to begin with.
     value_below : int

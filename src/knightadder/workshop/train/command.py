@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from knightadder.arguments import not_negative, positive, positive_number, share
 from knightadder.engine.errors import OptionError
+from knightadder.engine.options import EVALUATION_NAMES
 from knightadder.extras import needed_by
 from knightadder.progress import progress
 from knightadder.runs import locked, write_whole
@@ -37,7 +38,13 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command.add_argument("--threads", type=positive, metavar="N", help="by default one for each processor core")
 
     network = command.add_argument_group("the network")
-    network.add_argument("--width", type=_width, default=256, metavar="N", help="of the hidden layer; 256")
+    network.add_argument(
+        "--width",
+        type=_width,
+        default=256,
+        metavar="N",
+        help="of the hidden layer; 256; engines have room for up to 384",
+    )
     network.add_argument("--buckets", type=int, choices=(1, 2, 4, 8), default=1, help="output buckets; 1")
     network.add_argument(
         "--no-mirror", dest="mirrored", action="store_false", help="do not mirror the board by the king's side"
@@ -48,10 +55,10 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     data.add_argument("--positions", type=positive, metavar="N", help="take so many positions from the games at most")
     data.add_argument("--first-ply", type=not_negative, default=16, metavar="N", help="leave out those before; 16")
     data.add_argument(
-        "--score-below", type=positive, default=3000, metavar="CP", help="leave out larger absolute scores; 3000"
+        "--score-below", type=_score, default=3000, metavar="CP", help="leave out larger absolute scores; 3000"
     )
     data.add_argument(
-        "--distill", choices=("classical", "pesto"), help="add positions labelled by this evaluation, without end"
+        "--distill", choices=EVALUATION_NAMES, help="add positions labelled by this evaluation, without end"
     )
     data.add_argument("--distill-share", type=share, metavar="S", help="share of these; 0.5")
 
@@ -104,7 +111,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def _width(text: str) -> int:
-    """Return a width that an engine can use."""
+    """Return a width that a network's file can have; `_warn_of_size` says if it is too large for this engine."""
     value = int(text)
     if value % 16 or not 16 <= value <= 2048:
         raise argparse.ArgumentTypeError("expected a multiple of 16, up to 2048")
@@ -114,6 +121,14 @@ def _width(text: str) -> int:
 def _scale(text: str) -> int:
     value = positive(text)
     if value >= 1 << 16:
+        raise ValueError(text)
+    return value
+
+
+def _score(text: str) -> int:
+    """Return a bound of scores, which have 16 bits; the lowest of these means that there is none."""
+    value = positive(text)
+    if value >= 1 << 15:
         raise ValueError(text)
     return value
 
@@ -164,12 +179,16 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
     from knightadder.engine.loader import compile_core
 
     settings = _settings(arguments)
-    weights = runs.first_weights(settings.shape, arguments.start, arguments.seed)
+    weights = runs.first_weights(settings.shape, settings.scale, arguments.start, arguments.seed)
     out: Path = arguments.out or folder / "network.nnue"
+    _warn_of_size(settings.shape)
     compile_core()
     moves = 0
     if not positions.has_positions(folder):  # a wrong folder of games leaves no folder for the run
-        moves = sum(positions.open_games(games).moves for games in arguments.games)
+        folders = [positions.open_games(games) for games in arguments.games]
+        moves = sum(parts.moves for parts in folders)
+        for file in (file for parts in folders for file in (*parts.damaged, *parts.lost)):
+            print(f"{file} is damaged or missing: its games are left out", file=sys.stderr)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -204,6 +223,7 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
 
 
 def _settings(arguments: argparse.Namespace) -> TrainSettings:
+    from knightadder.engine.evaluator import BUILT_IN_FILE, load_network
     from knightadder.workshop.train.run import TrainSettings, start_digest
     from knightadder.workshop.train.weights import Shape
 
@@ -226,6 +246,7 @@ def _settings(arguments: argparse.Namespace) -> TrainSettings:
         later_share=arguments.later_share,
         distill=arguments.distill,
         distill_share=distill_share,
+        distill_network=f"{load_network(BUILT_IN_FILE).key:016x}" if arguments.distill == "nnue" else None,
         start=start_digest(arguments.start),
         seed=arguments.seed,
     )
@@ -278,11 +299,28 @@ def _export(folder: Path, file: Path) -> None:
 def _import(arguments: argparse.Namespace) -> Network:
     """Return the network of a file of another program."""
     from knightadder.workshop.train.exchange import read_arrays, read_bullet
+    from knightadder.workshop.train.weights import LIMIT, Shape
 
     file: Path = arguments.imported
     if file.suffix != ".npz":
-        return read_bullet(file, arguments.buckets, arguments.mirrored, arguments.scale, arguments.name)
-    return _quantised(*read_arrays(file), arguments.name)
+        network = read_bullet(file, arguments.buckets, arguments.mirrored, arguments.scale, arguments.name)
+    else:
+        weights, shape, scale = read_arrays(file)
+        if cut := int((abs(weights) > LIMIT).sum()):
+            print(f"{file}: {cut} weights are beyond ±{LIMIT}, and are cut off there", file=sys.stderr)
+        network = _quantised(weights, shape, scale, arguments.name)
+    _warn_of_size(Shape(network.width, network.buckets, network.mirrored))
+    return network
+
+
+def _warn_of_size(shape: Shape) -> None:
+    """Say that a network is larger than those that this engine can play with."""
+    from knightadder.core.evaluation.network import check_size
+
+    try:
+        check_size(shape.width, shape.buckets)
+    except ValueError as error:
+        print(f"This engine cannot play with it: {error}", file=sys.stderr)
 
 
 def _quantised(weights: Flat, shape: Shape, scale: int, name: str) -> Network:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ def read_arrays(file: Path) -> tuple[Flat, Shape, int]:
         if [part.shape for part in parts] != [part.shape for part in shape.parts(flat)]:
             raise ValueError("other shapes")
         scale = int(about["scale"])
-    except (ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile):
+    except (ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError):
         raise OptionError(f"{file} does not hold the weights of a network") from None
     if not np.isfinite(flat).all():
         raise OptionError(f"{file}: some weights are not numbers")

@@ -6,6 +6,7 @@ import io
 import json
 import math
 import zipfile
+import zlib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -66,6 +67,8 @@ class TrainSettings:
         Evaluation to distil.
     distill_share : float
         Share of distilled positions; 0 without distillation.
+    distill_network : str or None
+        Key of the network, if the evaluation to distil is one.
     start : str or None
         Digest of the weights to begin with.
     seed : int
@@ -85,6 +88,7 @@ class TrainSettings:
     later_share: float
     distill: str | None
     distill_share: float
+    distill_network: str | None
     start: str | None
     seed: int
 
@@ -186,7 +190,7 @@ def load_checkpoint(folder: Path, trainer: Trainer) -> Losses:
             about = json.loads(str(arrays["about"]))
         trainer.steps = int(about.pop("steps"))
         return Losses(**about)
-    except (ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile):
+    except (ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError):
         raise OptionError(f"{file} is damaged: remove it to begin again") from None
 
 
@@ -200,17 +204,19 @@ def weights_of(folder: Path) -> tuple[Flat, Shape, int]:
         return trainer.weights, shape, scale
 
 
-def first_weights(shape: Shape, start: Path | None, seed: int) -> Flat:
+def first_weights(shape: Shape, scale: int, start: Path | None, seed: int) -> Flat:
     """Return the weights to begin with: random ones, or those of a file, which may have fewer neurons.
 
     Raises
     ------
     OptionError
-        If the file cannot be read, or has another shape.
+        If the file cannot be read, or has another shape or scale.
     """
     if start is None:
         return initial_weights(shape, seed)
-    flat, found, _ = read_weights(start)
+    flat, found, its_scale = read_weights(start)
+    if its_scale != scale:
+        raise OptionError(f"{start} has another scale: give --scale {its_scale}")
     if replace(found, width=shape.width) != shape or found.width > shape.width:
         mirrored = "mirrored" if found.mirrored else "not mirrored"
         raise OptionError(f"{start} has another shape: N = {found.width}, {found.buckets} output buckets, {mirrored}")

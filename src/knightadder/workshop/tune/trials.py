@@ -275,8 +275,10 @@ def _play(
     """Play all games that are missing."""
     book.check(method.total)
 
+    from knightadder.engine.evaluator import BUILT_IN_FILE, load_network
     from knightadder.engine.loader import compile_core
 
+    load_network(BUILT_IN_FILE)  # without it, the values would be tuned for the classical evaluation
     compile_core()  # before the playing processes start
 
     player = TrialPlayer(method.names, limit, arguments.hash)
