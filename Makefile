@@ -36,8 +36,10 @@ endef
 
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 
-# The stamp carries the interpreter's name, so that another PYTHON makes the environment anew.
-VENV_STAMP := $(VENV)/.made-by-$(notdir $(PYTHON))
+# The stamp carries the interpreter's name and version, so that another PYTHON, or a newer one of the same name, makes
+# the environment anew.
+PYTHON_VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
+VENV_STAMP := $(VENV)/.made-by-$(notdir $(PYTHON))-$(PYTHON_VERSION)
 
 $(VENV_STAMP):
 	$(call make-venv,$(VENV))
@@ -101,7 +103,7 @@ clean: ## remove the environment, the compiled core and all caches in this folde
 ifdef EXE
 BUILDS ?= $(or $(XDG_DATA_HOME),$(HOME)/.local/share)/knightadder
 DIGEST = $(PYTHON) -c 'import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest()[:16])'
-EXE_VENV := $(or $(ENVIRONMENT),$(BUILDS)/venv-$(shell { echo $(PYTHON); cat pyproject.toml; } | $(DIGEST)))
+EXE_VENV := $(or $(ENVIRONMENT),$(BUILDS)/venv-$(shell { echo $(PYTHON) $(PYTHON_VERSION); cat pyproject.toml; } | $(DIGEST)))
 EXE_CORE := $(BUILDS)/source-$(shell { find src -type f ! -name '*.py[co]' ! -name '*.image*' | LC_ALL=C sort; \
   echo pyproject.toml; echo hatch_build.py; } | xargs tail -n +1 | $(DIGEST))
 EXE_SOURCE := $(EXE_CORE)$(if $(EVALFILE),-$(or $(shell $(DIGEST) 2>/dev/null < "$(EVALFILE)"),missing))

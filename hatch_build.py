@@ -101,8 +101,11 @@ class CustomBuildHook(BuildHookInterface):
 
 def chosen_platform() -> str:
     """Name the platform to build for, or end with a line that says which there are."""
+    sys.path.insert(0, str(Path(__file__).parent / "src"))
+    from knightadder.core.native.images import host_machine
+
     bits = "" if sys.maxsize > 2**32 else "-32-bit"
-    here = f"{platform.system()}-{platform.machine()}{bits}".lower()
+    here = f"{platform.system()}-{host_machine()}{bits}".lower()
     name = os.environ.get("KNIGHTADDER_TARGET") or here
     if name not in PLATFORMS:
         sys.exit(f"Knightadder runs on {', '.join(PLATFORMS)}, with a 64-bit Python; not on {name}.")

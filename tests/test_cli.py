@@ -458,11 +458,12 @@ def test_an_illegal_line_is_shown_as_it_is():
 
 
 def test_warmup_says_where_the_code_is(capsys, engine, monkeypatch):
-    monkeypatch.setattr(loading, "image_file", lambda: Path("place") / "core.image")
     status, out, _ = _run(capsys, "warmup")
     assert status == 0
-    assert re.fullmatch(rf"Ready after \d+\.\d s; the compiled core is place\{os.sep}core\.image\n", out)
+    assert re.fullmatch(rf"Ready after \d+\.\d s; the compiled core is {re.escape(str(loading.image_file()))}\n", out)
     assert engine[0].closed
+    monkeypatch.setattr(loading, "image_file", lambda: Path("place") / "core.image")
+    assert _run(capsys, "warmup")[1].endswith("; the compiled core cannot be kept in place\n")
 
 
 @pytest.mark.parametrize(

@@ -291,9 +291,12 @@ def _analyse(arguments: "argparse.Namespace") -> int:
 def _warmup(_: "argparse.Namespace") -> int:
     start = time.perf_counter()
     _load(_options()).close()
-    from knightadder.core.native import loading
+    from knightadder.core.native import images, loading
 
-    print(f"Ready after {time.perf_counter() - start:.1f} s; the compiled core is {loading.image_file()}")
+    file = loading.image_file()
+    kept = images.read(file) is not None
+    where = f"the compiled core is {file}" if kept else f"the compiled core cannot be kept in {file.parent}"
+    print(f"Ready after {time.perf_counter() - start:.1f} s; {where}")
     return EXIT_OK
 
 

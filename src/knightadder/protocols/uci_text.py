@@ -40,8 +40,9 @@ class Go:
 def parse_go(text: str) -> Go:
     """Parse the arguments of ``go``.
 
-    Fields may come in any order; if one comes twice, the last counts. Numbers out of the sensible range are moved to
-    the nearest end, ``movestogo 0`` means sudden death, and a field without a whole number is ignored.
+    Fields may come in any order; if one comes twice, the last counts. Decimals are cut off, and numbers out of the
+    sensible range are moved to the nearest end. ``movestogo 0`` means sudden death, and other zeros count only where
+    nothing else ends the search, since some programs fill in every field. A field without a number is ignored.
     """
     numbers: dict[str, int] = {}
     flags = {"infinite": False, "ponder": False}
@@ -58,12 +59,15 @@ def parse_go(text: str) -> Go:
         elif word in _GO_NUMBERS:
             value = words.popleft() if words and words[0] not in _GO_WORDS else ""
             try:
-                numbers[word] = int(value)
+                numbers[word] = int(value.partition(".")[0])
             except ValueError:
                 ignored.append(f"{word} {value}".strip())
         else:
             ignored.append(word)
     perft = numbers.pop("perft", None)
+    zeros = {name for name in ("depth", "nodes", "mate", "movetime") if numbers.get(name) == 0}
+    if not zeros.issuperset(numbers.keys() - {"winc", "binc", "movestogo"}):
+        numbers = {name: number for name, number in numbers.items() if name not in zeros}
     movestogo = numbers.get("movestogo", 0)
     limits = Limits(
         wtime=numbers.get("wtime"),

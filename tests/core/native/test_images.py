@@ -7,6 +7,7 @@ import random
 import re
 import shutil
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -121,7 +122,9 @@ def test_a_machine_gets_what_its_processor_runs(
     has = {name: name not in without for name in ("AVX2", "FMA3", "SSE42", "POPCNT")}
     monkeypatch.setattr("numpy._core._multiarray_umath.__cpu_features__", has)
     monkeypatch.setattr(sys, "platform", system)
-    monkeypatch.setattr(platform, "machine", lambda: machine)
+    # On Windows for ARM, this says ARM64 to an emulated Python for x86-64, too.
+    monkeypatch.setattr(platform, "machine", lambda: "ARM64" if system == "win32" else machine)
+    monkeypatch.setattr(sysconfig, "get_platform", lambda: f"win-{machine.lower()}")
     if target is None:
         with pytest.raises(CoreError, match="no compiled core for a processor of this kind"):
             images.host_target()

@@ -233,6 +233,12 @@ def test_processes_wait_for_the_one_that_builds(place: Place) -> None:
     assert place.builds() == []
 
 
+def test_processes_do_not_wait_for_ever(place: Place) -> None:
+    with filelock.FileLock(f"{place.image}.lock"):
+        waited = place.run("loading.PATIENCE = 0.2")
+    assert waited == FITS | {"lines": ["waiting for another engine that is compiling", "compiling 1/1"]}
+
+
 # A search in a copy of the package, where nothing can be built; it prints the nodes.
 BENCH = """
 import sys

@@ -17,6 +17,7 @@ import os
 import platform
 import re
 import sys
+import sysconfig
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -43,9 +44,18 @@ class Image:
     code: bytes
 
 
+def host_machine() -> str:
+    """Name the kind of processor that this Python is made for, in small letters.
+
+    On Windows for ARM, Python may be one for x86-64, which the system emulates; `platform.machine` does not tell.
+    """
+    name = sysconfig.get_platform().rpartition("-")[2] if sys.platform == "win32" else platform.machine()
+    return name.lower()
+
+
 def host_target() -> str:
     """Name the best of `builder.TARGETS` that this machine can run; CoreError if there is none."""
-    machine = platform.machine().lower()
+    machine = host_machine()
     if machine in ("aarch64", "arm64") and sys.platform != "win32":
         return "aarch64"
     if machine in ("x86_64", "amd64"):
@@ -84,8 +94,12 @@ def write(file: Path, image: Image) -> None:
     """Write an image, in one step; OSError if that fails."""
     content = json.dumps(image.places).encode() + b"\n" + image.code
     new = file.with_name(f"{file.name}.{os.getpid()}")
-    new.write_bytes(_seal(file.name, content) + b"\n" + content)
-    new.replace(file)
+    try:
+        new.write_bytes(_seal(file.name, content) + b"\n" + content)
+        new.replace(file)
+    except OSError:
+        new.unlink(missing_ok=True)
+        raise
 
 
 def read(file: Path) -> Image | None:

@@ -16,6 +16,7 @@ from .memory import executable
 INTERPRETED = os.environ.get("KNIGHTADDER_INTERPRET") == "1"
 BOUNDSCHECK = os.environ.get("KNIGHTADDER_BOUNDSCHECK") == "1"
 FOLDER = Path(__file__).parent  # where the images lie
+PATIENCE = 300.0  # seconds to wait for another engine that is compiling: more than that takes on a slow machine
 
 places: dict[str, np.ndarray] = {}  # the memory in which each entry point, and the tables, begin; empty before `load`
 _lock = threading.Lock()
@@ -62,7 +63,7 @@ def _build(report: Callable[[str], None]) -> images.Image:
                 stack.enter_context(lock.acquire(timeout=0))
             except filelock.Timeout:
                 report("waiting for another engine that is compiling")
-                stack.enter_context(lock)
+                stack.enter_context(lock.acquire(timeout=PATIENCE))  # it may never end; its Timeout is an OSError
         image = images.read(file)
         if image is None:
             with tempfile.TemporaryDirectory(prefix="knightadder-") as folder:
