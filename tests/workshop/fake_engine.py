@@ -1,9 +1,10 @@
 """A UCI engine for tests of matches: it plays legal moves by chance, and misbehaves as its arguments say.
 
 Arguments are ``key=value``: ``complaint`` (what it says of every option), ``seed``, ``game`` (the seed of each game
-anew), ``score`` (its view of every position, such as ``cp 20``), ``pv`` (the line that it announces instead of its
-move), and ``do`` with ``at``: what to do at that ``go``, counted from 1 over the life of the process, or at ``every``
-one. ``do`` is ``crash``, ``killed``, ``illegal``, ``none`` or ``silent``.
+anew), ``score`` (its view of every position, such as ``cp 20``, or ``none``), ``pv`` (the line that it announces
+instead of its move), ``early`` (a line that it announces before), and ``do`` with ``at``: what to do at that ``go``,
+counted from 1 over the life of the process, or at ``every`` one. ``do`` is ``crash``, ``killed``, ``illegal``, ``none``
+or ``silent``.
 """
 
 import os
@@ -55,7 +56,10 @@ for line in sys.stdin:
             time.sleep(3600)
         move = board.uci(chance.choice(sorted(board.legal_moves, key=str)))
         score = arguments.get("score", "cp 20")
-        say(f"info depth 1 nodes 20 score {score} pv {arguments.get('pv', move)}")
+        if "early" in arguments:
+            say(f"info depth 1 nodes 10 score {score} pv {arguments['early']}")
+        if score != "none":
+            say(f"info depth 1 nodes 20 score {score} pv {arguments.get('pv', move)}")
         say("bestmove " + {"illegal": "a1a1", "none": "(none)"}.get(action, move))
     elif words[0] == "quit":
         break

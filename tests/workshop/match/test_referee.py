@@ -157,9 +157,10 @@ def test_in_time_and_within_the_margin_the_flag_stays_up(play, late_black, limit
 
 def test_clocks_are_told(play, start_fake, monkeypatch):
     white, black = start_fake(), start_fake()
-    sent = []
-    real = white.send
-    monkeypatch.setattr(white, "send", lambda *lines: (sent.extend(lines), real(*lines)))
+    sent, others = [], []
+    for client, told in ((white, sent), (black, others)):
+        real = client.send
+        monkeypatch.setattr(client, "send", lambda *lines, told=told, real=real: (told.extend(lines), real(*lines)))
     limits = Allowance(TimeControl(100, 5, 40))
     play_game(Side(white, limits), Side(black, Allowance(nodes=7)), BookLine(moves=("e2e4", "e7e5")), SHORT)
     assert sent[:2] == ["ucinewgame", "isready"]
@@ -167,6 +168,7 @@ def test_clocks_are_told(play, start_fake, monkeypatch):
     assert sent[3] == "go wtime 100000 winc 5000 movestogo 40"
     assert sent[4].startswith(f"position fen {chess.STARTING_FEN} moves e2e4 e7e5 ")
     assert len(sent[4].split()) == len(sent[2].split()) + 2
+    assert {line for line in others if line.startswith("go")} == {"go nodes 7"}  # not by the opponent's clock
 
 
 @pytest.mark.parametrize(
@@ -220,6 +222,23 @@ def test_tablebases_decide_after_a_capture(play, fen, points, reason):
     assert (game.white_points, game.reason, len(game.moves)) == (points, reason, 1)
 
 
+def test_tablebases_do_not_decide_while_the_fifty_moves_count(play):
+    opening = BookLine("7k/8/8/8/8/8/8/R3K3 w - - 9 50")
+    game = play(opening=opening, rules=Rules(max_moves=51, tablebases=str(SHIPPED)))
+    assert (game.white_points, game.reason) == (0.5, "draw by adjudication: too many moves")
+
+
+@pytest.mark.parametrize("wdl", [1, -1])
+def test_what_the_fifty_moves_turn_into_a_draw_is_one(play, monkeypatch, wdl):
+    class Tables:
+        def get_wdl(self, board):
+            return wdl
+
+    monkeypatch.setattr(referee, "open_tablebases", lambda folder: Tables())
+    game = play(opening=BookLine("4k3/8/8/8/8/8/1q6/K1R5 w - - 9 50"), rules=Rules(tablebases="somewhere"))
+    assert (game.white_points, game.reason) == (0.5, "draw by adjudication: tablebases")
+
+
 def test_a_folder_without_tablebases(tmp_path):
     for folder in (tmp_path, tmp_path / "missing"):
         with pytest.raises(OptionError, match=str(folder)):
@@ -263,10 +282,18 @@ def test_a_weakened_engine_may_play_another_move_than_its_best(start_fake):
     assert counts[True, search_info.NOT_HEAD] == 0
 
 
-@pytest.mark.parametrize(("check", "number"), [("all", 8), ("last", 8), ("none", 0)])
-def test_how_much_is_checked(play, check, number):
-    game = play(white=("pv=a1a8",), rules=Rules(max_moves=8, pv_check=check))
-    assert game.warning_counts[True, search_info.ILLEGAL] == number
+@pytest.mark.parametrize(("check", "numbers"), [("all", (8, 8)), ("last", (8, 0)), ("none", (0, 0))])
+def test_how_much_is_checked(play, check, numbers):
+    for words, number in zip((("pv=a1a8",), ("early=a1a8",)), numbers, strict=True):
+        game = play(white=words, rules=Rules(max_moves=8, pv_check=check))
+        assert game.warning_counts[True, search_info.ILLEGAL] == number
+
+
+def test_without_scores_nobody_resigns_and_no_draw_is_agreed(play):
+    rules = Rules(draw=DrawRule(1, 1, 50), resign=ResignRule(1), max_moves=4)
+    game = play(("score=none",), ("score=none",), BookLine("4k2r/8/8/8/8/8/8/R3K3 w - - 1 1"), rules)
+    assert game.reason == "draw by adjudication: too many moves"
+    assert all(move.info is None for move in game.moves)
 
 
 def test_engines_that_both_announce_mate_are_noticed(play):

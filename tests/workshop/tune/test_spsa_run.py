@@ -162,6 +162,21 @@ def test_a_picture_is_drawn_as_the_run_goes_on(capsys, tmp_path, monkeypatch, sh
     assert "cannot write" in err
 
 
+def test_a_picture_that_cannot_be_drawn_ends_no_games(capsys, tmp_path, monkeypatch, short_games):
+    asked = []
+
+    def fail(spsa, file):
+        asked.append(spsa.done)
+        if spsa.done < spsa.total:
+            raise OptionError("no space left")
+
+    monkeypatch.setattr(spsa_picture, "draw", fail)
+    monkeypatch.setattr(spsa_run, "_PATH_STEP", 1)
+    arguments = ["--parameters", PARAMETERS[0].name, "--iterations", 4, *QUICK, "--plot", tmp_path / "theta.png"]
+    assert _run(capsys, *arguments)[0] == 0
+    assert asked[-1] == 4 and len(asked) > 3
+
+
 def test_ctrl_c_keeps_what_was_played(capsys, tmp_path, monkeypatch, short_games):
     file = tmp_path / "state.json"
     arguments = ["--iterations", 3, *QUICK, "--state", file, "--r-end", 1]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from knightadder.core.board.packed import PACKED
 from knightadder.core.split_mix import split_mix
+from knightadder.engine.tablebases.file import allow_open_files
 from knightadder.runs import replacing
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.datagen.reader import Filter, Reader
@@ -84,6 +85,7 @@ def write_shuffled(blocks: Iterable[NDArray[np.void]], file: Path, most: int, se
     key = chance.integers(1 << 64, dtype=np.uint64)
     counts = Counts()
     shares = max(1, -(-most // share))
+    allow_open_files(shares)
     with contextlib.ExitStack() as stack:
         whole = stack.enter_context(replacing(file))
         beside = None if whole.exists() else whole.parent  # a device or a pipe has no room beside it

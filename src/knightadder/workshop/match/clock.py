@@ -94,7 +94,7 @@ class Allowance:
         return replace(
             self,
             time_control=control and control.scaled(factor),
-            move_time=move_time and round(move_time * factor, 3),
+            move_time=move_time and max(round(move_time * factor, 3), 0.001),
         )
 
     def __str__(self) -> str:

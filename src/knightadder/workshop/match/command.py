@@ -297,7 +297,7 @@ class Match:
 
         show(None, "")
         with PgnFile(arguments.pgn, islice(self.fixtures(), 2 * len(self.pairings)), _say) as pgn_file:
-            if self.verdict(standings) or (self.total is not None and len(played) >= self.total):
+            if self.verdict(standings) or (self.total is not None and all(each in played for each in self.fixtures())):
                 return
             if self.rounds is not None and self.rounds > len(self.book):
                 print(f"{self.book.name} has only {len(self.book)} openings: they are played again", file=sys.stderr)

@@ -107,7 +107,7 @@ class Competitor:
                 common = {name: value for name, value in self.common_options.items() if name.lower() in client.options}
                 client.set_options({**common, **self.options, **({"UCI_Chess960": "true"} if chess960 else {})})
                 client.remarks = client.wait_ready(timeout)
-            except EngineError:
+            except BaseException:  # Ctrl-C too: the engine is in a session of its own and does not hear it
                 client.kill()
                 client.close()
                 raise
@@ -169,7 +169,7 @@ class Competitor:
         folder = self.folder or Path()
         files = {str(place): folder / word for place, word in enumerate(self.command) if _is_program(folder / word)}
         for name, value in {**self.common_options, **self.options}.items():
-            if name.lower().startswith("evalfile") and (folder / value).is_file():
+            if name.lower().startswith("evalfile") and os.path.isfile(folder / value):
                 files[name] = folder / value
         return f"{digest_of(files)} {self.package_digest()}".rstrip()
 
@@ -195,7 +195,7 @@ class Competitor:
 
 def _is_program(file: Path) -> bool:
     """Return whether the file is an existing program or script, and not, for example, a log of the engine."""
-    return file.is_file() and (file.suffix in _PROGRAMS or (os.name == "posix" and os.access(file, os.X_OK)))
+    return os.path.isfile(file) and (file.suffix in _PROGRAMS or (os.name == "posix" and os.access(file, os.X_OK)))
 
 
 def read_competitors(

@@ -263,7 +263,9 @@ class _Table:
         """Let the side to move play its move."""
         player, clock = self._players[turn], self._clocks[turn]
         allowed = clock.allowed
-        readings = self._clocks[chess.WHITE].reading("w") + self._clocks[chess.BLACK].reading("b")
+        readings = ""
+        if player.allowance.time_control is not None:  # many engines would play by their opponent's clock alone
+            readings = self._clocks[chess.WHITE].reading("w") + self._clocks[chess.BLACK].reading("b")
         command = f"go{readings}{clock.own()}"
         patience = (allowed or 0.0) + self._rules.patience
         start = perf_counter()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import math
 from collections.abc import Callable, Sequence
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 from knightadder.arguments import positive
 from knightadder.engine.errors import OptionError
 from knightadder.extras import needed_by
+from knightadder.runs import check_new
 from knightadder.workshop.tune.spsa import R_END, Spsa, Tunable
 from knightadder.workshop.tune.trials import Results, add_arguments, parameter_named, print_table, run_method
 
@@ -61,6 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     draw: Callable[[Spsa, Path], None] | None = None
     if arguments.plot:
+        check_new(arguments.plot, force=True)
         with needed_by("--plot"):
             from knightadder.workshop.tune.spsa_picture import draw
 
@@ -86,7 +89,8 @@ def run(arguments: argparse.Namespace) -> int:
         nonlocal drawn
         if draw and len(spsa.path) >= drawn + _PATH_STEP:
             drawn = len(spsa.path)
-            draw(spsa, arguments.plot)
+            with contextlib.suppress(OptionError):  # a full disk must not end the games; the last picture says it
+                draw(spsa, arguments.plot)
         return _summary(spsa)
 
     def show(results: Results) -> None:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from knightadder.arguments import positive, positive_number, share
+from knightadder.arguments import not_negative, positive, positive_number, share
 from knightadder.engine.errors import OptionError
 from knightadder.extras import needed_by
 from knightadder.progress import progress
@@ -57,7 +57,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         action="store_true",
         help="replace the engine's own values too, and keep a copy of them in the folder",
     )
-    command.add_argument("--seed", type=int, default=1, metavar="N", help="of the order of the positions; 1")
+    command.add_argument("--seed", type=not_negative, default=1, metavar="N", help="of the order of the positions; 1")
     command.set_defaults(run=run)
 
 
