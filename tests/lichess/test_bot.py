@@ -8,6 +8,7 @@ import chess
 from fake_lichess import FakeLichess, Faults, random_mover
 from lichess_players import Thinker, choice, until
 
+from knightadder.engine.errors import EngineError
 from knightadder.lichess.errors import Refused
 
 
@@ -210,6 +211,16 @@ def test_engines_are_used_again(start_bot):
             play_another(server, most_plies=6)
         running.wait()
     assert [engine.games for engine in running.engines] == [3]
+
+
+def test_a_game_for_which_no_engine_can_be_made_is_given_up(start_bot):
+    def make():
+        raise EngineError("not enough memory")
+
+    with FakeLichess() as server:
+        game_id = server.challenge()
+        start_bot(server, make, games=1).wait()
+    assert server.games[game_id].status in ("resign", "aborted")
 
 
 def test_a_token_that_is_revoked_ends_the_bot(start_bot, monkeypatch):

@@ -205,6 +205,18 @@ def test_positions_in_and_out(page):
     expect(page.get_by_label("FEN")).to_have_value(chess.STARTING_FEN)
 
 
+def test_after_the_editor_the_engine_is_seen_to_be_off(page):
+    analyse_tab(page)
+    engine = page.get_by_role("switch", name="Engine")
+    engine.click()
+    expect(engine).to_have_attribute("aria-checked", "true")
+    page.get_by_role("button", name="Edit board").click()
+    page.get_by_label("Board editor").get_by_role("button", name="Cancel").click()
+    expect(engine).to_have_attribute("aria-checked", "false")
+    engine.click()
+    expect(engine).to_have_attribute("aria-checked", "true")
+
+
 def test_the_board_is_edited(page):
     analyse_tab(page)
     page.get_by_role("button", name="Edit board").click()

@@ -91,6 +91,15 @@ def test_black_sees_the_board_from_his_side_and_the_clocks_run(engine, page):
     expect(page.locator("#player-bottom .name")).to_have_text("You")
 
 
+def test_a_wrong_number_that_is_hidden_does_not_matter(engine, page):
+    clock = page.get_by_label("Clock")
+    clock.select_option("Other…")
+    page.get_by_label("Minutes").fill("1000")
+    clock.select_option("5 minutes")
+    start_game(page)
+    expect(page.locator(".player .clock")).to_have_count(2)
+
+
 def test_the_strength_is_chosen(engine, page):
     strength = page.get_by_label("Strength")
     strength.press("End")

@@ -54,6 +54,31 @@ def test_a_press_of_a_button_cancels_it(engine, thinking, button):
     expect_moves(thinking, "e4", "e5")
 
 
+def test_it_is_forgotten_with_the_move_before_it(engine, thinking):
+    drag_move(thinking, "g1", "f3")
+    _expect_premove(thinking, "g1", "f3")
+    engine.held = False
+    thinking.get_by_role("button", name="Take back").click()
+    _expect_premove(thinking)
+    expect_moves(thinking)
+    expect(thinking.locator("#game .status")).to_contain_text("Your move")
+
+
+def test_it_is_not_played_after_a_draw(engine, page):
+    engine.script, engine.held = ["Kxa3"], True
+    set_up(page, "8/8/8/8/8/Pk6/8/4K1N1 w - - 0 1")
+    page.get_by_role("button", name="Play from here").click()
+    start_game(page)
+    click_move(page, "e1", "e2")
+    expect(page.locator("#game .status")).to_contain_text("Knightadder thinks")
+    click_move(page, "g1", "f3")
+    _expect_premove(page, "g1", "f3")
+    engine.release()
+    expect(page.locator("#game .status")).to_contain_text("Draw")
+    expect_moves(page, "Ke2", "Kxa3")
+    _expect_premove(page)
+
+
 def test_another_move_takes_its_place(engine, thinking):
     drag_move(thinking, "g1", "f3")
     drag_move(thinking, "b1", "c3")

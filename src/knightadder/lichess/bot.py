@@ -1,5 +1,6 @@
 """The bot: accepts challenges, runs each game in a thread, and ends on request or after enough games."""
 
+import contextlib
 import logging
 import re
 import threading
@@ -176,6 +177,7 @@ class Bot:
             if objection is None:
                 self._expected[challenge_id] = self._clock.now() + _START_WITHIN
                 self._lichess.accept(challenge_id)
+                self._expected[challenge_id] = self._clock.now() + _START_WITHIN  # that may have taken a minute
                 logger.info("challenge %s: accepted, from %s", challenge_id, name)
             else:
                 self._declined.add(challenge_id)
@@ -203,6 +205,8 @@ class Bot:
             engine = self._engines.take()
         except EngineError as error:
             logger.error("game %s: %s", game_id, error)
+            with contextlib.suppress(Refused, Unreachable):  # the opponent need not wait for the flag
+                self._lichess.resign(game_id)
             return
         play = GamePlay(
             game_id,

@@ -281,6 +281,8 @@ class GamePlay:
     # --- moves -----------------------------------------------------------------------------------------------------
 
     def _think(self, info: GameInfo, state: GameState, arrived: float) -> None:
+        if self._ended.is_set():  # while this thread waited for an answer
+            return
         settings = self._settings
         board = info.board(state)
         told = self._overhead_ms

@@ -33,6 +33,7 @@ const socket = new Socket();
 const tree = new Tree();
 let headers = {};
 let position = null;
+let shown = null; // the position that was last drawn: the editor hides later ones
 let game = null;
 let mode = sessionStorage.getItem("mode") ?? "play";
 let restoring = null; // the game of this tab, if the server no longer knows it
@@ -164,31 +165,10 @@ function keep() {
 }
 
 socket.on("position", (message) => {
-  const before = position;
   position = message;
   walk.arrive(message.node);
   typed.answered();
-  if (editor.isOpen) return;
-  premove.show(message);
-  players.setMaterial(materialOf(headers.FEN ?? START, message.pieces));
-  if (before?.fen !== message.fen || before?.node !== message.node) {
-    lines.clear();
-    announce(before, message);
-  }
-  lines.reserve(message.analysing && !message.outcome ? Number(byId("line-count").value) : 0);
-  if (message.outcome) byId("readouts").textContent = message.outcome;
-  byId("analysis").setAttribute("aria-checked", String(message.analysing));
-  byId("fen").value = message.fen;
-  byId("opening").querySelector(".eco").textContent = message.opening?.eco ?? "";
-  byId("opening").querySelector(".name").textContent = message.opening?.name ?? "Moves";
-  byId("opening").title = message.opening?.name ?? "";
-  board.setArrows([]);
-  showLine();
-  showEvaluation(message.score);
-  showSummary(byId("summary"), message.summary, { white: playerName("White"), black: playerName("Black") });
-  showStatus();
-  showWorths();
-  showExplorer();
+  if (!editor.isOpen) showPosition();
 });
 
 socket.on("game", (message) => {
@@ -310,7 +290,7 @@ byId("edit").addEventListener("click", () => {
 
 function closeEditor() {
   editor.close();
-  premove.show(position);
+  showPosition();
   showPanels();
 }
 
@@ -345,6 +325,32 @@ function choose(name) {
 }
 
 // --- what is shown ---
+
+/** Show the position, and what is known of it. */
+function showPosition() {
+  const before = shown;
+  shown = position;
+  premove.show(position, tree.get(position.node)?.parent);
+  players.setMaterial(materialOf(headers.FEN ?? START, position.pieces));
+  if (before?.fen !== position.fen || before?.node !== position.node) {
+    lines.clear();
+    announce(before, position);
+  }
+  lines.reserve(position.analysing && !position.outcome ? Number(byId("line-count").value) : 0);
+  if (position.outcome) byId("readouts").textContent = position.outcome;
+  byId("analysis").setAttribute("aria-checked", String(position.analysing));
+  byId("fen").value = position.fen;
+  byId("opening").querySelector(".eco").textContent = position.opening?.eco ?? "";
+  byId("opening").querySelector(".name").textContent = position.opening?.name ?? "Moves";
+  byId("opening").title = position.opening?.name ?? "";
+  board.setArrows([]);
+  showLine();
+  showEvaluation(position.score);
+  showSummary(byId("summary"), position.summary, { white: playerName("White"), black: playerName("Black") });
+  showStatus();
+  showWorths();
+  showExplorer();
+}
 
 function showPanels() {
   const running = Boolean(game?.running);

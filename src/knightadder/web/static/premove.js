@@ -1,4 +1,4 @@
-// The move that the user makes while the engine thinks: it is played at once if it is then legal.
+// The move that the user makes while the engine thinks: once the engine has moved, it is played if it is then legal.
 
 export class Premove {
   /**
@@ -9,6 +9,7 @@ export class Premove {
     Object.assign(this, { board, play });
     this.possible = false;
     this.move = null;
+    this.node = null; // the position in which it was made
     // Any press of a button cancels it; that of the right one does nothing else.
     const cancel = (event) => {
       if (this.move && event.button === 2) event.stopImmediatePropagation();
@@ -29,13 +30,20 @@ export class Premove {
     this.board.setPremove(move ? [move.slice(0, 2), move.slice(2, 4)] : []);
   }
 
-  /** Show a position: with the moves to make in advance where it is the engine's turn, else play what was made. */
-  show(position) {
+  /**
+   * Show a position: with the moves to make in advance where it is the engine's turn, else play what was made.
+   *
+   * @param {object} position
+   * @param {number} [parent] the node before it; a move made in advance is played only after the engine's reply
+   */
+  show(position, parent) {
     this.possible = Object.keys(position.premoves).length > 0;
     this.board.set(this.possible ? { ...position, legal: position.premoves, promotions: [] } : position);
+    if (this.possible) this.node = position.node;
     if (this.possible || !this.move) return;
     const { move } = this;
     this.set(null);
+    if (position.outcome || parent !== this.node) return;
     const legal = Object.values(position.legal[move.slice(0, 2)] ?? {}).includes(move);
     if (legal) this.play(move + (position.promotions.includes(move) ? "q" : ""));
   }

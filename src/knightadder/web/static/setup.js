@@ -45,6 +45,8 @@ export class Setup {
     for (const field of this.form.querySelectorAll("[data-when]")) {
       const [name, value] = field.dataset.when.split("=");
       field.hidden = this.form.elements[name].value !== value;
+      // What is hidden is not checked: the browser could not show what is wrong with it.
+      for (const input of field.querySelectorAll("input, select")) input.disabled = field.hidden;
     }
   }
 
