@@ -1,5 +1,6 @@
 """A search with several threads: how they work together, and that none can cost the game."""
 
+import math
 import threading
 from collections.abc import Callable
 from itertools import pairwise
@@ -123,7 +124,8 @@ def test_a_node_limit_is_kept_by_all_together(team: Searcher, nodes: int) -> Non
     assert nodes / (THREADS + 1) < listener.infos[-1].nodes <= nodes
 
 
-def test_a_search_to_a_depth_ends_with_the_main_threads_line(team: Searcher) -> None:
+def test_a_search_to_a_depth_ends_with_the_main_threads_line(team: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "_SHOW_DETAILS_AFTER", math.inf)  # on a slow machine bounds would be told, too
     listener = team.search(Limits(depth=7), KIWIPETE)
     assert [info.depth for info in listener.infos] == list(range(1, 8))
     assert listener.result.best_move == listener.infos[-1].pv[0]

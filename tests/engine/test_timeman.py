@@ -38,6 +38,18 @@ def budget(limits: Limits, overhead: int = 20, ply: int = 40) -> tuple[float, fl
     return allotted.soft, allotted.hard
 
 
+def test_far_time_controls_are_as_good_as_a_horizon_away() -> None:
+    limits = Limits(wtime=60_000, movestogo=36)
+    assert budget(replace(limits, movestogo=100), overhead=0) == budget(limits, overhead=0)
+    assert budget(replace(limits, movestogo=35), overhead=0) > budget(limits, overhead=0)
+
+
+def test_an_increment_counts_even_below_the_overhead_but_never_against_the_clock() -> None:
+    without = budget(Limits(wtime=60_000), overhead=1000)
+    assert budget(Limits(wtime=60_000, winc=100), overhead=1000) > without
+    assert budget(Limits(wtime=60_000, winc=-500), overhead=1000) == without
+
+
 # --- Limits -----------------------------------------------------------------------------------------------------------
 
 

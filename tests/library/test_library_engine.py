@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import struct
 import threading
 from collections.abc import Iterator
@@ -180,8 +181,11 @@ def test_a_ponder_miss_is_forgotten(engine: Engine) -> None:
     board.push(first.move)
     other = next(move for move in board.legal_moves if move != first.ponder)
     board.push(other)
+    missed = engine._pondering
     second = engine.play(board, Limit(nodes=5000))
     assert second.move is not None and board.is_legal(second.move)
+    assert second.line.fen == board.fen()
+    assert missed is not None and missed.stream.done and engine._pondering is None
 
 
 def test_pondering_does_not_stand_in_the_way(engine: Engine) -> None:
@@ -281,19 +285,33 @@ def test_stop_ends_a_search_of_another_thread(engine: Engine) -> None:
 
 def test_a_search_cannot_end_while_it_is_told_to(engine: Engine) -> None:
     # Otherwise the next search could be told instead.
-    done = []
+    done, ending = [], threading.Event()
 
     def stop() -> None:
         other.start()
+        assert ending.wait(300)
         other.join(0.05)
         done.append(stream.done)
 
+    def finish() -> None:
+        ending.set()
+        stream.finish(Result("e2e4", None, None))
+
     stream = Stream(chess.STARTING_FEN, stop)
-    other = threading.Thread(target=stream.finish, args=(Result("e2e4", None, None),))
+    other = threading.Thread(target=finish)
     stream.stop()
     other.join()
     assert done == [False]
     assert stream.done
+
+
+def test_ctrl_c_ends_the_search_that_is_waited_for(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = engine.stream(chess.Board())
+    with monkeypatch.context() as patch:
+        patch.setattr(stream._changed, "wait", lambda timeout: signal.raise_signal(signal.SIGINT))
+        with pytest.raises(KeyboardInterrupt):
+            stream.result()
+    assert engine.play(chess.Board(), Limit(depth=1)).move
 
 
 def test_a_search_that_could_not_start_stands_in_no_way(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

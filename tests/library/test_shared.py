@@ -64,8 +64,9 @@ def test_an_engine_without_its_network_is_classical_too(lost: Path, caplog: pyte
     with caplog.at_level(logging.WARNING, "knightadder"):
         with Engine(hash_mb=1) as engine:
             assert engine.play(chess.Board(), chess.engine.Limit(nodes=100)).move in chess.Board().legal_moves
-        with Engine(hash_mb=1, options={"EvalType": "classical"}):
-            pass  # which needs none
+            assert engine.problem is not None and engine.problem.startswith(PROBLEM)
+        with Engine(hash_mb=1, options={"EvalType": "classical"}) as engine:
+            assert engine.problem is None  # which needs none
     [record] = caplog.records
     assert record.getMessage().startswith(PROBLEM)
     with pytest.raises(OptionError, match=PROBLEM):

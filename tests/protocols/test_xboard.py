@@ -24,6 +24,16 @@ if TYPE_CHECKING:
     from knightadder.engine.engine import Engine
 
 
+class Clock:
+    """The time as the player sees it."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
 @pytest.fixture
 def talk() -> Iterator[Talk]:
     yield from loaded()
@@ -449,6 +459,40 @@ def test_no_pondering_unless_asked_for_nor_after_the_end(talk: Talk) -> None:
     talk.think("hard", "force", "setboard 6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1", "go")
     assert talk.answer("a1a8", ponder="g8h8") == ["move a1a8", "1-0 {White mates}"]
     assert talk.engine.searches == 2
+
+
+def test_the_engine_counts_down_a_clock_that_it_is_not_told(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr(xboard_player, "time", clock)
+    talk.think("new", "level 2 1 0", "usermove e2e4")
+    assert talk.engine.limits.btime == 60_000
+    clock.now += 5
+    talk.answer("e7e5")
+    talk.think("usermove g1f3")
+    assert talk.engine.limits.btime == 55_000
+    clock.now += 5
+    talk.answer("b8c6")
+    talk.think("usermove f1b5")
+    assert talk.engine.limits.btime == 110_000  # the next period has begun
+
+
+def test_a_search_without_a_move_is_told_and_ends(talk: Talk) -> None:
+    talk.think("new", "usermove e2e4")
+    talk.engine.find_nothing()
+    assert talk.ask("ping 7") == ["tellusererror EngineError: no move was found", "pong 7"]
+
+
+def test_playother_ponders_on_the_expected_move(talk: Talk) -> None:
+    talk.think("new", "easy", "usermove e2e4")
+    talk.answer("e7e5", ponder="g1f3")
+    assert talk.think("hard", "playother") == ["Hint: g1f3"]
+    assert talk.engine.limits.ponder and talk.engine.board.move_stack[-1].uci() == "g1f3"
+
+
+def test_what_was_expected_is_forgotten_when_a_move_is_taken_back(talk: Talk) -> None:
+    talk.think("new", "usermove e2e4")
+    talk.answer("e7e5", ponder="g1f3")
+    assert talk.ask("force", "undo", "usermove e7e6", "hint") == []
 
 
 def test_a_hint_is_the_expected_move(talk: Talk) -> None:

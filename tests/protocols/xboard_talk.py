@@ -120,6 +120,12 @@ class FakeEngine:
         assert on_done is not None, "no search to end"
         on_done(Result(move, ponder, line(cp, [move])))
 
+    def find_nothing(self) -> None:
+        """End the search without a move, which only a defect could do."""
+        on_done, self._on_done = self._on_done, None
+        assert on_done is not None, "no search to end"
+        on_done(Result(None, None, None))
+
     def stop(self) -> None:
         if self._on_done is not None:
             self.calls.append("stop")

@@ -29,6 +29,7 @@ def compare(network: Network, records: NDArray[np.void]) -> str:
     near = records[abs(records["score"].astype(np.int64)) < _NEAR][:_MOST]
     if len(near) < 2:
         return "there are too few positions to compare"
+    near["rule50"] = 0  # it shrinks the engine's evaluations, but not the integer model's values
     white = np.where(near["stm_ep"] >> 7, -1, 1)
     scores = near["score"] * white
     evaluations: dict[str, NDArray[Any]] = {
