@@ -148,6 +148,20 @@ def test_what_a_move_has_proved_is_known_after_a_stop_in_the_next_window(root: R
     assert thread.line().score == proved > low
 
 
+def test_a_mate_without_its_line_is_not_announced_after_a_stop(root: Root) -> None:
+    root.game.set_up("7k/8/8/8/8/8/R7/1R2K3 w - - 0 1")  # a mate in two
+    thread = prepared(replace(root, moves=root.game.legal_moves()))
+
+    def stop() -> None:
+        thread._worker.node_limit = thread.nodes + 1
+
+    for depth in thread.iterations(6, on_bound=stop):
+        if depth == 4:
+            thread._worker.root_moves[0].score = 0  # so the next window ends at 12
+    assert thread.stopped
+    assert thread.line().score == 12
+
+
 def test_a_mate_opens_the_window_at_once(root: Root, windows: list[Window]) -> None:
     root.game.set_up("7k/8/8/8/8/8/R7/1R2K3 w - - 0 1")  # a mate in two
     root = replace(root, moves=root.game.legal_moves())

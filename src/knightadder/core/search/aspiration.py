@@ -12,7 +12,7 @@ from ..native.jit import kernel
 from .history import clear_killers
 from .root import move_to_front
 from .search import search
-from .transposition import DECISIVE, EXACT, INFINITE, UPPER
+from .transposition import DECISIVE, EXACT, INFINITE
 
 _ASPIRATION_FROM = 5  # plies; before, scores jump too much for a narrow window
 
@@ -71,6 +71,9 @@ def _widen_window(worker, score):
         worker.root_beta = (worker.root_alpha + worker.root_beta) // 2
         worker.root_alpha = max(score - worker.window, -INFINITE)
     else:
+        # This much is known of the move if the search is stopped in the next window. A mate needs its whole line.
+        proved = score if score < DECISIVE else worker.root_beta
+        worker.root_moves[np.uint64(worker.pv_index)].previous_score = proved
         worker.root_beta = min(score + worker.window, INFINITE)
 
 
@@ -102,10 +105,7 @@ def search_window(tables, worker):
     clear_killers(worker, np.int64(0))
     clear_killers(worker, np.int64(1))
     for index in range(worker.pv_index, worker.root_count):
-        root_move = worker.root_moves[np.uint64(index)]
-        if root_move.score != -INFINITE and root_move.bound != UPPER:
-            root_move.previous_score = root_move.score  # what is known if the search is stopped before it comes here
-        root_move.score = -INFINITE
+        worker.root_moves[np.uint64(index)].score = -INFINITE
     depth, alpha, beta = worker.root_depth, worker.root_alpha, worker.root_beta
     score = search(tables, worker, np.int64(0), depth, alpha, beta, np.int64(0))
     if worker.stopped or (alpha < score and score < beta):
