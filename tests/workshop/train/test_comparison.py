@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import pytest
 from train_data import packed, plain_value, random_boards
 
 from knightadder.core.board.packed import PACKED
+from knightadder.engine.evaluator import BUILT_IN_FILE, load_network
 from knightadder.library.arrays import evaluate_many
 from knightadder.workshop.train.comparison import compare
 from knightadder.workshop.train.weights import Shape, initial_weights, quantise
@@ -30,6 +32,14 @@ def test_it_tells_both_sides_views() -> None:
     assert int(found[1][1]) == round(np.mean(np.abs(records["score"][near].astype(float))))
     assert float(found[1][2]) == 1.0  # it is compared with itself
     assert abs(float(found[0][2])) < 0.9
+
+
+def test_the_built_in_network_s_centipawns_are_the_classical_ones() -> None:
+    records = packed([board for board in random_boards(1, 3000) if not board.is_check()])
+    records["score"] = evaluate_many(records, "classical")
+    told = compare(load_network(BUILT_IN_FILE), records)
+    network, classical = (int(number) for number in re.findall(r"\|value\| (\d+) centipawns", told))
+    assert network == pytest.approx(classical, rel=0.1)
 
 
 def test_too_few_positions() -> None:
