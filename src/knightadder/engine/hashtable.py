@@ -1,7 +1,10 @@
 """The memory of the transposition table; the core reads and writes its entries."""
 
+import contextlib
+import math
 import os
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 
@@ -15,6 +18,8 @@ from knightadder.core.search.transposition import (
 from knightadder.engine.errors import OptionError
 
 _MEGABYTE = 1 << 20
+# Where Linux tells a container's limit in bytes (cgroups, versions 2 and 1): a process that exceeds it is killed.
+_CONTAINER_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 _CLEAR_AT_ONCE = 1 << 21  # words; below it a thread costs more than it saves
 
 
@@ -33,7 +38,7 @@ class HashTable:
     """
 
     def __init__(self, megabytes: int) -> None:
-        if megabytes > _physical_megabytes():
+        if megabytes > _megabytes_at_most():
             raise OptionError(f"not enough memory for a hash table of {megabytes} MB")
         self.megabytes = megabytes
         self.buckets = megabytes * _MEGABYTE // BUCKET_BYTES
@@ -71,9 +76,13 @@ class HashTable:
         return int(np.count_nonzero((data != 0) & (generations == self.generation)))
 
 
-def _physical_megabytes() -> float:
-    """Return the machine's memory in MiB; infinity where the system does not report it."""
+def _megabytes_at_most() -> float:
+    """Return the memory of the machine, or of the container, in MiB; infinity where the system does not report it."""
     try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / _MEGABYTE
+        least = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / _MEGABYTE
     except (AttributeError, ValueError, OSError):
-        return float("inf")
+        least = math.inf
+    for file in _CONTAINER_LIMITS:
+        with contextlib.suppress(OSError, ValueError):  # there is no such file, or it says "max"
+            least = min(least, int(file.read_text()) / _MEGABYTE)
+    return least
