@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections import Counter
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -543,3 +544,12 @@ knightadder.cli.build_parser()
 print({"dask", "distributed"} & set(sys.modules))
 """
     assert subprocess.check_output([sys.executable, "-c", code], text=True, timeout=TIMEOUT) == "set()\n"
+
+
+def test_a_worker_of_the_right_version_that_lacks_something_is_not_tried_for_ever():
+    cluster = object.__new__(executor._Cluster)
+    cluster._refused, cluster._deaths, cluster._count_workers = {"tcp://another"}, Counter(), lambda: None
+    for _ in range(executor._MOST_DEATHS - 1):
+        cluster.check_lost(1, ImportError("no module named scipy"))
+    with pytest.raises(EngineError, match="no module named scipy"):
+        cluster.check_lost(1, ImportError("no module named scipy"))

@@ -510,7 +510,8 @@ class _Cluster(Pool):
         if isinstance(error, WrongVersion | ImportError):
             self._workers = {}  # ask all of them again
             self._count_workers()
-            if not self._refused:
+            self._deaths[item] += 1  # not without end: a worker of the right version may lack something else
+            if not self._refused or self._deaths[item] == _MOST_DEATHS:
                 raise _failure(error) from None
         elif isinstance(error, KilledWorker):
             self._deaths[item] += 1
