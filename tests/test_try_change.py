@@ -392,5 +392,6 @@ def test_the_interval_of_a_median(tool: ModuleType, count: int, rank: int) -> No
 
 def test_the_user_time_of_processes(tool: ModuleType) -> None:
     before = tool.user_seconds()
-    subprocess.run([sys.executable, "-c", "import time\nwhile time.process_time() < 0.2: pass"], check=True)
+    # Arithmetic alone: asking for the time is the system's work on some machines, and counts as such.
+    subprocess.run([sys.executable, "-c", "sum(range(20_000_000))"], check=True)
     assert tool.user_seconds() > before
