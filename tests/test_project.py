@@ -26,31 +26,10 @@ GUIDES = sorted(file for file in ROOT.glob("docs/**/*.md") if "_build" not in fi
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *GUIDES])
 
 
-def _tracked():
-    """List the text files of the repository, without what tools left there."""
-    folders = ("src", "tests", "benchmarks", "tools", "docs", ".ci", ".github")
-    files = [file for folder in folders for file in (ROOT / folder).rglob("*")] + list(ROOT.glob("*"))
-    suffixes = {"", ".py", ".md", ".toml", ".yml", ".epd", ".txt"}
-    left = {".git", "__pycache__", ".coverage", "_build"}  # .git is a file in a worktree
-    return [file for file in files if file.is_file() and file.suffix in suffixes and left.isdisjoint(file.parts)]
-
-
 def test_the_version_has_one_source():
     assert "version" in PROJECT["project"]["dynamic"]
     assert PROJECT["tool"]["hatch"]["version"]["path"] == "src/knightadder/__init__.py"
     assert re.fullmatch(r"\d+\.\d+\.\d+", knightadder.__version__)
-
-
-def test_the_changelog_has_a_place_for_what_comes():
-    assert "## [Unreleased]" in (ROOT / "CHANGELOG.md").read_text("utf-8")
-
-
-def test_no_file_names_a_place_on_somebodys_machine():
-    place = re.compile(r"/(?:home|Users)/[a-z]|/ro" + r"ot/|/wo" + r"rk/|[A-Z]:\\Users")
-    found = [
-        f"{file}: {line}" for file in _tracked() for line in file.read_text("utf-8").splitlines() if place.search(line)
-    ]
-    assert found == []
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.relative_to(ROOT).as_posix())
