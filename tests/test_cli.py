@@ -149,8 +149,11 @@ def test_arguments_come_from_the_process_by_default(monkeypatch, capsys):
 def test_help_names_every_command_and_its_examples_are_valid(capsys):
     status, out, _ = _run(capsys, "--help")
     assert status == 0
-    for command in ("uci", "xboard", "analyse", "perft", "bench", "warmup", "suite", "match"):
-        assert re.search(rf"^ +{command}\b", out, re.MULTILINE), command
+    listed = out.partition("commands:")[2].partition("examples:")[0]
+    assert re.findall(r"^    (\w+)", listed, re.MULTILINE) == [
+        *("uci", "xboard", "analyse", "perft", "bench", "warmup", "play", "annotate", "puzzles", "suite", "match"),
+        *("tune", "datagen", "genfens", "train", "book", "tablebases", "lichess"),
+    ]
     examples = re.findall(r"^  knightadder (\S.*?)(?:   .*)?$", out.partition("examples:")[2], re.MULTILINE)
     assert len(examples) >= 5
     import shlex

@@ -19,6 +19,14 @@ def engine(shared_engine: Engine) -> Engine:
 
 
 @pytest.fixture
+def without_tablebases(engine: Engine) -> Iterator[Engine]:
+    """Give the engine without endgame tablebases."""
+    engine.set_option("SyzygyProbeLimit", "0")
+    yield engine
+    engine.set_option("SyzygyProbeLimit", "7")
+
+
+@pytest.fixture
 def chess960_engine(shared_engine: Engine) -> Iterator[Engine]:
     """Give the engine with Chess960's notation of castling, king takes rook."""
     shared_engine.set_option("UCI_Chess960", "true")
