@@ -6,7 +6,7 @@ import threading
 import pytest
 from board_server import BoardServer
 from board_tab import PATIENCE, open_tab
-from chromium import find_chromium
+from chromium import MISSING, find_chromium
 from stand_in_engine import StandInEngine
 
 
@@ -60,9 +60,9 @@ def tab(server, engine):
 def browser():
     from playwright.sync_api import sync_playwright
 
-    path, problem = find_chromium()
+    path = find_chromium()
     if path is None:
-        pytest.skip(problem)
+        pytest.skip(MISSING)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, timeout=1000 * PATIENCE)
         yield browser
