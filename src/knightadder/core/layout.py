@@ -142,6 +142,7 @@ WORKER = _record(  # one search thread
     ("node_limit", np.uint64),
     ("seldepth", np.int64),
     ("stopped", np.int64),
+    ("proving", np.int64),  # 1 = a mate is to be proved: no move is searched less deeply than another
     ("null_from_ply", np.int64),  # no null moves at lower plies: a null move is being verified
     ("stop_address", np.uint64),
     ("tt_address", np.uint64),

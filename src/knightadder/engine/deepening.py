@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 
 from knightadder.core.entries.game import play_expected
-from knightadder.core.entries.search import search_root, start_line, start_search
+from knightadder.core.entries.search import search_mate, search_root, start_line, start_search
 from knightadder.core.search import transposition
 from knightadder.engine.game import Game, copy_game
 from knightadder.engine.hashtable import HashTable
@@ -147,6 +147,13 @@ class Deepening:
             # The core polls the flag only once in many nodes; a small tree may have fewer.
             if self._root.stop_flag[0]:
                 return
+
+    def prove_mate(self, moves: int) -> bool:
+        """Say whether there is a mate in at most so many moves, and within the depth of the last iteration.
+
+        If there is one, it is the best line now. Longer mates are left to `iterations`.
+        """
+        return bool(search_mate(self._root.tables, self._worker, self.completed, 2 * moves))
 
     # --- What it knows so far; exact between two iterations ----------------------------------------------------------
 

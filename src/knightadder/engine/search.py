@@ -231,6 +231,9 @@ class Search:
                 self._report_line(main.line(line), line + 1)
             if self._enough(depth):
                 return
+            if self._limits.mate and main.prove_mate(self._limits.mate):
+                self._report_line(main.line())
+                return
 
     def _report_bound(self) -> None:
         if self._lines == 1 and self._elapsed() > _SHOW_DETAILS_AFTER:

@@ -76,6 +76,66 @@ def test_mates(classical: Engine, fen: str, moves: int) -> None:
     assert result.best_move == info.pv[0]
 
 
+def test_mates_behind_quiet_sacrifices_are_proved_quickly(engine: Engine) -> None:
+    for fen, moves, nodes in (
+        ("2rr3k/pp3pp1/1nnqbN1p/3pN3/2pP4/2P3Q1/PPB4P/R4RK1 w - - 0 1", 2, 2_000),  # WAC.001: Qg6
+        ("8/8/8/8/1p1N4/1Bk1K3/3N4/b7 w - - 0 1", 3, 100_000),
+        ("1q3r1k/5pp1/3p1N1p/3P2NQ/n1P5/7P/r4PP1/5RK1 w - - 0 1", 3, 100_000),
+    ):
+        result, info = search(engine, fen, Limits(mate=moves, nodes=nodes))
+        assert info.score == Score(mate=moves)
+        assert play_line(fen, info.pv).is_checkmate()
+        assert result.best_move == info.pv[0]
+
+
+def _mates(board: chess.Board, moves: int) -> bool:
+    """Say by trying all moves whether the side to move mates in at most so many."""
+    for move in list(board.legal_moves):
+        board.push(move)
+        if board.is_check() or moves > 1:
+            mates = board.is_checkmate() or (moves > 1 and any(board.legal_moves))
+            for reply in list(board.legal_moves) if mates else []:
+                board.push(reply)
+                mates = moves > 1 and _mates(board, moves - 1)
+                board.pop()
+                if not mates:
+                    break
+        else:
+            mates = False
+        board.pop()
+        if mates:
+            return True
+    return False
+
+
+def test_a_mate_in_two_is_found_exactly_where_there_is_one(engine: Engine) -> None:
+    found = 0
+    for fen in [*read_mates(2, 10), *read_mates(3, 10)]:
+        board = chess.Board(fen)
+        while board.legal_moves.count() > 12:  # on to positions that all moves can be tried in
+            board.push(min(board.legal_moves, key=lambda move: (not board.gives_check(move), move.uci())))
+        if board.is_game_over() or not board.is_valid():
+            continue
+        _, info = search(engine, board.fen(), Limits(mate=2, nodes=20_000))
+        mate = info.score.mate
+        assert (mate is not None and 0 < mate <= 2) == _mates(board, 2), board.fen()
+        found += 1
+    assert found > 10
+
+
+def test_what_an_ordinary_search_has_seen_hides_no_mate(engine: Engine) -> None:
+    fen = "2rr3k/pp3pp1/1nnqbN1p/3pN3/2pP4/2P3Q1/PPB4P/R4RK1 w - - 0 1"
+    search(engine, fen, Limits(depth=10))
+    infos: list[Info] = []
+    results: queue.SimpleQueue[Result] = queue.SimpleQueue()
+    engine.go(
+        Limits(mate=2, nodes=20_000), lambda info: infos.append(info) if isinstance(info, Info) else None, results.put
+    )
+    assert results.get(timeout=300).best_move == "g3g6"
+    engine.wait()
+    assert infos[-1].score == Score(mate=2)
+
+
 @pytest.mark.nojit
 @pytest.mark.boundscheck
 @pytest.mark.parametrize(

@@ -1,9 +1,12 @@
 """The entry points for a search that deepens in Python, see ``engine/deepening.py``."""
 
+import numpy as np
+
 from ..layout import Tables, Worker
 from ..native.jit import entry
 from ..native.signatures import int64, void
 from ..search.aspiration import begin_line, begin_search, search_window
+from ..search.mate import prove_mate
 
 
 @entry(void(Worker, int64, int64))
@@ -32,3 +35,9 @@ def search_root(tables, worker):
         outside the window, which has been widened: the next call searches again.
     """
     return search_window(tables, worker)
+
+
+@entry(int64(Tables, Worker, int64, int64))
+def search_mate(tables, worker, depth, mate_plies):
+    """Look for a mate after an iteration, see `prove_mate`; return 1 if there is one, else 0."""
+    return np.int64(prove_mate(tables, worker, depth, mate_plies))

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..board.bitboard import ZERO
 from ..layout import NO_EVAL, NO_PLY
-from ..native.jit import kernel
+from ..native.jit import inlined, kernel
 from .history import clear_killers
 from .root import move_to_front
 from .search import search
@@ -41,6 +41,7 @@ def begin_search(worker, count, node_limit):
     worker.node_limit = np.uint64(node_limit)
     worker.seldepth = 0
     worker.stopped = 0
+    worker.proving = 0
     worker.null_from_ply = 0
     worker.frames[NO_PLY].static_eval = NO_EVAL
 
@@ -60,6 +61,13 @@ def begin_line(worker, depth, line):
     if depth >= _ASPIRATION_FROM and abs(center) < DECISIVE:
         worker.window = _LEAST_WINDOW + min(center * center // _SQUARE_DIVISOR, _MOST_BY_SCORE)
         worker.root_alpha, worker.root_beta = center - worker.window, center + worker.window
+
+
+@inlined
+def clear_root_killers(worker):
+    """Forget the killers of the first plies, which the search of a node leaves to the one before it to clear."""
+    clear_killers(worker, np.int64(0))
+    clear_killers(worker, np.int64(1))
 
 
 @kernel
@@ -102,8 +110,7 @@ def search_window(tables, worker):
         place even then, since it was fully searched and is better. 0 if the score lies outside the window, which has
         been widened: the next call searches again.
     """
-    clear_killers(worker, np.int64(0))
-    clear_killers(worker, np.int64(1))
+    clear_root_killers(worker)
     for index in range(worker.pv_index, worker.root_count):
         worker.root_moves[np.uint64(index)].score = -INFINITE
     depth, alpha, beta = worker.root_depth, worker.root_alpha, worker.root_beta

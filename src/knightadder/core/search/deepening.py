@@ -10,6 +10,7 @@ from ..board.bitboard import ZERO
 from ..board.movegen import ALL, generate
 from ..native.jit import kernel, load64
 from .aspiration import begin_line, begin_search, search_window
+from .mate import prove_mate
 from .transposition import GENERATIONS, MATE
 
 
@@ -58,6 +59,8 @@ def deepen(tables, worker, deepest, lines, enough_nodes, mate_plies):
                 pass
             if worker.stopped:
                 return depth
+        if prove_mate(tables, worker, depth, mate_plies) or worker.stopped:
+            break
         if np.int64(worker.nodes) >= enough_nodes or MATE - abs(worker.root_moves[0].score) <= mate_plies:
             break
         # Search looks at the flag only once in many nodes, which a small tree may never reach.

@@ -225,7 +225,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
 
     # Internal iterative reduction: without a move from the table the ordering is poor, and a shallower search will
     # find one for the next visit.
-    if hash_move == NO_MOVE and depth >= (3 if is_pv else 5):
+    if hash_move == NO_MOVE and depth >= (3 if is_pv else 5) and not worker.proving:
         depth -= 1
 
     # Null move pruning: if passing still fails high, a real move will, except in zugzwang, which is rare while the
@@ -405,7 +405,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         else:
             # Late move reductions: moves that come late are searched less deeply until one proves better.
             plies = np.int64(0)
-            if depth >= 3 and move_count > 2 + is_pv:
+            if depth >= 3 and move_count > 2 + is_pv and not worker.proving:
                 gives_check = child.checkers != ZERO
                 # An entry so much shallower says that the search has passed this node by: it matters little.
                 if entry and entry_depth(entry) < depth - 3:
@@ -431,7 +431,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             worker.root_moves[np.uint64(root_index)].nodes += worker.nodes - nodes_before
         if worker.stopped:
             return np.int64(0)
-        if is_root and (move_count == 1 or score > alpha):
+        if is_root and (score > alpha or (move_count == 1 and not worker.proving)):
             keep_line(worker, root_index, score, alpha, beta)
         if score > best:
             best = score

@@ -1,0 +1,54 @@
+"""Nodes that `go mate N` needs for the mates of a suite, by this engine and others.
+
+A position counts as solved if a mate in at most N moves is reported within the limit. Each engine begins each position
+with an empty hash table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import statistics
+import sys
+from pathlib import Path
+
+from uci_process import UciProcess
+
+_PATIENCE = 600.0  # seconds
+_FOUND = re.compile(r" score mate (\d+) (?!upperbound|lowerbound).*?nodes (\d+)")
+
+
+def nodes_to_mate(engine: UciProcess, position: str, moves: int, limit: int) -> int | None:
+    """Return after how many nodes an engine reports a mate in at most so many moves, or None."""
+    engine.new_game(_PATIENCE)
+    engine.send(f"position fen {position} 0 1", f"go mate {moves} nodes {limit}")
+    for line in engine.read_until("bestmove", _PATIENCE):
+        found = _FOUND.search(line)
+        if found and 0 < int(found[1]) <= moves:
+            return int(found[2])
+    return None
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path, help="EPD file of mates in N moves")
+    parser.add_argument("moves", type=int, help="N")
+    parser.add_argument("--nodes", type=int, default=300_000, help="limit for each position (default: 300000)")
+    parser.add_argument("--engine", action="append", help="command of a UCI engine (default: knightadder, stockfish)")
+    arguments = parser.parse_args()
+    positions = [" ".join(line.split()[:4]) for line in arguments.file.read_text("utf-8").splitlines() if line.strip()]
+    for command in arguments.engine or [
+        f"{sys.executable} -m knightadder",
+        shutil.which("stockfish") or "/usr/games/stockfish",
+    ]:
+        with UciProcess(command) as engine:
+            engine.handshake(_PATIENCE)
+            nodes = [nodes_to_mate(engine, position, arguments.moves, arguments.nodes) for position in positions]
+        solved = sorted(count for count in nodes if count is not None)
+        print(f"{command}: {len(solved)} of {len(nodes)}; nodes: median {statistics.median(solved):.0f}, ", end="")
+        print(f"90 % within {solved[len(solved) * 9 // 10]}, most {solved[-1]}")
+
+
+if __name__ == "__main__":
+    main()
