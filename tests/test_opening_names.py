@@ -1,5 +1,9 @@
 """Names of openings: the whole table, games that transpose, games that have no name."""
 
+import re
+import runpy
+from pathlib import Path
+
 import chess
 import pytest
 
@@ -10,11 +14,11 @@ from knightadder.openings import Opening, find_opening, named_lines
 def boards():
     """Give the position of each line of the table."""
     boards = []
-    for line in named_lines():
+    for opening, moves in named_lines():
         board = chess.Board()
-        for move in line.moves.split():
+        for move in moves.split():
             board.push_san(move)
-        boards.append((line.opening, board))
+        boards.append((opening, board))
     return boards
 
 
@@ -28,7 +32,7 @@ def after(moves, board=None):
 def test_every_code_has_a_name_and_every_position_one_only(boards):
     codes = {opening.eco for opening, _ in boards}
     assert codes == {f"{volume}{number:02}" for volume in "ABCDE" for number in range(100)}
-    assert len({board.epd() for _, board in boards}) == len(boards) > 2500
+    assert len({board.epd() for _, board in boards}) == len(boards) == 3807
     assert all(opening.name == opening.name.strip() != "" for opening, _ in boards)
 
 
@@ -47,7 +51,7 @@ def test_along_a_line_of_the_table_the_last_name_counts(boards):
 
 
 def test_the_table_is_in_order():
-    lines = [(line.opening.eco, line.opening.name, line.moves) for line in named_lines()]
+    lines = [(opening.eco, opening.name, moves) for opening, moves in named_lines()]
     assert lines == sorted(lines)
 
 
@@ -67,11 +71,15 @@ def test_the_table_is_in_order():
         ("Nf3 Nc6 e4 e5 Bb5", "C60", "Ruy Lopez"),
         ("c4 c6 d4 d5", "D10", "Slav Defense"),
         ("e3 e6 e4 e5 Nf3 Nc6 Bb5", "C60", "Ruy Lopez"),
-        # Byrne - Fischer, 1956: 5...d5 reaches a position between the D92 and the D93.
+        # Positions that a line of the table passes have no name of their own.
+        ("d4 d5 Nf3 g6 Nc3 Nf6 Bg5 c6", "D02", "Queen's Pawn Game: Zukertort Variation"),
+        ("e4 c5 Nf3 Nc6 Bb5 d6 O-O a6 Bxc6+", "B30", "Sicilian Defense: Nyezhmetdinov-Rossolimo Attack"),
+        ("d4 d5 c4 e6 Nf3 Nf6 g3 h6", "D30", "Queen's Gambit Declined"),
+        # Byrne - Fischer, 1956, passes the Grünfeld only in positions without names.
         (
-            "Nf3 Nf6 c4 g6 Nc3 Bg7 d4 O-O Bf4 d5 Qb3 dxc4 Qxc4 c6 e4 Nbd7 Rd1 Nb6 Qc5 Bg4",
-            "D92",
-            "Grünfeld Defense: Three Knights Variation, Hungarian Attack",
+            "Nf3 Nf6 c4 g6 Nc3 Bg7 d4 O-O Bf4 d5 Qb3",
+            "A15",
+            "English Opening: Anglo-Indian Defense, King's Indian Formation",
         ),
     ],
 )
@@ -108,3 +116,16 @@ def test_null_moves_and_castling_rights():
     # After the king has been out the pieces stand as before, but the position is another.
     moved = after("e4 e5 Ke2 Ke7 Ke1 Ke8 Nf3 Nc6 Bb5")
     assert find_opening(moved) == Opening("C20", "Bongcloud Attack")
+
+
+def test_the_table_is_made_of_lichess_files(tmp_path, capsys):
+    main = runpy.run_path(str(Path(__file__).parents[1] / "tools" / "make_opening_names.py"))["main"]
+    out, first, second = (tmp_path / name for name in ("out.tsv", "a.tsv", "b.tsv"))
+    first.write_text("eco\tname\tpgn\nB01\tScandinavian Defense\t1. e4 d5\n")
+    second.write_text("eco\tname\tpgn\nA00\tBarnes Opening: Fool's Mate\t1. f3 e5 2. g4 Qh4#\n")
+    assert main([str(first), str(second), "--out", str(out)]) == 0
+    lines = [line for line in out.read_text().splitlines() if not line.startswith("#")]
+    assert lines == ["A00\tBarnes Opening: Fool's Mate\tf3 e5 g4 Qh4#", "B01\tScandinavian Defense\te4 d5"]
+    second.write_text("eco\tname\tpgn\nA00\tNo Opening\t1. f3 Ke7\n")
+    assert main([str(second), "--out", str(out)]) == 2
+    assert re.fullmatch(r"make_opening_names: \S+b\.tsv: No Opening: illegal san: 'Ke7' .*\n", capsys.readouterr().err)

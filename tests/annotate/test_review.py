@@ -6,6 +6,7 @@ import re
 import chess
 import chess.engine
 import chess.pgn
+import pytest
 from chess.engine import Cp, Mate, PovScore
 from fake_analyst import FakeAnalyst, evaluate, positions
 
@@ -151,6 +152,24 @@ def test_unknown_names_are_filled_in():
     game = read('[ECO "?"]\n[Opening "?"]\n\n1. d4 d5 2. c4 *')
     annotate(game, reviewed(game))
     assert (game.headers["ECO"], game.headers["Opening"]) == ("D06", "Queen's Gambit")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({}, {"ECO": "D06", "Opening": "Queen's Gambit"}),
+        ({"ECO": "D06"}, {"ECO": "D06", "Opening": "Queen's Gambit"}),
+        ({"Opening": "Queen's Gambit"}, {"ECO": "D06", "Opening": "Queen's Gambit"}),
+        ({"ECO": "D08", "Opening": "?"}, {"ECO": "D08", "Opening": "?"}),
+        ({"ECO": "", "Opening": "QP"}, {"ECO": "", "Opening": "QP"}),
+        ({"ECO": "D06", "Opening": "QP"}, {"ECO": "D06", "Opening": "QP"}),
+    ],
+)
+def test_a_code_and_a_name_of_different_openings_are_never_mixed(before, after):
+    game = read("1. d4 d5 2. c4 *")
+    game.headers.update(before)
+    annotate(game, reviewed(game))
+    assert {name: game.headers[name] for name in ("ECO", "Opening") if name in game.headers} == after
 
 
 def test_a_result_that_is_none_stays_in_its_header():

@@ -82,14 +82,25 @@ def _add(node: chess.pgn.GameNode, moves: tuple[chess.Move, ...], score: chess.e
 
 
 def write_headers(headers: chess.pgn.Headers, review: Review) -> None:
-    """Write a review into the headers: the annotator and the opening unless they are there, accuracy and loss."""
+    """Write a review into the headers: the annotator and the opening unless they are there, accuracy and loss.
+
+    A code or name that the game has is never mixed with those of a different opening.
+    """
     proposed = {"Annotator": f"Knightadder {__version__}"}
     if review.opening:
-        proposed |= {"ECO": review.opening.eco, "Opening": review.opening.name}
+        opening = {"ECO": review.opening.eco, "Opening": review.opening.name}
+        if all(_value(headers, name) in ("", value) for name, value in opening.items()):
+            proposed |= opening
     for name, value in proposed.items():
-        if headers.get(name, "?").strip() in ("", "?", "-"):
+        if not _value(headers, name):
             headers[name] = value
     for side, play in (("White", review.white), ("Black", review.black)):
         if play:
             headers[f"{side}Accuracy"] = f"{play.accuracy:.1f}"
             headers[f"{side}CentipawnLoss"] = str(play.centipawn_loss)
+
+
+def _value(headers: chess.pgn.Headers, name: str) -> str:
+    """Return the value of a header, empty if it is missing or unknown."""
+    value = headers.get(name, "").strip()
+    return "" if value in ("?", "-") else value

@@ -8,6 +8,7 @@ import random
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import resources
 from itertools import islice
 from pathlib import Path
 
@@ -15,7 +16,6 @@ import chess
 import chess.pgn
 
 from knightadder.engine.errors import OptionError, PositionError
-from knightadder.openings import named_lines
 from knightadder.rules import problem_of
 from knightadder.runs import reading
 from knightadder.workshop.epd import split_epd
@@ -200,9 +200,8 @@ def load_book(
         entries = [chess.Board.from_chess960_pos(number).fen() for number in range(960)]
         form, name = "epd", "chess960"
     else:
-        lines = [f"{line.opening.name}\t{line.moves}" for line in named_lines() if line.in_book]
-        # Sorted by name, since the logs of matches identify the book by this order.
-        entries, form, name = sorted(lines), "tsv", "built-in"
+        text = resources.files("knightadder").joinpath("data", "match_openings.tsv").read_text("utf-8")
+        entries, form, name = _split(text, "tsv"), "tsv", "built-in"
     if not entries:
         raise OptionError(f"there is no opening in {file}")
     if order == "random":
