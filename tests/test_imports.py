@@ -30,7 +30,7 @@ LAYERS = (
     ("core.native",),
 )
 # Small modules that anybody may import.
-ANYWHERE = {"knightadder.arguments", "knightadder.openings", "knightadder.progress"}
+ANYWHERE = {f"knightadder.{name}" for name in ("arguments", "foreign", "openings", "progress", "text")}
 
 
 def modules() -> dict[str, Path]:

@@ -36,6 +36,7 @@ import platformdirs
 from knightadder.arguments import positive
 from knightadder.cli import EXIT_FAILED, EXIT_OK, build_parser, exit_status
 from knightadder.engine.errors import EngineError, OptionError
+from knightadder.foreign import parse_json
 from knightadder.runs import check_same_run, locked, reading, write_whole
 from knightadder.workshop.match import command as match_command
 from knightadder.workshop.match.report import CHANGE_COLUMNS, change_row, kinds_text
@@ -298,7 +299,11 @@ def read_json(file: Path) -> dict[str, Any] | None:
     if not file.exists():
         return None
     with reading(file):
-        content: dict[str, Any] = json.loads(file.read_bytes())
+        data = file.read_bytes()
+    try:
+        content: dict[str, Any] = parse_json(data, dict[str, Any])
+    except ValueError as error:
+        raise OptionError(f"{file} is damaged: {error}") from None
     return content
 
 

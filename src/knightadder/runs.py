@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from knightadder.engine.errors import OptionError
+from knightadder.foreign import parse_json
 
 T = TypeVar("T")
 
@@ -437,8 +438,8 @@ class Journal(Closing):
         Parameters
         ----------
         read : callable
-            Converts the entry of a step, including its ``number``. A ValueError, TypeError, AttributeError, KeyError or
-            IndexError means that the line is damaged.
+            Converts the entry of a step, including its ``number``. A ValueError, TypeError, AttributeError, LookupError
+            or ArithmeticError means that the line is damaged.
 
         Raises
         ------
@@ -450,7 +451,7 @@ class Journal(Closing):
             value = self[number]
             try:
                 entries.append(read(value))
-            except (ValueError, TypeError, AttributeError, LookupError):
+            except (ValueError, TypeError, AttributeError, LookupError, ArithmeticError):
                 raise self._damaged(self._places[number][0]) from None
         return entries
 
@@ -499,7 +500,7 @@ def _line(value: Mapping[str, Any]) -> bytes:
 def _parsed(line: bytes) -> object:
     """Return the value of a line; None if it is damaged."""
     try:
-        value: object = json.loads(line)
-    except (ValueError, RecursionError):
+        value: object = parse_json(line)
+    except ValueError:
         return None
     return value

@@ -14,6 +14,7 @@ from knightadder.annotate.evaluation import Block, Evaluation, blocks, check_blo
 from knightadder.annotate.notes import annotate
 from knightadder.annotate.review import review
 from knightadder.engine.errors import EngineError
+from knightadder.foreign import parse_json
 from knightadder.library.engine import Engine
 
 # Runs a task on items and gives each with its result, in any order: `Pool.run`, or `run_here`.
@@ -106,10 +107,10 @@ def evaluate_games(
     games: dict[int, dict[Block, list[Any] | str]] = {}  # the blocks that are done of each game
     for block, data in run(items):
         try:
-            said, found = json.loads(data)
+            said, found = parse_json(data, tuple[list[str], list[Any] | str])
             if not isinstance(found, str):
                 check_block(found, block)
-        except (ValueError, TypeError) as error:
+        except ValueError as error:
             raise EngineError(f"evaluations of game {block.game} came damaged from a worker: {error}") from None
         for line in said:
             if line not in told:

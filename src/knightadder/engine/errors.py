@@ -1,8 +1,16 @@
 """Errors that the engine raises; the text of each is one clear line that can be shown to a user."""
 
+from knightadder.text import one_line
+
+_MOST = 1000  # characters: more than a path and a reason have
+
 
 class EngineError(Exception):
     """The engine cannot do what it was asked."""
+
+    def __str__(self) -> str:
+        """Return the text as one line, whatever a file, a worker or another engine has contributed to it."""
+        return one_line(super().__str__(), _MOST)
 
 
 class PositionError(EngineError, ValueError):

@@ -1,7 +1,6 @@
 """Streams of events, one JSON object per line: a single connection, and a follower that reconnects after a drop."""
 
 import contextlib
-import json
 import logging
 import threading
 from collections.abc import Callable, Iterator
@@ -11,6 +10,7 @@ import requests
 import urllib3
 from berserk.formats import FormatHandler
 
+from knightadder.foreign import parse_json
 from knightadder.lichess.errors import Refused, Unreachable, reason_of
 from knightadder.lichess.waiting import Backoff, Timer
 
@@ -48,13 +48,10 @@ class EventStream:
         try:
             for line in self._response.iter_lines():
                 if line:  # empty lines only keep the connection alive
-                    event = json.loads(line)
-                    if not isinstance(event, dict):
-                        raise ValueError("no object")
-                    yield event
+                    yield parse_json(line, Json)
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, AttributeError) as error:
             raise Unreachable(f"{self.url} has dropped: {reason_of(error)}") from None
-        except (ValueError, RecursionError):  # from JSON or its encoding
+        except ValueError:
             raise Unreachable(f"{self.url} has a line that is no event") from None
         finally:
             self._response.close()

@@ -1,6 +1,5 @@
 """The bot's settings: from a TOML file and from the command line, which takes precedence."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -10,6 +9,7 @@ from urllib.parse import urlsplit
 from knightadder.engine.errors import OptionError
 from knightadder.engine.options import Options
 from knightadder.engine.settlement import Settlement
+from knightadder.foreign import parse_toml
 from knightadder.lichess.challenges import (
     MODES,
     OPPONENTS,
@@ -175,7 +175,7 @@ def read_settings(file: Path | None, arguments: Mapping[str, Any]) -> BotSetting
     if file:
         with reading(file):
             try:
-                values = tomllib.loads(file.read_text("utf-8"))
+                values = parse_toml(file.read_bytes())
             except ValueError as error:  # from TOML or its encoding
                 raise OptionError(f"{file}: {error}") from None
         values = {_checked_name(name, file): value for name, value in values.items()}

@@ -58,9 +58,3 @@ def standard_input() -> Iterable[bytes]:
     # Not sys.stdin: at exit Python cannot close it while a thread waits inside it.
     with open(0, "rb", closefd=False) as stream:
         yield from stream
-
-
-def one_line(text: str) -> str:
-    """Make text from outside fit in one line: no line breaks, control characters escaped, limited length."""
-    line = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in " ".join(text.split()))
-    return line if len(line) <= 300 else f"{line[:300]}..."

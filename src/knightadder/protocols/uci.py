@@ -33,7 +33,6 @@ from knightadder.engine.limits import MAX_PERFT_DEPTH, Limits
 from knightadder.engine.loader import Loader
 from knightadder.engine.options import OPTIONS
 from knightadder.protocols.conversation import PATIENCE, TICK, Command, Conversation, Entry, Needs, Session, speak
-from knightadder.protocols.lines import one_line
 from knightadder.protocols.uci_text import (
     HELP,
     format_info,
@@ -42,6 +41,7 @@ from knightadder.protocols.uci_text import (
     parse_position,
     parse_setoption,
 )
+from knightadder.text import one_line
 
 if TYPE_CHECKING:
     from knightadder.engine.engine import Engine

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from knightadder.engine.errors import EngineError
 from knightadder.engine.info import Bound, CurrentMove, Info, Message, Result
 from knightadder.engine.limits import LEAST, Limits
-from knightadder.protocols.lines import one_line
+from knightadder.text import one_line
 
 _GO_NUMBERS = frozenset({*LEAST, "perft"})
 _GO_WORDS = frozenset({*_GO_NUMBERS, "infinite", "ponder", "searchmoves"})

@@ -27,10 +27,10 @@ from knightadder.engine.errors import EngineError
 from knightadder.engine.loader import Loader
 from knightadder.protocols.castling import looks_like_move
 from knightadder.protocols.conversation import Command, Conversation, Entry, Needs, Session, speak
-from knightadder.protocols.lines import one_line
 from knightadder.protocols.xboard_player import XBoardPlayer
 from knightadder.protocols.xboard_search import SearchDone
 from knightadder.protocols.xboard_text import FEATURES, OFFERED, declare_option
+from knightadder.text import one_line
 
 # Commands that the player carries out.
 _PLAYER_COMMANDS: dict[str, tuple[Needs, Callable[[XBoardPlayer, str], None]]] = {

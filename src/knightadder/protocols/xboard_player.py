@@ -22,7 +22,7 @@ from knightadder.engine.options import OPTIONS, Spin
 from knightadder.engine.settlement import Settlement
 from knightadder.protocols.castling import write_moves
 from knightadder.protocols.game_record import GameRecord
-from knightadder.protocols.lines import Output, one_line
+from knightadder.protocols.lines import Output
 from knightadder.protocols.xboard_clock import GameClocks, still_good
 from knightadder.protocols.xboard_search import Aim, Search, SearchDone
 from knightadder.protocols.xboard_text import (
@@ -32,6 +32,7 @@ from knightadder.protocols.xboard_text import (
     option_value,
     parse_option,
 )
+from knightadder.text import one_line
 
 if TYPE_CHECKING:
     from knightadder.engine.engine import Engine

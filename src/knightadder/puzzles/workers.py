@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
 
 import chess
 import chess.pgn
 
 from knightadder.engine.errors import EngineError, PositionError
+from knightadder.foreign import parse_json
 from knightadder.library.engine import Engine
 from knightadder.pgn.games import BrokenGame, GameText, moves_of, parse
 from knightadder.puzzles.finding import Found, find_puzzles
@@ -60,9 +59,9 @@ class PuzzleMaker:
         try:
             game = parse(item.text)
         except BrokenGame as fault:
-            return json.dumps({"fault": str(fault)}).encode()
+            return _Told(fault=str(fault)).to_json()
         if game is None:
-            return json.dumps({"puzzles": []}).encode()
+            return _Told([]).to_json()
         if self._engines is None:
             self._engines = Engine(hash_mb=self._hash_mb), Engine(hash_mb=_RATING_HASH_MB)
         seeker, player = self._engines
@@ -74,8 +73,8 @@ class PuzzleMaker:
                 rating = rate(found.solution, player, self._nodes)
                 rows.append(_row(found, rating, f"{address}#{found.ply}"))
         except PositionError as error:  # such as a move number that has become too large
-            return json.dumps({"fault": str(error)}).encode()
-        return json.dumps({"puzzles": rows}).encode()
+            return _Told(fault=str(error)).to_json()
+        return _Told(rows).to_json()
 
 
 def _end_of(game: chess.pgn.Game) -> chess.Board:
@@ -86,18 +85,43 @@ def _end_of(game: chess.pgn.Game) -> chess.Board:
     return board
 
 
-def _row(found: Found, rating: int, game: str) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A puzzle in the result of the task."""
+
+    fen: str
+    moves: list[str]
+    previous_fen: str | None
+    previous: str | None
+    chess960: bool
+    themes: tuple[str, ...]
+    rating: int | None
+    game: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """The result of the task: the puzzles of a game, or what is wrong with it."""
+
+    puzzles: list[_Row] | None = None
+    fault: str | None = None
+
+    def to_json(self) -> bytes:
+        return json.dumps(asdict(self)).encode()
+
+
+def _row(found: Found, rating: int, game: str) -> _Row:
     solution = found.solution
-    return {
-        "fen": solution.fen,
-        "moves": [move.uci() for move in solution.moves],
-        "previous_fen": solution.previous_fen,
-        "previous": solution.previous and solution.previous.uci(),
-        "chess960": solution.chess960,
-        "themes": themes_of(solution, found.score, found.saves),
-        "rating": rating,
-        "game": game,
-    }
+    return _Row(
+        fen=solution.fen,
+        moves=[move.uci() for move in solution.moves],
+        previous_fen=solution.previous_fen,
+        previous=solution.previous.uci() if solution.previous else None,
+        chess960=solution.chess960,
+        themes=themes_of(solution, found.score, found.saves),
+        rating=rating,
+        game=game,
+    )
 
 
 def puzzles_of(result: bytes) -> list[Puzzle] | str:
@@ -109,20 +133,25 @@ def puzzles_of(result: bytes) -> list[Puzzle] | str:
         If it is not a result of the task, or has illegal positions or moves.
     """
     try:
-        value = json.loads(result)
-        return [_puzzle(row) for row in value["puzzles"]] if "fault" not in value else str(value["fault"])
-    except (ValueError, TypeError, AttributeError, LookupError):
+        value: _Told = parse_json(result, _Told)
+        if value.fault is not None:
+            return value.fault
+        if value.puzzles is None:
+            raise ValueError
+        return [_puzzle(row) for row in value.puzzles]
+    except ValueError:
         raise EngineError("the puzzles of a game came damaged from a worker") from None
 
 
-def _puzzle(row: Mapping[str, Any]) -> Puzzle:
-    """Return a puzzle; ValueError or the like if its values are wrong."""
-    board, moves = chess.Board(row["fen"], chess960=bool(row["chess960"])), [*map(chess.Move.from_uci, row["moves"])]
-    previous_fen, previous = row["previous_fen"], row["previous"] and chess.Move.from_uci(row["previous"])
+def _puzzle(row: _Row) -> Puzzle:
+    """Return a puzzle; ValueError if it has an illegal position or move."""
+    board, moves = chess.Board(row.fen, chess960=row.chess960), [*map(chess.Move.from_uci, row.moves)]
+    previous_fen, previous = row.previous_fen, chess.Move.from_uci(row.previous) if row.previous else None
     if previous:
+        if previous_fen is None:
+            raise ValueError
         (after,) = Solution.of(chess.Board(previous_fen, chess960=board.chess960), [previous]).boards()[1:]
         if after.fen() != board.fen():
             raise ValueError
     solution = Solution.of(board, moves, previous_fen, previous)
-    rating = row["rating"] if row["rating"] is None else int(row["rating"])
-    return Puzzle(solution, solution.id, tuple(map(str, row["themes"])), rating, str(row["game"]))
+    return Puzzle(solution, solution.id, row.themes, row.rating, row.game)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 import knightadder
 from knightadder.core.board.viriformat import HEADER
 from knightadder.engine.errors import OptionError
+from knightadder.foreign import NotNegative, parse_json
 from knightadder.runs import append_whole, check_same_run, locked, reading, source_digest, write_whole
 
 FORMAT = 2  # format 1 had positions without their games
@@ -46,11 +47,11 @@ class Chunk:
         The version of the engine that played it (see `engine_version`), or the PGN file that it comes from.
     """
 
-    number: int
-    games: int
-    moves: int
-    size: int
-    crc: int
+    number: NotNegative
+    games: NotNegative
+    moves: NotNegative
+    size: NotNegative
+    crc: NotNegative
     engine: str
 
 
@@ -100,12 +101,12 @@ class Parts:
             # An incomplete last line was left by a crash; its chunk is played again.
             lines = file.read_text(encoding="utf-8").rpartition("\n")[0].splitlines() if file.exists() else []
             sizes = {entry.name: entry.stat().st_size for entry in os.scandir(self.folder)} if lines else {}
-            for chunk in (Chunk(**json.loads(line)) for line in lines):
-                self.chunks[chunk.number] = chunk
+            chunks: list[Chunk] = [parse_json(line, Chunk) for line in lines]
         except OSError as error:
             raise OptionError(f"cannot use {self.folder}: {error.strerror}") from None
-        except (ValueError, TypeError):
+        except ValueError:
             raise OptionError(f"{file} is not a list of chunks") from None
+        self.chunks = {chunk.number: chunk for chunk in chunks}
         for number, chunk in list(self.chunks.items()):
             size = sizes.get(self.file(number).name)
             if size != chunk.size:
@@ -153,7 +154,7 @@ class Parts:
             if not file.exists():
                 write_whole(file, (json.dumps(wanted, indent=2) + "\n").encode())
                 return
-            found = json.loads(file.read_text(encoding="utf-8"))
+            found = parse_json(file.read_bytes())
         except OSError as error:
             raise OptionError(f"cannot use {self.folder}: {error.strerror}") from None
         except ValueError:

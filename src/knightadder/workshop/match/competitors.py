@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from knightadder.engine.errors import EngineError, OptionError
+from knightadder.foreign import parse_toml
 from knightadder.runs import PACKAGE, digest_of, reading, source_digest
 from knightadder.workshop.key_values import KeyValues
 from knightadder.workshop.match.clock import Allowance, TimeControl
@@ -246,7 +246,7 @@ def _read_file(file: Path, only: Sequence[str]) -> list[KeyValues]:
     """Return the engines of a TOML file in the form of the command line."""
     with reading(file):
         try:
-            entries = tomllib.loads(file.read_text(encoding="utf-8")).get("engine", [])
+            entries = parse_toml(file.read_bytes()).get("engine", [])
         except ValueError as error:
             raise OptionError(f"{file}: {error}") from None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self
 
 from knightadder.engine.errors import OptionError
+from knightadder.foreign import NotNegative, converted
 from knightadder.runs import Closing, Journal
 from knightadder.workshop.match.referee import FAULTS, Game
 
 FORMAT = 2
 
 REMEDY = "give another --log"
+
+_DETAIL = {"engine", "kind", "line", "position"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +61,10 @@ class Record:
     fixture: Fixture
     white_points: float
     reason: str
-    plies: int
+    plies: NotNegative
     fault: str | None = None
     culprit: str | None = None
-    warnings: dict[str, dict[str, int]] = field(default_factory=dict)
+    warnings: dict[str, dict[str, NotNegative]] = field(default_factory=dict)
     details: list[dict[str, str]] = field(default_factory=list)
     lowest: dict[str, float] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
@@ -93,34 +96,26 @@ class Record:
 
     @classmethod
     def read(cls, values: Mapping[str, Any], fixture: Fixture) -> Self:
-        """Return the record that `dataclasses.asdict` has converted.
+        """Return the record that `dataclasses.asdict` has converted; ValueError if it is not one of the game."""
+        if not {each.name for each in fields(cls)} - {"scale"} <= values.keys():  # older logs lack the scale
+            raise ValueError("not a record")
+        record: Self = converted(values, cls)
+        record.check(fixture)
+        return record
 
-        Raises
-        ------
-        ValueError, TypeError, AttributeError, KeyError
-            If the values are not a record.
-        """
+    def check(self, fixture: Fixture) -> None:
+        """Raise ValueError unless this can be the record of a game."""
         names = {fixture.white, fixture.black}
-        warnings = {
-            name: {str(kind): int(n) for kind, n in kinds.items()} for name, kinds in values["warnings"].items()
-        }
-        lowest = {name: float(seconds) for name, seconds in values["lowest"].items()}
-        versions = {name: str(version) for name, version in values["versions"].items()}
-        details = [
-            {key: str(detail[key]) for key in ("engine", "kind", "line", "position")} for detail in values["details"]
-        ]
-        points, fault, culprit = float(values["white_points"]), values["fault"], values["culprit"]
+        fault = self.fault, self.culprit
         if (
-            fixture.round < 0
-            or values["fixture"] != asdict(fixture)
-            or points not in (0.0, 0.5, 1.0)
-            or not {*warnings, *lowest, *versions} <= names
-            or ((fault, culprit) != (None, None) and not (fault in FAULTS and culprit in names))
+            self.fixture != fixture
+            or fixture.round < 0
+            or self.white_points not in (0.0, 0.5, 1.0)
+            or not {*self.warnings, *self.lowest, *self.versions} <= names
+            or any(detail.keys() != _DETAIL for detail in self.details)
+            or (fault != (None, None) and not (self.fault in FAULTS and self.culprit in names))
         ):
             raise ValueError("not a record of this game")
-        reason, plies = str(values["reason"]), int(values["plies"])
-        scale = float(values.get("scale", 1.0))  # which older logs lack
-        return cls(fixture, points, reason, plies, fault, culprit, warnings, details, lowest, versions, scale)
 
 
 class MatchLog(Closing):

@@ -12,12 +12,13 @@ import json
 import platform
 import signal
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knightadder.engine.errors import EngineError
+from knightadder.foreign import parse_json
 from knightadder.workshop.match.affinity import Affinity
 from knightadder.workshop.match.competitors import Competitor
 from knightadder.workshop.match.journal import Fixture, Record
@@ -56,17 +57,17 @@ class Outcome:
     pgn: str = ""
     absent: str = ""
     error: str = ""
-    notes: Sequence[str] = ()
+    notes: list[str] = field(default_factory=list)
 
     @classmethod
     def read(cls, data: bytes, fixture: Fixture) -> Outcome:
         """Return the outcome of a game from what `GamePlayer` returned; EngineError if it is something else."""
         try:
-            values = json.loads(data)
-            record = values["record"] and Record.read(values["record"], fixture)
-            pgn, absent, error = (str(values[key]) for key in ("pgn", "absent", "error"))
-            return cls(record, pgn, absent, error, [str(note) for note in values["notes"]])
-        except (ValueError, TypeError, AttributeError, LookupError):
+            outcome: Outcome = parse_json(data, cls)
+            if outcome.record is not None:
+                outcome.record.check(fixture)
+            return outcome
+        except ValueError:
             game = f"round {fixture.round + 1}, {fixture.white} - {fixture.black}"
             raise EngineError(f"{game} came damaged from a worker") from None
 

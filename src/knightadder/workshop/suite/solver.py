@@ -7,12 +7,13 @@ import re
 import shlex
 import threading
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import chess.engine
 
 from knightadder.engine.errors import EngineError, OptionError
+from knightadder.foreign import parse_json
 from knightadder.workshop.epd import Problem
 from knightadder.workshop.uci_client import resolve_command
 
@@ -68,6 +69,17 @@ class Answer:
     found: Moment | None
     points: int
     maximum: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What a `Solver` tells of an engine and its search."""
+
+    engine: str
+    played: str | None
+    score: str
+    end: Moment
+    found: Moment | None
 
 
 class Solver:
@@ -205,8 +217,8 @@ class Solver:
         return {
             "played": played and played.uci(),
             "score": score,
-            "end": astuple(end),
-            "found": found and astuple(found),
+            "end": asdict(end),
+            "found": found and asdict(found),
         }
 
     def _on_exception(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
@@ -227,24 +239,21 @@ def read_answer(data: bytes, problem: Problem) -> tuple[str, Answer]:
         If it is not the answer to this problem.
     """
     try:
-        values = json.loads(data)
-        engine, score, played = values["engine"], values["score"], values["played"] and _move(values["played"], problem)
-        end, found = _moment(values["end"]), values["found"] and _moment(values["found"])
-        mate = _mate(score)
-        if not isinstance(engine, str):
-            raise TypeError
-    except (ValueError, TypeError, LookupError):
+        told: _Told = parse_json(data, _Told)
+        mate = _mate(told.score)
+        played = None if told.played is None else _move(told.played, problem)
+    except ValueError:
         raise EngineError(f"the answer to {problem.name} came damaged from a worker") from None
     solved = problem.solved_by(played, mate)
-    return engine, Answer(
+    return told.engine, Answer(
         name=problem.name,
         fen=problem.board.fen(),
         wanted=problem.wanted,
         played=problem.board.san(played) if played else "(none)",
-        score=score,
-        end=end,
+        score=told.score,
+        end=told.end,
         solved=solved,
-        found=(found or end) if solved else None,
+        found=(told.found or told.end) if solved else None,
         points=problem.points.get(played, 0) if played else 0,
         maximum=problem.maximum,
     )
@@ -255,11 +264,6 @@ def _move(name: str, problem: Problem) -> chess.Move:
     if not move:  # a null move
         raise ValueError
     return move
-
-
-def _moment(values: Sequence[Any]) -> Moment:
-    depth, seconds, nodes = values
-    return Moment(int(depth), float(seconds), int(nodes))
 
 
 def _mate(score: str) -> int | None:

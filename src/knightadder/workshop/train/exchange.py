@@ -6,6 +6,7 @@ import io
 import json
 import zipfile
 import zlib
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,20 @@ from knightadder.core.evaluation.network_file import Network
 from knightadder.core.layout import INPUTS
 from knightadder.engine.errors import OptionError
 from knightadder.engine.evaluator import load_network
+from knightadder.foreign import parse_json
 from knightadder.runs import reading, replacing, write_whole
 from knightadder.workshop.train.weights import Flat, Shape, dequantise
 
 _NAMES = ("feature_weights", "feature_biases", "output_weights", "output_biases")
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    """What an NPZ file says of its network besides the weights."""
+
+    mirrored: bool
+    scale: int
+
 
 _PADDING, _ALIGNMENT = b"bullet", 64  # of bullet's files
 
@@ -41,7 +52,7 @@ def write_arrays(file: Path, flat: Flat, shape: Shape, scale: int) -> None:
     OptionError
         If it cannot be written.
     """
-    about = json.dumps({"mirrored": shape.mirrored, "scale": scale})
+    about = json.dumps(asdict(_About(shape.mirrored, scale)))
     arrays: dict[str, Any] = dict(zip(_NAMES, shape.parts(flat), strict=True))
     with replacing(file) as beside, beside.open("wb") as stream:
         np.savez(stream, about=np.array(about), **arrays)
@@ -66,17 +77,16 @@ def read_arrays(file: Path) -> tuple[Flat, Shape, int]:
     try:
         with np.load(io.BytesIO(data)) as arrays:
             parts = [np.asarray(arrays[name], np.float32) for name in _NAMES]
-            about = json.loads(str(arrays["about"]))
-        shape = Shape(parts[1].size, parts[3].size, bool(about["mirrored"]))
+            about: _About = parse_json(str(arrays["about"]), _About)
+        shape = Shape(parts[1].size, parts[3].size, about.mirrored)
         flat = np.concatenate([part.ravel() for part in parts])
         if [part.shape for part in parts] != [part.shape for part in shape.parts(flat)]:
             raise ValueError("other shapes")
-        scale = int(about["scale"])
     except (ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError):
         raise OptionError(f"{file} does not hold the weights of a network") from None
     if not np.isfinite(flat).all():
         raise OptionError(f"{file}: some weights are not numbers")
-    return flat, shape, scale
+    return flat, shape, about.scale
 
 
 def read_weights(file: Path) -> tuple[Flat, Shape, int]:

@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from knightadder.engine.errors import OptionError
+from knightadder.foreign import NotNegative, converted, parse_json
 from knightadder.runs import check_same_run, content_digest, reading, replacing, write_whole
 from knightadder.workshop.train.batches import Distiller, Mixture, Stream
 from knightadder.workshop.train.exchange import read_weights
@@ -119,8 +120,8 @@ def shape_and_scale(folder: Path) -> tuple[Shape, int]:
     """Return the shape of a run's network, and the centipawns of an output of 1; OptionError if there is none."""
     found = _read_settings(folder / _SETTINGS)
     try:
-        return Shape(**found["shape"]), int(found["scale"])
-    except (TypeError, KeyError):
+        return converted(found["shape"], Shape), converted(found["scale"], int)
+    except (ValueError, TypeError, KeyError):
         raise OptionError(f"{folder} is not the folder of a training run") from None
 
 
@@ -128,7 +129,7 @@ def _read_settings(file: Path) -> Any:
     with reading(file):
         text = file.read_bytes()
     try:
-        return json.loads(text)
+        return parse_json(text)
     except ValueError:
         return None
 
@@ -187,9 +188,10 @@ def load_checkpoint(folder: Path, trainer: Trainer) -> Losses:
         with np.load(io.BytesIO(data)) as arrays:
             for name in ("weights", "means", "squares"):
                 getattr(trainer, name)[:] = arrays[name]
-            about = json.loads(str(arrays["about"]))
-        trainer.steps = int(about.pop("steps"))
-        return Losses(**about)
+            about = parse_json(str(arrays["about"]), dict[str, Any])
+        trainer.steps = converted(about.pop("steps"), NotNegative)
+        kept: Losses = converted(about, Losses)
+        return kept
     except (ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError):
         raise OptionError(f"{file} is damaged: remove it to begin again") from None
 

@@ -1,0 +1,100 @@
+"""Reads data that somebody else may have written or damaged: JSON, TOML and whole numbers.
+
+Every file of JSON and every answer of a worker or a server is read here. What is malformed, nested too deeply, out of
+range or of the wrong type raises a ValueError, so each caller has one kind of error to turn into a line for the user.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+from typing import Annotated, Any, NoReturn, TypeAlias
+
+from msgspec import Meta, convert
+
+MOST = (1 << 63) - 1  # the largest whole number: NumPy, SQLite and the core have no larger ones
+
+NotNegative: TypeAlias = Annotated[int, Meta(ge=0)]
+
+_MOST_DIGITS = len(str(MOST))
+
+
+def parse_json(data: bytes | str, kind: Any = Any) -> Any:
+    """Return the value of a JSON text.
+
+    Parameters
+    ----------
+    data : bytes or str
+        The text; bytes in UTF-8.
+    kind : type
+        The expected type of the value: a dataclass, or such as ``dict[str, int]``, as msgspec converts them. Values are
+        not changed into another type, except for whole numbers where a float is expected. All by default.
+
+    Returns
+    -------
+    object
+        The value, of the expected type.
+
+    Raises
+    ------
+    ValueError
+        If it is malformed, nested too deeply, has a number that is not finite or a whole number beyond `MOST`, or is
+        not of the expected type.
+    """
+    if not isinstance(data, bytes | str):
+        raise ValueError(f"expected JSON, not {type(data).__name__}")  # a worker may return anything
+    try:
+        value = _DECODER.decode(data if isinstance(data, str) else data.decode())
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    return value if kind is Any else converted(value, kind)
+
+
+def converted(value: object, kind: Any) -> Any:
+    """Return a value of plain types, as JSON has them, as a `kind`, see `parse_json`; ValueError if it is not one."""
+    return convert(value, kind)
+
+
+def parse_toml(data: bytes) -> dict[str, Any]:
+    """Return the values of a TOML file; ValueError in the same cases as for `parse_json`."""
+    try:
+        values = tomllib.loads(data.decode("utf-8-sig"), parse_float=_finite)
+        _check_whole(values)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    return values
+
+
+def parse_whole(text: str) -> int:
+    """Return the whole number in ASCII digits, perhaps after a sign; ValueError if it is none, or beyond `MOST`."""
+    digits = text[1:] if text[:1] in ("-", "+") else text
+    if not (digits.isascii() and digits.isdigit()):
+        raise ValueError(f"{text[:_MOST_DIGITS]!r} is not a whole number")
+    if len(digits) > _MOST_DIGITS or int(digits) > MOST:
+        raise ValueError(f"the number {text[:_MOST_DIGITS]}... is too large")
+    return int(text)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"the number {text[:_MOST_DIGITS]} is not finite")
+    return value
+
+
+def _refuse(text: str) -> NoReturn:
+    raise ValueError(f"{text} is not a number of JSON")
+
+
+def _check_whole(value: object) -> None:
+    """Raise ValueError if a value has a whole number beyond `MOST`; RecursionError if it is nested too deeply."""
+    if isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            _check_whole(each)
+    elif isinstance(value, int) and abs(value) > MOST:
+        raise ValueError("a whole number is too large")
+
+
+# Not msgspec's: it refuses lone surrogates, as names of files may have, and its whole numbers have no limit.
+_DECODER = json.JSONDecoder(parse_int=parse_whole, parse_float=_finite, parse_constant=_refuse)

@@ -1,0 +1,21 @@
+"""Text from outside, such as the output of an engine or the headers of a game, made safe to show."""
+
+
+def one_line(text: str, most: int = 300) -> str:
+    """Return text from outside as one line: line breaks become spaces, and control characters are escaped.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+    most : int
+        Number of characters from which the rest is left out.
+
+    Returns
+    -------
+    str
+        Printable characters only; ``...`` stands for a rest.
+    """
+    line = " ".join(part.strip() for part in text[: 2 * most].splitlines() if part.strip())
+    line = "".join(char if char.isprintable() else " " if char.isspace() else ascii(char)[1:-1] for char in line)
+    return line if len(line) <= most and len(text) <= 2 * most else f"{line[:most]}..."

@@ -1,0 +1,129 @@
+"""What others have written or damaged: a value of the expected type, or one kind of error, whatever it is."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from knightadder.engine.errors import OptionError
+from knightadder.foreign import MOST, parse_json, parse_toml, parse_whole
+from knightadder.runs import Journal
+
+TOO_MUCH = [
+    "[" * 100_000 + "]" * 100_000,
+    "1e999",
+    "-1e999",
+    "9" * 400,
+    "-" + "9" * 5000,
+    str(MOST + 1),
+    "NaN",
+    "Infinity",
+]
+
+
+@dataclass(frozen=True)
+class Point:
+    x: int
+    y: float = 0.0
+
+
+@pytest.mark.parametrize("text", [*TOO_MUCH, "", "{", "{}x", "'a'", "\x00"])
+def test_json_that_nobody_can_use_is_a_value_error(text: str) -> None:
+    for around in ("{}", "[{}]", '{{"a": {}}}'):
+        whole = around.format(text) if text in TOO_MUCH else text
+        for data in (whole, whole.encode()):
+            with pytest.raises(ValueError, match=r"."):
+                parse_json(data)
+
+
+@pytest.mark.parametrize("data", [b"\xff", b"\xff\xfe[\x00]\x00", None, 5])
+def test_what_is_no_text_is_a_value_error(data) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        parse_json(data)
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-MOST, MOST) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(VALUES)
+def test_other_json_is_read_as_python_reads_it(value) -> None:
+    assert parse_json(json.dumps(value)) == value
+
+
+def test_a_name_that_is_not_text_comes_back() -> None:
+    assert parse_json(json.dumps("a\udce9.pgn")) == "a\udce9.pgn"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ('{"x": 1.5}', Point),
+        ('{"x": "1"}', Point),
+        ('{"x": true}', Point),
+        ('{"y": 1}', Point),
+        ("[1]", Point),
+        ('{"x": null}', dict[str, int]),
+        ("[1, 2]", tuple[int, int, int]),
+    ],
+)
+def test_another_type_is_a_value_error(text: str, kind) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        parse_json(text, kind)
+
+
+def test_the_expected_type_is_made() -> None:
+    assert parse_json('{"x": 1, "y": 2, "more": 3}', Point) == Point(1, 2.0)
+
+
+@pytest.mark.parametrize(
+    "value", ["[" * 5000 + "]" * 5000, "1e999", "inf", "nan", "9" * 400, "9" * 5000, str(MOST + 1)]
+)
+def test_toml_that_nobody_can_use_is_a_value_error(value: str) -> None:
+    for text in (f"a = {value}", f"[[b]]\nc = [{value}]"):
+        with pytest.raises(ValueError, match=r"."):
+            parse_toml(text.encode())
+
+
+def test_other_toml_is_read() -> None:
+    assert parse_toml(b'\xef\xbb\xbfa = 1\r\n[b]\r\nc = ["x", 2.5]\r\n') == {"a": 1, "b": {"c": ["x", 2.5]}}
+    with pytest.raises(ValueError, match=r"."):
+        parse_toml(b"a = '\xff'")
+
+
+@pytest.mark.parametrize("text", ["", "-", "+", "1.0", "1e3", " 1", "1_0", "\u0663", "\u00b2", "9" * 400, "9" * 5000])
+def test_what_is_no_usable_whole_number_is_a_value_error(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        parse_whole(text)
+
+
+@given(st.integers(-MOST, MOST))
+def test_whole_numbers(number: int) -> None:
+    assert parse_whole(str(number)) == number
+    assert parse_whole(f"{number:+}") == number
+
+
+@pytest.mark.parametrize("value", TOO_MUCH)
+@pytest.mark.parametrize("place", ['{{"number": {}}}', '{{"number": 1, "results": [{}, 0]}}'])
+def test_a_journal_with_such_a_line_names_it(tmp_path, value: str, place: str) -> None:
+    file = tmp_path / "run.jsonl"
+    with Journal(file, {"format": 1}, "give another --log") as journal:
+        journal.add(0, {"results": [0, 1]})
+    with file.open("a") as stream:
+        stream.write(place.format(value) + "\n")
+    with pytest.raises(OptionError, match=r"run\.jsonl, line 3 is damaged: remove it"):
+        Journal(file, {"format": 1}, "give another --log")
+
+
+@pytest.mark.parametrize("value", TOO_MUCH)
+def test_a_journal_with_such_a_header_is_of_another_run(tmp_path, value: str) -> None:
+    file = tmp_path / "run.jsonl"
+    file.write_text(f'{{"format": {value}}}\n{{"number": 1}}\n')
+    with pytest.raises(OptionError, match=r"run\.jsonl is not of such a run: give another --log$"):
+        Journal(file, {"format": 1}, "give another --log")
