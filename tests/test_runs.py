@@ -167,6 +167,38 @@ def test_the_old_file_stays_when_the_new_one_is_not_finished(tmp_path, error):
     assert list(tmp_path.iterdir()) == [file]
 
 
+_WRITER = """
+import sys
+from pathlib import Path
+from knightadder.runs import replacing
+with replacing(Path(sys.argv[1])) as beside:
+    beside.write_text("half")
+    print(beside, flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_what_a_killed_process_has_left_behind_is_removed_by_the_next_one(tmp_path):
+    file = tmp_path / "f[1]"
+    others = [tmp_path / name for name in (".f[1].lock", ".f[1].x1", ".f1.12", "f[1].12")]
+    for other in others:
+        other.touch()
+    command = [sys.executable, "-c", _WRITER, str(file)]
+    with (
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as killed,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as alive,
+    ):
+        left = [runs.Path(process.stdout.readline().rstrip("\n")) for process in (killed, alive)]
+        killed.kill()
+        killed.wait()
+        assert all(each.exists() for each in left)
+        write_whole(file, b"new")
+        assert sorted(tmp_path.iterdir()) == sorted([file, left[1], *others])
+        alive.stdin.close()
+    assert file.read_text() == "half"
+    assert sorted(tmp_path.iterdir()) == sorted([file, *others])
+
+
 def test_a_link_stays_a_link(tmp_path):
     file, link = tmp_path / "f", tmp_path / "link"
     file.write_text("old")

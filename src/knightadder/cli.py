@@ -16,6 +16,7 @@ from knightadder import __version__
 from knightadder.arguments import positive, seconds
 from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.progress import steps
+from knightadder.text import one_line, tell
 
 if TYPE_CHECKING:
     import argparse
@@ -117,7 +118,7 @@ def exit_status(name: str, run: Callable[[], int]) -> int:
         return EXIT_FAILED
     except OSError as error:  # such as a full disk; commands tell themselves which of the user's files failed
         _drop_output()
-        print(f"{name}: {error}", file=sys.stderr)
+        print(f"{name}: {one_line(str(error))}", file=sys.stderr)
         return EXIT_FAILED
     return status
 
@@ -272,7 +273,7 @@ def _analyse(arguments: "argparse.Namespace") -> int:
     with contextlib.closing(_load(options)) as engine:
         if arguments.syzygy is not None:
             for line in engine.set_option("SyzygyPath", arguments.syzygy):
-                print(f"knightadder: {line}", file=sys.stderr)
+                tell(line)
         _set_position(engine, arguments.fen)
         board = chess.Board(engine.fen(), chess960=arguments.chess960)
         endless = arguments.depth is None and arguments.time is None
@@ -320,7 +321,7 @@ def _load(options: "Options") -> "Engine":
     with steps() as show:
         engine = load_engine(options, show)
     if engine.problem:
-        print(f"knightadder: {engine.problem}", file=sys.stderr)
+        tell(engine.problem)
     return engine
 
 

@@ -385,7 +385,7 @@ def _cluster(pickled: bytes, address: str) -> Iterator[_Cluster]:
         except OptionError:
             raise
         except Exception as error:  # of many kinds: no such host, no certificate, a worker that does not start
-            reason = " ".join(str(error).split()) or type(error).__name__
+            reason = str(error).strip() or type(error).__name__
             raise OptionError(f"cannot connect to the cluster {address}: {reason}") from None
         pool = _Cluster(client, pickled)
         stack.callback(pool.end)

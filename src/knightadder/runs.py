@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import glob
 import hashlib
 import io
 import json
 import os
 import shutil
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import IO, Any, Self, TypeVar
 
 from knightadder.engine.errors import OptionError
 from knightadder.foreign import parse_json
@@ -231,19 +233,68 @@ def replacing(file: Path) -> Iterator[Path]:
     direct = file.exists() and not file.is_file()
     beside = file if direct else file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        yield beside
-        if not direct:
-            with beside.open("rb+") as stream:
-                os.fsync(stream.fileno())
-            with contextlib.suppress(OSError):
-                shutil.copymode(file, beside)
-            beside.replace(file)
+        if direct:
+            yield beside
+            return
+        _remove_left_behind(file)
+        with _held(beside):
+            yield beside
+        with beside.open("rb+") as stream:
+            os.fsync(stream.fileno())
+        with contextlib.suppress(OSError):
+            shutil.copymode(file, beside)
+        beside.replace(file)
     except OSError as error:
         raise OptionError(f"cannot write {file}: {error.strerror}") from None
     finally:
         if not direct:
             with contextlib.suppress(OSError):
                 beside.unlink()
+
+
+def _remove_left_behind(file: Path) -> None:
+    """Remove the temporary files of processes that were killed while they replaced a file.
+
+    A process keeps its file open and locked. That ends with the process, whatever its number and machine.
+    """
+    for entry in file.parent.glob(f".{glob.escape(file.name)}.*"):
+        if entry.suffix[1:].isdecimal():
+            with contextlib.suppress(OSError):  # in use, or another run has removed it
+                with entry.open("rb+") as stream:
+                    _lock(stream)
+                    if os.name == "posix":
+                        entry.unlink()
+                if os.name != "posix":  # where an open file cannot be removed
+                    entry.unlink()
+
+
+@contextlib.contextmanager
+def _held(beside: Path) -> Iterator[None]:
+    """Create a temporary file, and keep it open and locked in a ``with`` block."""
+    while True:
+        with beside.open("wb") as stream:
+            with contextlib.suppress(OSError):  # another run looks at it now, or the file system has no locks
+                _lock(stream)
+            # On Windows, nobody can remove it while it is open.
+            if os.name != "posix" or _is_still(stream, beside):
+                yield
+                return
+
+
+def _is_still(stream: IO[bytes], file: Path) -> bool:
+    """Return whether an open file still has its name: another run may have removed it before it was locked."""
+    try:
+        return os.path.samestat(os.fstat(stream.fileno()), file.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _lock(stream: IO[bytes]) -> None:
+    """Lock an open file until it is closed; OSError if another process has locked it. Windows needs no lock."""
+    if sys.platform != "win32":
+        import fcntl
+
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def write_whole(file: Path, data: bytes | memoryview) -> None:

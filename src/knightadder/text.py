@@ -1,5 +1,14 @@
 """Text from outside, such as the output of an engine or the headers of a game, made safe to show."""
 
+import sys
+
+MOST = 1000  # characters of a line for the user: more than a path and a reason have
+
+
+def tell(text: str) -> None:
+    """Show the user a line on standard error, after the name of the program."""
+    print(f"knightadder: {one_line(text, MOST)}", file=sys.stderr)
+
 
 def one_line(text: str, most: int = 300) -> str:
     """Return text from outside as one line: line breaks become spaces, and control characters are escaped.

@@ -16,6 +16,7 @@ from random_games import STARTS, count, random_game
 from knightadder import Explorer, ExplorerGame, ExplorerMove, OptionError, PositionError, to_frame
 from knightadder.cli import main
 from knightadder.library.explorer import MOST_GAMES, key_of
+from knightadder.web.exploring import explorer_view
 
 PLIES = 30  # in the index; the games are longer
 
@@ -210,6 +211,35 @@ def test_an_index_with_wrong_values_is_one_line(tmp_path, games) -> None:
     database.close()
     with Explorer(file) as explorer:
         assert explorer.moves("startpos") == []
+
+
+@pytest.mark.parametrize("value", ["x'00'", "NULL", "'many'", "1e999", "'9999999999999999999999'"])
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [("settings", "plies"), *(("moves", name) for name in ("white", "rated", "ratings", "year", "games"))]
+    + [("games", name) for name in ("white", "white_elo", "result", "year", "site")],
+)
+def test_any_value_in_any_column_is_at_most_one_line(small, tmp_path, capsys, table, column, value) -> None:
+    file = tmp_path / "damaged.sqlite"
+    file.write_bytes(small.read_bytes())
+    with sqlite3.connect(file) as database:
+        try:
+            database.execute(f"UPDATE {table} SET {column} = {value}")
+        except sqlite3.IntegrityError:  # NULL, where the column allows none
+            database.execute(f"UPDATE {table} SET {column} = x'ff'")
+    database.close()
+    for command in (["ask", str(file)], ["index", str(small.with_name("games.pgn")), "--out", str(file)]):
+        status = main(["book", *command])
+        complaint = capsys.readouterr().err
+        assert status in (0, 2)
+        assert complaint.count("\n") == (status == 2), complaint
+    view = explorer_view(Explorer(file), chess.Board()) if table != "settings" else {"problem": ""}
+    assert view["problem"] is None or view["problem"].isprintable()
+
+
+@pytest.fixture(scope="module")
+def small(games, tmp_path_factory) -> Path:
+    return index(tmp_path_factory.mktemp("small"), "\n\n".join(map(str, games[:5])))
 
 
 def test_what_is_no_position_is_refused(explorer) -> None:

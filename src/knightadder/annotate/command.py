@@ -23,6 +23,7 @@ from knightadder.executor import add_cluster, open_pool
 from knightadder.extras import needed_by
 from knightadder.progress import progress
 from knightadder.runs import Journal, check_new, content_digest, replacing
+from knightadder.text import tell
 
 if TYPE_CHECKING:
     from knightadder.annotate.evaluation import Block
@@ -248,13 +249,9 @@ def _evaluate(file: Path, total: int, journal: Journal, limit: dict[str, Any], a
         open_pool(evaluator, arguments.cluster, len(first)) as pool,
         progress(total, len(journal) + broken, "games", stderr=True) as update,
     ):
-        for number, result in evaluate_games(chain(first, todo), pool.run, on_block, _say):
+        for number, result in evaluate_games(chain(first, todo), pool.run, on_block, tell):
             journal.add(number, {"result": result})
             del begun[number]
-
-
-def _say(line: str) -> None:
-    print(f"knightadder: {line}", file=sys.stderr)
 
 
 # --- writing -------------------------------------------------------------------------------------------------------
@@ -308,7 +305,7 @@ def _write(files: _Files, journal: Journal, graph_format: str) -> list[Row]:
 def _tell(row: Row) -> None:
     """Report a broken game."""
     players = f" ({row.white or '?'} - {row.black or '?'})" if row.white or row.black else ""
-    _say(f"game {row.game}, line {row.line}{players} stays as it is: {row.fault}")
+    tell(f"game {row.game}, line {row.line}{players} stays as it is: {row.fault}")
 
 
 def _write_summary(file: Path, rows: Sequence[Row], about: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knightadder.engine.errors import PositionError
+from knightadder.text import one_line
 
 if TYPE_CHECKING:
     import chess
@@ -95,10 +96,10 @@ def _shares(white: int, draws: int, black: int) -> list[str]:
 
 
 def _line(game: ExplorerGame) -> str:
-    """Return a game as a line, without the control characters that its headers may have."""
+    """Return a game as a line."""
     white, black = (
         name + (f" ({elo})" if elo else "")
         for name, elo in ((game.white, game.white_elo), (game.black, game.black_elo))
     )
     year = f"  {game.year}" if game.year else ""
-    return "".join(letter for letter in f"{white} - {black}  {game.result}{year}" if letter.isprintable())
+    return one_line(f"{white} - {black}  {game.result}{year}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import shutil
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -18,6 +17,7 @@ from knightadder.engine.book import encode
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.progress import progress
 from knightadder.runs import locked, replacing
+from knightadder.text import tell
 
 if TYPE_CHECKING:
     import sqlite3
@@ -29,6 +29,10 @@ _RESULTS = ("1-0", "1/2-1/2", "0-1")
 
 # Headers that tell games with the same moves apart. UTCTime does so for games of a server.
 _IDENTITY = ("Event", "Site", "Date", "Round", "White", "Black", "Result", "FEN", "UTCTime")
+
+# SQLite's codes of errors that a damaged index causes: ERROR (a function that fails), CORRUPT, CONSTRAINT, MISMATCH and
+# NOTADB.
+_DAMAGE = {1, 11, 19, 20, 26}
 
 # Which moves the new games have played: on disk, so that the memory does not limit the number of games.
 _NEW_MOVES = "CREATE TEMP TABLE played (key INTEGER, move INTEGER, game INTEGER, elo INTEGER)"
@@ -143,8 +147,10 @@ def _opened(out: Path, plies: int | None) -> Iterator[tuple[sqlite3.Connection, 
                 database.execute("BEGIN")
                 yield database, plies
                 database.execute("COMMIT")
-        except sqlite3.Error as error:  # such as a full disk
-            raise OptionError(f"cannot write {out}: {error}") from None
+        except sqlite3.Error as error:
+            if old and getattr(error, "sqlite_errorcode", 1) & 0xFF in _DAMAGE:
+                raise OptionError(f"cannot add to {out}: it is damaged, so make it again ({error})") from None
+            raise OptionError(f"cannot write {out}: {error}") from None  # such as a full disk
 
 
 def _add(database: sqlite3.Connection, files: Sequence[tuple[str, Path]], plies: int, counts: Counts) -> None:
@@ -159,9 +165,7 @@ def _add(database: sqlite3.Connection, files: Sequence[tuple[str, Path]], plies:
         for number, (name, text, game) in enumerate(games, 1):
             if isinstance(game, BrokenGame):
                 counts.broken += 1
-                print(
-                    f"knightadder: {name}, game {text.number}, line {text.line}, is left out: {game}", file=sys.stderr
-                )
+                tell(f"{name}, game {text.number}, line {text.line}, is left out: {game}")
             else:
                 _add_game(database, game, plies, counts)
             update(number, "")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import struct
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -14,6 +13,7 @@ from knightadder.arguments import positive
 from knightadder.engine.book import encode
 from knightadder.engine.errors import PositionError
 from knightadder.runs import check_not_games, write_whole
+from knightadder.text import tell
 
 # By Polyglot's key of the position and encoded move.
 Points: TypeAlias = Mapping[int, Counter[int]]
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
             read, bad = add_games(file, arguments.plies, points, played)
             used += read
             if bad:
-                print(f"knightadder: {name}: {bad} games left out: unreadable or without a result", file=sys.stderr)
+                tell(f"{name}: {bad} games left out: unreadable or without a result")
     for key, moves in played.items():
         for move, games in moves.items():
             if games < arguments.min_games:

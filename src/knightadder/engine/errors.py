@@ -1,8 +1,6 @@
 """Errors that the engine raises; the text of each is one clear line that can be shown to a user."""
 
-from knightadder.text import one_line
-
-_MOST = 1000  # characters: more than a path and a reason have
+from knightadder.text import MOST, one_line
 
 
 class EngineError(Exception):
@@ -10,7 +8,7 @@ class EngineError(Exception):
 
     def __str__(self) -> str:
         """Return the text as one line, whatever a file, a worker or another engine has contributed to it."""
-        return one_line(super().__str__(), _MOST)
+        return one_line(super().__str__(), MOST)
 
 
 class PositionError(EngineError, ValueError):

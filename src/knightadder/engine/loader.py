@@ -4,7 +4,6 @@ Importing the core takes half a second. Where its sources have changed since it 
 which takes many more.
 """
 
-import sys
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from knightadder.core.native.building import CoreError
 from knightadder.engine.errors import EngineError
 from knightadder.engine.options import Options
+from knightadder.text import tell
 
 if TYPE_CHECKING:
     from knightadder.engine.engine import Engine
@@ -61,7 +61,7 @@ def compile_core() -> None:
     with steps() as show:
         engine = load_engine(Options(), show)
     if engine.problem:
-        print(f"knightadder: {engine.problem}", file=sys.stderr)
+        tell(engine.problem)
     engine.close()
 
 

@@ -13,13 +13,14 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, cast
 
 import chess
 import chess.polyglot
 
 from knightadder.engine.book import encode
 from knightadder.engine.errors import OptionError
+from knightadder.foreign import NotNegative, converted, parse_whole
 from knightadder.library.boards import Position, board_of
 from knightadder.library.frames import Cell, Tabular
 from knightadder.runs import Closing, reading
@@ -50,6 +51,9 @@ CREATE TABLE moves (
 STRENGTH = "(ifnull(white_elo, 0) + ifnull(black_elo, 0))"
 
 _GAME = "white, black, white_elo, black_elo, result, year, event, site"
+
+_MOVE_ROW = tuple[int, NotNegative, NotNegative, NotNegative, NotNegative, NotNegative, int | None]
+_GAME_ROW = tuple[str, str, int | None, int | None, Literal["1-0", "1/2-1/2", "0-1"], int | None, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +189,7 @@ class Explorer(Closing):
     def plies(self) -> int:
         """The number of plies of each game that the index has."""
         with self._reading():
-            [(plies,)] = self._select("SELECT plies FROM settings")
+            [(plies,)] = self._select("SELECT plies FROM settings", tuple[NotNegative])
             return int(plies)
 
     def moves(self, position: Position) -> list[ExplorerMove]:
@@ -212,7 +216,9 @@ class Explorer(Closing):
         """
         board = board_of(position)
         rows = self._select(
-            "SELECT move, white, draws, black, rated, ratings, year FROM moves WHERE key = ?", key_of(board)
+            "SELECT move, white, draws, black, rated, ratings, year FROM moves WHERE key = ?",
+            _MOVE_ROW,
+            key_of(board),
         )
         legal = {encode(board, move): move for move in board.legal_moves} if rows else {}
         found = []
@@ -242,25 +248,30 @@ class Explorer(Closing):
         OptionError
             If the file is damaged.
         """
-        rows = self._select("SELECT games FROM moves WHERE key = ?", key_of(board_of(position)))
+        rows = self._select("SELECT games FROM moves WHERE key = ?", tuple[str], key_of(board_of(position)))
         with self._reading():
-            ids = [int(name) for (names,) in rows for name in names.split(",")]
+            ids = [parse_whole(name) for (names,) in rows for name in names.split(",")]
         # By a list of ids, since SQLite limits the number of parameters; all of them are whole numbers.
         wanted = ",".join(map(str, ids))
         order = f"ORDER BY {STRENGTH} DESC, id LIMIT {MOST_GAMES}"
-        return [ExplorerGame(*row) for row in self._select(f"SELECT {_GAME} FROM games WHERE id IN ({wanted}) {order}")]
+        query = f"SELECT {_GAME} FROM games WHERE id IN ({wanted}) {order}"
+        return [ExplorerGame(*row) for row in self._select(query, _GAME_ROW)]
 
-    def _select(self, query: str, *values: int) -> Sequence[Any]:
-        """Give the rows that a query finds; OptionError if the file is damaged."""
-        with self._lock, self._reading():
-            return self._database.execute(query, values).fetchall()
+    def _select(self, query: str, row: Any, *values: int) -> Sequence[Any]:
+        """Give the rows, of this type, that a query finds; OptionError if the file is damaged."""
+        with self._reading():
+            with self._lock:
+                rows = self._database.execute(query, values).fetchall()
+            return cast(Sequence[Any], converted(rows, list[row]))
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[None]:
         try:
             yield
-        except (sqlite3.Error, ValueError) as error:  # ValueError: what the file has is not a number
+        except sqlite3.Error as error:
             raise OptionError(f"cannot read {self._path}: {error}") from None
+        except ValueError:  # SQLite keeps values of any type in any column
+            raise OptionError(f"cannot read {self._path}: it has wrong values, so make it again") from None
 
     def close(self) -> None:
         """Close the file."""

@@ -14,6 +14,7 @@ from knightadder.engine.errors import OptionError, PositionError
 from knightadder.executor import add_cluster, open_pool
 from knightadder.progress import progress
 from knightadder.runs import check_new, check_not_games, write_whole
+from knightadder.text import tell
 
 if TYPE_CHECKING:
     from knightadder.puzzles.puzzle import Puzzle
@@ -95,7 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
                     puzzles = puzzles_of(result)
                     if isinstance(puzzles, str):
                         broken += 1
-                        print(f"knightadder: {_place(item)} is left out: {puzzles}", file=sys.stderr)
+                        tell(f"{_place(item)} is left out: {puzzles}")
                         puzzles = []
                     found[item.number] = puzzles
                     count = sum(map(len, found.values()))

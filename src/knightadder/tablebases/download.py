@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import re
-import sys
 from collections.abc import Callable, Iterator
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
@@ -20,6 +19,7 @@ from knightadder.engine.tablebases.checksum import check_checksum, check_header,
 from knightadder.engine.tablebases.file import DTZ, WDL, TableError
 from knightadder.progress import progress
 from knightadder.tablebases.names import table_names
+from knightadder.text import tell
 
 # Called with a file's name, its bytes so far, and the bytes of the whole file if the mirror tells them.
 OnBytes: TypeAlias = Callable[[str, int, int | None], object]
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
                 fetched += download.fetch(name)
             except TableError as error:
                 bad += 1
-                print(f"knightadder: {name}: {error}", file=sys.stderr)
+                tell(f"{name}: {error}")
     there = f"{len(names) - bad} of {len(names)} files in {arguments.folder}"
     print(f"{there}; fetched {fetched}, {decimal(download.received)}")
     return 1 if bad else 0

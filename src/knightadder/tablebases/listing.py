@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import sys
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from knightadder.core.tables import new_tables
 from knightadder.engine.tablebases.file import DTZ, WDL
 from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
 from knightadder.tablebases.names import MOST_MEN, table_names
+from knightadder.text import tell
 
 _NAMED = 3  # missing tables shown by name; the others are only counted
 
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
         f"{decimal(sum(sizes.values()))}"
     )
     for problem in tablebases.problems:
-        print(f"knightadder: {problem}", file=sys.stderr)
+        tell(problem)
     return 1 if tablebases.problems else 0
 
 

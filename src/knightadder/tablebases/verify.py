@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from knightadder.engine.tablebases.checksum import check_table
 from knightadder.engine.tablebases.file import DTZ, WDL, TableError
 from knightadder.engine.tablebases.registry import SHIPPED
 from knightadder.progress import progress
+from knightadder.text import tell
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -19,7 +19,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     files, problems = find_files(arguments.folders or [SHIPPED])
     for problem in problems:
-        print(f"knightadder: {problem}", file=sys.stderr)
+        tell(problem)
     bad = done = 0
     with progress(sum(files.values()), unit="bytes", stderr=True) as update:
 
@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
                 check_table(path, on_read)
             except TableError as error:
                 bad += 1
-                print(f"knightadder: {path}: {error}", file=sys.stderr)
+                tell(f"{path}: {error}")
             done = end
     if bad:
         print(f"{bad} of {len(files)} files are bad")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from knightadder.arguments import positive
 from knightadder.engine.errors import OptionError
+from knightadder.text import tell
 
 if TYPE_CHECKING:
     from knightadder.library.engine import Engine
@@ -112,7 +113,7 @@ def _puzzles(file: Path) -> list[Puzzle]:
 
     puzzles, complaints = read_puzzles(file)
     for complaint in complaints:
-        print(f"knightadder: {complaint}", file=sys.stderr)
+        tell(complaint)
     if not puzzles:
         raise OptionError(f"there is no puzzle in {file}")
     return puzzles

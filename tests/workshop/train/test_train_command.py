@@ -55,7 +55,7 @@ def test_it_writes_a_network_and_a_loss_curve(
     shown = capsys.readouterr().out
     assert "positions for training" in shown and "positions trained on  training 0." in shown and str(out) in shown
     assert (tmp_path / "run" / "loss.png").read_bytes().startswith(b"\x89PNG")
-    files = ["checkpoint.npz", "loss.png", "settings.json", "training.bin", "validation.bin"]
+    files = ["checkpoint.npz", "checksums.json", "loss.png", "settings.json", "training.bin", "validation.bin"]
     assert sorted(file.name for file in (tmp_path / "run").iterdir()) == files
     weights, shape, scale = weights_of(tmp_path / "run")
     records = packed(random_boards(1, 50))
@@ -268,7 +268,7 @@ def test_the_files_of_a_run_are_not_overwritten(
     state = tmp_path / "run"
     assert train(games, state, "--epochs", "1") == 0
     before = {file: file.read_bytes() for file in state.iterdir()}
-    for name in ("checkpoint.npz", "training.bin", "validation.bin", "settings.json"):
+    for name in ("checkpoint.npz", "training.bin", "validation.bin", "checksums.json", "settings.json"):
         message = f"cannot write {state / name}: the run needs that file to go on"
         assert message in refusal(capsys, games, state, "--out", str(state / name))
         capsys.readouterr()

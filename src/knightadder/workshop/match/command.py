@@ -18,6 +18,7 @@ from knightadder.arguments import positive
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.executor import add_cluster, open_pool
 from knightadder.extras import install_command, needed_by
+from knightadder.text import tell
 from knightadder.workshop.book_argument import add_openings, read_book
 from knightadder.workshop.key_values import KeyValues
 from knightadder.workshop.match.speed import REFERENCE
@@ -166,7 +167,7 @@ def play(arguments: argparse.Namespace) -> tuple[Match, Standings, KeyboardInter
     match = Match(arguments)
     stopped: KeyboardInterrupt | EngineError | None = None
     if not HAS_SCIPY:
-        _say(f"SciPy is not installed, so the errors of Elo and ratings are left out: {install_command('workshop')}")
+        tell(f"SciPy is not installed, so the errors of Elo and ratings are left out: {install_command('workshop')}")
     with MatchLog(arguments.log, match.setup(), match.pairings) as journal:
         standings = Standings(match.pairings, journal.records)
         with _display(standings, match, arguments.rating_interval) as show:
@@ -285,7 +286,7 @@ class Match:
 
         def on_game(fixture: Fixture, outcome: Outcome) -> None:
             for note in outcome.notes:
-                _say(note)
+                tell(note)
             if outcome.record is not None:
                 with pgn_file.appended(outcome.pgn):
                     journal.add(outcome.record)
@@ -293,10 +294,10 @@ class Match:
                 show(outcome.record, pool.place())
             elif outcome.absent not in absent:
                 absent.add(outcome.absent)
-                _say(f"{outcome.error}: its games are left out")
+                tell(f"{outcome.error}: its games are left out")
 
         show(None, "")
-        with PgnFile(arguments.pgn, islice(self.fixtures(), 2 * len(self.pairings)), _say) as pgn_file:
+        with PgnFile(arguments.pgn, islice(self.fixtures(), 2 * len(self.pairings)), tell) as pgn_file:
             if self.verdict(standings) or (self.total is not None and all(each in played for each in self.fixtures())):
                 return
             if self.rounds is not None and self.rounds > len(self.book):
@@ -330,7 +331,7 @@ class Match:
             with competitor.start(self.rules.chess960, trace_folder=self._trace_folder) as client:
                 versions[competitor.name] = client.name
                 for remark in client.remarks:
-                    _say(f"{competitor.name}: {remark}")
+                    tell(f"{competitor.name}: {remark}")
                 for name in competitor.common_options:
                     if name.lower() not in client.options:
                         print(f"{competitor.name} has no option {name}", file=sys.stderr)
@@ -339,10 +340,6 @@ class Match:
     def verdict(self, standings: Standings) -> str | None:
         """Return the result of the test; None while it goes on, or if there is none."""
         return self.sprt.verdict(standings.scores[self.pairings[0]].counts) if self.sprt else None
-
-
-def _say(text: str) -> None:
-    print(f"knightadder: {text}", file=sys.stderr)
 
 
 # --- arguments -----------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from knightadder.engine.errors import OptionError, PositionError
 from knightadder.executor import add_cluster, open_pool
 from knightadder.progress import progress
 from knightadder.runs import write_whole
+from knightadder.text import tell
 
 if TYPE_CHECKING:
     from knightadder.workshop.epd import Problem
@@ -78,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
         jobs += [(file, problem) for problem in problems[: arguments.limit]]
         complaints += bad
     for complaint in complaints:
-        print(f"knightadder: {complaint}", file=sys.stderr)
+        tell(complaint)
     if not jobs:
         raise PositionError(f"no position to solve in {' '.join(map(str, arguments.files))}")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,13 +15,14 @@ from knightadder.core.board.packed import PACKED
 from knightadder.core.board.viriformat import HEADER
 from knightadder.core.split_mix import split_mix
 from knightadder.engine.errors import OptionError
-from knightadder.runs import reading, write_whole
+from knightadder.foreign import parse_json
+from knightadder.runs import content_digest, reading, write_whole
 from knightadder.workshop.datagen.merge import write_shuffled
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.datagen.reader import Filter, Reader
 from knightadder.workshop.train.kernels import mix_in_later_scores
 
-TRAINING, VALIDATION = "training.bin", "validation.bin"
+TRAINING, VALIDATION, CHECKSUMS = "training.bin", "validation.bin", "checksums.json"
 
 _ONE_IN = 100  # games for each that is held out
 _MOST_VALIDATION = 200_000  # positions: more would only cost time
@@ -68,17 +71,31 @@ def load_positions(folder: Path) -> Positions:
     Raises
     ------
     OptionError
-        If they cannot be read.
+        If they cannot be read, or have changed since they were written.
     """
-    arrays = []
+    arrays, checksums = [], _read_checksums(folder / CHECKSUMS)
     for name in (TRAINING, VALIDATION):
         file = folder / name
         with reading(file):
             size = file.stat().st_size
-        if not size or size % PACKED.itemsize:
+        damaged = not size or size % PACKED.itemsize or (name in checksums and content_digest(file) != checksums[name])
+        if damaged:
             raise OptionError(f"{file} is damaged: remove the folder to begin again")
         arrays.append(np.memmap(file, PACKED, "r"))
     return Positions(arrays[0], np.array(arrays[1]))
+
+
+def _read_checksums(file: Path) -> dict[str, str]:
+    """Return the digests of the files' content by name; empty for a run of a version that kept none."""
+    if not file.exists():
+        return {}
+    with reading(file):
+        data = file.read_bytes()
+    try:
+        checksums: dict[str, str] = parse_json(data, dict[str, str])
+    except ValueError:
+        raise OptionError(f"{file} is damaged: remove the folder to begin again") from None
+    return checksums
 
 
 def gather(
@@ -147,7 +164,10 @@ def gather(
     if not shuffled.written or not len(validation):
         (folder / TRAINING).unlink()
         raise OptionError("there are too few games: at least some hundred are needed")
-    write_whole(folder / VALIDATION, validation[:_MOST_VALIDATION].tobytes())
+    held = validation[:_MOST_VALIDATION].tobytes()
+    checksums = {TRAINING: content_digest(folder / TRAINING), VALIDATION: hashlib.sha256(held).hexdigest()}
+    write_whole(folder / CHECKSUMS, (json.dumps(checksums, indent=2) + "\n").encode())
+    write_whole(folder / VALIDATION, held)
 
 
 def open_games(folder: Path) -> Parts:

@@ -21,7 +21,7 @@ from knightadder.foreign import NotNegative, converted, parse_json
 from knightadder.runs import check_same_run, content_digest, reading, replacing, write_whole
 from knightadder.workshop.train.batches import Distiller, Mixture, Stream
 from knightadder.workshop.train.exchange import read_weights
-from knightadder.workshop.train.positions import TRAINING, VALIDATION, Positions
+from knightadder.workshop.train.positions import CHECKSUMS, TRAINING, VALIDATION, Positions
 from knightadder.workshop.train.trainer import Trainer
 from knightadder.workshop.train.weights import Flat, Shape, initial_weights, widen
 
@@ -29,7 +29,7 @@ FORMAT = 1
 REMEDY = "give another --state"
 
 _SETTINGS, _CHECKPOINT, _PLOT = "settings.json", "checkpoint.npz", "loss.png"
-FILES = (_SETTINGS, _CHECKPOINT, TRAINING, VALIDATION)  # those that a run needs to go on
+FILES = (_SETTINGS, _CHECKPOINT, TRAINING, VALIDATION, CHECKSUMS)  # those that a run needs to go on
 
 _CHECKPOINT_POSITIONS = 4_000_000  # between checkpoints, which are points of the loss curve, at most: some seconds
 _POINTS = 20  # of the loss curve, at least

@@ -6,7 +6,6 @@ The fit is a maximum likelihood estimate: each position counts with its score fo
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from knightadder.engine.errors import PositionError
 from knightadder.engine.wdl import FULL_MATERIAL, LEAST_MATERIAL, A, B, material, parameters
 from knightadder.extras import needed_by
+from knightadder.text import tell
 from knightadder.workshop.scored_games import played_out, score_in
 
 if TYPE_CHECKING:
@@ -76,9 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     for file in arguments.files:
         bad = read_games(file, sample, arguments.player)
         if bad:
-            print(
-                f"knightadder: {file}: {bad} games left out: unreadable, unfinished or lost by a fault", file=sys.stderr
-            )
+            tell(f"{file}: {bad} games left out: unreadable, unfinished or lost by a fault")
     results = {result for _, _, result in sample.counts}
     if results != {WIN, DRAW, LOSS}:
         raise PositionError("there have to be won, drawn and lost games whose moves have scores as comments")
