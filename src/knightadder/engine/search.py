@@ -227,17 +227,20 @@ class Search:
             return
         deepest = min(self._limits.depth or MAX_DEPTH, MAX_DEPTH)
         for depth in main.iterations(deepest, self._lines, self._report_bound):
-            for line in range(self._shown):
-                self._report_line(main.line(line), line + 1)
+            self._report_lines()
             if self._enough(depth):
                 return
             if self._limits.mate and main.prove_mate(self._limits.mate):
-                self._report_line(main.line())
+                self._report_lines()
                 return
 
     def _report_bound(self) -> None:
         if self._lines == 1 and self._elapsed() > _SHOW_DETAILS_AFTER:
             self._report_line(self._main.line())
+
+    def _report_lines(self) -> None:
+        for index in range(self._shown):
+            self._report_line(self._main.line(index), index + 1)
 
     def _report_line(self, line: Line, rank: int = 1) -> None:
         """Report a line, extended to its end if tablebases decide it; not in a timed search: probing takes time."""
