@@ -10,11 +10,14 @@ from core_helpers import TABLES, random_positions, set_up
 from knightadder.core.board import packed, viriformat
 from knightadder.core.entries import datagen, game_reading, packing
 from knightadder.core.layout import POSITION
-from knightadder.engine.game import Game
+from knightadder.engine.game import Game, copy_game
+from knightadder.engine.hashtable import HashTable
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
 GAME = Game(TABLES)
+OTHER = Game(TABLES)  # Black's player
+OTHER_TABLE = HashTable(1)
 ANY = 40_000  # an opening may be as unlevel as it likes, and even have no score
 NO_SCORE = -32_768
 
@@ -25,10 +28,21 @@ class Played:
     def __init__(self, nodes: int = 15, longest: int = 200, most: int = ANY, first_nodes: int = 0) -> None:
         words = np.full(8 + longest + 1, 0xFFFF_FFFF, np.uint32)
         header = words[:8].view(packed.PACKED)
+        copy_game(GAME.record, OTHER.record)
+        OTHER_TABLE.clear()
+        OTHER.record.tt_address, OTHER.record.tt_buckets = OTHER_TABLE.address, OTHER_TABLE.buckets
         self.begin = packing.pack_game(GAME.record, GAME.ply)[0]
         self.length = int(
             datagen.play_game(
-                TABLES, GAME.record, nodes, first_nodes or nodes, most, GAME.ply, header, words[viriformat.HEADER :]
+                TABLES,
+                GAME.record,
+                OTHER.record,
+                nodes,
+                first_nodes or nodes,
+                most,
+                GAME.ply,
+                header,
+                words[viriformat.HEADER :],
             )
         )
         self.result = int(header["result"][0])
@@ -156,6 +170,21 @@ def test_a_score_that_is_not_exact_is_none() -> None:
 
 def test_each_move_is_a_new_search_for_the_table() -> None:
     record = set_up(GAME, None)
-    before = int(record.tt_generation)
+    before, others = int(record.tt_generation), int(OTHER.record.tt_generation)
     assert Played(nodes=5, longest=3).length == 3
-    assert record.tt_generation == before + 4  # the first look is one, too
+    assert record.tt_generation == before + 3  # the first look is one, too
+    assert OTHER.record.tt_generation == others + 1
+
+
+def test_each_player_learns_from_its_own_searches_only() -> None:
+    set_up(GAME, None)
+    OTHER.record.history[:] = 0
+    OTHER.record.pawn_correction[:] = 0
+    assert Played(nodes=200, longest=1).length == 1
+    assert GAME.record.history.any()
+    assert GAME.record.pawn_correction.any()
+    assert not OTHER.record.history.any()
+    assert not OTHER.record.pawn_correction.any()
+    assert OTHER_TABLE.permille_full() == 0
+    assert OTHER.record.stack[0] == GAME.record.stack[0]
+    assert OTHER.record.key_count == GAME.record.key_count

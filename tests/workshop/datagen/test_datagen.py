@@ -22,7 +22,15 @@ from knightadder.workshop.datagen.reader import Filter, Reader
 # The games of a chunk are quick when so little is searched.
 QUICK = ("--nodes", "5", "--hash", "1", "--concurrency", "1")
 SETTINGS = GameSettings(nodes=5, megabytes=1)
-SAME = {"nodes": 5, "hash": 1, "seed": 1, "random-plies": 8, "chess960": 0.2, "openings": None}
+SAME = {
+    "nodes": 5,
+    "hash": 1,
+    "seed": 1,
+    "random-plies": 8,
+    "double-chess960": 0.2,
+    "random-moves": "by type of men",
+    "openings": None,
+}
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 import chess
@@ -66,23 +67,40 @@ def test_games_are_whole(player):
 
 
 def _home_ranks(board):
-    """Say how Black's pieces stand, who has not moved yet."""
-    return board.fen().split("/")[0]
+    """Say how Black's and White's pieces stand, which have not moved yet."""
+    ranks = board.board_fen().split("/")
+    return ranks[0], ranks[-1].lower()
 
 
 @pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
-def test_a_share_of_the_games_is_chess960(share):
+def test_a_share_of_the_games_is_double_chess960(share):
     settings = replace(QUICK, nodes=5, random_plies=0, chess960=share, games=30)
     boards, _ = _replay(SelfPlayer(settings).play_chunk(0))
-    usual = [board for board in boards if _home_ranks(board) == "rnbqkbnr"]
+    usual = [board for board in boards if _home_ranks(board) == ("rnbqkbnr", "rnbqkbnr")]
     assert len(boards) - len(usual) == pytest.approx(30 * share, abs=7 if 0 < share < 1 else 1)
     others = [board for board in boards if board not in usual]
-    assert len({_home_ranks(board) for board in others}) >= len(others) * 2 // 3
+    for color in range(2):
+        assert len({_home_ranks(board)[color] for board in others}) >= len(others) * 2 // 3
+    assert sum(_home_ranks(board)[0] == _home_ranks(board)[1] for board in others) <= 1
     for board in others:
-        rank = _home_ranks(board)
-        start = chess.Board(f"{rank}/pppppppp/8/8/8/8/PPPPPPPP/{rank.upper()} w KQkq - 0 1", chess960=True)
-        assert start.chess960_pos() is not None
-        assert start.castling_rights & chess.BB_RANK_8 == board.castling_rights & chess.BB_RANK_8
+        for rank, home in zip(_home_ranks(board), (chess.BB_RANK_8, chess.BB_RANK_1), strict=True):
+            start = chess.Board(f"{rank}/pppppppp/8/8/8/8/PPPPPPPP/{rank.upper()} w KQkq - 0 1", chess960=True)
+            assert start.chess960_pos() is not None
+            assert start.castling_rights & home == board.castling_rights & home
+
+
+def test_random_moves_are_chosen_by_type_of_man_first():
+    """In the start position there are 16 moves of pawns and 4 of knights: each type makes half of the moves."""
+    settings = replace(QUICK, nodes=5, random_plies=1, chess960=0.0, games=150)
+    player = SelfPlayer(settings)
+    chance = random.Random(3)
+    boards = [chess.Board(game.fen()) for game, _ in zip(player.openings(chance), range(150), strict=False)]
+    first = [board for board in boards if board.ply() == 1]
+    knights = [board for board in first if board.pawns & chess.BB_RANK_2 == chess.BB_RANK_2]
+    assert len(first) > 50
+    assert len(knights) == pytest.approx(len(first) / 2, abs=len(first) / 5)
+    assert len({board.epd() for board in knights}) == 4
+    assert len({board.epd() for board in first}) > 12
 
 
 def test_a_game_that_will_not_end_is_a_draw(monkeypatch):

@@ -46,14 +46,17 @@ def _is_fair(tables, worker, nodes, most):
     return abs(_score(tables, worker, nodes)) <= most
 
 
-@entry(int64(Tables, Worker, int64, int64, int64, int64, Packed[::1], uint32[::1]))
-def play_game(tables, worker, nodes, first_nodes, most, ply, header, words):
-    """Play a game from ``worker.stack[0]`` to its end, and write it as `viriformat` describes.
+@entry(int64(Tables, Worker, Worker, int64, int64, int64, int64, Packed[::1], uint32[::1]))
+def play_game(tables, white, black, nodes, first_nodes, most, ply, header, words):
+    """Play a game from the position of two players to its end, and write it as `viriformat` describes.
 
     Parameters
     ----------
-    tables, worker : records
-        The worker knows the position, the history before it, the hash table and the address of a stop flag.
+    tables : TABLES record
+        The read-only tables.
+    white, black : WORKER records
+        Each knows the same position in ``stack[0]``, the history before it, and the address of a stop flag. Each has a
+        hash table of its own, as in a match: what one finds does not help the other.
     nodes : int
         No depth is started after so many nodes for a move (*soft* node limit); after eight times as many search stops
         in any case.
@@ -71,12 +74,13 @@ def play_game(tables, worker, nodes, first_nodes, most, ply, header, words):
     int
         The number of moves; 0 if no game was played.
     """
-    pos = worker.stack[0]
+    pos = white.stack[0]
     pack(pos, header[0], ply, np.int64(0), np.int64(DRAW))
-    if not _is_fair(tables, worker, first_nodes, most):
+    if not _is_fair(tables, white if pos.stm == WHITE else black, first_nodes, most):
         return np.int64(0)
     count, ahead, level = np.int64(0), np.int64(0), np.int64(0)
     while count < len(words) - 1:
+        worker = white if pos.stm == WHITE else black
         if prepare(tables, worker, nodes * _MOST_NODES) == 0:
             if pos.checkers != ZERO:
                 header[0].result = LOSS if pos.stm == WHITE else WIN
@@ -89,7 +93,8 @@ def play_game(tables, worker, nodes, first_nodes, most, ply, header, words):
         move = worker.root_moves[0].move
         words[np.uint64(count)] = encode(move, score)
         count += 1
-        play(tables, worker, move)
+        play(tables, white, move)
+        play(tables, black, move)
 
         # `ahead` counts plies in a row with White far ahead (below zero: Black), `level` those with a level score.
         if score >= WIN_SCORE:

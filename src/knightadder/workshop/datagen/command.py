@@ -70,7 +70,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         type=share,
         default=0.2,
         metavar="SHARE",
-        help="of the games that begin with a start position of Chess960, 0 to 1; 0.2 by default",
+        help="of the games that begin with start positions of Chess960, each side with its own, 0 to 1; 0.2 by default",
     )
     games.add_argument(
         "--network", type=Path, metavar="FILE", help="evaluate by a network, instead of the classical evaluation"
@@ -83,7 +83,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         metavar="N",
         help="random moves after the opening, one more in half of the games; 8 by default",
     )
-    games.add_argument("--hash", type=positive, default=4, metavar="MB", help="hash table of a process; 4 by default")
+    games.add_argument("--hash", type=positive, default=1, metavar="MB", help="hash table of each player; 1 by default")
     merged = command.add_argument_group("merging")
     merged.add_argument(
         "--first-ply", type=not_negative, default=0, metavar="N", help="leave out positions before it; 0 by default"
@@ -139,7 +139,8 @@ def _gather(parts: Parts, arguments: argparse.Namespace) -> None:
         "hash": arguments.hash,
         "seed": arguments.seed,
         "random-plies": arguments.random_plies,
-        "chess960": arguments.chess960,
+        "double-chess960": arguments.chess960,
+        "random-moves": "by type of men",
         "openings": [book.name, book.digest] if book else None,
         "network": f"{network.key:016x}" if network else None,
     }

@@ -42,13 +42,13 @@ class GameSettings:
     nodes : int
         Soft limit of nodes per move: no further iteration starts after it.
     megabytes : int
-        Size of the hash table.
+        Size of each player's hash table.
     seed : int
         Seed of all random numbers.
     random_plies : int
         Number of random moves at the start of a game; one more in half of the games.
     chess960 : float
-        Share of the games, from 0 to 1, that begin with a start position of Chess960.
+        Share of the games, from 0 to 1, that begin with start positions of Chess960, each side with its own.
     book : Book or None
         Openings of the other games; the start position without a book.
     network : Network or None
@@ -58,7 +58,7 @@ class GameSettings:
     """
 
     nodes: int = 100
-    megabytes: int = 4
+    megabytes: int = 1
     seed: int = 1
     random_plies: int = 8
     chess960: float = 0.2
@@ -82,10 +82,7 @@ class SelfPlayer:
         if settings.network is not None:
             network.fill_tables(self._tables, settings.network)
         self._game = Game(self._tables)
-        self._table = HashTable(settings.megabytes)
-        self._memory = zeroed_bytes(WORKER.itemsize)
-        self._worker = self._memory.view(WORKER)[0]
-        self._never = np.zeros(1, np.uint64)  # the stop flag
+        self._players = [_Player(settings.megabytes) for _ in "WB"]
         self._words = np.zeros(HEADER + LONGEST + 1, np.uint32)
         self._header = self._words[:HEADER].view(PACKED)
 
@@ -148,11 +145,12 @@ class SelfPlayer:
         for _ in range(MOST_TRIES):
             if not self._set_up_opening(chance):
                 continue
-            self._forget()
-            copy_game(self._game.record, self._worker)
+            for player in self._players:
+                player.forget()
+                copy_game(self._game.record, player.worker)
             moves = play_game(
                 self._tables,
-                self._worker,
+                *(player.worker for player in self._players),
                 nodes,
                 nodes * VERIFY,
                 MOST_AHEAD,
@@ -168,7 +166,9 @@ class SelfPlayer:
         """Set up a random opening; return whether all its random moves were possible."""
         settings, game, book = self._settings, self._game, self._settings.book
         if chance.random() < settings.chess960:
-            game.set_up(chess.Board.from_chess960_pos(chance.randrange(960)).fen())
+            white, black = (chess.Board.from_chess960_pos(chance.randrange(960)).fen() for _ in "WB")
+            ranks = [*black.split("/")[:-1], white.split("/")[-1]]  # White's home rank, and all that follows it
+            game.set_up("/".join(ranks))
         elif book is None:
             game.set_up()
         else:
@@ -178,12 +178,34 @@ class SelfPlayer:
             moves = game.legal_moves()
             if not moves or game.drawn:
                 return False
-            game.push(chance.choice(moves))
+            game.push(_random_move(chance, moves, game.board))
         return True
 
-    def _forget(self) -> None:
+
+class _Player:
+    """One side of the games: what it has found out in a game does not help the other side.
+
+    Attributes
+    ----------
+    worker : WORKER record
+    """
+
+    def __init__(self, megabytes: int) -> None:
+        self._table = HashTable(megabytes)
+        self._memory = zeroed_bytes(WORKER.itemsize)
+        self.worker = self._memory.view(WORKER)[0]
+        self._never = np.zeros(1, np.uint64)  # the stop flag
+
+    def forget(self) -> None:
         """Forget the last game."""
         self._memory.fill(0)
         self._table.clear(threads=1)
-        self._worker.stop_address = self._never.ctypes.data
-        self._worker.tt_address, self._worker.tt_buckets = self._table.address, self._table.buckets
+        self.worker.stop_address = self._never.ctypes.data
+        self.worker.tt_address, self.worker.tt_buckets = self._table.address, self._table.buckets
+
+
+def _random_move(chance: random.Random, moves: list[int], board: list[int]) -> int:
+    """Choose a type of men that can move, then one of its moves: otherwise pawns would make most of the moves."""
+    types = [board[move & 63] & 7 for move in moves]
+    chosen = chance.choice(sorted(set(types)))
+    return chance.choice([move for move, kind in zip(moves, types, strict=True) if kind == chosen])
