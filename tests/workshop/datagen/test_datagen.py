@@ -170,7 +170,7 @@ def test_positions_before_a_ply_are_left_out(data, tmp_path):
         (["--nodes", 6], "nodes"),
         (["--seed", 2, "--hash", 2], "hash, seed"),
         (["--random-plies", 0], "random-plies"),
-        (["--chess960", 1], "chess960"),
+        (["--chess960", 1], "double-chess960"),
         (["--openings", "plies=4"], "openings"),
     ],
 )
