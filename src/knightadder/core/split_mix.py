@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .native.jit import inlined
+from .native.jit import inlined, multiply_high
 
 
 @inlined
@@ -20,3 +20,9 @@ def split_mix(seed, number):
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return mixed ^ (mixed >> np.uint64(31))
+
+
+@inlined
+def random_below(seed, draws, end):
+    """Return a random number from 0 to `end` - 1, which depends on a seed and on the number of draws before it."""
+    return np.int64(multiply_high(split_mix(seed, np.uint64(draws)), np.uint64(end)))

@@ -89,6 +89,15 @@ class Game:
         self._fullmove += self.side_to_move
         game.play(self._tables, self.record, move)
 
+    def push_random(self, plies: int, seed: int) -> int:
+        """Play random moves, which a seed decides, as long as the game goes on; return how many."""
+        from knightadder.core.entries import datagen  # here, because only data generation needs its entry points
+
+        mover = self.side_to_move
+        played = int(datagen.play_randomly(self._tables, self.record, plies, seed))
+        self._fullmove += (mover + played) // 2
+        return played
+
     def find(self, name: str) -> int:
         """Return the legal move that a UCI text stands for, in the core's encoding; 0 if there is none."""
         squares = parse_uci(name)

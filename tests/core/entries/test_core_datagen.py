@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import chess
 import numpy as np
 import pytest
@@ -188,3 +190,47 @@ def test_each_player_learns_from_its_own_searches_only() -> None:
     assert OTHER_TABLE.permille_full() == 0
     assert OTHER.record.stack[0] == GAME.record.stack[0]
     assert OTHER.record.key_count == GAME.record.key_count
+
+
+def test_a_player_forgets_all_that_it_has_learnt() -> None:
+    """A game after another one is the same as a first one: the games of a chunk depend on nothing before them."""
+    learnt = ("history", "captures", "continuation", "continuation_correction", "pawn_correction")
+    games = []
+    for _ in range(2):
+        record = set_up(GAME, None)
+        for player in (record, OTHER.record):
+            datagen.forget(player)
+            assert not any(player[name].any() for name in (*learnt, "minor_correction", "non_pawn_correction"))
+        games.append(Played(nodes=60, longest=30))
+        assert all(record[name].any() for name in learnt)
+    first, again = games
+    assert (again.scores, again.boards) == (first.scores, first.boards)
+
+
+def test_random_moves_are_legal_and_chosen_by_type_of_man_first() -> None:
+    board = chess.Board("r3k2r/pPp2ppp/8/3pP3/8/8/P1P2PPP/R3K2R w KQkq d6 0 2")
+    kinds: Counter[int] = Counter()
+    seen = set()
+    for seed in range(600):
+        set_up(GAME, board)
+        assert datagen.play_randomly(TABLES, GAME.record, 1, seed) == 1
+        (move,) = [move for move in board.legal_moves if _after(board, move) == GAME.fen()]
+        seen.add(move)
+        kinds[board.piece_type_at(move.from_square) or 0] += 1
+    assert set(kinds) == {chess.PAWN, chess.ROOK, chess.KING}
+    assert all(160 < count < 240 for count in kinds.values())
+    assert seen == set(board.legal_moves)
+
+
+def _after(board: chess.Board, move: chess.Move) -> str:
+    after = board.copy()
+    after.push(move)
+    return after.fen(en_passant="legal")
+
+
+def test_random_moves_stop_where_the_game_is_over() -> None:
+    set_up(GAME, "7k/8/5KQ1/8/8/8/8/8 b - - 99 80")
+    assert datagen.play_randomly(TABLES, GAME.record, 5, 1) == 0  # stalemate
+    set_up(GAME, "7k/8/4K3/8/8/8/8/Q7 b - - 99 80")
+    assert GAME.push_random(5, 1) == 1  # the fifty-move rule
+    assert (GAME.side_to_move, GAME.ply) == (0, 160)

@@ -6,13 +6,15 @@ At a hundred nodes a move, what Python does between the moves would take longer 
 import numpy as np
 
 from ..board.bitboard import ZERO
+from ..board.movegen import ALL, generate
 from ..board.packed import DRAW, LOSS, WIN, Packed, pack
 from ..board.viriformat import NO_SCORE, encode
-from ..layout import MAX_DEPTH, WHITE, Tables, Worker
+from ..layout import KING, MAX_DEPTH, PIECE_TO, WHITE, Tables, Worker
 from ..native.jit import entry, kernel
-from ..native.signatures import int64, uint32
+from ..native.signatures import int64, uint32, uint64, void
 from ..search.deepening import deepen, prepare
 from ..search.transposition import EXACT, INFINITE
+from ..split_mix import random_below
 from .game import draw_reason, play
 
 # Adjudication: a game ends when for so many plies in a row one side is at least so many centipawns ahead (win), or at
@@ -22,6 +24,90 @@ DRAW_SCORE, DRAW_PLIES = 5, 12
 DRAW_FROM = 70  # least plies of a game, opening included, before it is adjudicated as a draw
 
 _MOST_NODES = 8  # times the wanted nodes: the hard limit that stops an exploding iteration
+
+
+# Where the tables of continuations hold anything: the numbers of null moves and of White's men, then of Black's. They
+# are large, and most of what a game of quick searches costs besides is to clear them.
+_WHITE_MEN, _BLACK_MEN = (KING + 1) * 64, 8 * 64
+
+
+@kernel
+def _clear_rows(table, first, end):
+    """Clear rows of a table by two moves, where it holds anything."""
+    for row in range(first, end):
+        begin = row * PIECE_TO
+        table[begin : begin + _WHITE_MEN] = 0
+        table[begin + _BLACK_MEN : begin + _BLACK_MEN + _WHITE_MEN] = 0
+
+
+@kernel
+def _clear_continuations(table):
+    _clear_rows(table, 0, _WHITE_MEN)
+    _clear_rows(table, _BLACK_MEN, _BLACK_MEN + _WHITE_MEN)
+
+
+@entry(void(Worker))
+def forget(worker):
+    """Clear what a player has learnt from its searches in one game, except the hash table."""
+    worker.history[:] = 0
+    worker.captures[:] = 0
+    worker.pawn_correction[:] = 0
+    worker.non_pawn_correction[:] = 0
+    worker.minor_correction[:] = 0
+    _clear_continuations(worker.continuation)
+    _clear_continuations(worker.continuation_correction[0])
+    _clear_continuations(worker.continuation_correction[1])
+    worker.tt_generation = 0
+
+
+@kernel
+def _type_of(pos, move):
+    return np.int64(pos.board[np.uint64(move & 63)]) & 7
+
+
+@entry(int64(Tables, Worker, int64, uint64))
+def play_randomly(tables, worker, plies, seed):
+    """Play random moves in ``worker.stack[0]``, as long as the game goes on, and return how many.
+
+    A type of man that can move is chosen first, then one of its moves: otherwise most moves would be those of pawns.
+
+    Parameters
+    ----------
+    tables, worker : records
+        The worker knows the position and the history before it.
+    plies : int
+        The number of moves to play.
+    seed : int
+        Seed of all chance.
+    """
+    frame = worker.frames[0]
+    for ply in range(plies):
+        pos = worker.stack[0]
+        count = generate(tables, pos, frame, np.int64(0), ALL)
+        if count == 0 or draw_reason(tables, worker) != 0:
+            return ply
+        movable, types = np.int64(0), np.int64(0)
+        for i in range(count):
+            kind = _type_of(pos, frame.moves[np.uint64(i)])
+            if not movable >> kind & 1:
+                movable |= np.int64(1) << kind
+                types += 1
+        chosen, left = np.int64(0), random_below(seed, 2 * ply, types)
+        while left >= 0:
+            chosen += 1
+            left -= movable >> chosen & 1
+        its_moves = np.int64(0)
+        for i in range(count):
+            its_moves += _type_of(pos, frame.moves[np.uint64(i)]) == chosen
+        left = random_below(seed, 2 * ply + 1, its_moves)
+        for i in range(count):
+            move = frame.moves[np.uint64(i)]
+            if _type_of(pos, move) == chosen:
+                if left == 0:
+                    play(tables, worker, move)
+                    break
+                left -= 1
+    return plies
 
 
 @kernel

@@ -8,18 +8,12 @@ from ..board.packed import DRAW, Packed, pack, unpack
 from ..board.position import make
 from ..evaluation.evaluate import evaluate
 from ..layout import WHITE, Tables, Worker
-from ..native.jit import copy_record, entry, inlined, multiply_high
+from ..native.jit import copy_record, entry
 from ..native.signatures import int64, uint64
 from ..search.transposition import INFINITE
-from ..split_mix import split_mix
+from ..split_mix import random_below
 
 MOST_TRIES = 64  # candidates for each wanted position; a few percent are in check or out of bounds
-
-
-@inlined
-def _random(seed, draws, end):
-    """Return a random number from 0 to `end` - 1, by hashing a counter."""
-    return np.int64(multiply_high(split_mix(seed, np.uint64(draws)), np.uint64(end)))
 
 
 @entry(int64(Tables, Worker, Packed[::1], uint64, int64, int64, Packed[::1]))
@@ -52,8 +46,8 @@ def distil_positions(tables, worker, source, seed, most_moves, value_below, reco
     here, after = worker.stack[0], worker.stack[1]
     while count < len(records) and tries < MOST_TRIES * len(records):
         tries += 1
-        drawn = _random(seed, draws, len(source))
-        moves = _random(seed, draws + 1, most_moves + 1)
+        drawn = random_below(seed, draws, len(source))
+        moves = random_below(seed, draws + 1, most_moves + 1)
         draws += 2
         suitable = unpack(tables, source[np.uint64(drawn)], here)
         while suitable and moves > 0:
@@ -61,7 +55,7 @@ def distil_positions(tables, worker, source, seed, most_moves, value_below, reco
             if legal == 0:
                 suitable = False
             else:
-                place = _random(seed, draws, legal)
+                place = random_below(seed, draws, legal)
                 draws += 1
                 make(tables, here, after, worker.frames[0].moves[np.uint64(place)])
                 copy_record(here, after)

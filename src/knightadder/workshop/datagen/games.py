@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from knightadder.core.board.packed import PACKED
 from knightadder.core.board.viriformat import HEADER
-from knightadder.core.entries.datagen import play_game
+from knightadder.core.entries.datagen import forget, play_game
 from knightadder.core.evaluation import network
 from knightadder.core.evaluation.network_file import Network
-from knightadder.core.layout import CLASSICAL, NETWORK, WORKER
-from knightadder.core.native.memory import zeroed_bytes
+from knightadder.core.layout import CLASSICAL, NETWORK, WORKER, new_record
 from knightadder.core.tables import new_tables
 from knightadder.engine.errors import OptionError
 from knightadder.engine.game import Game, copy_game
@@ -28,7 +27,7 @@ LONGEST = 800  # plies of a game after its opening; then it is a draw
 
 # An opening is rejected if a search with VERIFY times the usual nodes finds one side MOST_AHEAD centipawns ahead. The
 # limit is wide, since a network has to learn unbalanced positions, too: the search meets them everywhere.
-VERIFY = 10
+VERIFY = 4
 MOST_AHEAD = 1000
 MOST_TRIES = 1000  # openings to try, since a book may have no good one
 
@@ -174,12 +173,8 @@ class SelfPlayer:
         else:
             opening = book.opening(chance.randrange(len(book)))
             game.set_up(opening.fen, opening.moves)
-        for _ in range(settings.random_plies + chance.randrange(2)):
-            moves = game.legal_moves()
-            if not moves or game.drawn:
-                return False
-            game.push(_random_move(chance, moves, game.board))
-        return True
+        plies = settings.random_plies + chance.randrange(2)
+        return game.push_random(plies, chance.getrandbits(64)) == plies
 
 
 class _Player:
@@ -192,20 +187,12 @@ class _Player:
 
     def __init__(self, megabytes: int) -> None:
         self._table = HashTable(megabytes)
-        self._memory = zeroed_bytes(WORKER.itemsize)
-        self.worker = self._memory.view(WORKER)[0]
         self._never = np.zeros(1, np.uint64)  # the stop flag
-
-    def forget(self) -> None:
-        """Forget the last game."""
-        self._memory.fill(0)
-        self._table.clear(threads=1)
+        self.worker = new_record(WORKER)
         self.worker.stop_address = self._never.ctypes.data
         self.worker.tt_address, self.worker.tt_buckets = self._table.address, self._table.buckets
 
-
-def _random_move(chance: random.Random, moves: list[int], board: list[int]) -> int:
-    """Choose a type of men that can move, then one of its moves: otherwise pawns would make most of the moves."""
-    types = [board[move & 63] & 7 for move in moves]
-    chosen = chance.choice(sorted(set(types)))
-    return chance.choice([move for move, kind in zip(moves, types, strict=True) if kind == chosen])
+    def forget(self) -> None:
+        """Forget the last game."""
+        self._table.clear(threads=1)
+        forget(self.worker)
