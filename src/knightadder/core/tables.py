@@ -25,7 +25,7 @@ def new_tables(chosen=CLASSICAL):
     if ready is None:
         fill_constants(tables)
     else:  # the image has them: filling them takes as long as a third of `import numpy`
-        jit.copy_record(tables, ready[: TABLES.itemsize].view(TABLES)[0])
+        jit.copy_record(tables, jit.record_at(ready, TABLES))
     tables.network_address = block.ctypes.data + _NETWORK_AT
     evaluate.fill_tables(tables, chosen)
     parameters.fill_tables(tables)

@@ -37,9 +37,10 @@ def load_engine(options: Options, report: Report) -> "Engine":
     """
     try:
         from knightadder.core.native.loading import load
+
+        load(report)  # before NumPy is imported, which an old processor may not survive
         from knightadder.engine.engine import Engine
 
-        load(report)
         engine = Engine(options)
         engine.warm_up()
         return engine

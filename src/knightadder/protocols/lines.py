@@ -1,9 +1,10 @@
 """Lines of text, in and out, for all protocols."""
 
 import contextlib
+import os
 import select
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from typing import TextIO
 
 
@@ -53,8 +54,14 @@ class Output:
                 self._on_closed()
 
 
-def standard_input() -> Iterable[bytes]:
-    """Give the lines of standard input as bytes."""
+def standard_input() -> Iterator[bytes]:
+    """Give the lines of standard input as bytes; anything else that reads descriptor 0 afterwards finds nothing there.
+
+    On Windows, whoever asks about a pipe waits while another thread reads it. NumPy's libraries ask about the standard
+    descriptors when they are loaded, so they would wait for the next command.
+    """
     # Not sys.stdin: at exit Python cannot close it while a thread waits inside it.
-    with open(0, "rb", closefd=False) as stream:
+    with open(os.dup(0), "rb") as stream:
+        with open(os.devnull, "rb") as nothing:
+            os.dup2(nothing.fileno(), 0)
         yield from stream

@@ -305,3 +305,26 @@ def test_threads_may_load_it_together() -> None:
     for thread in threads:
         thread.join()
     assert found == [None] * 8
+
+
+# Python takes its modules apart, and `sys` last, while a daemon thread counts without end.
+AT_THE_END = """
+import sys, threading, time
+from knightadder.core.native import loading
+from knightadder.core.tables import new_tables
+from knightadder.engine.game import Game
+
+class Last:
+    def __del__(self, sleep=time.sleep):
+        sleep(0.5)
+
+sys.last = Last()
+loading.load()
+threading.Thread(target=Game(new_tables()).perft, args=(15,), daemon=True).start()
+time.sleep(0.1)
+"""
+
+
+def test_python_may_end_while_compiled_code_runs() -> None:
+    done = subprocess.run([sys.executable, "-c", AT_THE_END], capture_output=True, timeout=600)
+    assert (done.returncode, done.stderr) == (0, b"")

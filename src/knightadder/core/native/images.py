@@ -23,6 +23,7 @@ from functools import cache
 from pathlib import Path
 
 from .building import CoreError
+from .processors import x86_64_level
 
 CORE = Path(__file__).parents[1]
 
@@ -59,13 +60,9 @@ def host_target() -> str:
     if machine in ("aarch64", "arm64") and sys.platform != "win32":
         return "aarch64"
     if machine in ("x86_64", "amd64"):
-        from numpy._core._multiarray_umath import __cpu_features__ as has  # type: ignore[import-not-found]
-
-        system = "windows-" if sys.platform == "win32" else ""
-        if has["AVX2"] and has["FMA3"]:  # every such processor has the rest of v3
-            return f"{system}x86-64-v3"
-        if has["SSE42"] and has["POPCNT"]:
-            return f"{system}x86-64-v2"
+        level = x86_64_level()
+        if level >= 2:
+            return f"{'windows-' if sys.platform == 'win32' else ''}x86-64-v{level}"
     raise CoreError("there is no compiled core for a processor of this kind")
 
 

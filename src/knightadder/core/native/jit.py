@@ -91,7 +91,7 @@ class Entry:
     def load_and_run(self, *arguments):
         """Load the compiled core, and call the function in it."""
         loading.load()
-        self.run = bind(self.signature, loading.places[self.name].ctypes.data)
+        self.run = bind(self.signature, loading.places[self.name])
         return self.run(*arguments)
 
 

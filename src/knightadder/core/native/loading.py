@@ -7,18 +7,16 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-
 from . import images
 from .building import CoreError, build
-from .memory import executable
+from .machine_code import executable
 
 INTERPRETED = os.environ.get("KNIGHTADDER_INTERPRET") == "1"
 BOUNDSCHECK = os.environ.get("KNIGHTADDER_BOUNDSCHECK") == "1"
 FOLDER = Path(__file__).parent  # where the images lie
 PATIENCE = 300.0  # seconds to wait for another engine that is compiling: more than that takes on a slow machine
 
-places: dict[str, np.ndarray] = {}  # the memory in which each entry point, and the tables, begin; empty before `load`
+places: dict[str, int] = {}  # the address of each entry point, and of the tables; empty before `load`
 _lock = threading.Lock()
 
 
@@ -39,7 +37,7 @@ def load(report: Callable[[str], None] = lambda step: None) -> None:
         if not INTERPRETED and not places:
             image = images.read(image_file()) or _build(report)
             code = executable(image.code)
-            places.update((name, code[start:]) for name, start in image.places.items())
+            places.update((name, code + start) for name, start in image.places.items())
 
 
 def image_file() -> Path:

@@ -1,6 +1,25 @@
-"""The number of processors among which work can be shared."""
+"""The processors: how many can share the work, and what instructions they have."""
 
+import ctypes
 import os
+from functools import cache
+
+from .machine_code import executable
+
+# Machine code that needs no argument, so that it is the same for all conventions of calls. The low half of its result
+# has the features that CPUID tells in leaf 1, ECX; the high half those of leaf 7, EBX, or 0 if the system does not keep
+# the registers of AVX. Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, CPUID and XGETBV.
+_FEATURES = bytes.fromhex(
+    "53 b8 01 00 00 00 0f a2"  # push rbx; mov eax, 1; cpuid
+    "41 89 c8 31 c0 0f ba e1 1b 73 17"  # mov r8d, ecx; xor eax, eax; bt ecx, 27 (OSXSAVE); jnc end
+    "31 c9 0f 01 d0 83 e0 06 3c 06"  # xor ecx, ecx; xgetbv; and eax, 6; cmp al, 6
+    "b8 00 00 00 00 75 06"  # mov eax, 0; jne end
+    "b0 07 0f a2 89 d8"  # mov al, 7; cpuid (ecx is 0); mov eax, ebx
+    "48 c1 e0 20 4c 09 c0 5b c3"  # end: shl rax, 32; or rax, r8; pop rbx; ret
+)
+_LEAF_1, _LEAF_7 = 0, 32  # where in the result their bits begin
+_V2 = 1 << _LEAF_1 + 20 | 1 << _LEAF_1 + 23  # SSE4.2 and POPCNT: every such processor has the rest of v2
+_V3 = 1 << _LEAF_1 + 12 | 1 << _LEAF_7 + 5 | 1 << _LEAF_7 + 3 | 1 << _LEAF_7 + 8  # FMA, AVX2, BMI1 and BMI2: ... of v3
 
 
 def processors() -> int:
@@ -8,3 +27,10 @@ def processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+@cache
+def x86_64_level() -> int:
+    """Give the level of x86-64 that this processor has, from 1 to 3, as the System V ABI defines it."""
+    has = ctypes.CFUNCTYPE(ctypes.c_uint64)(executable(_FEATURES))()
+    return sum(has & level == level for level in (0, _V2, _V2 | _V3))
