@@ -308,6 +308,11 @@ def test_ctrl_c_ends_perft_with_status_130(capsys, engine, monkeypatch):
     assert engine[0].closed
 
 
+def test_ctrl_c_while_the_command_is_loaded_is_no_traceback(capsys, monkeypatch):
+    monkeypatch.setattr(cli, "build_parser", lambda: signal.raise_signal(signal.SIGINT))
+    assert _run(capsys, "perft", "9") == (130, "", "")
+
+
 @pytest.fixture
 def fake_bench(monkeypatch):
     """Stand in for engine/bench.py."""

@@ -5,6 +5,7 @@ Only the subcommands import slow modules, so that the engine starts quickly in a
 
 import contextlib
 import os
+import signal
 import sys
 import threading
 import time
@@ -86,8 +87,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _xboard()
     if arguments and arguments[0].startswith("genfens "):  # OpenBench passes lines of UCI: this one, and quit
         arguments = arguments[0].split()
-    parsed = build_parser().parse_args(arguments)
-    return exit_status("knightadder", lambda: parsed.run(parsed))
+
+    def run() -> int:
+        parsed = build_parser().parse_args(arguments)
+        status: int = parsed.run(parsed)
+        return status
+
+    status = exit_status("knightadder", run)
+    if argv is None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process is exiting and needs no further Ctrl-C
+    return status
 
 
 def exit_status(name: str, run: Callable[[], int]) -> int:

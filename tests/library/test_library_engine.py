@@ -1,8 +1,8 @@
 """The library's engine: plays, analyses, streams, in threads and in coroutines."""
 
 import asyncio
+import gc
 import os
-import signal
 import struct
 import threading
 from collections.abc import Iterator
@@ -25,10 +25,8 @@ from knightadder import (
     OptionError,
     PositionError,
 )
-from knightadder.engine.info import Result
 from knightadder.engine.limits import Limits
 from knightadder.library.engine import _after_move, _are_kept
-from knightadder.library.stream import Stream
 
 SCHOLARS_MATE = "r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4"
 MATED = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
@@ -137,7 +135,7 @@ def test_a_ponder_hit_goes_on_with_the_search(engine: Engine) -> None:
     board.push(first.move)
     board.push(first.ponder)
     second = engine.play(board, limit)
-    assert searching.stream.result().best_move == second.move
+    assert searching.feed.result().best_move == second.move
     assert second.move is not None and board.is_legal(second.move)
 
 
@@ -185,7 +183,7 @@ def test_a_ponder_miss_is_forgotten(engine: Engine) -> None:
     second = engine.play(board, Limit(nodes=5000))
     assert second.move is not None and board.is_legal(second.move)
     assert second.line.fen == board.fen()
-    assert missed is not None and missed.stream.done and engine._pondering is None
+    assert missed is not None and missed.feed.analysis and engine._pondering is None
 
 
 def test_pondering_does_not_stand_in_the_way(engine: Engine) -> None:
@@ -283,35 +281,37 @@ def test_stop_ends_a_search_of_another_thread(engine: Engine) -> None:
         assert result.result(300).best_move is not None
 
 
-def test_a_search_cannot_end_while_it_is_told_to(engine: Engine) -> None:
-    # Otherwise the next search could be told instead.
-    done, ending = [], threading.Event()
-
-    def stop() -> None:
-        other.start()
-        assert ending.wait(300)
-        other.join(0.05)
-        done.append(stream.done)
-
-    def finish() -> None:
-        ending.set()
-        stream.finish(Result("e2e4", None, None))
-
-    stream = Stream(chess.STARTING_FEN, stop)
-    other = threading.Thread(target=finish)
-    stream.stop()
-    other.join()
-    assert done == [False]
-    assert stream.done
+def test_a_stream_that_has_ended_stops_no_other(engine: Engine) -> None:
+    old = engine.stream(chess.Board(), Limit(depth=1))
+    old.result()
+    with engine.stream(chess.Board()) as stream:
+        old.stop()
+        assert next(line for line in stream if line.depth >= 5)
 
 
-def test_ctrl_c_ends_the_search_that_is_waited_for(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_loop_that_is_left_ends_its_search(engine: Engine) -> None:
     stream = engine.stream(chess.Board())
-    with monkeypatch.context() as patch:
-        patch.setattr(stream._changed, "wait", lambda timeout: signal.raise_signal(signal.SIGINT))
-        with pytest.raises(KeyboardInterrupt):
-            stream.result()
+    for _ in stream:
+        break
+    assert stream.result().best_move
+    for _ in engine.stream(chess.Board()):
+        break
     assert engine.play(chess.Board(), Limit(depth=1)).move
+
+
+def test_a_search_that_nobody_waits_for_ends(engine: Engine) -> None:
+    engine.stream(chess.Board())
+    assert engine.play(chess.Board(), Limit(depth=1)).move
+    before = set(threading.enumerate())
+    Engine().stream(chess.Board())
+    for thread in set(threading.enumerate()) - before:
+        thread.join()
+
+
+def test_a_stream_keeps_its_engine() -> None:
+    with Engine().stream(chess.Board()) as stream:
+        gc.collect()
+        assert next(line for line in stream if line.depth >= 5)
 
 
 def test_a_search_that_could_not_start_stands_in_no_way(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -331,6 +331,50 @@ def test_one_search_at_a_time(engine: Engine) -> None:
         ):
             with pytest.raises(EngineError, match="the engine is searching"):
                 call()
+
+
+def test_threads_wait_their_turn(engine: Engine) -> None:
+    board = chess.Board()
+    alone = engine.analyse(board, Limit(depth=4)).best_move
+    stream = engine.stream(board)
+    with ThreadPoolExecutor(4) as pool:
+        analyses = [pool.submit(engine.analyse, board, Limit(depth=4)) for _ in range(8)]
+        moves = [pool.submit(engine.play, board, Limit(nodes=500), ponder=True) for _ in range(8)]
+        settings = [pool.submit(engine.configure, {"Skill Level": 20}) for _ in range(4)]
+        next(stream)
+        assert not any(future.done() for future in (*analyses, *moves, *settings))
+        stream.stop()
+        assert alone and all(future.result(300).lines for future in analyses)
+        assert all(future.result(300).move in board.legal_moves for future in moves)
+        assert all(future.result(300) == [] for future in settings)
+
+
+def test_tasks_wait_their_turn(engine: Engine) -> None:
+    async def main() -> list[knightadder.Analysis]:
+        async with engine.stream(chess.Board()) as stream:
+            tasks = [asyncio.create_task(engine.analyse_async(chess.Board(), Limit(depth=4))) for _ in range(5)]
+            async for line in stream:
+                if line.depth >= 5:
+                    break
+            assert not any(task.done() for task in tasks)
+            with pytest.raises(EngineError, match="the engine is searching"):  # it would wait for itself
+                await engine.analyse_async(chess.Board(), Limit(depth=1))
+            tasks.pop().cancel()
+        return await asyncio.gather(*tasks)
+
+    assert [bool(analysis.best_move) for analysis in asyncio.run(main())] == [True] * 4
+
+
+def test_a_call_that_waits_finds_the_engine_closed() -> None:
+    engine = Engine()
+    stream = engine.stream(chess.Board())
+    with ThreadPoolExecutor(2) as pool:
+        calls = [pool.submit(engine.play, chess.Board(), Limit(depth=1)) for _ in range(2)]
+        next(stream)
+        engine.close()
+        for call in calls:
+            with pytest.raises(EngineError, match="the engine has been closed"):
+                call.result(300)
 
 
 def test_engines_search_side_by_side(engine: Engine) -> None:

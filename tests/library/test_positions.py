@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from xml.etree import ElementTree
@@ -286,27 +285,6 @@ def test_perft_refuses_other_depths(depth: int, error: type[Exception], message:
         perft(chess.Board(), depth)
     with pytest.raises(error, match=message.replace("least 0", "least 1")):
         divide(chess.Board(), depth)
-
-
-@pytest.mark.parametrize("interrupts", [1, 2])
-def test_an_interrupt_ends_perft(monkeypatch: pytest.MonkeyPatch, interrupts: int) -> None:
-    class Interrupted(threading.Thread):
-        """A thread whose first joins are interrupted."""
-
-        joins = 0
-
-        def join(self, timeout: float | None = None) -> None:
-            self.joins += 1
-            if self.joins <= interrupts:
-                raise KeyboardInterrupt
-            super().join(timeout)
-
-    monkeypatch.setattr(threading, "Thread", Interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        perft(chess.Board(), 20)  # would take years
-    assert not any(thread.name == "perft" for thread in threading.enumerate())
-    monkeypatch.undo()
-    assert perft(chess.Board(), 3) == 8_902
 
 
 # --- all of them -----------------------------------------------------------------------------------------------------

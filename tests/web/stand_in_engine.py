@@ -10,7 +10,7 @@ from knightadder.engine.info import (
     Result,
     Score,
 )
-from knightadder.library.stream import Stream
+from knightadder.library.stream import Feed, Stream
 
 
 class StandInEngine:
@@ -66,13 +66,14 @@ class StandInEngine:
             for rank, move in enumerate(moves[:multipv], 1)
         ]
         result = Result(moves[0].uci(), None, infos[0])
-        stream = Stream(board.fen(), lambda: self._end(stream, result))
+        feed = Feed(board.fen())
+        self.release = lambda: self._end(feed, result)
+        feed.follow(self.release)
         for info in infos:
-            stream.report(info)
-        self.release = lambda: self._end(stream, result)
+            feed.report(info)
         if limit is not None and not self.endless and not self.held:
             self.release()
-        return stream
+        return Stream(feed)
 
     def analyse(self, board, limit, *, multipv=1):
         return self.stream(board, limit, multipv=multipv).result()
@@ -80,10 +81,10 @@ class StandInEngine:
     def _cp(self, board, move, rank):
         return self.cp - 10 * rank if self.worth is None else self.worth(board, move)
 
-    def _end(self, stream, result):
-        if not stream.done:
+    def _end(self, feed, result):
+        if feed.analysis is None:
             self.running -= 1
-            stream.finish(result)
+            feed.finish(result)
 
 
 _VALUES = {chess.PAWN: 100, chess.KNIGHT: 300, chess.BISHOP: 310, chess.ROOK: 500, chess.QUEEN: 900, chess.KING: 0}

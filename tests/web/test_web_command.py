@@ -1,5 +1,6 @@
 """The subcommand ``play``: the board as a process of its own, on a free port."""
 
+import contextlib
 import os
 import re
 import signal
@@ -54,6 +55,20 @@ def test_ctrl_c_ends_tabs_as_well():
             process.send_signal(signal.SIGINT)
             with pytest.raises(ConnectionClosed):
                 tab.until("error")
+        assert (*process.communicate(timeout=PATIENCE), process.returncode) == ("", "", 0)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is sent as POSIX has it")
+def test_several_ctrl_c_end_the_board_like_one():
+    with _start("--no-browser", "--hash", "1") as process:
+        with connect_to(_address(process)) as socket:
+            tab = Tab(socket)
+            tab.send("analyse", on=True)
+            tab.until("lines")
+            for _ in range(5):
+                process.send_signal(signal.SIGINT)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(0.02)
         assert (*process.communicate(timeout=PATIENCE), process.returncode) == ("", "", 0)
 
 

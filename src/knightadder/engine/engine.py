@@ -180,7 +180,7 @@ class Engine:
         """Whether a search has not yet delivered its result."""
         return self._search is not None and self._search.running
 
-    def go(self, limits: Limits, on_info: Report, on_done: Callable[[Result], None]) -> None:
+    def go(self, limits: Limits, on_info: Report, on_done: Callable[[Result], None]) -> Callable[[], None]:
         """Start a search and return at once.
 
         Parameters
@@ -191,6 +191,11 @@ class Engine:
             Receives analysis as it comes, from the engine's own threads.
         on_done : callable
             Receives the result, once, from the engine's own thread.
+
+        Returns
+        -------
+        callable
+            Ends this search soon, and does nothing once it has ended.
         """
         self._must_be_idle()
         for line in self._tablebases.drop_changed():
@@ -200,6 +205,7 @@ class Engine:
             limits = Limits(depth=1, searchmoves=(move,), ponder=limits.ponder)
         self._search = self._new_search(self._table, limits, on_info, on_done)
         self._search.start()
+        return self._search.stop
 
     def stop(self) -> None:
         """End the search, or perft, soon; nothing happens when idle."""

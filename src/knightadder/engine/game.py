@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from knightadder.core.board import fen
 from knightadder.core.entries import game
@@ -38,8 +39,6 @@ class Game:
         self._spare = new_record(WORKER)
         self._fullmove = 1
         self._stop = np.zeros(1, np.uint64)
-        for record in (self.record, self._spare):
-            record.stop_address = self._stop.ctypes.data
         self.set_up()
 
     def set_up(self, text: str | None = None, moves: Sequence[str] = ()) -> None:
@@ -248,7 +247,9 @@ class Game:
             raise PositionError(f"illegal move: {name}")
         return bool(game.see(self._tables, self.record, move, threshold))
 
-    def perft(self, depth: int, bulk: bool = True, chess960: bool = False) -> dict[str, int]:
+    def perft(
+        self, depth: int, bulk: bool = True, chess960: bool = False, stop: NDArray[np.uint64] | None = None
+    ) -> dict[str, int]:
         """Count the leaves of the legal move tree below each legal move.
 
         Parameters
@@ -257,11 +258,15 @@ class Game:
             Plies, from 1 to `MAX_PERFT_DEPTH`.
         bulk : bool
             Whether the moves of the last ply are counted without being made.
+        chess960 : bool
+            Whether castling is written as king takes rook.
+        stop : array, optional
+            One word of 64 bits, which ends the count soon after it is set; by default `interrupt` ends it.
 
         Returns
         -------
         dict
-            Leaves by move in UCI notation; counts are partial after `interrupt`.
+            Leaves by move in UCI notation; counts are partial if the count was ended.
 
         Raises
         ------
@@ -270,14 +275,17 @@ class Game:
         """
         if not 1 <= depth <= MAX_PERFT_DEPTH:
             raise EngineError(f"perft: expected a depth from 1 to {MAX_PERFT_DEPTH}")
-        self._stop[0] = 0
+        if stop is None:
+            stop = self._stop
+            stop[0] = 0
         record = self._spare
+        record.stop_address = stop.ctypes.data
         counts = {}
         for move in self.legal_moves():
             record.stack[0] = self.record.stack[0]
             game.play(self._tables, record, move)
             counts[to_uci(move, chess960)] = int(perft(self._tables, record, 0, depth - 1, int(bulk)))
-            if self._stop[0]:
+            if stop[0]:
                 break
         return counts
 

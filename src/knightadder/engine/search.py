@@ -124,7 +124,10 @@ class Search:
         hits = len(ranking.moves) if ranking else 0
         self._reporter = Reporter(report, threads, table, options, placement, self._started, hits)
 
-        self.thread = threading.Thread(target=self._run, name="search", daemon=True)
+        # Not the thread itself is asked whether it has ended: CPython 3.11 takes it for ended after Ctrl-C in a `join`.
+        self._idle = threading.Event()
+        self._idle.set()
+        self._thread = threading.Thread(target=self._run, name="search", daemon=True)
         self._clock = threading.Thread(target=self._keep_time, name="clock", daemon=True)
         self._helper_threads: list[threading.Thread] = []  # those that have been started
         self._helper_lines: list[Line | None] = [None] * len(self._helpers)
@@ -133,8 +136,9 @@ class Search:
     def start(self) -> None:
         """Start all threads; if the system allows no more, the search ends at once, with a legal move."""
         # Starting a thread waits until it runs, milliseconds on a busy machine, so the search thread starts first.
+        self._idle.clear()
         try:
-            self.thread.start()
+            self._thread.start()
         except RuntimeError:
             self._reporter.tell(Message("no search thread could be started"))
             self.stop()
@@ -151,13 +155,12 @@ class Search:
 
     @property
     def running(self) -> bool:
-        """Whether the result has not yet been delivered."""
-        return self.thread.is_alive()
+        """Whether its threads still work."""
+        return not self._idle.is_set()
 
     def wait(self, timeout: float | None = None) -> None:
-        """Wait for the result to be delivered, at most so many seconds."""
-        if self.thread.is_alive():  # the thread may never have been started
-            self.thread.join(timeout)
+        """Wait until its threads have ended their work, at most so many seconds."""
+        self._idle.wait(timeout)
 
     def stop(self) -> None:
         """End the search soon, and release a held-back result."""
@@ -200,6 +203,13 @@ class Search:
 
     def _run(self) -> None:
         try:
+            self._find_move()
+        finally:
+            self._join_helpers()
+            self._idle.set()
+
+    def _find_move(self) -> None:
+        try:
             if self._no_such_moves:
                 self._reporter.tell(Message("none of the searchmoves is legal: searching all moves"))
             self._deepen()
@@ -214,10 +224,7 @@ class Search:
             self._changed.notify_all()
         with self._clock_speaks:  # wait for a report in progress; no other begins after it
             pass
-        try:
-            self._done(self._result(line))
-        finally:
-            self._join_helpers()
+        self._done(self._result(line))
 
     def _deepen(self) -> None:
         main = self._main

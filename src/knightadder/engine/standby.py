@@ -45,7 +45,7 @@ class _Task:
     cancelled: bool = False  # the real engine takes the search over
     done: bool = False
     woken: threading.Event = field(default_factory=threading.Event)
-    thread: threading.Thread | None = None
+    ended: threading.Event = field(default_factory=threading.Event)  # the search's thread
 
 
 class Standby:
@@ -166,7 +166,7 @@ class Standby:
     @property
     def searching(self) -> bool:
         """Whether a search has not yet delivered its result."""
-        return self._task is not None and self._task.thread is not None and self._task.thread.is_alive()
+        return self._task is not None and not self._task.ended.is_set()
 
     def go(
         self,
@@ -178,8 +178,7 @@ class Standby:
         task = self._task = _Task(limits, on_info, on_done, limits.ponder, self._clock())
         if not limits.ponder:
             self._start_clock(task)
-        task.thread = threading.Thread(target=self._run, args=(task, self._board.copy()), name="standby", daemon=True)
-        task.thread.start()
+        threading.Thread(target=self._run, args=(task, self._board.copy()), name="standby", daemon=True).start()
 
     def stop(self) -> None:
         """End the search soon; nothing happens when idle."""
@@ -199,8 +198,8 @@ class Standby:
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait for the search to end, at most so many seconds, and say whether it has."""
-        if self._task is not None and self._task.thread is not None:
-            self._task.thread.join(timeout)
+        if self._task is not None:
+            self._task.ended.wait(timeout)
         return not self.searching
 
     def close(self) -> None:
@@ -217,6 +216,12 @@ class Standby:
             task.ends = task.since + min(share, budget.hard) / 1000
 
     def _run(self, task: _Task, board: chess.Board) -> None:
+        try:
+            self._find_move(task, board)
+        finally:
+            task.ended.set()
+
+    def _find_move(self, task: _Task, board: chess.Board) -> None:
         while task.ends == math.inf and not task.cancelled:
             task.woken.wait()
             task.woken.clear()

@@ -1,11 +1,14 @@
 """The class `Engine`: plays and analyses on python-chess's boards, within the process."""
 
+import asyncio
+import contextlib
 import os
 import threading
-from collections.abc import Iterable, Mapping
+import weakref
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import chess
 import chess.engine
@@ -18,7 +21,7 @@ from knightadder.library.boards import Position, board_of, check_limit, limits_o
 from knightadder.library.loading import load_core, logger
 from knightadder.library.options import Folders, Option, Setting, folders_of, options_of, texts_of
 from knightadder.library.results import Analysis, PlayResult
-from knightadder.library.stream import Stream
+from knightadder.library.stream import Feed, Stream
 from knightadder.runs import Closing
 
 if TYPE_CHECKING:
@@ -31,6 +34,9 @@ _CLOCK_KEPT = 0.9  # least share of the clock expected for the next move with wh
 _loading = threading.Lock()
 _loaded = False
 
+# Who calls: a thread, and the task that runs in it, if any.
+_Caller: TypeAlias = tuple[int, "weakref.ref[asyncio.Task[object]] | None"]
+
 
 @dataclass(frozen=True, slots=True)
 class _Pondering:
@@ -38,11 +44,14 @@ class _Pondering:
 
     position: tuple[str, tuple[str, ...]]
     limits: Limits
-    stream: Stream
+    feed: Feed
 
 
 class Engine(Closing):
     """An engine that does one search at a time.
+
+    A call that finds it searching for another thread or task waits its turn. An engine that nothing refers to any more
+    ends its search.
 
     The first in a process loads the core. If the core's sources have changed, it compiles them, which takes some 20
     seconds; the logger ``knightadder`` says so. Several engines search in parallel, because a search releases the GIL.
@@ -87,8 +96,10 @@ class Engine(Closing):
         if syzygy_path is not None:
             settings = {**settings, "SyzygyPath": os.pathsep.join(folders_of(syzygy_path))}
         self._core = _load(chosen)
-        self._starting = threading.Lock()
-        self._stream: Stream | None = None
+        self._drop = weakref.finalize(self, self._core.stop)  # at the latest when the interpreter ends
+        self._turn = threading.Lock()
+        self._feed: Feed | None = None  # of the last search
+        self._caller: _Caller | None = None  # who began it
         self._pondering: _Pondering | None = None
         self._closed = False
         for line in self.configure(settings):
@@ -128,15 +139,16 @@ class Engine(Closing):
             ``Ponder``, ``UCI_AnalyseMode``, ``UCI_Chess960`` and ``UCI_ShowWDL`` cannot be set, because each call sets
             them.
         EngineError
-            If the engine is searching.
+            If the engine is still searching for the same thread, or has been closed.
         """
-        self._make_idle()
-        return [line for name, text in texts_of(options).items() for line in self._core.set_option(name, text)]
+        texts = texts_of(options)
+        with self._its_turn(_caller()):
+            return [line for name, text in texts.items() for line in self._core.set_option(name, text)]
 
     def new_game(self) -> None:
         """Clear what earlier searches have learnt."""
-        self._make_idle()
-        self._core.new_game()
+        with self._its_turn(_caller()):
+            self._core.new_game()
 
     def play(
         self,
@@ -166,13 +178,13 @@ class Engine(Closing):
         PositionError
             If the position or a root move is illegal.
         EngineError
-            If the engine is searching.
+            If the engine is still searching for the same thread, or has been closed.
         ValueError, TypeError
             If the limit, or one of its values, is not possible.
         """
         began = monotonic()
         board = board_of(board)
-        stream = self._search_for_move(board, limit, root_moves)
+        stream = self._search_for_move(board, limit, root_moves, _caller())
         return self._answer(stream.result(), board, limit, ponder, monotonic() - began)
 
     async def play_async(
@@ -186,7 +198,8 @@ class Engine(Closing):
         """Choose a move; see `play`. Cancelling the task ends the search."""
         began = monotonic()
         board = board_of(board)
-        stream = self._search_for_move(board, limit, root_moves)
+        caller = await self._turn_of_task()
+        stream = self._search_for_move(board, limit, root_moves, caller)
         return self._answer(await stream.result_async(), board, limit, ponder, monotonic() - began)
 
     def analyse(
@@ -215,7 +228,7 @@ class Engine(Closing):
         PositionError
             If the position or a root move is illegal.
         EngineError
-            If the engine is searching.
+            If the engine is still searching for the same thread, or has been closed.
         ValueError, TypeError
             If the limit, one of its values, or the number of lines (1 to 256) is not possible.
         """
@@ -232,6 +245,7 @@ class Engine(Closing):
     ) -> Analysis:
         """Analyse a position; see `analyse`. Cancelling the task ends the search."""
         check_limit(limit)
+        await self._turn_of_task()
         return await self.stream(board, limit, multipv=multipv, root_moves=root_moves).result_async()
 
     def stream(
@@ -260,80 +274,120 @@ class Engine(Closing):
         PositionError
             If the position or a root move is illegal.
         EngineError
-            If the engine is searching.
+            If the engine is still searching for the same thread, or has been closed.
         ValueError, TypeError
             If the limit, one of its values, or the number of lines (1 to 256) is not possible.
         """
         board = board_of(board)
-        return self._begin(board, limits_of(board, limit, root_moves), multipv, analysing=True)
+        limits = limits_of(board, limit, root_moves)
+        caller = _caller()
+        with self._its_turn(caller):
+            return Stream(self._begin(board, limits, caller, multipv, analysing=True), self)
 
     def stop(self) -> None:
         """End the running search soon, if there is one; callable from any thread."""
-        if self._stream:
-            self._stream.stop()
+        if self._feed:
+            self._feed.stop()
 
     def close(self) -> None:
         """End the running search and the engine, which cannot be used any more."""
-        with self._starting:
-            self._closed = True
+        self._closed = True
+        self.stop()  # calls that wait for their turn then find the engine closed
+        with self._turn:
             self._core.close()
+            self._drop.detach()
+
+    # --- one search at a time --------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _its_turn(self, caller: _Caller) -> Iterator[None]:
+        """Wait until the engine is idle, and keep others from it meanwhile."""
+        with self._turn:
+            self._check_open()
+            if self._pondering:
+                self._pondering.feed.stop()
+                self._pondering = None
+            if self._feed:
+                # The caller's own search could wait for ever: only the caller ends it.
+                if not self._feed.ending and self._caller is not None and self._caller[0] == caller[0]:
+                    raise EngineError("the engine is searching")
+                self._feed.result()
+                self._check_open()
+            self._core.wait()
+            yield
+
+    async def _turn_of_task(self) -> _Caller:
+        """Wait for the searches of other tasks, and give the caller."""
+        caller = _caller()
+        while (feed := self._feed) and not (feed.ending or self._pondering or self._caller == caller):
+            await feed.result_async()
+        return caller
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise EngineError("the engine has been closed")
 
     # --- searching -------------------------------------------------------------------------------------------------
 
     def _search_for_move(
-        self, board: chess.Board, limit: chess.engine.Limit, root_moves: Iterable[chess.Move] | None
+        self, board: chess.Board, limit: chess.engine.Limit, root_moves: Iterable[chess.Move] | None, caller: _Caller
     ) -> Stream:
         check_limit(limit)
         limits = limits_of(board, limit, root_moves)
-        pondering = self._pondering
-        same_position = pondering and pondering.position == position_of(board)
-        if pondering and same_position and _are_kept(pondering.limits, limits, board.turn):
-            self._pondering = None
-            if not pondering.stream.done:
-                self._core.ponderhit()
-                return pondering.stream
-        return self._begin(board, limits)
+        position = position_of(board)
+        with self._turn:
+            pondering = self._pondering
+            if pondering and pondering.position == position and _are_kept(pondering.limits, limits, board.turn):
+                self._pondering = None
+                if not pondering.feed.ending:
+                    self._core.ponderhit()
+                    self._caller = caller
+                    return Stream(pondering.feed, self)
+        with self._its_turn(caller):
+            return Stream(self._begin(board, limits, caller), self)
 
-    def _begin(self, board: chess.Board, limits: Limits, multipv: int = 1, *, analysing: bool = False) -> Stream:
+    def _begin(
+        self, board: chess.Board, limits: Limits, caller: _Caller, multipv: int = 1, *, analysing: bool = False
+    ) -> Feed:
+        """Begin a search; call it when the engine is idle."""
         fen, moves = position_of(board)
         multipv = whole("multipv", multipv, 1, MOST_LINES)
-        with self._starting:
-            self._make_idle()
-            self._core.set_option("UCI_Chess960", str(board.chess960).lower())
-            self._core.set_option("UCI_AnalyseMode", str(analysing).lower())
-            self._core.set_option("MultiPV", str(multipv))
-            self._core.set_position(fen, moves)
-            stream = Stream(board.fen(), self._core.stop)
-            self._core.go(limits, stream.report, stream.finish)
-            self._stream = stream
-        return stream
-
-    def _make_idle(self) -> None:
-        """End pondering, and wait for a search that is about to end."""
-        if self._closed:
-            raise EngineError("the engine has been closed")
-        if self._pondering:
-            self._pondering.stream.stop()
-            self._pondering.stream.result()
-            self._pondering = None
-        if self._stream:
-            if not self._stream.ending:
-                raise EngineError("the engine is searching")
-            self._stream.result()
-        self._core.wait()
+        self._core.set_option("UCI_Chess960", str(board.chess960).lower())
+        self._core.set_option("UCI_AnalyseMode", str(analysing).lower())
+        self._core.set_option("MultiPV", str(multipv))
+        self._core.set_position(fen, moves)
+        feed = Feed(board.fen())
+        try:
+            feed.follow(self._core.go(limits, feed.report, feed.finish))
+        except BaseException:  # such as Ctrl-C, when it has begun
+            self._core.stop()
+            raise
+        self._feed, self._caller = feed, caller
+        return feed
 
     def _answer(
         self, analysis: Analysis, board: chess.Board, limit: chess.engine.Limit, ponder: bool, seconds: float
     ) -> PlayResult:
         move, reply = analysis.best_move, analysis.ponder
-        if ponder and move and reply and not self._closed:
+        if ponder and move and reply:
             expected = board.copy()
             expected.push(move)
             expected.push(reply)
             limits = limits_of(board, _after_move(limit, board.turn, seconds))
-            stream = self._begin(expected, replace(limits, ponder=True))
-            self._pondering = _Pondering(position_of(expected), limits, stream)
+            with self._turn:
+                if not self._closed and self._feed and self._feed.analysis is analysis:  # nobody else has begun
+                    self._core.wait()
+                    feed = self._begin(expected, replace(limits, ponder=True), _caller())
+                    self._pondering = _Pondering(position_of(expected), limits, feed)
         return PlayResult(move, reply, analysis.best)
+
+
+def _caller() -> _Caller:
+    """Give the thread that calls, and the task that runs in it."""
+    task = None
+    with contextlib.suppress(RuntimeError):  # there is no event loop
+        task = asyncio.current_task()
+    return threading.get_ident(), None if task is None else weakref.ref(task)
 
 
 def _after_move(limit: chess.engine.Limit, mover: chess.Color, seconds: float) -> chess.engine.Limit:

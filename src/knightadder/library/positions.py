@@ -5,11 +5,12 @@ All functions may be called from any thread; those that take long release the GI
 
 import threading
 from bisect import bisect_left
-from contextlib import suppress
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from functools import cache, cached_property
 
 import chess
+import numpy as np
 from chess.engine import Cp, PovScore
 
 from knightadder.core.layout import CLASSICAL
@@ -247,23 +248,27 @@ def divide(board: Position, depth: int) -> dict[chess.Move, int]:
         If the depth is less than 1, greater than 60, or not a whole number.
     """
     depth = whole("depth", depth, 1, _DEEPEST)
-    counts: dict[str, int] = {}
     board = board_of(board)
-    with _games().lend() as game:
-        game.set_up(fen_of(board))  # without the moves that led to it
-        thread = threading.Thread(
-            target=lambda: counts.update(game.perft(depth, chess960=board.chess960)), name="perft"
-        )
-        thread.start()
+    fen = fen_of(board)  # without the moves that led to it
+    games, counts, stop = _games(), Future[dict[str, int]](), np.zeros(1, np.uint64)
+
+    def count() -> None:
+        # Nothing here waits for the caller, whom Ctrl-C may take away at any moment: this thread gives the game back.
         try:
-            while thread.is_alive():
-                thread.join(_LOOK_UP)
-        finally:
-            while thread.is_alive():  # after Ctrl-C, perhaps before the thread has begun
-                with suppress(KeyboardInterrupt):
-                    game.interrupt()
-                    thread.join(_LOOK_UP)
-    return {chess.Move.from_uci(name): count for name, count in counts.items()}
+            with games.lend() as game:
+                game.set_up(fen)
+                found = game.perft(depth, chess960=board.chess960, stop=stop)
+            counts.set_result(found)
+        except BaseException as error:
+            counts.set_exception(error)
+
+    try:
+        threading.Thread(target=count, name="perft", daemon=True).start()
+        while not counts.done():
+            wait([counts], _LOOK_UP)
+    finally:
+        stop[0] = 1
+    return {chess.Move.from_uci(name): count for name, count in counts.result().items()}
 
 
 @cache

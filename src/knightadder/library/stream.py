@@ -22,27 +22,32 @@ from knightadder.library.results import Analysis, Line, line_of
 _LOOK_UP = 0.5
 
 
-class Stream:
-    """The lines of a running search, each of them once, and its result.
+class Feed:
+    """The reports of a search: the engine's threads put them here, and callers wait for them.
 
-    It is an iterator, an asynchronous iterator, and a context manager of both kinds, which ends the search on exit.
+    A caller holds no lock that the engine's threads need, so Ctrl-C may interrupt it anywhere.
 
     Parameters
     ----------
     fen : str
-        The position that is searched.
-    stop : callable
-        Ends the search.
+        The position.
+
+    Attributes
+    ----------
+    analysis : Analysis or None
+        The result, once the search has ended.
+    ending : bool
+        Whether the search has ended, or has been told to end.
     """
 
-    def __init__(self, fen: str, stop: Callable[[], None]) -> None:
-        self._fen, self._stop = fen, stop
-        self._changed = threading.Condition()
+    def __init__(self, fen: str) -> None:
+        self.analysis: Analysis | None = None
+        self.ending = False
+        self._fen = fen
+        self._stop: Callable[[], None] | None = None
         self._fresh: deque[Line] = deque()
         self._newest: dict[int, Line] = {}
-        self._analysis: Analysis | None = None
-        self._stopped = False
-        self._wakers: list[Callable[[], object]] = []
+        self._wakers: deque[Callable[[], object]] = deque()
 
     # --- for the engine's threads ----------------------------------------------------------------------------------
 
@@ -52,75 +57,165 @@ class Stream:
             logger.info("%s", news.text)
         elif isinstance(news, Info):
             line = line_of(news, self._fen)
-            with self._changed:
-                self._fresh.append(line)
-                self._newest[line.rank] = line
-                self._notify()
+            self._fresh.append(line)
+            self._newest[line.rank] = line
+            self._wake()
 
     def finish(self, result: Result) -> None:
         """Accept the engine's result."""
         best, ponder = [chess.Move.from_uci(name) if name else None for name in (result.best_move, result.ponder)]
-        with self._changed:
-            lines = tuple(self._newest[rank] for rank in sorted(self._newest))
-            self._analysis = Analysis(lines, best, ponder)
-            self._notify()
+        lines = tuple(self._newest[rank] for rank in sorted(self._newest))
+        self.analysis = Analysis(lines, best, ponder)
+        self.ending, self._stop = True, None  # the search refers to this feed
+        self._wake()
 
-    def _notify(self) -> None:
-        self._changed.notify_all()
-        for wake in self._wakers:
-            with contextlib.suppress(RuntimeError):  # the event loop has been closed
-                wake()
-        self._wakers.clear()
+    def _wake(self) -> None:
+        # A waiter that comes too late for this sees what has changed: it looks after it has asked to be woken.
+        while self._wakers:
+            with contextlib.suppress(IndexError, RuntimeError):  # another thread woke it; its event loop was closed
+                self._wakers.popleft()()
 
-    # --- for all callers -------------------------------------------------------------------------------------------
+    # --- for callers -----------------------------------------------------------------------------------------------
+
+    def follow(self, stop: Callable[[], None]) -> None:
+        """Note how the search can be ended."""
+        self._stop = stop
+        if self.analysis is not None:  # it has ended meanwhile
+            self._stop = None
+
+    def stop(self) -> None:
+        """End the search soon; callable from any thread."""
+        if (stop := self._stop) is not None:
+            stop()
+            self.ending = True
+
+    def result(self) -> Analysis:
+        """Wait for the end of the search and give its result."""
+        while self.analysis is None:
+            bell = self._next_change()
+            if self.analysis is None:
+                while not bell.acquire(timeout=_LOOK_UP):
+                    pass
+        return self.analysis
+
+    def line(self) -> Line | None:
+        """Wait for a line and give it; None once there are no more."""
+        while True:
+            ended = self.analysis is not None
+            with contextlib.suppress(IndexError):
+                return self._fresh.popleft()
+            if ended:
+                return None
+            bell = self._next_change()
+            if not self._fresh and self.analysis is None:
+                while not bell.acquire(timeout=_LOOK_UP):
+                    pass
+
+    def _next_change(self) -> threading.Lock:
+        """Give a lock that can be acquired after the next change."""
+        bell = threading.Lock()
+        bell.acquire()
+        self._wakers.append(bell.release)
+        return bell
+
+    async def result_async(self) -> Analysis:
+        """Wait for the end of the search and give its result; for coroutines."""
+        while self.analysis is None:
+            change = self._next_change_async()
+            if self.analysis is None:
+                await change.wait()
+        return self.analysis
+
+    async def line_async(self) -> Line | None:
+        """Wait for a line and give it; None once there are no more; for coroutines."""
+        while True:
+            ended = self.analysis is not None
+            with contextlib.suppress(IndexError):
+                return self._fresh.popleft()
+            if ended:
+                return None
+            change = self._next_change_async()
+            if not self._fresh and self.analysis is None:
+                await change.wait()
+
+    def _next_change_async(self) -> asyncio.Event:
+        """Give an event of the running loop that is set at the next change."""
+        loop, event = asyncio.get_running_loop(), asyncio.Event()
+        self._wakers.append(lambda: loop.call_soon_threadsafe(event.set))
+        return event
+
+
+class Stream:
+    """The lines of a running search, each of them once, and its result.
+
+    Both an iterator and an asynchronous iterator. As a context manager it ends the search when the block is left.
+    Without one, the search also ends when a loop over the lines is left, or when nothing refers to the stream any more.
+    Any exception while a caller waits, such as Ctrl-C, ends the search.
+
+    Parameters
+    ----------
+    feed : Feed
+        Receives the search's reports.
+    engine : object, optional
+        The engine, which has to live as long as the stream.
+    """
+
+    def __init__(self, feed: Feed, engine: object = None) -> None:
+        self._feed, self._engine = feed, engine
+        self._entered = False
 
     @property
     def done(self) -> bool:
         """Whether the search has ended."""
-        return self._analysis is not None
-
-    @property
-    def ending(self) -> bool:
-        """Whether the search has ended, or has been told to end."""
-        return self._stopped or self.done
+        return self._feed.analysis is not None
 
     def stop(self) -> None:
         """End the search soon; the result is what it has found by then."""
-        with self._changed:  # the search cannot end meanwhile, so that the next one would be told instead
-            if not self.done:
-                self._stopped = True
-                self._stop()
+        self._feed.stop()
+
+    def __del__(self) -> None:
+        self.stop()
 
     # --- for threads -----------------------------------------------------------------------------------------------
 
     def __iter__(self) -> Iterator[Line]:
-        return self
+        return self if self._entered else self._until_left()
 
     def __next__(self) -> Line:
-        with self._changed:
-            while not self._fresh:
-                if self.done:
-                    raise StopIteration
-                self._changed.wait(_LOOK_UP)
-            return self._fresh.popleft()
+        with self._ended_by_errors():
+            line = self._feed.line()
+        if line is None:
+            raise StopIteration
+        return line
+
+    def _until_left(self) -> Iterator[Line]:
+        try:
+            while (line := self._feed.line()) is not None:
+                yield line
+        finally:
+            self.stop()
 
     def result(self) -> Analysis:
         """Wait for the end of the search and give its result; an exception, such as Ctrl-C, ends the search."""
+        with self._ended_by_errors():
+            return self._feed.result()
+
+    @contextlib.contextmanager
+    def _ended_by_errors(self) -> Iterator[None]:
         try:
-            with self._changed:
-                while self._analysis is None:
-                    self._changed.wait(_LOOK_UP)
-                return self._analysis
+            yield
         except BaseException:
             self.stop()
             raise
 
     def __enter__(self) -> "Stream":
+        self._entered = True
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._entered = False
         self.stop()
         self.result()
 
@@ -130,33 +225,16 @@ class Stream:
         return self
 
     async def __anext__(self) -> Line:
-        while True:
-            with self._changed:
-                if self._fresh:
-                    return self._fresh.popleft()
-                if self.done:
-                    raise StopAsyncIteration
-                change = self._next_change()
-            await change.wait()
+        with self._ended_by_errors():
+            line = await self._feed.line_async()
+        if line is None:
+            raise StopAsyncIteration
+        return line
 
     async def result_async(self) -> Analysis:
         """Wait for the end of the search and give its result; cancelling the task ends the search."""
-        try:
-            while True:
-                with self._changed:
-                    if self._analysis is not None:
-                        return self._analysis
-                    change = self._next_change()
-                await change.wait()
-        except BaseException:
-            self.stop()
-            raise
-
-    def _next_change(self) -> asyncio.Event:
-        """Give an event of the running loop that is set at the next change; call it under the lock."""
-        loop, event = asyncio.get_running_loop(), asyncio.Event()
-        self._wakers.append(lambda: loop.call_soon_threadsafe(event.set))
-        return event
+        with self._ended_by_errors():
+            return await self._feed.result_async()
 
     async def __aenter__(self) -> "Stream":
         return self

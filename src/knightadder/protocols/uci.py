@@ -52,7 +52,7 @@ class _Activity:
     """The engine's current work: a search, or a job (``go perft``, ``bench``) in a thread of this module."""
 
     limits: Limits | None = None
-    job: threading.Thread | None = None
+    job: threading.Event | None = None  # set when the job has ended
     pondering: bool = False
     stopping: bool = False
 
@@ -125,8 +125,7 @@ class Uci(Conversation):
         if activity is not None and activity.job is not None:
             activity.stopping = True
             self._core.stop()
-            activity.job.join(PATIENCE)
-            if activity.job.is_alive():
+            if not activity.job.wait(PATIENCE):
                 return False
         return super().close()
 
@@ -360,7 +359,8 @@ class Uci(Conversation):
         self._start_job("bench", bench)
 
     def _start_job(self, name: str, work: Callable[[_Activity], str]) -> None:
-        activity = _Activity()
+        ended = threading.Event()
+        activity = _Activity(job=ended)
 
         def run() -> None:
             try:
@@ -368,11 +368,11 @@ class Uci(Conversation):
             except Exception as error:
                 # An aborted job may raise an error because its result is incomplete; that error is not reported.
                 done = _JobDone(name, error=_JobStoppedError() if activity.stopping else error)
+            ended.set()
             self._events.put(done)
 
-        activity.job = threading.Thread(target=run, name=name, daemon=True)
         self._activity = activity
-        activity.job.start()
+        threading.Thread(target=run, name=name, daemon=True).start()
 
     def _finish_job(self, done: _JobDone) -> None:
         if isinstance(done.error, _JobStoppedError):

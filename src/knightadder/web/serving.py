@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from knightadder.web.messages import MAX_MESSAGE
 
 if TYPE_CHECKING:
+    import socket
+    from types import FrameType
+
     from starlette.applications import Starlette
 
 MAX_IDLE = 100  # connections without a request; each uses a file, and macOS allows a process 256 files
@@ -37,9 +41,26 @@ class _Http(H11Protocol):
         return not self.transport.is_closing() and (self.cycle is None or self.cycle.response_complete)
 
 
+class _Server(uvicorn.Server):
+    """A server that any number of Ctrl-C ends in the same way; after the second, it does not wait for its clients."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if sig != signal.SIGINT:
+            super().handle_exit(sig, frame)
+        elif self.should_exit:  # uvicorn would raise both signals again at the end, in the middle of asyncio's own work
+            self.force_exit = True
+        else:
+            self.should_exit = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().shutdown(sockets)
+        if self.force_exit:
+            await self.lifespan.shutdown()  # uvicorn leaves this out then; a second call does nothing
+
+
 def make_server(app: Starlette) -> uvicorn.Server:
     """Return a server for an application; the caller has to run it with the sockets to listen on."""
-    return uvicorn.Server(
+    return _Server(
         uvicorn.Config(
             app,
             http=_Http,

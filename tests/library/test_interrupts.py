@@ -1,0 +1,90 @@
+"""Ctrl-C, sent to processes that use the library, and the end of the interpreter in the middle of all calls."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is sent as POSIX has it")
+
+BEGIN = """
+import threading, time
+import chess, knightadder
+from chess.engine import Limit
+
+board = chess.Board()
+knightadder.legal_moves(board)
+"""
+
+COUNTS = """
+for _ in range(4):
+    try:
+        print("working", flush=True)
+        CALL
+    except KeyboardInterrupt:
+        pass
+    for _ in range(10):
+        assert knightadder.perft(board, 3) == 8_902
+        assert knightadder.divide(board, 2) == dict.fromkeys(board.legal_moves, 20)
+        assert set(knightadder.legal_moves(board)) == set(board.legal_moves)
+print("done")
+"""
+
+SEARCHES = """
+engine = knightadder.Engine(threads=2)
+for _ in range(4):
+    stream = None
+    try:
+        print("working", flush=True)
+        CALL
+    except KeyboardInterrupt:
+        pass
+    assert engine.play(board, Limit(depth=2)).move in board.legal_moves
+print("done")
+"""
+
+
+def interrupted(program: str, times: int) -> tuple[int, str, str]:
+    """Run a program, and press Ctrl-C so many times whenever it says that it works; give its status and output."""
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        line = ""
+        for line in process.stdout:
+            if line != "working\n":
+                break
+            for _ in range(times):
+                with pytest.raises(subprocess.TimeoutExpired):
+                    process.wait(0.05)
+                process.send_signal(signal.SIGINT)
+        rest, errors = process.communicate(timeout=300)
+    return process.returncode, line + rest, errors
+
+
+@pytest.mark.parametrize("call", ["knightadder.perft(board, 20)", "knightadder.divide(board, 20)"])
+def test_ctrl_c_ends_a_count_and_nothing_else(call: str) -> None:
+    assert interrupted(BEGIN + COUNTS.replace("CALL", call), 1) == (0, "done\n", "")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "engine.play(board, Limit(time=1000))",
+        "engine.stream(board).result()",
+        "for line in engine.stream(board): pass",
+        "stream = engine.stream(board)\n        for line in stream: time.sleep(0.01)",
+        "with engine.stream(board) as stream: time.sleep(1000)",
+        "knightadder.analyse_many([board] * 20, Limit(time=1000))",
+    ],
+)
+def test_ctrl_c_ends_a_search_and_the_engine_lives_on(call: str) -> None:
+    assert interrupted(BEGIN + SEARCHES.replace("CALL", call), 1) == (0, "done\n", "")
+
+
+@pytest.mark.parametrize("call", ["knightadder.perft(board, 20)", "list(knightadder.Engine().stream(board))"])
+def test_ctrl_c_ends_a_program(call: str) -> None:
+    status, _, errors = interrupted(f"{BEGIN}\nprint('working', flush=True)\n{call}", 1)
+    assert status == -signal.SIGINT and errors.endswith("\nKeyboardInterrupt\n")
