@@ -88,3 +88,25 @@ def test_ctrl_c_ends_a_search_and_the_engine_lives_on(call: str) -> None:
 def test_ctrl_c_ends_a_program(call: str) -> None:
     status, _, errors = interrupted(f"{BEGIN}\nprint('working', flush=True)\n{call}", 1)
     assert status == -signal.SIGINT and errors.endswith("\nKeyboardInterrupt\n")
+
+
+def test_the_interpreter_may_end_while_everything_works() -> None:
+    program = """
+def work(call):
+    threading.Thread(target=call, daemon=True).start()
+
+def on_and_on(call):
+    while True:
+        call()
+
+one, two = knightadder.Engine(threads=2), knightadder.Engine()
+stream = one.stream(board)
+knightadder.Engine().stream(board)
+work(lambda: on_and_on(lambda: two.play(board, Limit(nodes=1000), ponder=True)))
+work(lambda: knightadder.perft(board, 20))
+work(lambda: knightadder.analyse_many([board] * 1000, Limit(nodes=10_000)))
+work(lambda: on_and_on(lambda: knightadder.evaluate_many([board] * 50_000)))
+time.sleep(1)
+print("done")
+"""
+    assert interrupted(BEGIN + program, 0) == (0, "done\n", "")

@@ -170,10 +170,11 @@ def test_tables_of_one_and_of_many() -> None:
     values = to_frame(evaluate(fen, "pesto") for fen in ("startpos", TO_MATE.fen))
     assert values["cp"].tolist() == evaluate_many(["startpos", TO_MATE.fen], "pesto").tolist()
     assert values["turn"].tolist() == ["white", "black"] and values["in_check"].tolist() == [False, True]
+    assert to_frame(ANALYSIS).equals(to_frame([ANALYSIS]))
     assert len(to_frame([])) == 0 and len(line("e2e4").to_frame()) == 1
 
 
-@pytest.mark.parametrize("wrong", [5, ANALYSIS, [ANALYSIS, 5], "analysis"])
+@pytest.mark.parametrize("wrong", [5, [ANALYSIS, 5], "analysis"])
 def test_other_things_are_no_results(wrong: Any) -> None:
     with pytest.raises(TypeError, match=r"^(several results are wanted|result [01] is no result of the library)"):
         to_frame(wrong)

@@ -37,12 +37,12 @@ class Tabular(ABC):
         return [self.to_dict()]
 
 
-def to_frame(results: Iterable[Tabular]) -> pandas.DataFrame:
-    """Make a table of many results; one result has a method of this name.
+def to_frame(results: Iterable[Tabular] | Tabular) -> pandas.DataFrame:
+    """Make a table of results.
 
     Parameters
     ----------
-    results : iterable
+    results : iterable, or one result
         What the library's functions return: `Analysis` (a row for each line), `Line`, `PlayResult`, `Evaluation`,
         `AnnotatedGame`, `ExplorerMove` or `ExplorerGame`.
 
@@ -56,8 +56,10 @@ def to_frame(results: Iterable[Tabular]) -> pandas.DataFrame:
     OptionError
         If pandas is not installed.
     TypeError
-        If these are not several results.
+        If these are not results.
     """
+    if isinstance(results, Tabular):
+        results = [results]
     if not isinstance(results, Iterable):
         raise TypeError(f"several results are wanted, not {results!r:.60}")
     rows: list[Mapping[str, Cell]] = []
