@@ -1,9 +1,11 @@
 """Types of command-line arguments, for argparse: each raises ValueError for invalid text."""
 
+from knightadder.foreign import parse_whole
+
 
 def positive(text: str) -> int:
     """Return a whole number of at least 1."""
-    value = int(text)
+    value = parse_whole(text)
     if value < 1:
         raise ValueError(text)
     return value
@@ -11,7 +13,7 @@ def positive(text: str) -> int:
 
 def not_negative(text: str) -> int:
     """Return a whole number of at least 0."""
-    value = int(text)
+    value = parse_whole(text)
     if value < 0:
         raise ValueError(text)
     return value

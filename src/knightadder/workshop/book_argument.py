@@ -7,11 +7,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from knightadder.engine.errors import OptionError
 from knightadder.workshop.key_values import KeyValues
 
 if TYPE_CHECKING:
     from knightadder.workshop.openings import Book
 
+_POLYGLOT = "bin"  # the suffix of Polyglot's books, and the name of their format
 _KEYS = ("file", "format", "order", "plies", "seed")
 
 
@@ -26,7 +28,8 @@ def read_book(words: Iterable[str], chess960: bool = False) -> Book:
     Parameters
     ----------
     words : iterable of str
-        The ``key=value`` words; see `knightadder.workshop.openings.load_book` for their meanings and defaults.
+        The ``key=value`` words; see `knightadder.workshop.openings.load_book` for their meanings and defaults. The file
+        may also be a Polyglot book, see `knightadder.workshop.polyglot.draw_lines`.
     chess960 : bool
         Whether castling is that of Chess960.
 
@@ -43,11 +46,24 @@ def read_book(words: Iterable[str], chess960: bool = False) -> Book:
     from knightadder.workshop.openings import FORMATS, ORDERS, load_book
 
     values = KeyValues.read(words, _KEYS, "--openings")
-    return load_book(
-        Path(values["file"]) if "file" in values else None,
-        values.choice("format", FORMATS, None),
-        values.choice("order", ORDERS, ORDERS[0]),
-        values.whole("plies", None, 1),
-        values.whole("seed", 1),
-        chess960,
-    )
+    file = Path(values["file"]) if "file" in values else None
+    form = values.choice("format", (*FORMATS, _POLYGLOT), None)
+    order = values.choice("order", ORDERS, ORDERS[0])
+    plies, seed = values.whole("plies", None, 1), values.whole("seed", 1)
+    if file is not None and (form == _POLYGLOT or (form is None and file.suffix.lower() == f".{_POLYGLOT}")):
+        if chess960 or order != ORDERS[0]:
+            raise OptionError(f"{file}: a Polyglot book has no {'Chess960' if chess960 else f'{order} order'}")
+        return _polyglot(file, plies, seed)
+    if form == _POLYGLOT:
+        raise OptionError(f"format={_POLYGLOT}: give the Polyglot book, file=")
+    return load_book(file, form, order, plies, seed, chess960)
+
+
+def _polyglot(file: Path, plies: int | None, seed: int) -> Book:
+    from knightadder.workshop.openings import Book
+    from knightadder.workshop.polyglot import draw_lines
+
+    lines = draw_lines(file, plies, seed)
+    if not lines:
+        raise OptionError(f"there is no opening in {file}")
+    return Book([f"\t{line}" for line in lines], "tsv", file.stem)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Self, TypeVar
 
 from knightadder.engine.errors import OptionError
+from knightadder.foreign import parse_whole
 
 _Number = TypeVar("_Number", int, float)
 _Default = TypeVar("_Default")
@@ -75,7 +76,7 @@ class KeyValues(dict[str, str]):
 
     def whole(self, key: str, default: _Default, least: int = 0) -> int | _Default:
         """Return a whole number; parameters and errors are those of `number`."""
-        return self._number(int, "a whole number", key, default, least)
+        return self._number(parse_whole, "a whole number", key, default, least)
 
     def _number(
         self, convert: Callable[[str], _Number], kind: str, key: str, default: _Default, least: float

@@ -17,6 +17,9 @@ from knightadder.workshop.match.clock import Allowance, SideClock, TimeControl
         ("40/1:30+0.5", TimeControl(90, 0.5, 40)),
         ("0:00.5+.01", TimeControl(0.5, 0.01)),
         ("2:0", TimeControl(120)),
+        ("inf/10+0.1", TimeControl(10, 0.1)),
+        ("0/60", TimeControl(60)),
+        ("1.5:30", TimeControl(120)),
     ],
 )
 def test_time_controls_are_read_and_written(text, control):
@@ -26,7 +29,28 @@ def test_time_controls_are_read_and_written(text, control):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "0", "-1+1", "x", "8+", "0/60", "1e3", "8+-1", "inf", "nan", "8 + 1", "0:0", ":30", "1:", "1:2:3", "1.5:30"],
+    [
+        "",
+        "0",
+        "-1+1",
+        "x",
+        "8+",
+        "inf/0",
+        "40/inf",
+        "1e3",
+        "8+-1",
+        "inf",
+        "nan",
+        "8 + 1",
+        "0:0",
+        ":30",
+        "1:",
+        "1:2:3",
+        "9" * 400,
+        "1/1+" + "9" * 400,
+        "9" * 400 + "/1",
+        "\u0663",
+    ],
 )
 def test_what_is_no_time_control(text):
     with pytest.raises(OptionError, match="tc="):

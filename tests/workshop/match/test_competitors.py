@@ -251,3 +251,11 @@ def test_the_working_directory_counts_if_python_looks_there(copy, monkeypatch, s
     monkeypatch.chdir(copy.parents[2])
     monkeypatch.setenv("PYTHONSAFEPATH", safe)
     assert (_sources() == _sources("env.PYTHONSAFEPATH=1")) is not found
+
+
+def test_without_a_clock_another_limit_is_needed():
+    first, second = read_competitors([["name=A"], ["name=B", "timemargin=9"]], ["tc=inf", "nodes=5", "margin=7"])
+    assert first.allowance == Allowance(nodes=5, margin=0.007)
+    assert second.allowance == Allowance(nodes=5, margin=0.009)
+    with pytest.raises(OptionError, match=r"^A would think for ever: with tc=inf, give st=, nodes= or depth= too$"):
+        read_competitors([["name=A"], ["name=B"]], ["tc=inf"])

@@ -10,6 +10,7 @@ from knightadder.workshop.match.search_info import (
     check_pv,
     last_info,
     parse_info,
+    warning_text,
 )
 
 
@@ -115,3 +116,23 @@ def test_a_variation_past_the_third_repetition():
 )
 def test_the_best_move_is_the_head_of_the_last_variation(lines, expected):
     assert check_best_move("e2e4", [*lines, "bestmove e2e4"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "line", "position", "text"),
+    [
+        (
+            "illegal PV move",
+            "info depth 9 score cp 31 pv e7e5 g1f3 e1e2 " + "a7a6 " * 99,
+            "moves e2e4",
+            "illegal PV move at move 1: e1e2, move 3 of its PV",
+        ),
+        ("best move is not the head of the last PV", "bestmove e7e5", "moves e2e4", "bestmove e7e5"),
+        ("PV goes on after mate", "info depth 1 score mate 1 pv " + "e2e4 " * 99, "", "depth 1 score mate 1"),
+        ("illegal PV move", "info \x1b[2J", "moves e2e5", "illegal PV move: \\x1b[2J"),
+    ],
+)
+def test_a_warning_is_one_short_line(kind, line, position, text):
+    shown = warning_text(kind, line, f"position fen {chess.STARTING_FEN} {position}".strip())
+    assert shown.startswith(kind) and text in shown
+    assert shown.isprintable() and len(shown) < 150

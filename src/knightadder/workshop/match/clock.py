@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from knightadder.engine.errors import OptionError
 
 _SECONDS = r"(\d+(?:\.\d+)?|\.\d+)"
-_TIME_CONTROL = re.compile(rf"(?:(\d+)/)?(?:(\d+):)?{_SECONDS}(?:\+{_SECONDS})?")
+_TIME_CONTROL = re.compile(rf"(?:(\d+|inf)/)?(?:{_SECONDS}:)?{_SECONDS}(?:\+{_SECONDS})?", re.ASCII)
+_LONGEST = 10_000_000  # seconds: some months
+_MOST_MOVES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +39,8 @@ class TimeControl:
         Parameters
         ----------
         text : str
-            ``moves/base+increment``. The moves and the increment may be left out; the base is in seconds, or in minutes
-            and seconds: ``1:30``.
+            ``moves/base+increment``. The moves and the increment may be left out; ``inf`` or 0 moves are the whole
+            game. The base is in seconds, or in minutes and seconds: ``1:30``.
 
         Raises
         ------
@@ -46,10 +48,15 @@ class TimeControl:
             If it is invalid.
         """
         match = _TIME_CONTROL.fullmatch(text)
-        base = 60 * int(match[2] or 0) + float(match[3]) if match else 0
-        if not match or base <= 0 or match[1] == "0":
-            raise OptionError(f"tc={text}: expected SECONDS, MINUTES:SECONDS, +INCREMENT after and MOVES/ before it")
-        return cls(base, float(match[4] or 0), int(match[1]) if match[1] else None)
+        if match:
+            base, increment = 60 * float(match[2] or 0) + float(match[3]), float(match[4] or 0)
+            moves = 0.0 if match[1] in (None, "inf") else float(match[1])
+            if 0 < base <= _LONGEST and increment <= _LONGEST and moves <= _MOST_MOVES:
+                return cls(base, increment, int(moves) or None)
+        raise OptionError(
+            f"tc={text}: expected [MOVES/]SECONDS[+INCREMENT] or [MOVES/]MINUTES:SECONDS[+INCREMENT], "
+            "such as 8+0.08, 40/60 or 1:30+0.5"
+        )
 
     def scaled(self, factor: float) -> TimeControl:
         """Return the time control with its times multiplied, to whole milliseconds."""

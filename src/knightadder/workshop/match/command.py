@@ -418,6 +418,7 @@ def _display(standings: Standings, match: Match, interval: int) -> Iterator[Show
     from rich.live import Live
 
     from knightadder.workshop.match.report import progress_line, tables
+    from knightadder.workshop.match.search_info import warning_text
 
     console = Console()
     complained: set[tuple[str, str]] = set()
@@ -430,8 +431,9 @@ def _display(standings: Standings, match: Match, interval: int) -> Iterator[Show
         for detail in record.details:
             if (detail["engine"], detail["kind"]) not in complained:  # others are only in the log
                 complained.add((detail["engine"], detail["kind"]))
-                text = f"{game}: {detail['engine']}: {detail['kind']}\n  {detail['line']}\n  {detail['position']}"
-                console.print(text, markup=False, highlight=False, soft_wrap=True)
+                text = warning_text(detail["kind"], detail["line"], detail["position"], match.rules.chess960)
+                line = f"{game}: {detail['engine']}: {text}"
+                console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     if not sys.stdout.isatty():
 

@@ -18,7 +18,9 @@ from knightadder.workshop.uci_client import UciClient, resolve_command, split_wo
 from knightadder.workshop.uci_trace import Trace
 
 _CONTROLS = ("tc", "st", "nodes", "depth")
-_COMMON_KEYS = (*_CONTROLS, "margin", "option.", "env.")
+_MARGINS = ("margin", "timemargin")  # the second name is that of cutechess
+_UNLIMITED = "inf"  # a time control without a clock, as in cutechess
+_COMMON_KEYS = (*_CONTROLS, *_MARGINS, "option.", "env.")
 _KEYS = ("name", "cmd", "args", "dir", *_COMMON_KEYS)
 
 _PROGRAMS = (".exe", ".jar", ".js", ".py", ".sh")  # count as programs even if not executable
@@ -279,25 +281,27 @@ def _competitor(own: KeyValues, common: KeyValues) -> Competitor:
         raise OptionError(f"dir={folder}: there is no such folder")
     command = [*resolve_command(own.get("cmd"), folder), *split_words(own.get("args", ""))]
     name = own.get("name") or ("Knightadder" if "cmd" not in own else Path(command[0]).stem)
-    if re.search(r"[|\"\n]", name):
-        raise OptionError(f"name={name}: a name has no bars, quotation marks or line ends")
+    if re.search(r"[|\"]", name) or not name.isprintable():
+        raise OptionError(f"name={name}: a name has no bars, quotation marks, line ends or control characters")
     # An engine's own limits replace the common ones.
     limiting = own if any(key in own for key in _CONTROLS) else common
     if not any(key in limiting for key in _CONTROLS):
         raise OptionError(f"{name} has no limit: give tc=, st=, nodes= or depth=, to it or to --each")
-    both = KeyValues({**common, **own})
+    if limiting.get("tc") == _UNLIMITED and not any(key in limiting for key in _CONTROLS[1:]):
+        raise OptionError(f"{name} would think for ever: with tc={_UNLIMITED}, give st=, nodes= or depth= too")
+    margin = own if any(key in own for key in _MARGINS) else common
     allowance = Allowance(
-        TimeControl.parse(limiting["tc"]) if "tc" in limiting else None,
+        TimeControl.parse(limiting["tc"]) if limiting.get("tc", _UNLIMITED) != _UNLIMITED else None,
         limiting.number("st", None, 0.001),
         limiting.whole("nodes", None, 1),
         limiting.whole("depth", None, 1),
-        both.whole("margin", 50) / 1000,
+        margin.whole("timemargin", margin.whole("margin", 50)) / 1000,
     )
     return Competitor(
         name=name,
         command=tuple(command),
         folder=folder,
-        environment=_named(both, "env."),
+        environment=_named({**common, **own}, "env."),
         options=_named(own, "option."),
         common_options=_named(common, "option."),
         allowance=allowance,

@@ -14,6 +14,7 @@ import chess.syzygy
 from knightadder.engine.errors import OptionError
 from knightadder.engine.settlement import stayed_within
 from knightadder.rules import outcome_of
+from knightadder.text import one_line
 from knightadder.workshop.match.clock import Allowance, SideClock
 from knightadder.workshop.match.search_info import (
     MATE_SIGN,
@@ -281,7 +282,7 @@ class _Table:
         except ValueError:
             move = chess.Move.null()
         if not move:
-            raise _FaultError("illegal", f"{lines[-1]} in {self._board.fen()}")
+            raise _FaultError("illegal", f"{one_line(lines[-1], 80)} in {self._board.fen()}")
         if self._rules.pv_check != "none":
             self._check(turn, text, lines, info)
 

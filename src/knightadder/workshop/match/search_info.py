@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import chess
 
 from knightadder.engine.info import Bound, Score
+from knightadder.text import one_line
 
 ILLEGAL = "illegal PV move"
 PAST_THREEFOLD = "PV goes on after a threefold repetition"
@@ -24,6 +25,7 @@ MATE_NOT_MATE = "PV of a mate ends without mate"
 NOT_HEAD = "best move is not the head of the last PV"
 MATE_SIGN = "both engines announce a mate for themselves, or against"
 
+_SHOWN = 80  # characters of a line in a warning
 _BOUNDS = {"lowerbound": Bound.LOWER, "upperbound": Bound.UPPER}
 
 
@@ -166,6 +168,46 @@ def check_best_move(best: str, lines: Sequence[str]) -> str | None:
             if info is not None and info.pv:
                 return None if info.pv[0] == best else NOT_HEAD
     return None
+
+
+def warning_text(kind: str, line: str, position: str, chess960: bool = False) -> str:
+    """Return a warning as one short line; the whole lines are in the log.
+
+    Parameters
+    ----------
+    kind : str
+        The kind of the error.
+    line : str
+        The engine's line.
+    position : str
+        The searched position, as a command of UCI.
+    chess960 : bool
+        Whether the game is one of Chess960.
+
+    Returns
+    -------
+    str
+        The kind, the number of the move, and the illegal move with its place in the principal variation, or else the
+        beginning of the line.
+    """
+    fen, _, moves = position.removeprefix("position fen ").partition(" moves ")
+    info = parse_info(line)
+    detail = one_line(line.removeprefix("info "), _SHOWN)
+    try:
+        board = chess.Board(fen, chess960=chess960)
+        for word in moves.split():
+            board.push_uci(word)
+    except ValueError:  # a damaged log
+        return f"{kind}: {detail}"
+    number = board.fullmove_number
+    if kind == ILLEGAL and info is not None:
+        for place, word in enumerate(info.pv, 1):
+            try:
+                board.push_uci(word)
+            except ValueError:
+                detail = f"{word}, move {place} of its PV"
+                break
+    return f"{kind} at move {number}: {detail}"
 
 
 def _looks_like_a_move(word: str) -> bool:

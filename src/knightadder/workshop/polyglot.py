@@ -1,0 +1,111 @@
+"""Openings from a Polyglot book: lines that are drawn by the weights of its moves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+import chess
+
+from knightadder.engine.book import Book
+
+MOST_LINES = 10_000
+MOST_PLIES = 60  # of a line if none are asked for: some books go round in circles
+_DRAWS = 10  # for each wanted line, after which a line that has not come yet is too rare to matter
+
+
+@dataclass(slots=True)
+class _Node:
+    """A position that lines reach by the same moves, with the moves of the book and where they lead."""
+
+    moves: list[str]
+    weights: list[int]
+    following: dict[str, _Node] = field(default_factory=dict)
+
+
+def draw_lines(file: Path, plies: int | None = None, seed: int = 1, most: int = MOST_LINES) -> list[str]:
+    """Draw different lines from a book; they depend only on the book and the arguments.
+
+    A line ends after a number of plies, or where the book has no move. At each position the moves are chosen in
+    proportion to their weights, as Polyglot chooses them; a move of weight 0 never.
+
+    Parameters
+    ----------
+    file : Path
+        The book.
+    plies : int, optional
+        Number of plies of a line; `MOST_PLIES` by default.
+    seed : int
+        Seed of the choice.
+    most : int
+        Maximum number of lines.
+
+    Returns
+    -------
+    list of str
+        The moves of each line in algebraic notation, in the order in which they were drawn.
+
+    Raises
+    ------
+    OptionError
+        If the file cannot be read, or is not a Polyglot book.
+    """
+    random, book = Random(seed), Book(file)
+    lines: dict[tuple[str, ...], None] = {}
+    try:
+        root = _node(book, chess.Board())
+        for _ in range(_DRAWS * most):
+            lines[_draw(book, root, plies or MOST_PLIES, random)] = None
+            if len(lines) == most:
+                break
+    finally:
+        book.close()
+    return [_san(line) for line in lines if line]
+
+
+def _draw(book: Book, node: _Node, plies: int, random: Random) -> tuple[str, ...]:
+    """Draw a line, and keep the positions that it reaches."""
+    board: chess.Board | None = None
+    line: list[str] = []
+    while node.moves and len(line) < plies:
+        [move] = random.choices(node.moves, node.weights)
+        line.append(move)
+        if board is not None:
+            board.push_uci(move)
+        elif move not in node.following:  # from here on, the positions are new
+            board = _board(line)
+        if board is not None:
+            node.following[move] = _node(book, board)
+        node = node.following[move]
+    return tuple(line)
+
+
+def _node(book: Book, board: chess.Board) -> _Node:
+    """Look up a position; moves that would end the game are left out."""
+    moves = {move: weight for move, weight in book.moves(board.fen(en_passant="fen")).items() if not _ends(board, move)}
+    return _Node(list(moves), list(moves.values()))
+
+
+def _ends(board: chess.Board, move: str) -> bool:
+    board.push_uci(move)
+    try:
+        return board.is_game_over()
+    finally:
+        board.pop()
+
+
+def _board(moves: list[str]) -> chess.Board:
+    board = chess.Board()
+    for move in moves:
+        board.push_uci(move)
+    return board
+
+
+def _san(moves: tuple[str, ...]) -> str:
+    board, words = chess.Board(), []
+    for name in moves:
+        move = board.parse_uci(name)
+        words.append(board.san(move))
+        board.push(move)
+    return " ".join(words)
