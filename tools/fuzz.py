@@ -1,0 +1,325 @@
+"""Feeds random and damaged input to the engine and the readers of files, and keeps whatever makes them fail.
+
+A finding is a traceback, a crash, or an answer other than python-chess's. Each is reported once, and its input is kept
+in the folder of ``--out``. Engines talk in processes of their own. Positions and files are read in this one: if it
+crashes, the input is in the file ``current`` there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import chess
+import chess.pgn
+
+from knightadder.cli import main as knightadder
+
+_POSITIONS = 1000  # in one go
+_LINES = 200  # of a conversation with an engine
+_SECONDS = 120.0  # until a child process counts as hanging
+
+_TOML = b'[[engine]]\nname = "A"\ncmd = "true"\nnodes = 5\n[[engine]]\nname = "B"\ncmd = "true"\nnodes = 5\n'
+_CSV = b"""PuzzleId,FEN,Moves,Rating,RatingDeviation,Popularity,NbPlays,Themes,GameUrl
+1,1q2k3/8/8/5N2/8/8/6PP/7K b - - 0 1,b8c8 f5d6,1200,80,90,5,fork,https://lichess.org/1#2
+"""
+_EPD = b'1q2k3/8/8/5N2/8/8/6PP/7K w - - bm Nd6+; id "a"; dm 3;\n' * 3
+_JUNK = (b"1e999", b"9" * 400, b"[" * 3000, b"\x00", b"\xff\xfe", b"\x1b[2J", b"NaN", b"-1", b'"', b"\n\n", b"{", b"}")
+
+_UCI_WORDS = """uci isready ucinewgame stop ponderhit quit go position startpos fen moves e2e4 e7e5 depth 1 2 nodes 50
+ movetime 1
+ wtime btime 9999999999999 -1 infinite perft setoption name value Hash Threads MultiPV SyzygyPath EvalFile UCI_Elo Skill
+ Level true false searchmoves mate ponder eval d bench 0 e1g1 a7a8q 0000 \x00 \x1b 8/8/8/8/8/8/8/8 w KQkq - 1e999"""
+_XBOARD_WORDS = """xboard protover 2 new variant normal 3check quit force go playother level 40 5 0 st sd nps time
+ otim usermove
+ e2e4 e7e5 Nf3 O-O ? ping draw result 1-0 {mate} setboard edit . hint bk undo remove hard easy post nopost analyze exit
+ name rating ics computer pause memory cores egtpath option Hash= -1 999999999999 \x00 accepted rejected"""
+
+
+class Findings:
+    """The findings: each kind once, with its input."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self.kinds = folder, Counter[str]()
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def note(self, data: bytes) -> None:
+        """Keep an input that this process is going to read, in case it crashes."""
+        (self._folder / "current").write_bytes(data)
+
+    def add(self, kind: str, what: str, data: bytes) -> None:
+        """Report a finding, unless there was one like it."""
+        self.kinds[what] += 1
+        if self.kinds[what] == 1:
+            file = self._folder / f"{kind}-{len(self.kinds)}"
+            file.write_bytes(data)
+            print(f"{kind}: {what}\n  input: {file}", flush=True)
+
+
+def last_place(text: str) -> str:
+    """Return the error of a traceback with its last place in the code, to tell findings apart."""
+    places = re.findall(r'File "([^"]+)", line (\d+)', text)
+    place = ":".join(places[-1]) if places else "?"
+    return f"{place}: {re.sub(r'[0-9]{4,}', 'N', text.strip().splitlines()[-1])[:160]}"
+
+
+def damaged(data: bytes, chance: random.Random) -> bytes:
+    """Return data with some bytes changed, removed, repeated or replaced by what readers stumble over."""
+    changed = bytearray(data)
+    for _ in range(chance.choice((1, 1, 2, 5, 20))):
+        place = chance.randrange(len(changed) + 1)
+        end = min(len(changed), place + chance.choice((1, 1, 4, 16, 200)))
+        how = chance.randrange(5)
+        if how == 0 and place < len(changed):
+            changed[place] ^= 1 << chance.randrange(8)
+        elif how == 1:
+            del changed[place:end]
+        elif how == 2:
+            changed[place:place] = changed[place:end]
+        elif how == 3:
+            changed[place:end] = chance.choice(_JUNK)
+        elif changed:
+            del changed[place:]
+    return bytes(changed)
+
+
+# --- positions -----------------------------------------------------------------------------------------------------
+
+
+def random_fen(chance: random.Random) -> str:
+    """Return the FEN of a position after random moves, often changed."""
+    board = chess.Board.from_chess960_pos(chance.randrange(960)) if chance.random() < 0.2 else chess.Board()
+    for _ in range(chance.randrange(80)):
+        moves = list(board.legal_moves)
+        if not moves:
+            break
+        board.push(chance.choice(moves))
+    fen = board.fen()
+    if chance.random() < 0.7:
+        letters = list(fen)
+        for _ in range(chance.randrange(1, 4)):
+            letters[chance.randrange(len(letters))] = chance.choice("pnbrqkPNBRQK12345678/ wb-abcdefgh0Kx\x00\u0663")
+        fen = "".join(letters)
+    return fen
+
+
+def fens(chance: random.Random, findings: Findings) -> int:
+    """Compare positions with python-chess: what it calls legal has the same moves here; nothing else raises more."""
+    import knightadder as library
+
+    for _ in range(_POSITIONS):
+        fen = random_fen(chance)
+        findings.note(fen.encode(errors="replace"))
+        try:
+            found = {move.uci() for move in library.legal_moves(fen)}
+        except library.PositionError as error:
+            if not str(error).isprintable():
+                findings.add("fen", "an error of several lines", fen.encode(errors="replace"))
+            continue
+        except Exception:
+            findings.add("fen", last_place(traceback.format_exc()), fen.encode(errors="replace"))
+            continue
+        with contextlib.suppress(ValueError):
+            board = chess.Board(fen)
+            board.chess960 = board.has_chess960_castling_rights()
+            if board.is_valid() and found != {move.uci() for move in board.legal_moves}:
+                findings.add("fen", "other legal moves than python-chess", fen.encode(errors="replace"))
+    return _POSITIONS
+
+
+# --- protocols -----------------------------------------------------------------------------------------------------
+
+
+def _conversation(kind: str, words: list[str], chance: random.Random, findings: Findings) -> int:
+    lines = []
+    for _ in range(_LINES):
+        line = " ".join(chance.choices(words, k=chance.choice((1, 1, 2, 3, 5, 9))))
+        if line.startswith("position") and chance.random() < 0.7:
+            line = f"position fen {random_fen(chance)}"
+        lines.append(line.replace("quit", "isready") if chance.random() < 0.99 else line)
+    data = ("\n".join(lines) + "\n").encode(errors="replace") + (b"\xff\xfe\n" if chance.random() < 0.1 else b"")
+    _child(kind, [kind] if kind == "xboard" else [], data, data, findings)
+    return _LINES
+
+
+def uci(chance: random.Random, findings: Findings) -> int:
+    """Talk to the UCI engine."""
+    return _conversation("uci", _UCI_WORDS.split(), chance, findings)
+
+
+def xboard(chance: random.Random, findings: Findings) -> int:
+    """Talk to the XBoard engine."""
+    return _conversation("xboard", _XBOARD_WORDS.split(), chance, findings)
+
+
+def _child(kind: str, arguments: list[str], data: bytes, kept: bytes, findings: Findings) -> None:
+    """Run the command with input, and look for a crash or a traceback; `kept` is what to keep then."""
+    command = [sys.executable, "-m", "knightadder", *arguments]
+    try:
+        done = subprocess.run(command, input=data, capture_output=True, timeout=_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        findings.add(kind, "no end", kept)
+        return
+    if done.returncode < 0:
+        findings.add(kind, f"ended by signal {-done.returncode}", kept)
+    for text in (done.stdout, done.stderr):
+        if b"Traceback" in text:
+            findings.add(kind, last_place(text.decode(errors="replace")), kept)
+
+
+# --- files ---------------------------------------------------------------------------------------------------------
+
+
+def _pgn(chance: random.Random) -> bytes:
+    games = []
+    for _ in range(2):
+        game = chess.pgn.Game({"White": "A", "Black": "B", "Result": "1-0", "WhiteElo": "1500", "Date": "2020.01.01"})
+        node: chess.pgn.GameNode = game
+        for _ in range(chance.randrange(1, 30)):
+            moves = list(node.board().legal_moves)
+            if not moves:
+                break
+            node = node.add_variation(chance.choice(moves), comment=chance.choice(("", "good", "[%eval 0.3]")))
+        games.append(str(game))
+    return "\n\n".join(games).encode()
+
+
+def _run(arguments: list[str]) -> None:
+    """Run a command in this process; what it expects is a status, and anything else is raised."""
+    complaints = io.StringIO()
+    with (
+        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.redirect_stderr(complaints),
+        contextlib.suppress(SystemExit),
+    ):
+        knightadder(arguments)
+    if re.search(r"[\x00-\x09\x0b-\x1f\x7f]", complaints.getvalue()):
+        raise AssertionError("control characters in a complaint")
+
+
+def _seeds(chance: random.Random, folder: Path) -> dict[str, tuple[bytes, Callable[[Path], list[str]]]]:
+    """Return for each kind of file a sound one, and the command that reads it."""
+    from knightadder.runs import PACKAGE
+
+    games, index, book = folder / "games.pgn", folder / "games.sqlite", folder / "book.bin"
+    if not index.exists():
+        games.write_bytes(b"\n\n".join(_pgn(chance) for _ in range(10)))
+        _run(["book", "index", str(games), "-o", str(index)])
+        _run(["book", "make", str(games), "-o", str(book), "--min-games", "1"])
+    table = next((PACKAGE / "data").rglob("KQvK.rtbw"))
+    kinds: dict[str, tuple[bytes, Callable[[Path], list[str]]]] = {
+        "pgn": (_pgn(chance), lambda file: ["book", "index", str(file), "-o", str(folder / "new.sqlite")]),
+        "epd": (_EPD, lambda file: ["suite", str(file), "--depth", "1", "--engine", "no such program"]),
+        "index": (index.read_bytes(), lambda file: ["book", "ask", str(file)]),
+        "grown": (index.read_bytes(), lambda file: ["book", "index", str(games), "-o", str(file)]),
+        "toml": (_TOML, lambda file: ["match", "--engines", str(file), "--games", "2", "--openings", "plies=x"]),
+        "table": (table.read_bytes(), lambda file: ["tablebases", "verify", str(file.parent)]),
+    }
+    return kinds
+
+
+def files(chance: random.Random, findings: Findings) -> int:
+    """Read damaged files: games, suites, indexes, descriptions of engines, settings, tablebases, puzzles, books."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        seeds = _seeds(chance, folder)
+        for _ in range(20):
+            for kind, (data, command) in seeds.items():
+                inner = folder / kind
+                inner.mkdir(exist_ok=True)
+                file = inner / ("KQvK.rtbw" if kind == "table" else f"file.{kind}")
+                content = damaged(data, chance)
+                file.write_bytes(content)
+                findings.note(content)
+                try:
+                    _run(command(file))
+                except BaseException as error:
+                    if isinstance(error, KeyboardInterrupt):
+                        raise
+                    findings.add(kind, last_place(traceback.format_exc()), content)
+            _readers(chance, findings, folder)
+        return 20 * (len(seeds) + 5)
+
+
+def _readers(chance: random.Random, findings: Findings, folder: Path) -> None:
+    """Read damaged files by the functions that commands call, where a command would search or play."""
+    from knightadder.engine.errors import EngineError
+    from knightadder.engine.evaluator import load_network
+    from knightadder.puzzles.reading import read_puzzles
+    from knightadder.runs import PACKAGE, Journal
+    from knightadder.workshop.book_argument import read_book
+    from knightadder.workshop.datagen.parts import Parts
+
+    chunks = b'{"number": 0, "games": 1, "moves": 2, "size": 3, "crc": 4, "engine": "a"}\n' * 2
+    journal = b'{"format":1}\n{"number":0,"results":[0,1]}\n{"number":1,"results":[0,1]}\n'
+    network = next((PACKAGE / "data").rglob("*.nnue")).read_bytes()
+
+    def read_chunks(file: Path) -> None:
+        file.rename(folder / "chunks.jsonl")
+        Parts(folder).load()
+
+    def read_journal(file: Path) -> None:
+        with Journal(file, {"format": 1}, "give another --log") as kept:
+            kept.entries(lambda entry: [int(each) for each in entry["results"]])
+
+    readers: dict[str, tuple[bytes, Callable[[Path], object]]] = {
+        "csv": (_CSV, read_puzzles),
+        "bin": ((folder / "book.bin").read_bytes()[:1600], lambda file: read_book([f"file={file}", "plies=4"])),
+        "jsonl": (journal, read_journal),
+        "list": (chunks, read_chunks),
+        "nnue": (network, load_network),
+    }
+    for kind, (data, read) in readers.items():
+        file, content = folder / f"read.{kind}", damaged(data, chance)
+        file.write_bytes(content)
+        findings.note(content)
+        try:
+            read(file)
+        except EngineError as error:
+            if not str(error).isprintable():
+                findings.add(kind, "an error of several lines", content)
+        except Exception:
+            findings.add(kind, last_place(traceback.format_exc()), content)
+
+
+KINDS = {"fens": fens, "uci": uci, "xboard": xboard, "files": files}
+
+
+def main() -> int:
+    """Run the script; the status is 1 if there are findings."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kinds", nargs="*", metavar="KIND", help=f"{', '.join(KINDS)}; all by default")
+    parser.add_argument("--seconds", type=float, default=60, help="how long to go on (default: 60)")
+    parser.add_argument("--seed", type=int, default=1, help="random seed (default: 1)")
+    parser.add_argument("--out", type=Path, default=Path("findings"), help="folder of the inputs (default: findings)")
+    arguments = parser.parse_args()
+    unknown = set(arguments.kinds) - set(KINDS)
+    if unknown:
+        parser.error(f"there is no kind {', '.join(sorted(unknown))}")
+    chance, findings = random.Random(arguments.seed), Findings(arguments.out)
+    end, counts = time.monotonic() + arguments.seconds, Counter[str]()
+    while time.monotonic() < end:
+        for kind in arguments.kinds or KINDS:
+            counts[kind] += KINDS[kind](chance, findings)
+            if time.monotonic() >= end:
+                break
+    done = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+    print(f"{done}: {len(findings.kinds)} findings")
+    return 1 if findings.kinds else 0
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("PYTHONWARNINGS", "ignore")
+    sys.exit(main())
