@@ -33,6 +33,7 @@ python_maximum_signature_line_length = 100
 nitpick_ignore_regex = [
     ("py:.*", r"(chess|collections|concurrent|numpy|os|pandas)\..*"),
     ("py:class", "Tabular"),  # the base of all results, which is not public
+    ("py:class", r"knightadder\.library\.stream\.Feed"),  # made by the engine
 ]
 
 html_theme = "furo"

@@ -39,6 +39,8 @@ class Game:
         self._spare = new_record(WORKER)
         self._fullmove = 1
         self._stop = np.zeros(1, np.uint64)
+        for record in (self.record, self._spare):  # whatever searches them reads it
+            record.stop_address = self._stop.ctypes.data
         self.set_up()
 
     def set_up(self, text: str | None = None, moves: Sequence[str] = ()) -> None:
