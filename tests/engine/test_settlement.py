@@ -68,6 +68,13 @@ def test_a_draw_is_accepted_if_the_scores_were_level_or_worse() -> None:
     assert not after(*[0] * 8, move_number=34).accepts_draw()
 
 
+def test_a_draw_is_accepted_at_any_move_if_the_position_is_lost() -> None:
+    assert after(-300, -9000, move_number=2).accepts_draw()
+    assert not after(-299, -9000, move_number=2).accepts_draw()
+    assert not after(-9000, move_number=2).accepts_draw()
+    assert not after(-9000, -9000, move_number=2, Draw_Score=0).accepts_draw()
+
+
 def test_the_draw_score_can_be_set_or_turned_off() -> None:
     assert after(*[50] * 8, Draw_Score=50).offers_draw()
     assert after(*[50] * 8, Draw_Score=50).accepts_draw()

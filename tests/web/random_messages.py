@@ -45,6 +45,10 @@ def random_message(chance, moves, node):
             ("hint", {"node": node}),
             ("draw", {"node": node, "shapes": ["Gd2d4", "Rd4"]}),
             ("resign", {}),
+            ("undo", {}),
+            ("undo", {}),
+            ("redo", {}),
+            ("choose_game", {"index": 0}),
         ]
     )
     return json.dumps({"type": kind, **fields})

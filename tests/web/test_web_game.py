@@ -63,3 +63,17 @@ def test_the_engine_is_given_the_clocks_or_a_time():
     clocked = PlayedGame(chess.WHITE, None, ChessClock(60, 2), 1.0, 0).limit()
     assert (clocked.white_clock, clocked.black_inc, clocked.time) == (60, 2, None)
     assert PlayedGame(chess.WHITE, None, None, 1.5, 0).limit().time == 1.5
+
+
+@pytest.mark.parametrize(
+    ("fen", "user", "accepts"),
+    [
+        ("4k3/8/8/8/8/8/8/3QK3 w - - 0 1", chess.WHITE, True),  # the engine has a bare king
+        ("4k3/8/8/8/8/8/8/3QK1N1 b - - 0 1", chess.WHITE, True),
+        ("4k3/4p3/8/8/8/8/8/3QK3 w - - 0 1", chess.WHITE, False),  # its pawn may become a queen
+        ("4k3/8/8/8/8/8/8/3QK3 w - - 0 1", chess.BLACK, False),
+        (chess.STARTING_FEN, chess.WHITE, False),
+    ],
+)
+def test_an_engine_that_cannot_win_accepts_a_draw(fen, user, accepts):
+    assert PlayedGame(user, None, None, 1.0, 0).accepts_draw(chess.Board(fen)) is accepts

@@ -168,7 +168,7 @@ def test_an_evaluation_is_stopped_and_goes_on_where_it_was(server):
     server.make_engine = lambda: engine
     with open_tab(server) as tab:
         tab.ask("load_pgn", pgn=SCHOLAR).send("evaluate")
-        tab.until("progress", lambda message: message["done"] == 3)  # two searches and the mate
+        tab.until("progress", lambda message: message["done"] == 2)
         evaluated(tab, on=False)
         assert not engine.running and tab.position["summary"] is None and nags(tab) == {}
         assert "WhiteAccuracy" not in tab.tree.headers

@@ -256,7 +256,7 @@ def test_the_flag_may_fall_while_a_search_is_stopped(tab, monkeypatch, message):
         await asyncio.sleep(1)  # until after the flag, since the clock runs already
 
     with monkeypatch.context() as patch:
-        patch.setattr(PlayedGame, "accepts_draw", lambda game: True)
+        patch.setattr(PlayedGame, "accepts_draw", lambda game, board: True)
         patch.setattr(Worker, "stop", stop_late)
         tab.ask(**message)
     tab.settle()
@@ -323,6 +323,11 @@ def test_the_line_is_evaluated_for_the_graph(engine, tab):
     tab.play("e4").play("e5").ask("go_to", node=0)
     tab.send("evaluate")
     tab.until("progress", lambda message: message["done"] == message["all"])
+    assert [fen.split()[0] for fen in engine.searches] == [
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR",
+        "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR",
+        "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR",
+    ]  # from the beginning
     assert all(node["score"] for node in tab.tree.nodes())
     assert tab.tree.pgn().count("[%eval") == 3
     searches = len(engine.searches)

@@ -8,6 +8,7 @@ from knightadder.engine.options import Option, Spin
 
 _DRAW_FROM_MOVE = 35
 _DRAW_MOVES = 8  # the engine's own moves for which the score has been level
+_LOST, _LOST_MOVES = -300, 2  # centipawns, and the engine's own moves with such a score: a draw is welcome at any time
 _PATIENCE = 10  # the engine's own moves between two offers
 _MATE = 100_000  # beyond any score in centipawns
 
@@ -22,7 +23,7 @@ class Settlement:
     """Decides when to resign, and when to offer or accept a draw.
 
     The engine offers a draw after some eight moves with a score within ``Draw Score`` centipawns, from move 35 on, and
-    accepts one if the scores were level or worse. It resigns after ``Resign Moves`` moves with a score of
+    accepts one if the scores were level or worse; in a lost position it accepts one at any move. It resigns after ``Resign Moves`` moves with a score of
     -``Resign Score`` centipawns or less. Zero turns either off.
     """
 
@@ -71,8 +72,9 @@ class Settlement:
     def accepts_draw(self) -> bool:
         """Say whether to accept a draw that the opponent has offered."""
         limit = self._values["Draw Score"]
-        level = stayed_within(self._scores, _DRAW_MOVES, -_MATE, limit)
-        return bool(limit) and self._move_number >= _DRAW_FROM_MOVE and level
+        level = stayed_within(self._scores, _DRAW_MOVES, -_MATE, limit) and self._move_number >= _DRAW_FROM_MOVE
+        lost = stayed_within(self._scores, _LOST_MOVES, -_MATE, _LOST)
+        return bool(limit) and (level or lost)
 
 
 def stayed_within(scores: Sequence[int], moves: int, lowest: float, highest: float) -> bool:

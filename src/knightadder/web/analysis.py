@@ -72,9 +72,7 @@ async def analyse(engine: Engine, reviews: Reviews, count: int, send: Callable[[
 async def evaluate(
     engine: Engine, reviews: Reviews, nodes: Sequence[chess.pgn.GameNode], send: Callable[[View], None]
 ) -> None:
-    """Evaluate the positions of a line that have not been searched with full nodes yet, then review the line.
-
-    It starts at the line's end, because the hash table then helps with the earlier positions.
+    """Evaluate the positions of a line that have not been searched with full nodes yet, from the first to the last.
 
     Parameters
     ----------
@@ -91,7 +89,7 @@ async def evaluate(
 
     tree = reviews.tree
     todo = reviews.missing(nodes)
-    for done, node in enumerate(reversed(todo)):
+    for done, node in enumerate(todo):
         send({"type": "progress", "done": done, "all": len(todo)})
         board = tree.board(node)
         # Draws that need a claim count where the line ends: many games go on after them.
@@ -102,4 +100,3 @@ async def evaluate(
                 found = evaluation_of(board, (await stream.result_async()).lines)
         reviews.note(node, found, FULL_NODES)
         send(nodes_view(tree, [node]))
-    send(nodes_view(tree, reviews.review(nodes)))

@@ -136,9 +136,10 @@ class PlayedGame:
         self.settlement.note(Score(own.score(), own.mate()), move_number)
         self.draw_offered = self.settlement.offers_draw()
 
-    def accepts_draw(self) -> bool:
-        """Return whether the engine accepts a draw offer of the user."""
-        return self.draw_offered or self.settlement.accepts_draw()
+    def accepts_draw(self, board: chess.Board) -> bool:
+        """Return whether the engine accepts a draw that the user offers in this position."""
+        cannot_win = board.has_insufficient_material(not self.user)
+        return self.draw_offered or cannot_win or self.settlement.accepts_draw()
 
 
 def reason_of(outcome: chess.Outcome) -> str:

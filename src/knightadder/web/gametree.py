@@ -6,6 +6,7 @@ so that the page can refer to them, and caches facts that python-chess would com
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ import chess
 import chess.engine
 import chess.pgn
 import chess.svg
+from chess.engine import Cp
 
 from knightadder.library.scores import score_text
 from knightadder.openings import Opening, find_opening
@@ -20,6 +22,7 @@ from knightadder.rules import board_of, problem_of
 from knightadder.web.messages import MessageError
 
 MAX_NODES = 20_000
+_TABLEBASES = 19_000  # centipawns that only a win by tablebases exceeds: see `engine.reporting`
 _REPEATED = 100  # plies; after so many without a capture or pawn move the game is drawn anyway
 
 
@@ -152,37 +155,53 @@ class GameTree:
         if parent.has_variation(move):
             self.cursor = parent.variation(move)
         else:
-            if len(self) >= MAX_NODES:
-                raise MessageError(f"the game has {MAX_NODES} moves; no more fit")
+            self.make_room(1)
             board = self.board(parent)
             san = board.san_and_push(move)
             self.cursor = parent.add_variation(move)
             self._register(self.cursor, board, san)
         return self.cursor
 
+    def make_room(self, moves: int) -> None:
+        """Refuse, by MessageError, more moves than fit."""
+        if len(self) + moves > MAX_NODES:
+            raise MessageError(f"the game has {MAX_NODES} moves; no more fit")
+
+    def go_along(self, path: Iterable[int]) -> None:
+        """Show the position at the end of a path from the root: at each node, the index of the variation to follow."""
+        self.cursor = self.game
+        for index in path:
+            if index < len(self.cursor.variations):
+                self.cursor = self.cursor.variations[index]
+
     def delete(self, node: chess.pgn.GameNode) -> None:
         """Delete a node and all nodes below; if the cursor is on one of them, it moves to the parent."""
         if node.parent is None:
             raise MessageError("the start position cannot be deleted")
-        if node in _ancestry(self.cursor):
+        if node in ancestry(self.cursor):
             self.cursor = node.parent
-        node.parent.variations.remove(node)  # type: ignore[arg-type]
-        doomed = [node]
+        self.set_variations(node.parent, [child for child in node.parent.variations if child is not node])
+
+    def set_variations(self, node: chess.pgn.GameNode, variations: Sequence[chess.pgn.ChildNode]) -> None:
+        """Let these moves follow a node, in this order; those that are new to the tree are for `adopt`."""
+        doomed = [child for child in node.variations if child not in variations]
+        node.variations = list(variations)
         while doomed:
             gone = doomed.pop()
             doomed += gone.variations
-            del self._nodes[self._facts.pop(gone).number]
+            if gone in self._facts:
+                del self._nodes[self._facts.pop(gone).number]
 
     def promote(self, node: chess.pgn.GameNode) -> None:
         """Make the line from the root to this node the main line."""
-        for each in _ancestry(node):
+        for each in ancestry(node):
             if isinstance(each, chess.pgn.ChildNode):
                 each.parent.promote_to_main(each)
 
     def line(self) -> list[chess.pgn.GameNode]:
         """Return the nodes of the cursor's line: from the root to the cursor, and on to the line's end."""
         after = list(self.cursor.mainline())
-        return [*_ancestry(self.cursor)[::-1], *after]
+        return [*ancestry(self.cursor)[::-1], *after]
 
     def describe(self) -> list[dict[str, object]]:
         """Describe all nodes for the page, each after its parent."""
@@ -213,11 +232,14 @@ class GameTree:
 def score_view(score: chess.engine.PovScore | None) -> dict[str, object] | None:
     """Describe a score for the page, from White's view: as text, and as White's expected share of the point.
 
-    The share follows Lichess's formula for centipawns (https://lichess.org/page/accuracy).
+    A win that tablebases know is the result, such as ``1-0``. The share follows Lichess's formula for centipawns (https://lichess.org/page/accuracy).
     """
     if score is None:
         return None
-    return {"text": score_text(score), "chances": round(score.white().wdl(model="lichess").expectation(), 4)}
+    cp = score.white().score()
+    known = cp is not None and abs(cp) > _TABLEBASES
+    text = ("1-0" if score.white() > Cp(0) else "0-1") if known else score_text(score)
+    return {"text": text, "chances": round(score.white().wdl(model="lichess").expectation(), 4)}
 
 
 def tree_of(board: chess.Board) -> GameTree:
@@ -238,15 +260,46 @@ def tree_of_line(tree: GameTree) -> GameTree:
 
 
 def parse_move(board: chess.Board, text: str) -> chess.Move:
-    """Return a legal move from UCI's notation or SAN; MessageError if there is no such move."""
-    for read in (board.parse_uci, board.parse_san):
+    """Return a legal move from UCI's notation or SAN, also as people type it: ``nf3``, ``o-o``, ``e8=q``, ``1.e4!``.
+
+    As in SAN, ``bc4`` is a capture by a pawn if there is one; else it is a bishop's move.
+
+    Raises
+    ------
+    MessageError
+        If there is no such move, or there are several.
+    """
+    plain = re.sub(r"^\d+\.+|[!?]+$|\s", "", text.strip())
+    for read, form in ((board.parse_uci, plain.lower()), (board.parse_san, plain)):
         try:
-            move = read(text)
+            move = read(form)
         except ValueError:
             continue
         if move:  # false for a null move
             return move
+    found = {board.san(move): move for move in board.legal_moves if _folded(plain) in _forms(board, move)}
+    if len(found) == 1:
+        return found.popitem()[1]
+    if found:
+        raise MessageError(f"{text} can be {', '.join(list(found)[:-1])} or {list(found)[-1]}")
     raise MessageError(f"{text} is not a legal move here")
+
+
+def _folded(move: str) -> str:
+    """Return a move without what people write in different ways or leave out."""
+    return re.sub(r"[^a-z1-8]", "", move.lower().replace("0", "o").replace("e.p.", "")).replace("x", "")
+
+
+def _forms(board: chess.Board, move: chess.Move) -> set[str]:
+    """Return the folded forms of a move: in SAN and with both squares; of a piece, also with less than SAN asks for."""
+    san, squares = board.san(move), chess.square_name(move.from_square) + chess.square_name(move.to_square)
+    piece = board.piece_type_at(move.from_square)
+    letter = "" if piece in (None, chess.PAWN) else chess.piece_symbol(piece)
+    promoted = "" if move.promotion is None else chess.piece_symbol(move.promotion)
+    forms = {san, letter + squares + promoted}
+    if not board.is_castling(move):
+        forms |= {letter + squares[2:] + promoted, letter + squares[2:]}
+    return {_folded(form) for form in forms}
 
 
 def parse_line(board: chess.Board, texts: Sequence[str]) -> list[chess.Move]:
@@ -280,7 +333,7 @@ def board_from_fen(fen: str) -> chess.Board:
 # --- walking -------------------------------------------------------------------------------------------------------
 
 
-def _ancestry(node: chess.pgn.GameNode) -> list[chess.pgn.GameNode]:
+def ancestry(node: chess.pgn.GameNode) -> list[chess.pgn.GameNode]:
     """Return the node, its parent, and so on to the root."""
     nodes = [node]
     while nodes[-1].parent is not None:

@@ -16,11 +16,13 @@ from knightadder.engine.errors import EngineError
 from knightadder.engine.strength import MAX_ELO, MIN_ELO
 
 MAX_PGN = 512 * 1024  # bytes
-MAX_MESSAGE = 4 * MAX_PGN  # bytes; in JSON, each null byte of a PGN in UTF-16 takes six
+MAX_KEPT = 8 * 1024 * 1024  # bytes of edited games that a tab can bring back: 20,000 moves with comments fit
+MAX_MESSAGE = MAX_KEPT + 6 * MAX_PGN  # bytes; in JSON, each null byte of a PGN in UTF-16 takes six
 MAX_LINES = 5
 _LONGEST_COMPLAINT = 120  # characters, since a complaint may quote the message
 
 _Node: TypeAlias = Annotated[int, Meta(ge=0, le=10**9)]
+_Index: TypeAlias = Annotated[int, Meta(ge=0, le=10**6)]
 _Fen: TypeAlias = Annotated[str, Meta(max_length=200)]
 _Moves: TypeAlias = Annotated[list[Annotated[str, Meta(max_length=5)]], Meta(min_length=1, max_length=64)]
 
@@ -182,7 +184,7 @@ class LoadPgn(_Message):
     """
 
     pgn: str
-    index: Annotated[int, Meta(ge=0, le=10**6)] = 0
+    index: _Index = 0
     raw: bool = False
 
     def content(self) -> bytes:
@@ -193,13 +195,66 @@ class LoadPgn(_Message):
         MessageError
             If it has more than `MAX_PGN` bytes, or a character stands for no byte.
         """
-        try:
-            content = self.pgn.encode("latin-1") if self.raw else self.pgn.encode("utf-8", "replace")
-        except UnicodeEncodeError:
-            raise MessageError("a character of the file stands for no byte") from None
-        if len(content) > MAX_PGN:
-            raise MessageError(f"the PGN has more than {MAX_PGN // 1024} KB; load a part of it")
-        return content
+        return _content(self.pgn, self.raw)
+
+
+class ChooseGame(_Message):
+    """Show another game of the file: the one with this index, as it was left."""
+
+    index: _Index
+
+
+class Restore(_Message):
+    """Bring back what the tab had on its board when an earlier server ended.
+
+    Attributes
+    ----------
+    pgn : str
+        The text that the game was chosen from, as in `LoadPgn`; empty if there is none.
+    raw : bool
+        Whether each of its characters stands for a byte.
+    index : int
+        Index of the game that was on the board.
+    edited : dict of str to str
+        The games that are not as in the text, as PGN by their index.
+    path : list of int
+        The way from the start to the position shown: at each move, the index of the variation to follow.
+    """
+
+    pgn: str = ""
+    raw: bool = False
+    index: _Index = 0
+    edited: dict[str, str] = {}
+    path: list[_Index] = []
+
+    def content(self) -> bytes:
+        """Return the content of the file, as `LoadPgn.content` does."""
+        return _content(self.pgn, self.raw)
+
+    def edited_games(self) -> dict[int, bytes]:
+        """Return the edited games in UTF-8, by their index; MessageError if an index is none."""
+        if not all(index.isdecimal() and len(index) <= 6 for index in self.edited):
+            raise MessageError("bad message: an edited game has no index")
+        return {int(index): game.encode("utf-8", "replace") for index, game in self.edited.items()}
+
+
+class Undo(_Message):
+    """Undo the last edit."""
+
+
+class Redo(_Message):
+    """Redo the edit that was undone last."""
+
+
+def _content(text: str, raw: bool) -> bytes:
+    """Return the bytes of a text, or those that its characters stand for; MessageError if that cannot be."""
+    try:
+        content = text.encode("latin-1") if raw else text.encode("utf-8", "replace")
+    except UnicodeEncodeError:
+        raise MessageError("a character of the file stands for no byte") from None
+    if len(content) > MAX_PGN:
+        raise MessageError(f"the PGN has more than {MAX_PGN // 1024} KB; load a part of it")
+    return content
 
 
 Message: TypeAlias = (
@@ -222,6 +277,10 @@ Message: TypeAlias = (
     | LoadFen
     | CheckFen
     | LoadPgn
+    | ChooseGame
+    | Restore
+    | Undo
+    | Redo
 )
 
 _decoder: Decoder[Message] = Decoder(Message)

@@ -6,9 +6,9 @@ library needs; so it is imported where it is first called.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakKeyDictionary
 
 import chess.pgn
@@ -22,6 +22,19 @@ if TYPE_CHECKING:
 FULL_NODES = 200_000  # nodes for each position of an evaluated game, as `annotate` searches by default
 
 _ANNOTATOR = "Annotator"  # stays, since the marks do
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class NodeState:
+    """What the user and a review can change of a node. Its evaluation is no part of it: that stays true."""
+
+    variations: list[chess.pgn.ChildNode]
+    nags: set[int]
+    shapes: list[str]
+    marks: set[int] | None
+    review: Review | None
 
 
 class Reviews:
@@ -104,6 +117,24 @@ class Reviews:
         moves = sum(len(line.moves) for each in marked if each for line in each.variations)
         return len(self.tree) + moves <= MAX_NODES
 
+    def state(self, node: chess.pgn.GameNode) -> NodeState:
+        """Return what can be changed of a node, as it is now."""
+        marks, review = self._marks.get(node), self._reviews.get(node)
+        return NodeState(list(node.variations), set(node.nags), self.tree.shapes(node), marks, review)
+
+    def restore(self, states: Mapping[chess.pgn.GameNode, NodeState]) -> None:
+        """Give nodes the states that they had, with the moves that followed them."""
+        for node, state in states.items():
+            self.tree.set_variations(node, state.variations)
+            node.nags = set(state.nags)
+            if self.tree.shapes(node) != state.shapes:
+                self.tree.set_shapes(node, state.shapes)
+            _put(self._marks, node, state.marks)
+            _put(self._reviews, node, state.review)
+        for node in states:
+            if node in self.tree:
+                self.tree.adopt(node)
+
     def write_headers(self) -> bool:
         """Let the game's headers tell of the main line as it is now; return whether they have changed.
 
@@ -142,6 +173,13 @@ class Reviews:
             "black": sides.black_side and asdict(sides.black_side),
             "opening": review.opening and asdict(review.opening),
         }
+
+
+def _put(values: WeakKeyDictionary[chess.pgn.GameNode, _T], node: chess.pgn.GameNode, value: _T | None) -> None:
+    if value is None:
+        values.pop(node, None)
+    else:
+        values[node] = value
 
 
 def _without_lines(review: Review) -> Review:

@@ -24,17 +24,28 @@ from knightadder.rules import outcome_of
 from knightadder.web import messages
 from knightadder.web.analysis import analyse, evaluate
 from knightadder.web.clock import ChessClock
+from knightadder.web.desk import Desk, GameFile
 from knightadder.web.game import PlayedGame
-from knightadder.web.gametree import GameTree, board_from_fen, parse_line, parse_move, tree_of, tree_of_line
+from knightadder.web.gametree import (
+    GameTree,
+    ancestry,
+    board_from_fen,
+    parse_line,
+    parse_move,
+    tree_of,
+    tree_of_line,
+)
 from knightadder.web.messages import Message, MessageError
-from knightadder.web.pgn import load_pgn
+from knightadder.web.pgn import LoadedPgn, load_pgn
 from knightadder.web.resources import Resources
 from knightadder.web.reviews import Reviews
 from knightadder.web.views import (
     View,
     board_view,
     game_view,
+    games_view,
     hint_view,
+    history_view,
     nodes_view,
     position_view,
     tree_view,
@@ -67,16 +78,26 @@ class Session:
     ) -> None:
         self._send = send
         self._worker = Worker(make_engine, send, resources or Resources())
-        self._reviews = Reviews(GameTree())
-        self._tip: chess.pgn.GameNode = self._tree.game  # the last move of the game against the engine
-        self._game: PlayedGame | None = None
+        self._desk = Desk(GameTree())
         self._analysing = False
         self._lines = 1
         self._flag: asyncio.TimerHandle | None = None
 
     @property
+    def _reviews(self) -> Reviews:
+        return self._desk.reviews
+
+    @property
     def _tree(self) -> GameTree:
-        return self._reviews.tree
+        return self._desk.tree
+
+    @property
+    def _game(self) -> PlayedGame | None:
+        return self._desk.game
+
+    @property
+    def _tip(self) -> chess.pgn.GameNode:
+        return self._desk.tip
 
     # --- from beginning to end -------------------------------------------------------------------------------------
 
@@ -96,6 +117,7 @@ class Session:
         self._send(self._worker.resources.view())
         self._worker.show()
         self._send(tree_view(self._tree))
+        self._send(games_view(self._desk))
         if self._worker.busy:
             self._show_position()
             self._show_game()
@@ -103,12 +125,14 @@ class Session:
             self._go_on()
 
     async def handle(self, text: str) -> None:
-        """Handle a message; if it is refused, the answer is an error and nothing changes."""
+        """Handle a message; if it is refused, the answer is an error about its type, and nothing changes."""
+        about = None
         try:
             message = messages.parse(text)
+            about = message.__struct_config__.tag
             await _HANDLERS[type(message)](self, message)
         except EngineError as error:
-            self._send({"type": "error", "text": str(error)})
+            self._send({"type": "error", "about": about, "text": str(error)})
 
     async def close(self) -> None:
         """Stop the search and end the engine."""
@@ -138,13 +162,9 @@ class Session:
         headers["Date"] = f"{datetime.date.today():%Y.%m.%d}"
         headers["White"], headers["Black"] = (_USER, game.opponent) if user else (game.opponent, _USER)
         headers["TimeControl"] = "-" if clock is None else str(clock)
-        view = await asyncio.to_thread(tree_view, tree)
-        self._reviews, self._tip, self._game = Reviews(tree), tree.cursor, game
         self._analysing = False
         self._worker.new_game()
-        self._send(view)
-        self._send({"type": "games", "titles": [], "index": 0})
-        self._go_on()
+        await self._change_to(Desk(tree, game).follow(self._desk, "the new game"))
 
     async def _play(self, message: messages.Play) -> None:
         node = self._tree.node(message.node)
@@ -153,7 +173,7 @@ class Session:
         game = self._game
         if game is None or not game.running:
             await self._worker.stop()
-            self._show_nodes([self._tree.play(move, node)])
+            self._play_moves(node, [move])
         elif node is not self._tip or board.turn != game.user:
             raise MessageError("it is not your move")
         else:
@@ -168,7 +188,7 @@ class Session:
         """Play a move in the game against the engine, press the clock, and check whether the game has ended."""
         before, shown = self._tip, self._tree.cursor
         mover = before.turn()
-        self._tip = self._tree.play(move, before)
+        self._desk.tip = self._tree.play(move, before)
         if shown is not before and mover != game.user:
             self._tree.cursor = shown  # the user is looking at an earlier position
         if game.clock is not None:
@@ -215,7 +235,8 @@ class Session:
             raise MessageError("there is no move of yours to take back")
         await self._worker.stop()
         self._delete_node(node)
-        self._tree.cursor = self._tip = before
+        self._desk.forget_edits()
+        self._tree.cursor = self._desk.tip = before
         game.resume_from(before)
         self._go_on()
 
@@ -228,7 +249,7 @@ class Session:
 
     async def _offer_draw(self, _: messages.OfferDraw) -> None:
         game = self._running()
-        if not game.accepts_draw():
+        if not game.accepts_draw(self._tree.board(self._tip)):
             self._send({"type": "notice", "text": "Knightadder declines the draw"})
             return
         await self._worker.stop()
@@ -277,12 +298,25 @@ class Session:
         node = self._tree.node(message.node)
         moves = parse_line(self._tree.board(node), message.moves)
         await self._worker.stop()
-        line = []
-        for move in moves:
-            node = self._tree.play(move, node)
-            line.append(node)
-        self._show_nodes(line)
+        self._play_moves(node, moves)
         self._go_on()
+
+    def _play_moves(self, node: chess.pgn.GameNode, moves: Sequence[chess.Move]) -> None:
+        """Play moves, each from the node before, and show the last; what is new can be undone."""
+        line = [node]
+        for move in moves:
+            if not line[-1].has_variation(move):
+                break
+            line.append(line[-1].variation(move))
+        new = moves[len(line) - 1 :]
+        if new:
+            self._tree.make_room(len(new))
+            done = self._desk.edit(f"the move {self._tree.board(line[-1]).san(new[0])}", line[-1:])
+            for move in new:
+                line.append(self._tree.play(move, line[-1]))
+            done()
+        self._tree.cursor = line[-1]
+        self._show_nodes(line[1:])
 
     async def _preview(self, message: messages.Preview) -> None:
         board = self._tree.board(self._tree.node(message.node))
@@ -292,16 +326,21 @@ class Session:
 
     async def _draw(self, message: messages.Draw) -> None:
         node = self._tree.node(message.node)
+        done = self._desk.edit("the drawing", [node])
         self._tree.set_shapes(node, message.shapes)
+        done()
         self._show_nodes([node])
+        self._show_history()
 
     async def _delete(self, message: messages.Delete) -> None:
         self._refuse_in_game("no move can be deleted")
         node = self._tree.node(message.node)
         await self._worker.stop()
+        done = self._desk.edit(f"deleting {self._tree.san(node)}", [node.parent] if node.parent else [])
         self._delete_node(node)
+        done()
         if self._tip not in self._tree:
-            self._game = None  # its moves are gone
+            self._desk.game = None  # its moves are gone
         self._go_on()
 
     def _delete_node(self, node: chess.pgn.GameNode) -> None:
@@ -311,19 +350,40 @@ class Session:
 
     async def _promote(self, message: messages.Promote) -> None:
         self._refuse_in_game("no variation can be moved")
-        self._make_main(self._tree.node(message.node))
+        node = self._tree.node(message.node)
+        done = self._desk.edit("the new main line", ancestry(node))
+        self._make_main(node)
+        done()
         self._show_headers()
         self._show_position()
+        self._show_history()
 
     def _make_main(self, node: chess.pgn.GameNode) -> None:
         self._tree.promote(node)
         self._send({"type": "promoted", "node": self._tree.id(node)})
 
+    # --- undo and redo ---------------------------------------------------------------------------------------------
+
+    async def _undo(self, _: messages.Undo) -> None:
+        await self._walk_history(self._desk.names()[0], Desk.back)
+
+    async def _redo(self, _: messages.Redo) -> None:
+        await self._walk_history(self._desk.names()[1], Desk.forth)
+
+    async def _walk_history(self, name: str | None, step: Callable[[Desk], Desk]) -> None:
+        self._refuse_in_game("nothing can be undone")
+        if name is None:
+            raise MessageError("there is nothing to undo or redo")
+        await self._worker.stop()
+        await self._change_to(step(self._desk))
+
     # --- positions and games in ------------------------------------------------------------------------------------
 
     async def _load_fen(self, message: messages.LoadFen) -> None:
         self._refuse_in_game("no position can be set up")
-        await self._set_tree(tree_of(board_from_fen(message.fen)))
+        tree = tree_of(board_from_fen(message.fen))
+        new = message.fen == chess.STARTING_FEN
+        await self._change_to(Desk(tree).follow(self._desk, "the new board" if new else "the position set up"))
 
     async def _check_fen(self, message: messages.CheckFen) -> None:
         problem = None
@@ -335,21 +395,46 @@ class Session:
 
     async def _load_pgn(self, message: messages.LoadPgn) -> None:
         self._refuse_in_game("no game can be loaded")
-        # In a thread, because a long game takes a while and other tabs should not wait for it.
-        loaded = await asyncio.to_thread(load_pgn, message.content(), message.index)
-        await self._set_tree(loaded.tree, loaded.titles, loaded.index)
+        content = message.content()
+        loaded = await _load(content, message.index)
+        desk = Desk(loaded.tree, None, GameFile(content, loaded.titles), message.index)
+        await self._change_to(desk.follow(self._desk, "the loaded game"))
+        self._tell_problems(loaded)
+
+    async def _choose_game(self, message: messages.ChooseGame) -> None:
+        self._refuse_in_game("no other game can be chosen")
+        file, index = self._desk.file, message.index
+        desk = file.desks.get(index)
+        if desk is not None:
+            await self._change_to(desk)
+            return
+        edited = file.edited.get(index)
+        loaded = await (_load(file.content, index) if edited is None else _load(edited, 0))
+        await self._change_to(Desk(loaded.tree, None, file, index).take_file_of(self._desk))
+        self._tell_problems(loaded)
+
+    async def _restore(self, message: messages.Restore) -> None:
+        self._refuse_in_game("no game can be loaded")
+        content, edited, index = message.content(), message.edited_games(), message.index
+        loaded = await _load(content, index) if content or index not in edited else None
+        titles = [] if loaded is None else loaded.titles
+        if index in edited:
+            loaded = await _load(edited[index], 0)
+        assert loaded is not None
+        loaded.tree.go_along(message.path)
+        await self._change_to(Desk(loaded.tree, None, GameFile(content, titles, edited), index))
+
+    def _tell_problems(self, loaded: LoadedPgn) -> None:
         problem = [] if loaded.problem is None else [f"Read up to an error in the PGN: {loaded.problem}"]
         if told := [*problem, *loaded.left_out]:
             self._send({"type": "notice", "text": ". ".join(told)})  # the page shows one notice at a time
 
-    async def _set_tree(self, tree: GameTree, titles: Sequence[str] = (), index: int = 0) -> None:
-        """Show another game, number `index` of the games with these titles."""
-        view = await asyncio.to_thread(tree_view, tree)  # a long one takes a while
+    async def _change_to(self, desk: Desk) -> None:
+        """Show this desk as it is now."""
         await self._worker.stop()
-        self._reviews = Reviews(tree)
-        self._game = None
-        self._send(view)
-        self._send({"type": "games", "titles": list(titles), "index": index})
+        self._desk = desk
+        self._send(await asyncio.to_thread(tree_view, desk.tree))  # a long one takes a while
+        self._send(games_view(desk))
         self._go_on()
 
     # --- analysing -------------------------------------------------------------------------------------------------
@@ -384,8 +469,12 @@ class Session:
         nodes = self._tree.line()
         try:
             await evaluate(await self._worker.ready(), self._reviews, nodes, self._send)
+            done = self._desk.edit("the evaluation", nodes)
+            self._show_nodes(self._reviews.review(nodes))
+            done()
             self._show_headers()
             self._show_position()
+            self._show_history()
         finally:
             self._send({"type": "progress", "done": len(nodes), "all": len(nodes)})
 
@@ -447,15 +536,25 @@ class Session:
 
     def _show_game(self) -> None:
         self._send(game_view(self._game))
+        self._show_history()
         headers = self._tree.game.headers
         if self._game is not None and headers["Result"] != self._game.result:
             headers["Result"] = self._game.result
             self._send({"type": "headers", "headers": dict(headers)})
 
+    def _show_history(self) -> None:
+        running = self._game is not None and self._game.running
+        self._send(history_view(None, None) if running else history_view(*self._desk.names()))
+
     def _show_headers(self) -> None:
         """Send the headers if the main line has become another one than they tell of."""
         if self._reviews.write_headers():
             self._send({"type": "headers", "headers": dict(self._tree.game.headers)})
+
+
+async def _load(content: bytes, index: int) -> LoadedPgn:
+    """Read a game in a thread, because a long one takes a while and other tabs should not wait for it."""
+    return await asyncio.to_thread(load_pgn, content, index)
 
 
 _HANDLERS: dict[type[Message], Callable[[Session, Any], Awaitable[None]]] = {
@@ -478,4 +577,8 @@ _HANDLERS: dict[type[Message], Callable[[Session, Any], Awaitable[None]]] = {
     messages.LoadFen: Session._load_fen,
     messages.CheckFen: Session._check_fen,
     messages.LoadPgn: Session._load_pgn,
+    messages.ChooseGame: Session._choose_game,
+    messages.Restore: Session._restore,
+    messages.Undo: Session._undo,
+    messages.Redo: Session._redo,
 }

@@ -14,6 +14,7 @@ from knightadder.web.gametree import GameTree, score_view
 
 if TYPE_CHECKING:
     from knightadder.library.results import Line
+    from knightadder.web.desk import Desk
     from knightadder.web.game import PlayedGame
 
 View: TypeAlias = dict[str, Any]
@@ -29,6 +30,16 @@ def tree_view(tree: GameTree) -> View:
 def nodes_view(tree: GameTree, nodes: Iterable[chess.pgn.GameNode]) -> View:
     """Describe new or changed nodes; a new node comes after its parent and becomes the last of its siblings."""
     return {"type": "nodes", "nodes": [tree.row(node) for node in nodes]}
+
+
+def games_view(desk: Desk) -> View:
+    """Describe the games that the tab can choose from, and which of them is on the board."""
+    return {"type": "games", "titles": desk.file.titles, "index": desk.index}
+
+
+def history_view(undo: str | None, redo: str | None) -> View:
+    """Describe what can be undone and redone; None for nothing."""
+    return {"type": "history", "undo": undo, "redo": redo}
 
 
 def position_view(tree: GameTree, movable: bool, premover: chess.Color | None = None) -> View:

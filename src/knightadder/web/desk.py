@@ -1,0 +1,190 @@
+"""What is on a tab's board: the tree of moves, the game against the engine, and the edits to undo and redo.
+
+A desk has one tree for all its life. A new board, a position that is set up or a game that is loaded comes with a desk
+of its own, which remembers the desk before it: so undoing goes on there. The games of a file have a desk each, which
+stays while another game of the file is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from knightadder.web.gametree import GameTree
+from knightadder.web.reviews import NodeState, Reviews
+
+if TYPE_CHECKING:
+    import chess.pgn
+
+    from knightadder.web.game import PlayedGame
+
+_MOST_STEPS = 10_000
+_MOST_MOVES = 100_000  # of all trees that earlier desks keep; some 100 MB
+
+
+@dataclass(slots=True)
+class GameFile:
+    """The games of a file or a text, of which one is on the board.
+
+    Attributes
+    ----------
+    content : bytes
+        The PGN; empty if the game has no file.
+    titles : list of str
+        Titles of the games that can be chosen.
+    edited : dict of int to bytes
+        The games, by index, that an earlier server had on its board, as PGN with their edits.
+    desks : dict of int to Desk
+        The games, by index, that have been on the board.
+    """
+
+    content: bytes = b""
+    titles: list[str] = field(default_factory=list)
+    edited: dict[int, bytes] = field(default_factory=dict)
+    desks: dict[int, Desk] = field(default_factory=dict)
+
+
+class Edit:
+    """The parts of a desk that an edit changes, as they are before it.
+
+    Parameters
+    ----------
+    name : str
+        What the edit does, for the user.
+    desk : Desk
+        The desk.
+    nodes : iterable of chess.pgn.GameNode
+        The nodes that the edit changes, among them the parents of those that it adds or removes.
+    """
+
+    def __init__(self, name: str, desk: Desk, nodes: Iterable[chess.pgn.GameNode]) -> None:
+        self.name = name
+        self._cursor = desk.tree.cursor
+        self._game = desk.game
+        self._states: dict[chess.pgn.GameNode, NodeState] = {node: desk.reviews.state(node) for node in nodes}
+
+    def has_changed(self, desk: Desk) -> bool:
+        """Return whether the edit has changed anything."""
+        return any(desk.reviews.state(node) != state for node, state in self._states.items())
+
+    def exchange(self, desk: Desk) -> Edit:
+        """Give the desk these parts; return those that it had."""
+        now = Edit(self.name, desk, self._states)
+        desk.game = self._game
+        desk.reviews.restore(self._states)
+        desk.tree.cursor = self._cursor
+        return now
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """Another desk takes the place of this one; the name says why."""
+
+    name: str
+    desk: Desk
+
+    def exchange(self, desk: Desk) -> Swap:
+        """Return the step that leads back to `desk`."""
+        return Swap(self.name, desk)
+
+
+Step: TypeAlias = Edit | Swap
+
+
+class Desk:
+    """A tree with its reviews, the game that is played in it, and the steps to undo and redo.
+
+    Parameters
+    ----------
+    tree : GameTree
+        The tree.
+    game : PlayedGame, optional
+        The game against the engine.
+    file : GameFile, optional
+        The file that the tree was read from.
+    index : int
+        Index of the game in the file.
+    """
+
+    def __init__(
+        self, tree: GameTree, game: PlayedGame | None = None, file: GameFile | None = None, index: int = 0
+    ) -> None:
+        self.reviews = Reviews(tree)
+        self.game = game
+        self.tip: chess.pgn.GameNode = tree.cursor  # the last move of the game against the engine
+        self.file = file or GameFile()
+        self.index = index
+        self.file.desks[index] = self
+        self._undo: list[Step] = []
+        self._redo: list[Step] = []
+
+    @property
+    def tree(self) -> GameTree:
+        """The tree of moves."""
+        return self.reviews.tree
+
+    def names(self) -> tuple[str | None, str | None]:
+        """Return what would be undone and what would be redone; None for nothing."""
+        return _last_name(self._undo), _last_name(self._redo)
+
+    def edit(self, name: str, nodes: Iterable[chess.pgn.GameNode]) -> Callable[[], None]:
+        """Note the state before an edit of these nodes; return the function to call once the edit has been made."""
+        step = Edit(name, self, nodes)
+
+        def done() -> None:
+            if step.has_changed(self):
+                self._done(step)
+
+        return done
+
+    def follow(self, before: Desk, name: str) -> Desk:
+        """Take the place of another desk, to which undoing leads back; return this desk."""
+        before._redo.clear()
+        self._done(Swap(name, before))
+        self._forget_old_desks()
+        return self
+
+    def take_file_of(self, other: Desk) -> Desk:
+        """Take the place of another game of the same file: undoing leads to what was there before the file."""
+        self._undo[:0] = [step for step in other._undo if isinstance(step, Swap)]
+        return self
+
+    def back(self) -> Desk:
+        """Undo the last step; return the desk that is now on the board."""
+        return self._go(self._undo, undoing=True)
+
+    def forth(self) -> Desk:
+        """Redo the step that was undone last; return the desk that is now on the board."""
+        return self._go(self._redo, undoing=False)
+
+    def forget_edits(self) -> None:
+        """Forget the edits, whose moves are gone."""
+        self._undo = [step for step in self._undo if isinstance(step, Swap)]
+        self._redo.clear()
+
+    def _done(self, step: Step) -> None:
+        self._undo.append(step)
+        del self._undo[:-_MOST_STEPS]
+        self._redo.clear()
+
+    def _go(self, steps: list[Step], undoing: bool) -> Desk:
+        step = steps.pop()
+        desk = step.desk if isinstance(step, Swap) else self
+        opposite = step.exchange(self)
+        (desk._redo if undoing else desk._undo).append(opposite)
+        return desk
+
+    def _forget_old_desks(self) -> None:
+        """Forget the oldest of the desks that undoing leads to, if they hold too much."""
+        moves, desk = 0, self
+        while swap := next((step for step in desk._undo if isinstance(step, Swap)), None):
+            moves += len(swap.desk.tree)
+            if moves > _MOST_MOVES:
+                desk._undo.remove(swap)
+                return
+            desk = swap.desk
+
+
+def _last_name(steps: list[Step]) -> str | None:
+    return steps[-1].name if steps else None
