@@ -10,16 +10,17 @@ from knightadder.web.serving import make_server
 
 
 class BoardServer:
-    """A server on a free port; `make_engine` is called for each tab."""
+    """A server, by default on a free port; `make_engine` is called for each tab."""
 
-    def __init__(self, puzzles=(), explorer=None, known=None):
+    def __init__(self, puzzles=(), explorer=None, known=None, port=0):
         self.make_engine = None
-        self._socket = socket.create_server(("127.0.0.1", 0))
+        self._socket = socket.create_server(("127.0.0.1", port))
+        self.port = self._socket.getsockname()[1]
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else each answer waits for 40 ms
-        self.host = f"127.0.0.1:{self._socket.getsockname()[1]}"
+        self.host = f"127.0.0.1:{self.port}"
         self.token = secrets.token_urlsafe(16)
         self.address = f"http://{self.host}/?token={self.token}"
-        self.cookie = f"knightadder-{self._socket.getsockname()[1]}={self.token}"
+        self.cookie = f"knightadder-{self.port}={self.token}"
         app = make_app(lambda: self.make_engine(), self.token, puzzles=puzzles, explorer=explorer, known=known)
         self._server = make_server(app)
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],))

@@ -74,10 +74,11 @@ def open_page(browser, server):
     """Give the function that opens the board in a window of its own; what its page complains of fails the test.
 
     The page's time stands still until the test moves it, so no message goes away and no connection comes back before.
+    `at` is a server that the test ends while the page is open.
     """
     contexts, complaints = [], []
 
-    def open_page(width=1280, height=800, sockets=None, **options):
+    def open_page(width=1280, height=800, sockets=None, at=None, **options):
         context = browser.new_context(viewport={"width": width, "height": height}, **options)
         context.set_default_timeout(60_000)
         context.clock.install(time=0)
@@ -85,10 +86,11 @@ def open_page(browser, server):
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
+        if at is None:  # else the server ends, which the browser complains of
+            page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
         if sockets is not None:  # takes the page's connections
             page.route_web_socket(re.compile("/socket"), sockets)
-        page.goto(server.address)
+        page.goto((at or server).address)
         page.wait_for_selector(
             "body[data-engine=ready] .piece", timeout=1000 * PATIENCE
         )  # a real engine may have to compile

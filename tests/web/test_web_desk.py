@@ -20,6 +20,10 @@ def _state(tab):
     return tab.tree.pgn(), tab.position["fen"]
 
 
+def _file(tab):
+    return tab.games["titles"], tab.games["index"]
+
+
 def _node(tab, san):
     return next(node["id"] for node in tab.tree.nodes() if node["san"] == san)
 
@@ -116,6 +120,12 @@ def test_no_edit_is_undone_in_a_game(engine, tab):
     assert tab.sans == ["e4", "e5"] and tab.game["game"]["result"] == "0-1"
 
 
+def test_a_drawing_in_a_game_is_undone_by_hand_only(engine, tab):
+    engine.script = ["e5"]
+    tab.ask("new_game", color="white").ask("draw", node=0, shapes=["Ge2e4"]).play("e4", "e5").ask("resign")
+    assert tab.history["undo"] == "the new game" and tab.tree.nodes()[0]["shapes"] == ["Ge2e4"]
+
+
 def test_moves_that_are_taken_back_leave_nothing_to_undo(engine, tab):
     engine.script = ["e5"]
     tab.ask("new_game", color="white").play("e4", "e5").ask("resign").play("Nf3").ask("take_back").ask("resign")
@@ -170,7 +180,7 @@ def test_any_edits_are_undone_and_redone_in_turn(server, engine):
 def test_edits_are_kept_while_another_game_of_the_file_is_shown(tab):
     tab.ask("load_pgn", pgn=FILE).ask("go_to", node=1).play("c5").ask("draw", node=0, shapes=["Ga1"])
     tab.ask("choose_game", index=1)
-    assert tab.sans == ["d4", "d5"] and tab.games == {"type": "games", "titles": ["A - B", "C - B"], "index": 1}
+    assert tab.sans == ["d4", "d5"] and _file(tab) == (["A - B", "C - B"], 1)
     tab.ask("go_to", node=2).play("c4")
     tab.ask("choose_game", index=0)
     assert tab.sans == ["e4", "c5"] and tab.tree.nodes()[0]["shapes"] == ["Ga1"] and tab.position["san"] == "c5"
@@ -202,7 +212,7 @@ def test_the_games_of_a_file_are_told_to_a_page_that_is_loaded_anew(server, engi
         tab.ask("load_pgn", pgn=FILE).ask("choose_game", index=1)
         tab.lose_connection()
     with open_tab(server, name="reload") as tab:
-        assert tab.games == {"type": "games", "titles": ["A - B", "C - B"], "index": 1} and tab.sans == ["d4", "d5"]
+        assert _file(tab) == (["A - B", "C - B"], 1) and tab.sans == ["d4", "d5"]
         assert tab.ask("choose_game", index=0).sans == ["e4"]
 
 
@@ -213,7 +223,7 @@ def test_the_file_its_edits_and_the_position_come_back_after_a_restart(tab):
     edited = {"0": '[White "A"]\n\n1. e4 (1. c4 {[%csl Ga1]}) c5 *', "1": "1. d4 d5 2. c4 *"}
     tab.ask("restore", pgn=FILE, index=0, edited=edited, path=[1, 0, 0])
     assert tab.sans == ["e4", "c5", "c4"] and tab.position["san"] == "c4"
-    assert tab.games == {"type": "games", "titles": ["A - B", "C - B"], "index": 0} and tab.history["undo"] is None
+    assert _file(tab) == (["A - B", "C - B"], 0) and tab.history["undo"] is None
     tab.ask("choose_game", index=1)
     assert tab.sans == ["d4", "d5", "c4"]
 

@@ -129,7 +129,7 @@ def test_the_graph_is_drawn_and_seeks(engine, page):
     load_pgn(page, "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 *")
     expect(page.locator("#moves")).to_contain_text("Ba4")
     page.get_by_role("button", name="Evaluate the game").click()
-    expect(page.locator("#graph .area")).to_have_count(1)
+    expect(page.locator("#graph .curve")).to_have_count(1)
     expect(page.locator("#progress")).to_be_hidden()
     assert len(engine.searches) == 9
     graph = page.locator("#graph")

@@ -23,8 +23,8 @@ class Settlement:
     """Decides when to resign, and when to offer or accept a draw.
 
     The engine offers a draw after some eight moves with a score within ``Draw Score`` centipawns, from move 35 on, and
-    accepts one if the scores were level or worse; in a lost position it accepts one at any move. It resigns after ``Resign Moves`` moves with a score of
-    -``Resign Score`` centipawns or less. Zero turns either off.
+    accepts one if the scores were level or worse; in a lost position it accepts one at any move. It resigns after
+    ``Resign Moves`` moves with a score of -``Resign Score`` centipawns or less. Zero turns either off.
     """
 
     def __init__(self) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import count
 from typing import TYPE_CHECKING, TypeAlias
 
 from knightadder.web.gametree import GameTree
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from knightadder.web.game import PlayedGame
 
+_numbers = count(1)
 _MOST_STEPS = 10_000
 _MOST_MOVES = 100_000  # of all trees that earlier desks keep; some 100 MB
 
@@ -37,12 +39,15 @@ class GameFile:
         The games, by index, that an earlier server had on its board, as PGN with their edits.
     desks : dict of int to Desk
         The games, by index, that have been on the board.
+    number : int
+        By which the page tells files apart.
     """
 
     content: bytes = b""
     titles: list[str] = field(default_factory=list)
     edited: dict[int, bytes] = field(default_factory=dict)
     desks: dict[int, Desk] = field(default_factory=dict)
+    number: int = field(default_factory=_numbers.__next__)
 
 
 class Edit:

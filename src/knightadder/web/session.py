@@ -108,7 +108,7 @@ class Session:
 
     async def pause(self) -> None:
         """Stop the analysis while there is no page; a game and its clocks go on."""
-        if self._analysing and (self._game is None or not self._game.running):
+        if self._analysing and not self._is_running:
             await self._worker.stop()
 
     def resume(self) -> None:
@@ -281,8 +281,12 @@ class Session:
 
     # --- moving about the tree -------------------------------------------------------------------------------------
 
+    @property
+    def _is_running(self) -> bool:
+        return self._game is not None and self._game.running
+
     def _refuse_in_game(self, what: str) -> None:
-        if self._game is not None and self._game.running:
+        if self._is_running:
             raise MessageError(f"{what} while the game is running: finish it or resign")
 
     async def _go_to(self, message: messages.GoTo) -> None:
@@ -328,7 +332,8 @@ class Session:
         node = self._tree.node(message.node)
         done = self._desk.edit("the drawing", [node])
         self._tree.set_shapes(node, message.shapes)
-        done()
+        if not self._is_running:  # to undo it later would take back the moves that have followed
+            done()
         self._show_nodes([node])
         self._show_history()
 
@@ -543,8 +548,7 @@ class Session:
             self._send({"type": "headers", "headers": dict(headers)})
 
     def _show_history(self) -> None:
-        running = self._game is not None and self._game.running
-        self._send(history_view(None, None) if running else history_view(*self._desk.names()))
+        self._send(history_view(*((None, None) if self._is_running else self._desk.names())))
 
     def _show_headers(self) -> None:
         """Send the headers if the main line has become another one than they tell of."""

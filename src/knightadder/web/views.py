@@ -34,7 +34,7 @@ def nodes_view(tree: GameTree, nodes: Iterable[chess.pgn.GameNode]) -> View:
 
 def games_view(desk: Desk) -> View:
     """Describe the games that the tab can choose from, and which of them is on the board."""
-    return {"type": "games", "titles": desk.file.titles, "index": desk.index}
+    return {"type": "games", "file": desk.file.number, "titles": desk.file.titles, "index": desk.index}
 
 
 def history_view(undo: str | None, redo: str | None) -> View:

@@ -17,7 +17,7 @@ export function drawArrows(svg, arrows, place) {
   svg.replaceChildren();
   arrows.forEach(([from, to], rank) => {
     if (from === to) return;
-    const group = element("g", { opacity: rank === 0 ? 0.85 : 0.5 / Math.sqrt(rank), "data-arrow": from + to });
+    const group = element("g", { opacity: rank === 0 ? 0.9 : 0.7 / Math.sqrt(rank), "data-arrow": from + to });
     group.append(...arrow(place(from), place(to), rank === 0 ? 1 : 0.7));
     svg.prepend(group); // the best one is drawn last, over the others
   });

@@ -21,6 +21,7 @@ export class Board {
     this.element = element;
     this.onMove = onMove;
     this.editing = null; // while the board is edited: {onSquare(square), onDrag(from, to or null)}
+    this.locked = false; // while nobody would take a move
     this.flipped = false;
     this.position = { pieces: {}, legal: {}, promotions: [], last: null, check: null };
     this.arrows = [];
@@ -165,7 +166,7 @@ export class Board {
       const [column, row] = this.place(square);
       const classes = ["square", (column + row) % 2 ? "dark" : "light"];
       if (piece) classes.push("occupied");
-      if (this.editing ? piece : this.position.legal[square]) classes.push("mine");
+      if (!this.locked && (this.editing ? piece : this.position.legal[square])) classes.push("mine");
       if (last?.includes(square)) classes.push("last");
       if (check === square) classes.push("check");
       if (this.premove.includes(square)) classes.push("premove");
@@ -187,6 +188,22 @@ export class Board {
 
   // --- moving ---
 
+  /** Let no piece be moved, or let them be moved again. */
+  lock(locked) {
+    this.locked = locked;
+    this.cancelPromotion?.();
+    this.selected = null;
+    this.element.classList.toggle("locked", locked);
+    this.refresh();
+  }
+
+  /** Give a square the keyboard. */
+  focus(square) {
+    this.focused = square;
+    this.markSquares();
+    this.cells.get(square).focus();
+  }
+
   select(square) {
     this.selected = square && this.position.legal[square] ? square : null;
     this.markSquares();
@@ -194,6 +211,7 @@ export class Board {
 
   /** Take a click, or Enter, on a square: select a piece, or move the selected one there. */
   press(square) {
+    if (this.locked) return;
     if (this.editing) this.editing.onSquare(square);
     else if (this.selected && this.isLegal(this.selected, square)) this.play(this.selected, square);
     else this.select(square === this.selected ? null : square);
@@ -236,6 +254,7 @@ export class Board {
   pointerDown(event) {
     if (event.button !== 0 || event.target.closest(".promotion")) return;
     event.preventDefault(); // no focus: the arrow keys go through the moves after a click
+    if (this.locked) return;
     const from = this.squareAt(event.clientX, event.clientY);
     const piece = this.shown.get(from);
     const movable = piece && (this.editing || this.position.legal[from]);
@@ -295,10 +314,7 @@ export class Board {
     } else if (step) {
       const [column, row] = this.place(square).map((value, axis) => Math.min(Math.max(value + step[axis], 0), 7));
       const next = this.flipped ? FILES[7 - column] + (row + 1) : FILES[column] + (8 - row);
-      this.cells.get(square).tabIndex = -1;
-      this.focused = next;
-      this.cells.get(next).tabIndex = 0;
-      this.cells.get(next).focus();
+      this.focus(next);
     } else {
       return;
     }

@@ -32,7 +32,7 @@ export class Drawing {
   }
 
   start(event) {
-    if (event.button !== 2 || this.board.editing) return;
+    if (event.button !== 2 || this.board.editing || this.board.locked) return;
     const from = this.board.squareAt(event.clientX, event.clientY);
     const colour = "GRBY"[Number(event.shiftKey || event.ctrlKey) + 2 * Number(event.altKey || event.metaKey)];
     const draw = ({ clientX, clientY }) => {

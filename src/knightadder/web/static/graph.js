@@ -1,6 +1,7 @@
 // The graph of White's chances over the line on the board. A click, or a drag along it, goes to the position there.
 
 const SVG = "http://www.w3.org/2000/svg";
+const MIDDLE = 0.5; // White's chances in a level position
 
 export class Graph {
   /**
@@ -28,11 +29,12 @@ export class Graph {
     const svg = document.createElementNS(SVG, "svg");
     svg.setAttribute("viewBox", `0 0 ${end} 1`);
     svg.setAttribute("preserveAspectRatio", "none");
-    for (const run of runs(line)) {
-      svg.append(shape("path", { class: "ground", d: area(run.map(([x]) => [x, 1])) }));
-      svg.append(shape("path", { class: "area", d: area(run) }));
+    const stretches = runs(line);
+    for (const run of stretches) {
+      svg.append(shape("path", { class: "white", d: area(run, Math.max) }), shape("path", { class: "black", d: area(run, Math.min) }));
     }
     svg.append(shape("line", { class: "middle", x1: 0, x2: end, y1: 0.5, y2: 0.5 }));
+    for (const run of stretches) svg.append(shape("path", { class: "curve", d: curve(run) }));
     const here = line.findIndex((node) => node.id === current);
     if (here >= 0) svg.append(shape("line", { class: "here", x1: here, x2: here, y1: 0, y2: 1 }));
     this.element.replaceChildren(svg);
@@ -64,11 +66,22 @@ function runs(line) {
   return found;
 }
 
-function area(run) {
-  const [first, last] = [run[0], run.at(-1)];
-  const points = run.map(([x, chances]) => `L${x} ${1 - chances}`).join(" ");
-  if (first === last) return `M${first[0] - 0.5} 1 V${1 - first[1]} H${first[0] + 0.5} V1 Z`;
-  return `M${first[0]} 1 ${points} L${last[0]} 1 Z`;
+/** The area between the curve and the middle, where `side` keeps White's chances above it (Math.max) or below. */
+function area(run, side) {
+  const points = [];
+  run.forEach(([x, chances], index) => {
+    const [before, last] = run[index - 1] ?? [];
+    const crosses = (last - MIDDLE) * (chances - MIDDLE) < 0;
+    if (crosses) points.push([before + (MIDDLE - last) / (chances - last), MIDDLE]);
+    points.push([x, side(chances, MIDDLE)]);
+  });
+  return `M${run[0][0]} ${MIDDLE} ${points.map(([x, chances]) => `L${x} ${1 - chances}`).join(" ")} L${run.at(-1)[0]} ${MIDDLE} Z`;
+}
+
+/** The curve; where it is a single position, a point. */
+function curve(run) {
+  const [[x, chances], ...others] = run;
+  return `M${x} ${1 - chances} ${(others.length ? others : [[x, chances]]).map((point) => `L${point[0]} ${1 - point[1]}`).join(" ")}`;
 }
 
 function shape(name, attributes) {

@@ -1,14 +1,18 @@
 // The page: puts the parts together, and keeps what the server said last.
 
 import { Board } from "./board.js";
+import { clocksAt } from "./clocks.js";
 import { Drawing } from "./drawing.js";
 import { Editor } from "./editor.js";
 import { Explorer } from "./explorer.js";
 import { Graph } from "./graph.js";
 import { Hint } from "./hint.js";
+import { History } from "./history.js";
+import { Keeping } from "./keeping.js";
 import { startKeys } from "./keys.js";
 import { Known } from "./known.js";
 import { Lines } from "./lines.js";
+import { Lost } from "./lost.js";
 import { materialOf } from "./material.js";
 import { MoveList } from "./moves.js";
 import { writePgn } from "./pgn.js";
@@ -36,8 +40,8 @@ let position = null;
 let shown = null; // the position that was last drawn: the editor hides later ones
 let game = null;
 let mode = sessionStorage.getItem("mode") ?? "play";
-let restoring = null; // the game of this tab, if the server no longer knows it
-let restored = false;
+let saved = null; // what this tab had on its board, if the server does not know it; then "asked" for it to be brought back
+let interrupted = null; // the game against the engine that ended with the server
 let toastTimer = 0;
 let evaluating = false;
 
@@ -46,9 +50,9 @@ const sound = new Sound(byId("sound"));
 const players = new Players(byId("player-top"), byId("player-bottom"));
 const board = new Board(byId("board"), { onMove: (move) => premove.take(move) || playMove(move) });
 const premove = new Premove(board, playMove);
-const drawing = new Drawing(board, (shapes) => socket.send("draw", { node: position.node, shapes }));
+const drawing = new Drawing(board, (shapes) => send("draw", { node: position.node, shapes }));
 const hint = new Hint(byId("hint"), {
-  ask: (node) => socket.send("hint", { node }),
+  ask: (node) => send("hint", { node }),
   show: (shapes) => drawing.hint(shapes),
 });
 const resources = new Resources(byId("settings-dialog"), byId("settings"), (chosen) => socket.send("configure", chosen));
@@ -56,7 +60,7 @@ const known = new Known(byId("known"), playMove);
 const worths = new Worths({ button: byId("worths"), value: byId("static-value") }, board, (node) =>
   socket.send("worths", { node }),
 );
-const explorer = new Explorer(byId("explorer"), (node, move) => socket.send("play", { node, move }));
+const explorer = new Explorer(byId("explorer"), (node, move) => send("play", { node, move }));
 const typed = new TypedMove(byId("type-move"), playMove);
 const walk = new Walk(tree, { goTo, onChoose: showLine });
 walk.listen(byId("board"), () => !editor.isOpen);
@@ -65,37 +69,68 @@ const graph = new Graph(byId("graph"), (node) => walk.goTo(node));
 const lines = new Lines(
   { lines: byId("lines"), readouts: byId("readouts"), score: byId("score"), preview: byId("preview") },
   {
-    onPlay: (node, line) => socket.send("play_line", { node, moves: line }),
+    onPlay: (node, line) => send("play_line", { node, moves: line }),
     onPreview: (node, line) => socket.send("preview", { node, moves: line }),
   },
 );
 const setup = new Setup(byId("setup"), startGame);
 const editor = new Editor(byId("editor"), board, {
-  onUse: (fen) => {
-    closeEditor();
-    socket.send("load_fen", { fen });
-  },
+  onUse: (fen) => send("load_fen", { fen }) && closeEditor(),
   onCheck: (fen) => socket.send("check_fen", { fen }),
   onClose: closeEditor,
 });
 const transfer = new Transfer({
-  onFen: (fen) => socket.send("load_fen", { fen }),
-  onPgn: (pgn, index, raw) => socket.send("load_pgn", { pgn, index, raw }),
-  write: () => writePgn(headers, tree.root),
+  onFen: (fen) => {
+    if (mode === "play" && !game?.running) choose("analyse");
+    send("load_fen", { fen });
+  },
+  onPgn: (pgn, raw) => {
+    if (mode === "play" && !game?.running) choose("analyse");
+    keeping.sent = { pgn, raw };
+    return send("load_pgn", { pgn, raw });
+  },
+  onGame: (index) => send("choose_game", { index }),
+  write,
   tell,
 });
+const keeping = new Keeping(tell);
+const lost = new Lost(byId("lost"), { retry: () => socket.retry(), save: () => transfer.save() });
+const history = new History({ undo: byId("undo"), redo: byId("redo") }, (step) => send(step), () => !byId("tree-tools").hidden);
+
+/** Send a message, or say that there is nobody to send it to. Gives whether it was sent. */
+function send(type, fields = {}) {
+  if (socket.send(type, fields)) return true;
+  refuse("There is no connection to the server");
+  return false;
+}
+
+function write() {
+  return writePgn(headers, tree.root);
+}
 
 // --- what the server says ---
 
-socket.on("open", () => setEngineState("loading"));
-socket.on("closed", ({ reason }) => {
-  setEngineState("failed", reason || "No connection to the server; trying again…");
+socket.on("open", () => {
+  setEngineState("loading");
+  lost.hide();
+  board.lock(false);
+});
+socket.on("closed", ({ reason, cause }) => {
+  setEngineState("failed", "No connection");
+  lost.show(reason, cause);
+  board.lock(true);
+  players.stopClock();
+  premove.set(null);
+  transfer.refused("There is no connection to the server");
   showProgress({ done: 0, all: 0 });
+  history.show({});
   resources.forget();
   hint.reset();
 });
 socket.on("session", ({ continued }) => {
-  restoring = continued ? null : sessionStorage.getItem("pgn");
+  saved = continued ? null : keeping.saved();
+  if (!continued) keeping.forget();
+  interrupted = !continued && game?.running ? game : null;
 });
 socket.on("resources", (message) => {
   resources.take(message);
@@ -103,26 +138,27 @@ socket.on("resources", (message) => {
 });
 socket.on("strength", (message) => setup.setStrengths(message));
 socket.on("engine", ({ state, text }) => setEngineState(state, text));
-socket.on("error", ({ text }) => {
+socket.on("error", ({ text, about }) => {
+  if (about === "load_pgn") transfer.refused(text);
+  else if (about === "restore") transfer.open(Object.values(saved?.edited ?? {})[0] ?? "", `The game could not be brought back: ${text}`);
+  else refuse(text);
+  if (about === "restore") saved = null;
+});
+
+/** Nothing comes of what the user wanted to do. */
+function refuse(text) {
   if (position) walk.stay(position.node);
   typed.refused();
   hint.reset();
   tell(text);
   board.refresh(); // a piece that was dropped goes back
-});
+}
 socket.on("notice", ({ text }) => tell(text));
 
 socket.on("tree", (message) => {
   tree.set(message.nodes);
   walk.stay(tree.root.id);
   setHeaders(message.headers);
-  if (restoring) {
-    socket.send("load_pgn", { pgn: restoring });
-    restoring = null;
-    restored = true;
-  } else {
-    keep();
-  }
   showMoves();
 });
 
@@ -161,13 +197,18 @@ function playerName(side) {
 
 /** Keep the game for the time when the page or the server is new. */
 function keep() {
-  sessionStorage.setItem("pgn", tree.root.children.length || headers.FEN ? writePgn(headers, tree.root) : "");
+  if (!saved) keeping.keep(pgnToKeep(), tree.path(position?.node));
+}
+
+function pgnToKeep() {
+  return tree.root.children.length || tree.root.comment || headers.FEN ? write() : "";
 }
 
 socket.on("position", (message) => {
   position = message;
   walk.arrive(message.node);
   typed.answered();
+  if (!saved) keeping.keepPath(tree.path(message.node));
   if (!editor.isOpen) showPosition();
 });
 
@@ -175,11 +216,12 @@ socket.on("game", (message) => {
   const started = !game?.running && message.game?.running;
   const ended = game?.running && message.game && !message.game.running;
   game = message.game;
-  players.setClock(game?.clock ?? null);
+  if (game?.clock) game.clock.since = performance.now();
   if (started) {
     flip(game.user === "black");
     byId("setup").hidden = true;
   }
+  if (started || ended) showMoves();
   if (ended) sound.play("end");
   if (!game) byId("setup").hidden = false;
   showStatus();
@@ -200,11 +242,34 @@ socket.on("worths", (message) => worths.show(message));
 socket.on("preview", (message) => lines.showPreview(message, board.flipped));
 socket.on("fen_checked", (message) => editor.checked(message));
 socket.on("games", (message) => {
+  if (saved && !saved.asked) {
+    saved.asked = true;
+    const { asked, ...fields } = saved;
+    socket.send("restore", fields);
+    return; // the board is still empty
+  }
+  if (saved) {
+    keeping.restored(saved);
+    saved = null;
+    tellReturn();
+  }
+  keeping.open(message, pgnToKeep(), tree.path(tree.root.id));
   transfer.showGames(message);
-  if (restored) walk.goTo(tree.line(tree.root.id).at(-1).id);
-  restored = false;
+  transfer.loaded();
 });
+socket.on("history", (names) => history.show(names));
 socket.on("progress", showProgress);
+
+/** Say that the moves are back, and how a game goes on that ended with the server. */
+function tellReturn() {
+  if (!shown) return; // the page is new as well
+  if (interrupted) setup.chooseHere(interrupted.user);
+  tell(
+    interrupted
+      ? "The server was restarted, which ended the game: “Start the game” goes on from this position"
+      : "The server was restarted; your moves are back",
+  );
+}
 
 // --- what the user does ---
 
@@ -219,17 +284,17 @@ function playMove(move) {
     );
     return;
   }
-  socket.send("play", { node: position.node, move });
+  send("play", { node: position.node, move });
 }
 
 function startGame(fields) {
   sound.play("move"); // browsers let a page make sounds only after a click
-  socket.send("new_game", fields);
+  send("new_game", fields);
 }
 
 function goTo(node) {
   if (editor.isOpen) closeEditor();
-  socket.send("go_to", { node });
+  send("go_to", { node });
 }
 
 const actions = {
@@ -259,23 +324,23 @@ function flip(flipped) {
 }
 
 function analyse(on) {
-  socket.send("analyse", { on, lines: Number(byId("line-count").value) });
+  send("analyse", { on, lines: Number(byId("line-count").value) });
 }
 
 byId("analysis").addEventListener("click", () => analyse(!position.analysing));
 byId("line-count").addEventListener("change", () => position.analysing && analyse(true));
-byId("evaluate").addEventListener("click", () => socket.send("evaluate", { on: !evaluating }));
-byId("promote").addEventListener("click", () => socket.send("promote", { node: position.node }));
-byId("delete").addEventListener("click", () => socket.send("delete", { node: position.node }));
-byId("take-back").addEventListener("click", () => socket.send("take_back"));
-byId("undo-end").addEventListener("click", () => socket.send("take_back"));
-byId("offer-draw").addEventListener("click", () => socket.send("offer_draw"));
+byId("evaluate").addEventListener("click", () => send("evaluate", { on: !evaluating }));
+byId("promote").addEventListener("click", () => send("promote", { node: position.node }));
+byId("delete").addEventListener("click", () => send("delete", { node: position.node }));
+byId("take-back").addEventListener("click", () => send("take_back"));
+byId("undo-end").addEventListener("click", () => send("take_back"));
+byId("offer-draw").addEventListener("click", () => send("offer_draw"));
 byId("new-game").addEventListener("click", () => {
   byId("game").hidden = true;
   byId("setup").hidden = false;
 });
 byId("analyse-game").addEventListener("click", () => choose("analyse"));
-byId("reset").addEventListener("click", () => socket.send("load_fen", { fen: START }));
+byId("reset").addEventListener("click", () => send("load_fen", { fen: START }));
 byId("play-here").addEventListener("click", () => {
   setup.chooseHere();
   byId("setup").hidden = false;
@@ -296,7 +361,7 @@ function closeEditor() {
 
 byId("resign").addEventListener("click", (event) => {
   const button = event.currentTarget;
-  if (button.classList.contains("sure")) socket.send("resign");
+  if (button.classList.contains("sure")) send("resign");
   setResign(!button.classList.contains("sure"));
 });
 addEventListener("pointerdown", (event) => event.target.id !== "resign" && setResign(false));
@@ -359,11 +424,12 @@ function showPanels() {
     byId(`tab-${name}`).tabIndex = mode === name ? 0 : -1;
     byId(`panel-${name}`).hidden = mode !== name || editor.isOpen;
   }
-  byId("evaluation").hidden = mode === "play";
+  byId("evaluation").hidden = mode === "play" || running;
   byId("graph-card").hidden = mode === "play" || running || editor.isOpen;
   byId("transfer").hidden = mode === "play" || editor.isOpen;
   byId("tree-tools").hidden = mode === "play" || running;
   byId("moves-card").hidden = editor.isOpen;
+  for (const name of ["fen-use", "load-pgn", "edit", "reset", "play-here"]) byId(name).disabled = running;
   showLine();
   showWorths();
   showExplorer();
@@ -382,17 +448,25 @@ function showWorths() {
 }
 
 function showMoves() {
-  moves.render(tree);
+  moves.render(tree, !game?.running);
   showLine();
 }
 
 function showLine() {
   if (!position) return;
   moves.mark(position.node, walk.ahead);
+  showClocks();
   if (!editor.isOpen) drawing.show(tree.get(position.node)?.shapes ?? []);
   if (!byId("graph-card").hidden) graph.render(tree.line(position.node), position.node);
   byId("promote").hidden = tree.isMain(position.node);
   byId("delete").disabled = position.node === tree.root.id;
+}
+
+/** Show the clocks of the game that is played, or else as they stood at the move shown. */
+function showClocks() {
+  const live = game?.clock && (game.running || position.at_tip);
+  players.setClock(live ? game.clock : clocksAt(tree, position.node, headers.TimeControl));
+  if (!socket.isOpen) players.stopClock();
 }
 
 function showEvaluation(score) {
@@ -405,9 +479,9 @@ function showEvaluation(score) {
   bar.setAttribute("aria-label", score ? `Evaluation ${score.text}, from White's view` : "Evaluation");
 }
 
-/** A score without its sign, for which the bar has a place: pawns to one decimal, mates as they are. */
+/** A score without its sign, for which the bar has a place: pawns to one decimal, mates and results as they are. */
 function barText(score) {
-  return score.startsWith("#") ? score : Math.abs(score).toFixed(1);
+  return Number.isNaN(Number(score)) ? score : Math.abs(score).toFixed(1);
 }
 
 function showStatus() {

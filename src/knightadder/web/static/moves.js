@@ -1,7 +1,7 @@
 // The list of moves: the main line in two columns, variations and comments between its rows.
 
+import { clockText, seconds } from "./clocks.js";
 import { fault, glyphs } from "./glyphs.js";
-import { clockText } from "./players.js";
 import { moveNumber } from "./tree.js";
 
 export class MoveList {
@@ -17,7 +17,8 @@ export class MoveList {
     });
   }
 
-  render(tree) {
+  /** Draw the moves; `scored` says whether the engine's scores are told, which would help in a game. */
+  render(tree, scored) {
     const rows = [];
     let previous = tree.root;
     const opening = words(tree.root);
@@ -27,10 +28,10 @@ export class MoveList {
       const white = node.ply % 2 === 1;
       if (white || previous === tree.root) rows.push(text("span", "number", `${Math.ceil(node.ply / 2)}`));
       if (!white && previous === tree.root) rows.push(text("span", "gap", "…"));
-      rows.push(moveButton(node));
+      rows.push(moveButton(node, scored));
       const between = [];
       if (words(node)) between.push(comment(words(node)));
-      for (const other of others) between.push(variation(other));
+      for (const other of others) between.push(variation(other, scored));
       if (between.length) {
         const goesOn = white && node.children.length;
         if (white) rows.push(text("span", "gap", goesOn ? "…" : ""));
@@ -66,30 +67,30 @@ export class MoveList {
 }
 
 /** A variation, with what varies from it in turn, as text that flows. */
-function variation(first) {
+function variation(first, scored) {
   const box = document.createElement("div");
   box.className = "variation";
   let numbered = true; // whether the next move needs its number
   let others = [];
   if (plain(first.before)) box.append(comment(plain(first.before)));
   for (let node = first; node; node = node.children[0]) {
-    box.append(...moveWithNumber(node, numbered));
+    box.append(...moveWithNumber(node, numbered, scored));
     numbered = Boolean(words(node)) || others.length > 0;
     if (words(node)) box.append(comment(words(node)));
-    box.append(...others.map(variation));
+    box.append(...others.map((other) => variation(other, scored)));
     others = node.children.slice(1); // they vary from the next move, so they stand behind it
   }
   return box;
 }
 
-function moveWithNumber(node, numbered) {
+function moveWithNumber(node, numbered, scored) {
   const parts = [];
   if (numbered || node.ply % 2) parts.push(text("span", "number", moveNumber(node.ply)));
-  parts.push(moveButton(node));
+  parts.push(moveButton(node, scored));
   return parts;
 }
 
-function moveButton(node) {
+function moveButton(node, scored) {
   const signs = glyphs(node.nags);
   const button = text("button", `move ${fault(node.nags)}`.trim(), node.san + signs.text);
   button.dataset.node = node.id;
@@ -97,17 +98,11 @@ function moveButton(node) {
   if (time !== null) button.dataset.time = timeText(time);
   button.title = [
     signs.meaning,
-    node.score?.text,
+    scored && node.score?.text,
     time !== null && `took ${timeText(time)}`,
     clock !== null && `clock ${clockText(clock)}`,
   ].filter(Boolean).join(", ");
   return button;
-}
-
-/** The seconds that a command of PGN, such as [%clk 0:04:59.5], tells in the comment on a move; null without it. */
-function seconds(node, command) {
-  const [, hours, minutes, rest] = node.comment.match(new RegExp(`\\[%${command} (\\d+):(\\d+):([\\d.]+)\\]`)) ?? [];
-  return rest === undefined ? null : Number(hours) * 3600 + Number(minutes) * 60 + Number(rest);
 }
 
 function timeText(time) {

@@ -1,8 +1,7 @@
 // The names above and below the board, what each side has captured, and the clocks, which go on between two messages of the server.
 
+import { clockText, LOW } from "./clocks.js";
 import { drawMaterial } from "./material.js";
-
-const LOW = 10; // seconds below which a clock is marked, and shows tenths
 
 export class Players {
   constructor(top, bottom) {
@@ -19,10 +18,28 @@ export class Players {
     this.render();
   }
 
-  /** Take the clocks, {white, black: seconds, running: side or null}, or null for none. */
+  /**
+   * Take the clocks, or null for none.
+   *
+   * @param {?{white: ?number, black: ?number, running: ?string, since: number}} clock seconds that are left, null where that
+   *   is not known; the side whose clock runs, and since when by the browser's time
+   */
   setClock(clock) {
-    this.clock = clock && { ...clock, since: performance.now() };
+    this.clock = clock;
     this.render();
+  }
+
+  /** Stop the clock: there is nobody who would tell the time. */
+  stopClock() {
+    if (this.clock?.running) this.setClock({ ...this.clock, ...this.left(), running: null });
+  }
+
+  /** The seconds that each side has left. */
+  left() {
+    const { white, black, running, since } = this.clock;
+    const left = { white, black };
+    if (running) left[running] = Math.max(left[running] - (performance.now() - since) / 1000, 0);
+    return left;
   }
 
   /** Take what each side has captured, as `materialOf` gives it. */
@@ -47,11 +64,10 @@ export class Players {
       strip.dataset.side = side;
       set(strip.querySelector(".name"), this.names[side]);
       const display = strip.querySelector(".clock");
-      display.hidden = !this.clock;
-      if (!this.clock) return;
+      const left = this.clock && this.left()[side];
+      display.hidden = left == null;
+      if (left == null) return;
       const running = this.clock.running === side;
-      const used = running ? (performance.now() - this.clock.since) / 1000 : 0;
-      const left = Math.max(this.clock[side] - used, 0);
       set(display, clockText(left));
       display.classList.toggle("running", running);
       display.classList.toggle("low", running && left < LOW);
@@ -62,12 +78,4 @@ export class Players {
 
 function set(element, text) {
   if (element.textContent !== text) element.textContent = text;
-}
-
-export function clockText(seconds) {
-  if (seconds < LOW) return `0:0${seconds.toFixed(1)}`.replace("0:010.0", "0:10");
-  const whole = Math.ceil(seconds);
-  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
-  const tail = `${String(minutes).padStart(hours ? 2 : 1, "0")}:${String(rest).padStart(2, "0")}`;
-  return hours ? `${hours}:${tail}` : tail;
 }

@@ -1,6 +1,9 @@
-// The choice of a piece for a pawn that reaches the last rank, as a column of buttons over its square.
+// The choice of a piece for a pawn that reaches the last rank, as a column of buttons over its square: by the pointer, by
+// the arrow keys, or by the piece's letter.
 
 import { NAMES } from "./board.js";
+
+const PIECES = "QNRB"; // the queen is the nearest
 
 /**
  * Ask which piece a pawn becomes.
@@ -16,28 +19,39 @@ export function askPromotion(board, square, color) {
     shade.className = "promotion";
     shade.setAttribute("role", "dialog");
     shade.setAttribute("aria-label", "Promote to");
+    const keyboard = board.element.contains(document.activeElement); // gets the focus back, where it chose the square
     const finish = (letter) => {
       board.cancelPromotion = null;
       shade.remove();
+      if (keyboard) board.focus(square);
       resolve(letter);
     };
     board.cancelPromotion = () => finish(null);
     const [column, row] = board.place(square);
-    [..."QNRB"].forEach((piece, index) => {
+    const downwards = row === 0; // where the pawn goes to the top of the screen
+    [...PIECES].forEach((piece, index) => {
       const button = document.createElement("button");
       button.className = color + piece;
       button.setAttribute("aria-label", NAMES[piece]);
       button.style.left = `${column * 12.5}%`;
-      button.style.top = `${(row === 0 ? index : row - index) * 12.5}%`;
+      button.style.top = `${(downwards ? index : row - index) * 12.5}%`;
       button.addEventListener("click", () => finish(piece.toLowerCase()));
       shade.append(button);
     });
     shade.addEventListener("click", (event) => event.target === shade && finish(null));
+    const buttons = [...shade.children];
     shade.addEventListener("keydown", (event) => {
+      const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1, Tab: event.shiftKey ? -1 : 1 }[event.key];
+      const named = buttons[PIECES.indexOf(event.key.toUpperCase())];
       event.stopPropagation();
+      if (event.ctrlKey || event.altKey || event.metaKey) return;
       if (event.key === "Escape") finish(null);
+      else if (named) named.click();
+      else if (step) buttons.at((buttons.indexOf(document.activeElement) + step * (downwards ? 1 : -1)) % 4).focus();
+      else return;
+      event.preventDefault();
     });
     board.element.append(shade);
-    shade.firstChild.focus();
+    buttons[0].focus();
   });
 }

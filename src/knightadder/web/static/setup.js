@@ -31,9 +31,10 @@ export class Setup {
     return elo > this.strongest ? null : elo;
   }
 
-  /** Start from the position on the board next. */
-  chooseHere() {
+  /** Start from the position on the board next, with this side or the one that is chosen. */
+  chooseHere(side = this.form.elements.color.value) {
     this.form.elements.start.value = "here";
+    this.form.elements.color.value = side;
     this.render();
   }
 

@@ -8,15 +8,20 @@ export class Socket {
   constructor() {
     this.handlers = new Map();
     this.waiting = 0.5;
+    this.timer = 0;
     this.name = sessionStorage.getItem(KEY) ?? newName();
     // A tab that is duplicated copies the storage, so the name is there only while the page goes or is hidden.
     const keepName = (hidden) => (hidden ? sessionStorage.setItem(KEY, this.name) : sessionStorage.removeItem(KEY));
     keepName(document.hidden);
     addEventListener("visibilitychange", () => keepName(document.hidden));
     addEventListener("pagehide", () => keepName(true));
+    addEventListener("pageshow", () => keepName(document.hidden)); // the way back may lead to a page that was kept
   }
 
-  /** Call `handler` with each message of this type; "open" and "closed" are those of the connection itself. */
+  /**
+   * Call `handler` with each message of this type. "open" and "closed" are those of the connection itself: the latter has
+   * the `cause` as well once it is known, see `causeOfLoss`.
+   */
   on(type, handler) {
     this.handlers.set(type, [...(this.handlers.get(type) ?? []), handler]);
   }
@@ -25,24 +30,50 @@ export class Socket {
     for (const handler of this.handlers.get(message.type) ?? []) handler(message);
   }
 
+  get isOpen() {
+    return this.socket?.readyState === WebSocket.OPEN;
+  }
+
   connect() {
+    clearTimeout(this.timer);
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-    this.socket = new WebSocket(`${scheme}//${location.host}/socket?tab=${this.name}`);
-    this.socket.addEventListener("open", () => {
+    const socket = new WebSocket(`${scheme}//${location.host}/socket?tab=${this.name}`);
+    this.socket = socket;
+    socket.addEventListener("open", () => {
       this.waiting = 0.5;
       this.emit({ type: "open" });
     });
-    this.socket.addEventListener("message", (event) => this.emit(JSON.parse(event.data)));
-    this.socket.addEventListener("close", (event) => {
-      if (event.code === TAKEN_OVER) this.name = newName();
-      this.emit({ type: "closed", reason: event.reason });
-      setTimeout(() => this.connect(), this.waiting * 1000);
+    socket.addEventListener("message", (event) => this.emit(JSON.parse(event.data)));
+    socket.addEventListener("close", async ({ code, reason }) => {
+      if (this.socket !== socket) return; // another one has been opened already
+      if (code === TAKEN_OVER) this.name = newName();
+      this.emit({ type: "closed", reason });
+      this.timer = setTimeout(() => this.connect(), this.waiting * 1000);
       this.waiting = Math.min(this.waiting * 2, LONGEST_WAIT);
+      const cause = reason ? "refused" : await causeOfLoss();
+      if (this.socket === socket && !this.isOpen) this.emit({ type: "closed", reason, cause });
     });
   }
 
+  /** Try at once to come back. */
+  retry() {
+    if (this.socket.readyState === WebSocket.CLOSED) this.connect();
+  }
+
+  /** Send a message; give whether there is a connection to send it by. */
   send(type, fields = {}) {
-    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify({ type, ...fields }));
+    if (this.isOpen) this.socket.send(JSON.stringify({ type, ...fields }));
+    return this.isOpen;
+  }
+}
+
+/** Why there is no connection: "restarted" if a new server does not know this browser, "gone" if none answers, else "lost". */
+async function causeOfLoss() {
+  try {
+    const { status } = await fetch("/", { method: "HEAD", cache: "no-store" });
+    return status === 403 ? "restarted" : "lost";
+  } catch {
+    return "gone";
   }
 }
 

@@ -1,69 +1,102 @@
 // Positions and games in and out: FEN, and PGN by text, file, clipboard and drop.
 
 const LONGEST = 512 * 1024; // bytes; the server takes no more
+const FEN = /^\s*(?:[1-8pnbrqk]+\/){7}[1-8pnbrqk]+(?:\s+[wb-].*)?\s*$/i;
 
 export class Transfer {
   /**
-   * @param {{onFen: (fen: string) => void, onPgn: (pgn: string, index: number, raw: boolean) => void, write: () => string,
-   *   tell: (text: string) => void}} actions `raw` says that each character is a byte of a file; `write` gives
-   *   the PGN of the game on the board
+   * @param {{onFen: (fen: string) => void, onPgn: (pgn: string, raw: boolean) => boolean, onGame: (index: number) => void,
+   *   write: () => string, tell: (text: string) => void}} actions `raw` says that each character is a byte of a file;
+   *   `onPgn` gives whether the text could be sent; `write` gives the PGN of the game on the board
    */
   constructor(actions) {
     this.actions = actions;
-    this.loaded = ["", false]; // the text that the game was chosen from, and whether it is raw
     this.dialog = byId("pgn-dialog");
     this.text = byId("pgn-text");
+    this.problem = byId("pgn-problem");
+    this.button = byId("pgn-load");
     this.games = byId("games");
     byId("fen-form").addEventListener("submit", (event) => {
       event.preventDefault();
       actions.onFen(byId("fen").value);
     });
-    byId("load-pgn").addEventListener("click", () => {
-      this.dialog.returnValue = "";
-      this.dialog.showModal();
-      this.text.select(); // the last text: to be mended if it had an error, or pasted over
+    byId("load-pgn").addEventListener("click", () => this.open(this.text.value));
+    this.dialog.querySelector("form").addEventListener("submit", (event) => {
+      if (event.submitter?.value === "cancel") return;
+      event.preventDefault(); // it stays open until the server has read the text
+      if (this.fits("the PGN", new Blob([this.text.value]).size)) this.load(this.text.value);
     });
-    this.dialog.addEventListener("close", () => {
-      const text = this.text.value;
-      if (this.dialog.returnValue === "load" && this.fits("the PGN", new Blob([text]).size)) this.load(text);
-    });
+    this.text.addEventListener("input", () => this.complain(""));
     byId("pgn-file").addEventListener("change", ({ target }) => {
       const [file] = target.files;
       target.value = ""; // so that the same file can be chosen again
       this.read(file);
     });
-    this.games.addEventListener("change", () => this.choose(Number(this.games.value)));
+    this.games.addEventListener("change", () => actions.onGame(Number(this.games.value)));
     byId("copy-pgn").addEventListener("click", () => this.copy());
     byId("save-pgn").addEventListener("click", () => this.save());
     addEventListener("dragover", (event) => event.preventDefault());
-    addEventListener("drop", (event) => {
-      event.preventDefault();
-      if (event.dataTransfer.files.length) this.read(event.dataTransfer.files[0]);
-    });
+    addEventListener("drop", (event) => this.take(event, event.dataTransfer));
+    addEventListener("paste", (event) => this.take(event, event.clipboardData));
+  }
+
+  /** Open the dialog with a text: to be mended if it had an error, or pasted over. */
+  open(text, problem = "") {
+    this.text.value = text;
+    this.complain(problem);
+    if (!this.dialog.open) this.dialog.showModal();
+    this.text.select();
+  }
+
+  /** Say in the dialog what is wrong with the text. */
+  complain(problem) {
+    this.problem.textContent = problem && problem[0].toUpperCase() + problem.slice(1);
+    this.button.disabled = false;
+  }
+
+  /** Take what is pasted or dropped on the page: a file, a position or a game. */
+  take(event, data) {
+    if (event.type === "paste" && event.target.closest?.("input, textarea, select")) return;
+    if (document.querySelector("dialog[open]") && !this.dialog.open) return;
+    event.preventDefault();
+    const text = data.getData("text");
+    if (data.files.length) this.read(data.files[0]);
+    else if (FEN.test(text)) this.actions.onFen(text.trim());
+    else if (text.trim() && this.fits("the text", new Blob([text]).size)) this.load(text);
   }
 
   async read(file) {
-    if (!file) return;
-    this.dialog.close("");
-    if (!this.fits(file.name, file.size)) return;
+    if (!file || !this.fits(file.name, file.size)) return;
     // The server finds out the encoding.
-    this.load(Array.from(new Uint8Array(await file.arrayBuffer()), (byte) => String.fromCharCode(byte)).join(""), true);
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    this.load(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""), true);
   }
 
   /** Whether the server takes so many bytes; if not, tell it. */
   fits(name, size) {
-    if (size > LONGEST) this.actions.tell(`${name} has more than ${LONGEST / 1024} KB; load a part of it`);
+    if (size > LONGEST) this.refused(`${name} has more than ${LONGEST / 1024} KB; load a part of it`);
     return size <= LONGEST;
   }
 
   load(text, raw = false) {
-    this.loaded = [text, raw];
-    this.choose(0);
+    this.complain("");
+    this.button.disabled = this.actions.onPgn(text, raw);
   }
 
-  choose(index) {
-    const [text, raw] = this.loaded;
-    this.actions.onPgn(text, index, raw);
+  /** The server has read the game. */
+  loaded() {
+    if (!this.button.disabled) return;
+    this.button.disabled = false;
+    if (!this.dialog.open) return;
+    this.dialog.close();
+    document.activeElement?.blur(); // else the space bar would open the dialog again
+  }
+
+  /** The text is no game, or the server is away. */
+  refused(problem) {
+    this.button.disabled = false;
+    if (this.dialog.open) this.complain(problem);
+    else this.actions.tell(problem);
   }
 
   /** Let the user choose among the games of the text, if there are several. */
@@ -79,9 +112,7 @@ export class Transfer {
       this.actions.tell("The PGN is in the clipboard");
     } catch {
       // Browsers let only pages of this machine, or with https, write there: show it to be copied by hand.
-      this.text.value = this.actions.write();
-      this.dialog.showModal();
-      this.text.select();
+      this.open(this.actions.write());
     }
   }
 

@@ -63,6 +63,15 @@ export class Tree {
     return nodes;
   }
 
+  /** The way from the root to a node: at each move, the index of the variation to follow. */
+  path(id) {
+    const indexes = [];
+    for (let node = this.nodes.get(id); node?.parent != null; node = this.nodes.get(node.parent)) {
+      indexes.unshift(this.nodes.get(node.parent).children.indexOf(node));
+    }
+    return indexes;
+  }
+
   /** Whether a node is on the main line. */
   isMain(id) {
     for (let node = this.nodes.get(id); node?.parent != null; node = this.nodes.get(node.parent)) {

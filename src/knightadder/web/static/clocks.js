@@ -1,0 +1,37 @@
+// Clocks as text, and what the comments of a game tell of them.
+
+export const LOW = 10; // seconds below which a clock is marked, and shows tenths
+
+export function clockText(seconds) {
+  if (seconds < LOW) return `0:0${seconds.toFixed(1)}`.replace("0:010.0", "0:10");
+  const whole = Math.ceil(seconds);
+  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  const tail = `${String(minutes).padStart(hours ? 2 : 1, "0")}:${String(rest).padStart(2, "0")}`;
+  return hours ? `${hours}:${tail}` : tail;
+}
+
+/** The seconds that a command of PGN, such as [%clk 0:04:59.5], tells in the comment on a move; null without it. */
+export function seconds(node, command) {
+  const [, hours, minutes, rest] = node.comment.match(new RegExp(`\\[%${command} (\\d+):(\\d+):([\\d.]+)\\]`)) ?? [];
+  return rest === undefined ? null : Number(hours) * 3600 + Number(minutes) * 60 + Number(rest);
+}
+
+/**
+ * The clocks as they stood at a node, by the comments of the moves before it; null if the line has none.
+ *
+ * @param {import("./tree.js").Tree} tree
+ * @param {number} id
+ * @param {string} [control] PGN's tag TimeControl, for the sides that have not moved
+ */
+export function clocksAt(tree, id, control) {
+  if (!tree.line(id).some((node) => seconds(node, "clk") !== null)) return null;
+  const initial = control?.match(/^(?:\d+\/)?(\d+)/)?.[1];
+  const clock = { white: initial ? Number(initial) : null, black: initial ? Number(initial) : null, running: null };
+  for (let node = tree.get(id), found = {}; node; node = tree.get(node.parent)) {
+    const side = node.ply % 2 ? "white" : "black";
+    const left = seconds(node, "clk");
+    if (left !== null && !found[side]) clock[side] = left;
+    found[side] ||= left !== null;
+  }
+  return clock;
+}

@@ -1,0 +1,175 @@
+"""What an open tab shows when the server ends or is restarted, and how it goes on, in a browser."""
+
+import re
+
+import pytest
+from board_server import BoardServer
+from on_page import (
+    LAYOUTS,
+    analyse_tab,
+    click_move,
+    drag_move,
+    expect_moves,
+    expect_piece,
+    expect_shown,
+    load_pgn,
+    square,
+    start_game,
+)
+from playwright.sync_api import expect
+from stand_in_engine import StandInEngine
+
+
+def _serve(engine=None, port=0):
+    server = BoardServer(port=port)
+    server.make_engine = lambda: engine or StandInEngine()
+    return server
+
+
+def _expect_lost(page, text):
+    expect(page.locator("#lost")).to_be_visible()
+    expect(page.locator("#lost")).to_contain_text(text)
+
+
+@pytest.mark.parametrize("size", LAYOUTS.values(), ids=LAYOUTS)
+def test_a_restart_locks_the_board_stops_the_clock_and_has_a_way_back(open_page, size):
+    with _serve(StandInEngine(["e5"])).running() as first:
+        page = open_page(*size, at=first)
+        page.get_by_label("Clock").select_option("5 minutes")
+        start_game(page)
+        click_move(page, "e2", "e4")
+        expect_moves(page, "e4", "e5")
+        expect(page.locator(".player .clock.running")).to_have_count(1)
+    _expect_lost(page, "The server does not answer")
+    expect(page.locator(".player .clock.running")).to_have_count(0)
+    clock = page.locator("#player-bottom .clock").text_content()
+    square(page, "g1").click()
+    expect(page.locator("#board .selected, #board .mine")).to_have_count(0)
+    drag = page.locator("#board [data-square=g1]").bounding_box()
+    page.mouse.move(drag["x"] + 5, drag["y"] + 5)
+    page.mouse.down()
+    square(page, "f3").hover()
+    page.mouse.up()
+    expect_piece(page, "g1", "N")
+    page.get_by_label("Type a move").fill("Nf3")
+    page.keyboard.press("Enter")
+    expect(page.locator("#toast")).to_have_text("There is no connection to the server")
+    expect_moves(page, "e4", "e5")
+    with _serve(StandInEngine(["Nc6"]), port=first.port).running() as second:
+        page.get_by_role("button", name="Try now").click()
+        _expect_lost(page, "The server was restarted")
+        page.clock.run_for(5000)
+        assert page.locator("#player-bottom .clock").text_content() == clock
+        assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+        with page.expect_download() as download:
+            page.locator("#lost .save").click()
+        with open(download.value.path(), encoding="utf-8") as file:
+            assert "1. e4" in file.read()
+        other = page.context.new_page()  # the browser gets the new address
+        other.goto(second.address)
+        page.get_by_role("button", name="Try now").click()
+        expect(page.locator("#lost")).to_be_hidden()
+        expect(page.locator("#toast")).to_contain_text("The server was restarted, which ended the game")
+        expect_moves(page, "e4", "e5")
+        expect_shown(page, "e5")
+        expect(page.get_by_label("Start from")).to_have_value("here")
+        page.get_by_role("button", name="Start the game").click()
+        click_move(page, "g1", "f3")
+        expect_moves(page, "e4", "e5", "Nf3", "Nc6")
+        page.context.close()
+
+
+def test_a_file_with_its_edits_and_the_place_come_back(open_page):
+    pgn = '[White "A"]\n\n1. e4 *\n\n[White "C"]\n\n1. d4 d5 2. c4 *\n'
+    with _serve().running() as first:
+        page = open_page(at=first)
+        load_pgn(page, pgn)
+        expect_moves(page, "e4")
+        page.keyboard.press("End")
+        expect_shown(page, "e4")
+        click_move(page, "c7", "c5")
+        expect_moves(page, "e4", "c5")
+        page.get_by_label("Game", exact=True).select_option("2. C - ?")
+        expect_moves(page, "d4", "d5", "c4")
+        page.keyboard.press("ArrowRight")
+        expect_shown(page, "d4")
+    _expect_lost(page, "The server does not answer")
+    with _serve(port=first.port).running() as second:
+        page.goto(second.address)  # as from the terminal, in the same tab
+        expect_moves(page, "d4", "d5", "c4")
+        expect_shown(page, "d4")
+        page.get_by_label("Game", exact=True).select_option("1. A - ?")
+        expect_moves(page, "e4", "c5")
+        page.context.close()
+
+
+def test_a_game_that_has_grown_large_comes_back(open_page):
+    """Two comments that fit each alone are more than a file may have."""
+    with _serve().running() as first:
+        page = open_page(at=first)
+        load_pgn(page, f"1. e4 {{{'x ' * 200_000}}} *")
+        expect(page.locator("#moves [data-node]")).to_have_count(1)
+        page.evaluate("""async () => {
+            const game = sessionStorage.getItem("edited");
+            sessionStorage.setItem("edited", game.replace("x x", "y ".repeat(200000)));
+        }""")
+        kept = len(page.evaluate("sessionStorage.getItem('edited')"))
+        assert kept > 600 * 1024
+    with _serve(port=first.port).running() as second:
+        page.goto(second.address)
+        expect(page.locator("#moves [data-node]")).to_have_count(1)
+        page.wait_for_function("size => sessionStorage.getItem('edited').length > size", arg=600 * 1024)
+        page.context.close()
+
+
+def test_a_server_that_is_slow_shows_the_last_position_asked_for(engine, open_page):
+    waiting = []
+
+    def connect(socket):
+        server = socket.connect_to_server()
+        socket.on_message(lambda message: waiting.append((server, message)))
+
+    page = open_page(sockets=connect)
+
+    def answer():
+        for _ in range(200):
+            while waiting:
+                server, message = waiting.pop(0)
+                server.send(message)
+            page.wait_for_timeout(5)
+            if not waiting:
+                break
+
+    load = "1. e4 e5 2. Nf3 Nc6 *"
+    analyse_tab(page)
+    page.get_by_role("button", name="Load PGN").click()
+    page.get_by_label("PGN", exact=True).fill(load)
+    button = page.get_by_role("button", name="Load", exact=True)
+    button.click()
+    expect(button).to_be_disabled()  # one press is enough
+    answer()
+    expect(page.locator("#pgn-dialog")).to_be_hidden()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    answer()
+    expect_shown(page, "Nf3")
+
+
+def test_a_drag_is_given_up_when_the_connection_breaks(engine, open_page):
+    sockets = []
+
+    def connect(socket):
+        sockets.append(socket)
+        socket.connect_to_server()
+
+    page = open_page(sockets=connect)
+    analyse_tab(page)
+    drag_move(page, "e2", "e4")
+    expect_moves(page, "e4")
+    sockets[0].close()
+    expect(page.locator("#lost")).to_be_visible()
+    expect(page.locator("#board")).to_have_class(re.compile("locked"))
+    page.clock.run_for(500)
+    expect(page.locator("#lost")).to_be_hidden()
+    drag_move(page, "e7", "e5")
+    expect_moves(page, "e4", "e5")
