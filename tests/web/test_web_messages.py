@@ -104,7 +104,7 @@ def test_a_bad_message_does_not_end_the_tab(tab):
     for move in ("e2e5", "Ke3", "0000", "--", "", "e7e8q"):
         tab.newest.pop("error", None)
         tab.play(move)
-        assert tab.error["text"] == f"{move} is not a legal move here"
+        assert tab.error["text"] == f"{move} is not a legal move here".strip()
     assert tab.play("e4").sans == ["e4"]
 
 
