@@ -185,6 +185,7 @@ def test_moves_are_typed_without_capitals(page):
         page.keyboard.press("Enter")
         sans.append(san)
         expect_moves(page, *sans)
+        expect(field).to_have_value("")  # only then is the position the next one
     field.fill("o-o")
     page.keyboard.press("Enter")
     expect_moves(page, *sans, "O-O")

@@ -7,11 +7,11 @@ export class TypedMove {
    */
   constructor(form, onMove) {
     this.input = form.elements.move;
-    this.sent = false;
+    this.sent = ""; // what was typed, until the server has answered
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const text = this.input.value.trim();
-      this.sent = Boolean(text);
+      this.sent = text;
       if (text) onMove(text);
     });
   }
@@ -22,8 +22,9 @@ export class TypedMove {
 
   /** The server has answered, perhaps to what was typed. */
   answered() {
-    if (!this.sent) return;
-    this.sent = false;
+    const { sent } = this;
+    this.sent = "";
+    if (!sent || this.input.value.trim() !== sent) return; // the next move may be typed already
     this.input.value = "";
     this.input.blur();
   }
@@ -31,6 +32,6 @@ export class TypedMove {
   /** What was typed is no move here. */
   refused() {
     if (this.sent) this.input.select();
-    this.sent = false;
+    this.sent = "";
   }
 }
