@@ -22,7 +22,7 @@ from knightadder.rules import board_of, problem_of
 from knightadder.web.messages import MessageError
 
 MAX_NODES = 20_000
-_TABLEBASES = 19_000  # centipawns that only a win by tablebases exceeds: see `engine.reporting`
+_TABLEBASES = range(19_000, 20_001)  # centipawns that say a win by tablebases: see `engine.reporting`
 _REPEATED = 100  # plies; after so many without a capture or pawn move the game is drawn anyway
 
 
@@ -237,7 +237,7 @@ def score_view(score: chess.engine.PovScore | None) -> dict[str, object] | None:
     if score is None:
         return None
     cp = score.white().score()
-    known = cp is not None and abs(cp) > _TABLEBASES
+    known = cp is not None and abs(cp) in _TABLEBASES
     text = ("1-0" if score.white() > Cp(0) else "0-1") if known else score_text(score)
     return {"text": text, "chances": round(score.white().wdl(model="lichess").expectation(), 4)}
 
