@@ -215,8 +215,16 @@ def check_not_games(file: Path, games: Iterable[str], option: str = "--out") -> 
 
 
 @contextlib.contextmanager
-def replacing(file: Path) -> Iterator[Path]:
+def replacing(file: Path, tidy: bool = True) -> Iterator[Path]:
     """Replace a file, so that at any time either the old or the new file exists.
+
+    Parameters
+    ----------
+    file : Path
+        The file.
+    tidy : bool
+        Whether to remove what killed processes have left of it before, see `remove_left_behind`, for which the whole
+        folder is read.
 
     Yields
     ------
@@ -236,7 +244,8 @@ def replacing(file: Path) -> Iterator[Path]:
         if direct:
             yield beside
             return
-        _remove_left_behind(file)
+        if tidy:
+            remove_left_behind(file.parent, glob.escape(file.name))
         with _held(beside):
             yield beside
         with beside.open("rb+") as stream:
@@ -252,12 +261,12 @@ def replacing(file: Path) -> Iterator[Path]:
                 beside.unlink()
 
 
-def _remove_left_behind(file: Path) -> None:
-    """Remove the temporary files of processes that were killed while they replaced a file.
+def remove_left_behind(folder: Path, names: str) -> None:
+    """Remove the temporary files of processes that were killed while they replaced files whose names match a pattern.
 
     A process keeps its file open and locked. That ends with the process, whatever its number and machine.
     """
-    for entry in file.parent.glob(f".{glob.escape(file.name)}.*"):
+    for entry in folder.glob(f".{names}.*"):
         if entry.suffix[1:].isdecimal():
             with contextlib.suppress(OSError):  # in use, or another run has removed it
                 with entry.open("rb+") as stream:
@@ -297,9 +306,9 @@ def _lock(stream: IO[bytes]) -> None:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def write_whole(file: Path, data: bytes | memoryview) -> None:
+def write_whole(file: Path, data: bytes | memoryview, tidy: bool = True) -> None:
     """Write a file as `replacing` does; OptionError if it cannot be written."""
-    with replacing(file) as beside:
+    with replacing(file, tidy) as beside:
         beside.write_bytes(data)
 
 

@@ -83,6 +83,17 @@ def test_chunks_are_looked_at_once(folder, monkeypatch):
             assert parts.moves == number + 1
 
 
+def test_what_a_killed_run_has_left_of_a_chunk_is_removed_by_the_next_run(folder):
+    parts = Parts(folder)
+    with parts.open(SETTINGS):
+        parts.add(parts.save(0, _some(1), 1))
+    left = folder / ".chunk-000001.vf.12345"
+    left.write_bytes(b"half a chunk")
+    with Parts(folder).open(SETTINGS):
+        assert not left.exists()
+    assert parts.file(0).exists()
+
+
 def test_chunks_are_counted_once(folder):
     """Not again for each chunk that is added, however many there are already."""
 

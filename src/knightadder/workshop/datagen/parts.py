@@ -21,7 +21,15 @@ import knightadder
 from knightadder.core.board.viriformat import HEADER
 from knightadder.engine.errors import OptionError
 from knightadder.foreign import NotNegative, parse_json
-from knightadder.runs import append_whole, check_same_run, locked, reading, source_digest, write_whole
+from knightadder.runs import (
+    append_whole,
+    check_same_run,
+    locked,
+    reading,
+    remove_left_behind,
+    source_digest,
+    write_whole,
+)
 
 FORMAT = 2  # format 1 had positions without their games
 
@@ -142,6 +150,7 @@ class Parts:
         except OSError as error:
             raise OptionError(f"cannot use {self.folder}: {error.strerror}") from None
         with locked(self.folder):
+            remove_left_behind(self.folder, "chunk-*")
             self._check_settings({"format": FORMAT, **settings})
             self.load()
             self._mend_list()
@@ -194,7 +203,7 @@ class Parts:
             Source of the games; by default the version of this engine.
         """
         data = words.tobytes()
-        write_whole(self.file(number), data)
+        write_whole(self.file(number), data, tidy=False)  # `open` has done that for all chunks
         moves = len(words) - games * (HEADER + 1)
         return Chunk(number, games, moves, len(data), zlib.crc32(data), source or engine_version())
 
