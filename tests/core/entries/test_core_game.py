@@ -54,7 +54,7 @@ def test_an_illegal_move_leaves_the_game_as_it_was() -> None:
     game.set_up(None, ["e2e4"])
     before = game.fen()
     for moves in (["e2e5"], ["e2e4", "e7e5", "e1e3"], ["e2e4", "nonsense"], ["e2e4", ""]):
-        with pytest.raises(PositionError, match=f"^illegal move: {moves[-1]}$"):
+        with pytest.raises(PositionError, match=f"^{f'illegal move: {moves[-1]}'.strip()}$"):
             game.set_up(None, moves)
         assert game.fen() == before
 
