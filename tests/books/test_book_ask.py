@@ -59,7 +59,11 @@ def test_the_moves_of_the_start_position_and_the_best_games(ask) -> None:
         ["Nf3", "1", "0 %", "100 %", "0 %", "50 %", "", "1999"],
         ["All", "3", "33 %", "33 %", "33 %", "50 %", "", ""],
     ]
-    assert lines[-3:] == ["Anna (2400) - Ben[31m (2300)  1-0  2001", "Carla - ? (2501)  1/2-1/2  1999", "? - ?  0-1"]
+    assert lines[-3:] == [
+        r"Anna (2400) - Ben\x1b[31m (2300)  1-0  2001",
+        "Carla - ? (2501)  1/2-1/2  1999",
+        "? - ?  0-1",
+    ]
 
 
 @pytest.mark.parametrize("moves", [["e4", "e5"], ["1.", "e4", "e5"], ["1.e4 e5"], ["e2e4", "e7e5"]])

@@ -184,7 +184,7 @@ def test_a_failure_leaves_the_old_index(games, out, capsys, monkeypatch) -> None
             assert run(games, "-o", out) == status
         assert out.read_bytes() == before
         assert sorted(file.name for file in out.parent.iterdir()) == ["games.pgn", "games.sqlite"]
-    assert f"knightadder: cannot write {out}: no such column: absent\n" in capsys.readouterr().err
+    assert f"{out}: it is damaged, so make it again (no such column: absent)\n" in capsys.readouterr().err
 
 
 def _interrupt(*_: object) -> None:

@@ -115,7 +115,7 @@ def test_more_reversible_moves_than_there_is_room_for_keep_the_latest_keys(game:
         ("4k2R/8/8/8/8/8/8/4K3 w - - 0 1", [], "^illegal position: the side that is not to move is in check$"),
         (None, ["e2e4", "e7e5", "e4e5", "g1f3"], "^illegal move: e4e5$"),
         (None, ["e2e4", "0000"], "^illegal move: 0000$"),
-        (None, [""], "^illegal move: $"),
+        (None, [""], "^illegal move:$"),
         ("4k3/P7/8/8/8/8/8/4K3 w - - 0 1", ["a7a8"], "^illegal move: a7a8$"),
         ("4k3/P7/8/8/8/8/8/4K3 w - - 0 1", ["a7a8k"], "^illegal move: a7a8k$"),
     ],

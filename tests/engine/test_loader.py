@@ -78,7 +78,7 @@ def test_a_defect_reaches_whoever_waits(monkeypatch: pytest.MonkeyPatch, failure
     loader = Loader(Options())
     loader.start(lambda: None)
     for load in (loader.engine, loader.engine, lambda: load_engine(Options(), lambda step: None)):
-        with pytest.raises(EngineError, match=f"^the engine cannot be loaded: {type(failure).__name__}: ") as caught:
+        with pytest.raises(EngineError, match=f"^the engine cannot be loaded: {type(failure).__name__}:") as caught:
             load()
         assert caught.value.__cause__ is failure
     assert loader.ready.is_set()

@@ -325,7 +325,7 @@ def test_illegal_positions_moves_and_evaluations_are_refused() -> None:
         with pytest.raises(TypeError, match=r"move is a chess\.Move, not"):
             see(chess.Board(), other)
     for name in ("stockfish", "", ["classical"], 3):
-        with pytest.raises(OptionError, match="evaluation is classical or pesto or nnue, not "):
+        with pytest.raises(OptionError, match="evaluation is classical or pesto or nnue, not"):
             evaluate(chess.Board(), name)
 
 

@@ -359,9 +359,9 @@ def test_a_level_game_is_offered_as_a_draw_before_the_move(talk: Talk) -> None:
 
 def test_an_offered_draw_is_accepted_if_the_engine_stands_no_better(talk: Talk) -> None:
     talk.ask("option Resign Moves=0")
-    said = play_on(talk, [-500] * 9, draws=9)
+    said = play_on(talk, [-100] * 9, draws=9)
     assert [lines[0] == "offer draw" for lines in said] == [False] * 7 + [True, True]
-    assert play_on(talk, [-500] * 8, draws=7)[-1][0].startswith("move ")  # declined by the moves before
+    assert play_on(talk, [-100] * 8, draws=7)[-1][0].startswith("move ")  # declined by the moves before
     assert play_on(talk, [50] * 9, draws=9)[-1][0].startswith("move ")
     talk.ask("option Draw Score=0")
     assert play_on(talk, [-500] * 9, draws=9)[-1][0].startswith("move ")

@@ -10,7 +10,7 @@ from ..board.movegen import ALL, generate
 from ..board.packed import DRAW, LOSS, WIN, Packed, pack
 from ..board.viriformat import NO_SCORE, encode
 from ..layout import KING, MAX_DEPTH, PIECE_TO, WHITE, Tables, Worker
-from ..native.jit import entry, kernel
+from ..native.jit import entry, inlined, kernel
 from ..native.signatures import int64, uint32, uint64, void
 from ..search.deepening import deepen, prepare
 from ..search.transposition import EXACT, INFINITE
@@ -31,7 +31,7 @@ _MOST_NODES = 8  # times the wanted nodes: the hard limit that stops an explodin
 _WHITE_MEN, _BLACK_MEN = (KING + 1) * 64, 8 * 64
 
 
-@kernel
+@inlined
 def _clear_rows(table, first, end):
     """Clear rows of a table by two moves, where it holds anything."""
     for row in range(first, end):
@@ -40,7 +40,7 @@ def _clear_rows(table, first, end):
         table[begin + _BLACK_MEN : begin + _BLACK_MEN + _WHITE_MEN] = 0
 
 
-@kernel
+@inlined
 def _clear_continuations(table):
     _clear_rows(table, 0, _WHITE_MEN)
     _clear_rows(table, _BLACK_MEN, _BLACK_MEN + _WHITE_MEN)
