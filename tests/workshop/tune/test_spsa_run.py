@@ -295,7 +295,7 @@ def test_what_is_no_journal_is_refused(capsys, tmp_path, no_games, text):
         (["--openings", "games=1"], "--openings games=1: there is no key games; "),
         (["--state", "nowhere/state.json"], "cannot use nowhere/state.json: "),
         (["--state", "."], "cannot use .: "),
-        (["--tc", "8+"], "tc=8+: expected SECONDS"),
+        (["--tc", "8+"], "tc=8+: expected [MOVES/]SECONDS"),
         (["--tc", "8", "--cluster", "local:1"], "--tc is for games on this machine"),
         (["--r-end", "0"], "--r-end 0: expected a number above 0 up to 1"),
         (["--r-end", "nan"], "--r-end nan: expected a number above 0 up to 1"),
