@@ -12,6 +12,7 @@ from board_tab import PATIENCE, connect_to, get, open_tab
 from stand_in_engine import StandInEngine
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from knightadder.web.messages import MAX_MESSAGE
 from knightadder.web.tabs import MAX_TABS
 
 
@@ -60,7 +61,7 @@ def test_there_is_one_socket(server):
 def test_messages_that_are_too_large_or_binary_end_the_tab(server, engine):
     # The server may close the connection before all has been sent.
     with open_tab(server) as tab, pytest.raises(ConnectionClosed):
-        tab.send_text("x" * 3_000_000)
+        tab.send_text("x" * (MAX_MESSAGE + 1))
         tab.settle()
     assert engine.closed.wait(PATIENCE)
     with open_tab(server) as tab, pytest.raises(ConnectionClosed):
