@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 expect.set_options(timeout=60_000)
 
-SIZES = {"laptop": (1280, 800), "desktop": (1920, 1080), "phone": (375, 700)}
+SIZES = {"laptop": (1280, 800), "desktop": (1920, 1080), "phone": (390, 844)}
 LAYOUTS = {"laptop": SIZES["laptop"], "phone": SIZES["phone"]}  # the two that the style sheet has
 every_layout = pytest.mark.parametrize("page", LAYOUTS.values(), ids=LAYOUTS, indirect=True)
 
