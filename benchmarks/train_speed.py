@@ -45,9 +45,9 @@ def main() -> None:
                     f"training, N = {width}, {threads} threads", lambda: trainer.step(records, RATE), arguments, wanted
                 )
                 show(f"forward only, N = {width}, {threads} threads", lambda: trainer.loss(records), arguments)
-    distiller = Distiller("classical", records, 3000, 1)
+    distiller = Distiller("classical", 3000, 1)
     with ThreadPoolExecutor(1) as pool:
-        show("distillation of classical, 1 thread", lambda: distiller.take(1, BATCH, pool), arguments)
+        show("distillation of classical, 1 thread", lambda: distiller.take(records, 1, BATCH, pool), arguments)
 
 
 def read(folder: Path) -> NDArray[np.void]:

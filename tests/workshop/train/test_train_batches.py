@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
-from train_data import packed, random_boards
+from train_data import games_folder, packed, random_boards
 
-from knightadder.core.board.packed import PACKED
 from knightadder.engine.errors import OptionError
 from knightadder.library.arrays import evaluate_many
+from knightadder.workshop.datagen.parts import Parts
+from knightadder.workshop.datagen.reader import Filter
 from knightadder.workshop.train import batches
-from knightadder.workshop.train.batches import Distiller, Mixture, Stream
+from knightadder.workshop.train.batches import Distiller, Mixture, Stream, ahead
 from knightadder.workshop.train.kernels import NO_RESULT
+from knightadder.workshop.train.positions import Games, Selection, Targets
 
+WANTED = Filter(first_ply=4, score_below=3000, quiet=True)
 RECORDS = packed(random_boards(1, 640))
 
 
@@ -25,77 +30,128 @@ def pool() -> Iterator[ThreadPoolExecutor]:
         yield pool
 
 
-def numbered(count: int) -> np.ndarray:
-    records = np.zeros(count, PACKED)
-    records["occupied"] = np.arange(count)
-    return records
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return games_folder(tmp_path_factory.mktemp("data") / "games", 6, games=4)
 
 
-def test_a_pass_has_every_position_once() -> None:
-    stream, count = Stream(numbered(640), 1), 640
-    passes = [stream.take(number * count, count)["occupied"].tolist() for number in range(3)]
+@pytest.fixture(params=[300, 10_000], ids=["several windows", "one window"])
+def games(folder: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Games:
+    monkeypatch.setattr(batches, "_WINDOW", request.param)
+    return open_all(folder)
+
+
+def open_all(folder: Path, wanted: Filter = WANTED) -> Games:
+    parts = Parts(folder)
+    parts.load()
+    chunks = [(each.number, each.moves, each.crc) for _, each in sorted(parts.chunks.items())]
+    return Games([folder], Selection([chunks], 0), wanted, Targets(0.0, 200))
+
+
+def rows(records: np.ndarray) -> list[bytes]:
+    return [record.tobytes() for record in records]
+
+
+def test_a_pass_has_every_position_once(games: Games) -> None:
+    every = rows(games.training(range(len(games.moves))))
+    with Stream(games, 1) as stream:
+        passes = [rows(stream.take(len(every))) for _ in range(3)]
     for one in passes:
-        assert sorted(one) == list(range(count))
+        assert sorted(one) == sorted(every)
     assert len({tuple(one) for one in passes}) == 3
 
 
-def test_the_stream_is_the_same_in_any_pieces() -> None:
-    whole = Stream(numbered(256), 1).take(0, 1000)
-    for size in (1, 7, 64, 300):
-        stream = Stream(numbered(256), 1)
-        pieces = [stream.take(first, min(size, 1000 - first)) for first in range(0, 1000, size)]
-        assert np.concatenate(pieces).tobytes() == whole.tobytes()
-    assert Stream(numbered(256), 1).take(700, 300).tobytes() == whole[700:].tobytes()
-    assert Stream(numbered(256), 2).take(0, 1000).tobytes() != whole.tobytes()
+def test_the_positions_of_a_game_are_scattered(games: Games) -> None:
+    with Stream(games, 1) as stream:
+        moves = stream.take(len(games.training(range(len(games.moves)))))["fullmove"].astype(int)
+    assert abs(np.corrcoef(moves[1:], moves[:-1])[0, 1]) < 0.2
 
 
-@pytest.mark.parametrize("count", [1, 63, 65, 129])
-def test_few_positions(count: int) -> None:
-    taken = Stream(numbered(count), 1).take(0, 500)
-    assert len(taken) == 500
-    assert len(set(taken["occupied"].tolist())) == (count // 64 * 64 or count)
+def test_the_stream_is_the_same_in_any_pieces(games: Games) -> None:
+    count = 2 * len(games.training(range(len(games.moves))))
+    with Stream(games, 1) as stream:
+        whole = stream.take(count).tobytes()
+    for size in (7, 64, 300, 1500):
+        with Stream(games, 1) as stream:
+            pieces = [stream.take(min(size, count - first)) for first in range(0, count, size)]
+        assert np.concatenate(pieces).tobytes() == whole
+    with Stream(games, 2) as stream:
+        assert stream.take(count).tobytes() != whole
 
 
-def test_nothing_can_be_taken() -> None:
-    assert len(Stream(numbered(64), 1).take(5, 0)) == 0
+@pytest.mark.parametrize("before", [0, 1, 500, 1234, 2500])
+def test_the_stream_goes_on_at_its_place(games: Games, before: int) -> None:
+    with Stream(games, 1) as stream:
+        stream.take(before)
+        place, expected = stream.place, stream.take(700).tobytes()
+    with Stream(games, 1, place) as stream:
+        assert stream.take(700).tobytes() == expected
+
+
+def test_nothing_can_be_taken(games: Games) -> None:
+    with Stream(games, 1) as stream:
+        assert len(stream.take(0)) == 0
+
+
+def test_games_without_positions_are_told(folder: Path) -> None:
+    with pytest.raises(OptionError, match="the games have no positions for training"):
+        Stream(open_all(folder, Filter(900, 3000, True)), 1)
+
+
+def test_games_that_were_damaged_meanwhile_are_told(tmp_path: Path) -> None:
+    games = open_all(games_folder(tmp_path / "games", 1))
+    file = tmp_path / "games" / "chunk-000000.vf"
+    file.write_bytes(file.read_bytes()[:-1])
+    with pytest.raises(OptionError, match=r"chunk-000000.vf is damaged"):
+        Stream(games, 1)
+    file.unlink()
+    with pytest.raises(OptionError, match=r"cannot read .*chunk-000000.vf"):
+        Stream(games, 1)
+
+
+def test_what_is_made_ahead_comes_in_order() -> None:
+    numbers = iter(range(5))
+    with contextlib.closing(ahead(lambda: next(numbers), 2)) as made:
+        assert [next(made) for _ in range(3)] == [0, 1, 2]
+    broken = ahead(lambda: 1 // 0, 3)
+    with pytest.raises(ZeroDivisionError):
+        next(broken)
 
 
 @pytest.mark.parametrize("evaluation", ["classical", "pesto", "nnue"])
 def test_distilled_positions_have_the_evaluation_as_score(evaluation: str, pool: ThreadPoolExecutor) -> None:
-    records = Distiller(evaluation, RECORDS, 2000, 1).take(0, 300, pool)
+    records = Distiller(evaluation, 2000, 1).take(RECORDS, 0, 300, pool)
     assert set(records["spare"].tolist()) == {NO_RESULT}
     assert records["score"].tolist() == evaluate_many(records, evaluation, workers=1).tolist()
     assert abs(records["score"]).max() < 2000
 
 
-def test_distilled_batches_depend_on_their_number_only(
+def test_distilled_batches_depend_on_their_number_and_source_only(
     pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(batches, "_BLOCK", 50)
-    distiller = Distiller("pesto", RECORDS, 3000, 1)
-    first, second = (distiller.take(number, 220, pool) for number in (0, 1))
+    distiller = Distiller("pesto", 3000, 1)
+    first, second = (distiller.take(RECORDS, number, 220, pool) for number in (0, 1))
     assert second.tobytes() != first.tobytes()
     assert first[:50].tobytes() != first[50:100].tobytes()
     with ThreadPoolExecutor(1) as other:
-        assert Distiller("pesto", RECORDS, 3000, 1).take(1, 220, other).tobytes() == second.tobytes()
+        assert Distiller("pesto", 3000, 1).take(RECORDS, 1, 220, other).tobytes() == second.tobytes()
     with pytest.raises(OptionError, match="hardly any position is suitable"):
-        Distiller("pesto", RECORDS, 0, 1).take(0, 10, pool)
+        Distiller("pesto", 0, 1).take(RECORDS, 0, 10, pool)
 
 
 @pytest.mark.parametrize(("share", "distilled"), [(0.0, 0), (0.25, 25), (1.0, 100)])
-def test_the_mixture_has_its_share(share: float, distilled: int, pool: ThreadPoolExecutor) -> None:
-    mixture = Mixture(Stream(RECORDS, 1), Distiller("pesto", RECORDS, 3000, 1), 100, share, pool)
-    for number in range(3):
-        batch = mixture.batch(number)
-        assert len(batch) == 100
-        assert (batch["spare"] == NO_RESULT).sum() == distilled
-    own = np.concatenate([mixture.batch(number) for number in range(3)])
-    own = own[own["spare"] != NO_RESULT]
-    assert own.tobytes() == Stream(RECORDS, 1).take(0, len(own)).tobytes()
+def test_the_mixture_has_its_share(games: Games, share: float, distilled: int, pool: ThreadPoolExecutor) -> None:
+    with Stream(games, 1) as stream, Stream(games, 1) as alone:
+        mixture = Mixture(stream, Distiller("pesto", 3000, 1), 100, share, pool)
+        for number in range(3):
+            batch, place = mixture.batch(number)
+            own = batch[batch["spare"] != NO_RESULT]
+            assert (len(batch), len(batch) - len(own)) == (100, distilled)
+            assert own.tobytes() == alone.take(100)[: len(own)].tobytes()
+            assert place == alone.place
 
 
-def test_a_mixture_of_games_only(pool: ThreadPoolExecutor) -> None:
-    assert (
-        Mixture(Stream(RECORDS, 1), None, 100, 0.5, pool).batch(2).tobytes()
-        == Stream(RECORDS, 1).take(200, 100).tobytes()
-    )
+def test_a_mixture_of_games_only(games: Games, pool: ThreadPoolExecutor) -> None:
+    with Stream(games, 1) as stream, Stream(games, 1) as alone:
+        assert Mixture(stream, None, 100, 0.5, pool).batch(0)[0].tobytes() == alone.take(100).tobytes()

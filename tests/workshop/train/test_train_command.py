@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from knightadder.runs import locked
 from knightadder.workshop.train import positions, run
 from knightadder.workshop.train.exchange import write_arrays
 from knightadder.workshop.train.integer_model import integer_values
-from knightadder.workshop.train.run import Losses, rate_factor, weights_of
+from knightadder.workshop.train.run import Losses, TrainSettings, weights_of
 from knightadder.workshop.train.weights import Shape, initial_weights, quantise
 
 PLOT = Losses.plot
@@ -28,7 +29,8 @@ PLOT = Losses.plot
 def small_and_quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let some hundred positions be enough for several checkpoints, and draw no curves."""
     monkeypatch.setattr(positions, "_ONE_IN", 10)
-    monkeypatch.setattr(run, "_CHECKPOINT_POSITIONS", 200)
+    monkeypatch.setattr(run, "_POINT_POSITIONS", 200)
+    monkeypatch.setattr(run, "_SAVE_SECONDS", 0)
     monkeypatch.setattr(run, "_DISTILLED_VALIDATION", 100)
     monkeypatch.setattr(Losses, "plot", lambda losses, folder: None)
 
@@ -55,7 +57,15 @@ def test_it_writes_a_network_and_a_loss_curve(
     shown = capsys.readouterr().out
     assert "positions for training" in shown and "positions trained on  training 0." in shown and str(out) in shown
     assert (tmp_path / "run" / "loss.png").read_bytes().startswith(b"\x89PNG")
-    files = ["checkpoint.npz", "checksums.json", "loss.png", "settings.json", "training.bin", "validation.bin"]
+    files = [
+        "checkpoint.npz",
+        "checksums.json",
+        "games.json",
+        "loss.png",
+        "settings.json",
+        "time.json",
+        "validation.bin",
+    ]
     assert sorted(file.name for file in (tmp_path / "run").iterdir()) == files
     weights, shape, scale = weights_of(tmp_path / "run")
     records = packed(random_boards(1, 50))
@@ -63,7 +73,14 @@ def test_it_writes_a_network_and_a_loss_curve(
     assert integer_values(network, records).tolist() == expected.tolist()
 
 
-@pytest.mark.parametrize("more", [(), ("--distill", "pesto", "--distill-share", "0.4", "--result-share", "0.1")])
+@pytest.mark.parametrize(
+    "more",
+    [
+        (),
+        ("--distill", "pesto", "--distill-share", "0.4", "--result-share", "0.1"),
+        ("--exponent", "2.5", "--last-result-share", "0.4", "--last-stage", "0.2", "--average", "100", "--linear"),
+    ],
+)
 def test_a_run_that_was_stopped_ends_as_one_that_was_not(
     games: Path, tmp_path: Path, more: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,7 +104,7 @@ def test_the_loss_falls(games: Path, tmp_path: Path) -> None:
     assert train(games, tmp_path / "run", "--epochs", "10", "--rate", "0.01", "--distill", "pesto") == 0
     with np.load(tmp_path / "run" / "checkpoint.npz") as arrays:
         about = json.loads(str(arrays["about"]))
-    assert about.keys() == {"steps", "positions", "curves"}
+    assert about.keys() == {"steps", "place", "positions", "curves"}
     assert about["curves"].keys() == {"training", "validation", "distilled"}
     assert about["positions"] == sorted(about["positions"])
     assert about["steps"] * 100 == about["positions"][-1]
@@ -197,7 +214,7 @@ def test_another_run_s_state_is_refused(games: Path, tmp_path: Path, capsys: pyt
     for option, value, name in (
         ("--epochs", "2", "epochs"),
         ("--width", "32", "shape"),
-        ("--result-share", "0.5", "result_share"),
+        ("--exponent", "2.5", "exponent"),
         ("--later-share", "0.5", "later_share"),
         ("--positions", "7", "positions"),
     ):
@@ -268,7 +285,7 @@ def test_the_files_of_a_run_are_not_overwritten(
     state = tmp_path / "run"
     assert train(games, state, "--epochs", "1") == 0
     before = {file: file.read_bytes() for file in state.iterdir()}
-    for name in ("checkpoint.npz", "training.bin", "validation.bin", "checksums.json", "settings.json"):
+    for name in ("checkpoint.npz", "time.json", "games.json", "validation.bin", "checksums.json", "settings.json"):
         message = f"cannot write {state / name}: the run needs that file to go on"
         assert message in refusal(capsys, games, state, "--out", str(state / name))
         capsys.readouterr()
@@ -285,6 +302,9 @@ def test_the_files_of_a_run_are_not_overwritten(
         ("--buckets", "3"),
         ("--scale", "0"),
         ("--rate", "nan"),
+        ("--exponent", "0.5"),
+        ("--exponent", "nan"),
+        ("--last-stage", "1.5"),
         ("--score-below", "32768"),
     ],
 )
@@ -319,35 +339,67 @@ def test_numba_is_asked_for(
     assert not (tmp_path / "run").exists()
 
 
-def test_the_rate_rises_shortly_and_then_falls() -> None:
-    rates = [rate_factor(step, 10_000) for step in range(10_000)]
+def settings(**changes: Any) -> TrainSettings:
+    """Give the settings of a run of 3 epochs; the rate is 1."""
+    chosen: dict[str, Any] = {
+        "games": [],
+        "first_ply": 0,
+        "score_below": 1,
+        "positions": None,
+        "shape": Shape(16, 1, True),
+        "scale": 1,
+        "epochs": 3,
+        "length": None,
+        "batch": None,
+        "rate": 1.0,
+        "last_rate": 0.0024,
+        "linear": False,
+        "warm_up": 100,
+        "result_share": 0.2,
+        "last_result_share": 0.2,
+        "exponent": 2.0,
+        "last_stage": 0.0,
+        "last_stage_rate": 0.5,
+        "last_stage_result_share": 0.7,
+        "average": 0,
+        "later_share": 0.0,
+        "distill": None,
+        "distill_share": 0.0,
+        "distill_network": None,
+        "start": None,
+        "seed": 1,
+    }
+    return TrainSettings(**chosen | changes)
+
+
+@pytest.mark.parametrize("linear", [False, True])
+def test_the_rate_rises_shortly_and_then_falls(linear: bool) -> None:
+    of_the_run = settings(linear=linear)
+    rates = [of_the_run.plan(step, 10_000)[0] for step in range(10_000)]
     assert 0 < rates[0] < 0.02
     top = rates.index(max(rates))
     assert 90 < top < 110
     assert all(first > second for first, second in zip(rates[top:], rates[top + 1 :], strict=False))
     assert rates[5000] == pytest.approx(0.5, abs=0.01)
-    assert rates[-1] == pytest.approx(0.0024, abs=1e-4)
+    assert rates[2500] == pytest.approx(0.75 if linear else (1 + 0.5**0.5) / 2, abs=0.01)
+    assert rates[-1] == pytest.approx(0.0024, abs=2e-4)
+
+
+def test_the_result_share_changes_step_by_step() -> None:
+    of_the_run = settings(last_result_share=0.6)
+    shares = [of_the_run.plan(step, 1000)[1] for step in (0, 250, 500, 999)]
+    assert shares == pytest.approx([0.2, 0.3, 0.4, 0.6], abs=1e-3)
+
+
+def test_the_last_stage_has_numbers_of_its_own() -> None:
+    of_the_run = settings(last_stage=0.1)
+    assert [of_the_run.plan(step, 1000) for step in (900, 950, 999)] == [(0.5, 0.7)] * 3
+    rate, result_share = of_the_run.plan(899, 1000)
+    assert rate == pytest.approx(0.0024, abs=2e-4) and result_share == 0.2
 
 
 def test_batches_grow_with_the_data() -> None:
-    settings = run.TrainSettings(
-        games=[],
-        first_ply=0,
-        score_below=1,
-        positions=None,
-        shape=Shape(16, 1, True),
-        scale=1,
-        epochs=3,
-        batch=None,
-        rate=1.0,
-        result_share=0.0,
-        later_share=0.0,
-        distill=None,
-        distill_share=0.0,
-        distill_network=None,
-        start=None,
-        seed=1,
-    )
-    assert run.length(settings, 9_000_000) == (4096, 3 * 9_000_000 // 4096)
-    assert run.length(settings, 20_000_000) == (16_384, 3 * 20_000_000 // 16_384)
-    assert run.length(settings, 100) == (4096, 1)
+    assert run.length(settings(), 9_000_000) == (4096, 3 * 9_000_000 // 4096)
+    assert run.length(settings(), 20_000_000) == (16_384, 3 * 20_000_000 // 16_384)
+    assert run.length(settings(), 100) == (4096, 1)
+    assert run.length(settings(length=8192), 9_000_000) == (4096, 2)

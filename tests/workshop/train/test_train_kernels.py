@@ -19,8 +19,14 @@ RECORDS = packed(BOARDS)
 
 
 @pytest.fixture(params=[Shape(16, 1, True), Shape(16, 8, False)], ids=["mirrored", "buckets"])
-def trainer(request: pytest.FixtureRequest) -> Iterator[Trainer]:
-    with Trainer(request.param, initial_weights(request.param, 1), 2, 300, 0.3) as trainer:
+def shape(request: pytest.FixtureRequest) -> Shape:
+    shape: Shape = request.param
+    return shape
+
+
+@pytest.fixture
+def trainer(shape: Shape) -> Iterator[Trainer]:
+    with Trainer(shape, initial_weights(shape, 1), 2, 300, 0.3) as trainer:
         yield trainer
 
 
@@ -74,7 +80,7 @@ def test_scores_are_mixed_with_those_that_came_later() -> None:
     assert (mixed[~changed] == np.array(words, np.uint32)[~changed]).all()
 
 
-def plain_loss(trainer: Trainer, flat: np.ndarray, records: np.ndarray) -> float:
+def plain_loss(trainer: Trainer, flat: np.ndarray, records: np.ndarray, exponent: float, result_share: float) -> float:
     """Compute the mean loss in double precision, by a formula at a time."""
     weights, biases, outputs, output_biases = trainer.shape.parts(flat)
     total = 0.0
@@ -86,18 +92,25 @@ def plain_loss(trainer: Trainer, flat: np.ndarray, records: np.ndarray) -> float
             value += (np.clip(sums, 0, 1) ** 2 * outputs[bucket, half]).sum()
         sign = 1 if board.turn else -1
         result = 0.5 + sign * (record["result"] / 2 - 0.5)
-        share = 0.0 if record["spare"] == NO_RESULT else 0.3
+        share = 0.0 if record["spare"] == NO_RESULT else result_share
         target = share * result + (1 - share) / (1 + math.exp(-sign * record["score"] / 300))
-        total += (1 / (1 + math.exp(-value)) - target) ** 2
+        total += abs(1 / (1 + math.exp(-value)) - target) ** exponent
     return total / len(records)
 
 
-def test_loss_and_gradient_are_those_of_the_formula(trainer: Trainer) -> None:
+@pytest.mark.parametrize("exponent", [2.0, 1.0, 2.5])
+def test_loss_and_gradient_are_those_of_the_formula(shape: Shape, exponent: float) -> None:
+    with Trainer(shape, initial_weights(shape, 1), 2, 300, 0.3, exponent) as trainer:
+        _check_gradient(trainer, exponent)
+
+
+def _check_gradient(trainer: Trainer, exponent: float) -> None:
     records = RECORDS[:60].copy()
     records["spare"][::3] = NO_RESULT
     trainer.shape.parts(trainer.weights)[0][:] *= 5  # so that many sums are beyond 0 and 1
     flat = trainer.weights.astype(float)
-    assert trainer.loss(records) == pytest.approx(plain_loss(trainer, flat, records), rel=1e-5)
+    assert trainer.loss(records) == pytest.approx(plain_loss(trainer, flat, records, exponent, 0.3), rel=1e-5)
+    assert trainer.squared_error(records) == pytest.approx(plain_loss(trainer, flat, records, 2.0, 0.0), rel=1e-5)
     gradient = trainer.gradient(records)
     chance = np.random.default_rng(1)
     steepest = np.argsort(-abs(gradient))[:5]
@@ -108,7 +121,7 @@ def test_loss_and_gradient_are_those_of_the_formula(trainer: Trainer) -> None:
         for way in (-step, step):
             moved = flat.copy()
             moved[place] += way
-            ends.append(plain_loss(trainer, moved, records))
+            ends.append(plain_loss(trainer, moved, records, exponent, 0.3))
         assert gradient[place] == pytest.approx((ends[1] - ends[0]) / (2 * step), rel=2e-2, abs=1e-7)
 
 
@@ -126,6 +139,19 @@ def test_a_step_is_adamw(trainer: Trainer) -> None:
         assert np.allclose(trainer.weights[large], expected[large], atol=1e-4)
         expected = trainer.weights.astype(float)
     assert trainer.steps == 3
+
+
+def test_averaged_weights_follow_the_weights(shape: Shape) -> None:
+    first = initial_weights(shape, 1)
+    with Trainer(shape, first.copy(), 2, 300, 0.3, average=64) as trainer:
+        expected, kept = first.astype(float), math.exp(-16 / 64)
+        for step in range(1, 65):
+            trainer.step(RECORDS[:100], 0.01)
+            if step % 16 == 0:
+                expected = kept * expected + (1 - kept) * trainer.weights
+        assert np.allclose(trainer.averaged, expected, atol=1e-5)
+        assert abs(trainer.averaged - trainer.weights).max() > 0.01
+        assert trainer.squared_error(RECORDS, averaged=True) != trainer.squared_error(RECORDS)
 
 
 def test_weights_are_clipped(trainer: Trainer) -> None:

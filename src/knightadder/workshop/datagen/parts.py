@@ -259,12 +259,16 @@ class Parts:
             If a file is damaged or cannot be read.
         """
         for number in sorted(self.chunks):
-            file = self.file(number)
-            with reading(file):
-                data = file.read_bytes()
-            if zlib.crc32(data) != self.chunks[number].crc:
-                raise OptionError(f"{file} is damaged: remove it, and its games are played again")
-            yield np.frombuffer(bytearray(data), np.uint32)
+            yield self.read_chunk(number, self.chunks[number].crc)
+
+    def read_chunk(self, number: int, crc: int) -> NDArray[np.uint32]:
+        """Return the games of a chunk whose file has this CRC-32; OptionError as `read`."""
+        file = self.file(number)
+        with reading(file):
+            data = file.read_bytes()
+        if zlib.crc32(data) != crc:
+            raise OptionError(f"{file} is damaged: remove it, and its games are played again")
+        return np.frombuffer(bytearray(data), np.uint32)
 
 
 def _line(chunk: Chunk) -> bytes:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,45 +15,91 @@ from knightadder.core.entries.distilling import distil_positions
 from knightadder.core.layout import WORKER, new_record
 from knightadder.engine.errors import OptionError
 from knightadder.library.shared import Stock, tables_of
+from knightadder.runs import Closing
 from knightadder.workshop.train.kernels import NO_RESULT
+from knightadder.workshop.train.positions import Games
 
-# Positions that stay together when the order of a pass is drawn. The file is shuffled already, so this only keeps the
-# order small (a hundredth of the positions), and lets the disk read whole pages where the file exceeds the memory.
-_GROUP = 64
-
+_WINDOW = 4_000_000  # moves of the games whose positions are shuffled at once: some 80 MB
 _BLOCK = 4096  # positions distilled at once
 _MOST_MOVES = 2  # random moves before a position is labelled: search meets what games do not
 
+T = TypeVar("T")
 
-class Stream:
+#: Where a stream stands: its pass, the window in that, and the position in that.
+Place: TypeAlias = tuple[int, int, int]
+
+
+def ahead(make: Callable[[], T], count: int) -> Generator[T, None, None]:
+    """Yield what a function returns, call after call; a thread of its own makes so many of these in advance."""
+    with ThreadPoolExecutor(1, "ahead") as maker:
+        coming = deque(maker.submit(make) for _ in range(count))
+        try:
+            while True:
+                made = coming.popleft().result()
+                coming.append(maker.submit(make))
+                yield made
+        finally:
+            for each in coming:
+                each.cancel()
+
+
+class Stream(Closing):
     """The positions for training, pass after pass without end; each pass is in another random order.
+
+    In each pass the chunks of games come in random order, and so do the positions of each window: of so many chunks as
+    have four million moves. These come from anywhere in the whole set, and hundreds of batches are made of them, so
+    those of one game hardly meet. The next window is read in a thread of its own.
 
     Parameters
     ----------
-    records : array of PACKED
-        The positions, which are in random order themselves.
+    games : Games
     seed : int
         Seed of the orders.
+    place : Place
+        Where to begin.
     """
 
-    def __init__(self, records: NDArray[np.void], seed: int) -> None:
-        self._records, self._seed = records, seed
-        self._group = min(_GROUP, len(records))
-        self._length = len(records) // self._group * self._group  # an incomplete last group is left out
-        self._pass, self._order = -1, np.empty(0, np.int64)
+    def __init__(self, games: Games, seed: int, place: Place = (0, 0, 0)) -> None:
+        self._games, self._seed, self.place = games, seed, place
+        self._coming = place[:2]
+        self._empty = 0  # windows without positions, in a row
+        self._windows = ahead(self._read, 1)
+        self._place, self._records = next(self._windows)
 
-    def take(self, first: int, count: int) -> NDArray[np.void]:
-        """Return the positions from place `first` of the stream on."""
-        parts = []
+    def take(self, count: int) -> NDArray[np.void]:
+        """Return the next positions; OptionError if the games cannot be read."""
+        parts = [np.empty(0, PACKED)]
         while count:
-            number, place = divmod(first, self._length)
-            if number != self._pass:
-                chance = np.random.default_rng((self._seed, number))
-                self._pass, self._order = number, chance.permutation(self._length // self._group)
-            places = np.arange(place, min(place + count, self._length))
-            parts.append(self._records[self._order[places // self._group] * self._group + places % self._group])
-            first, count = first + len(places), count - len(places)
-        return np.concatenate([np.empty(0, PACKED), *parts])
+            first = self.place[2]
+            part = self._records[first : first + count]
+            parts.append(part)
+            count -= len(part)
+            self.place = (*self._place, first + len(part))
+            if count:
+                self._place, self._records = next(self._windows)
+                self.place = (*self._place, 0)
+        return np.concatenate(parts)
+
+    def _read(self) -> tuple[tuple[int, int], NDArray[np.void]]:
+        """Read the next window that has positions, and shuffle it."""
+        while True:
+            number, window = self._coming
+            order = np.random.default_rng((self._seed, number)).permutation(len(self._games.moves))
+            windows = (np.cumsum(self._games.moves[order]) - self._games.moves[order]) // _WINDOW
+            last = window >= windows[-1]
+            self._coming = (number + 1, 0) if last else (number, window + 1)
+            records = self._games.training(order[windows == window].tolist())
+            if len(records):
+                self._empty = 0
+                chance = np.random.default_rng((self._seed, number, window))
+                return (number, window), records.take(chance.permutation(len(records)))
+            self._empty += 1
+            if self._empty > len(order) + 1:
+                raise OptionError("the games have no positions for training")
+
+    def close(self) -> None:
+        """End the thread."""
+        self._windows.close()
 
 
 class Distiller:
@@ -61,21 +109,30 @@ class Distiller:
     ----------
     evaluation : str
         ``classical``, ``pesto`` or ``nnue``.
-    source : array of PACKED
-        The positions to begin with.
     value_below : int
         Only positions with an absolute value below this, in centipawns, are used.
     seed : int
         Seed of all chance.
     """
 
-    def __init__(self, evaluation: str, source: NDArray[np.void], value_below: int, seed: int) -> None:
-        self._tables, self._source = tables_of(evaluation), source
+    def __init__(self, evaluation: str, value_below: int, seed: int) -> None:
+        self._tables = tables_of(evaluation)
         self._value_below, self._seed = value_below, seed
         self._workers = Stock(lambda: new_record(WORKER))
 
-    def take(self, number: int, count: int, pool: ThreadPoolExecutor) -> NDArray[np.void]:
-        """Return the positions of a batch, which depend on its number only.
+    def take(self, source: NDArray[np.void], number: int, count: int, pool: ThreadPoolExecutor) -> NDArray[np.void]:
+        """Return the positions of a batch, which depend on its number and on the positions to begin with.
+
+        Parameters
+        ----------
+        source : array of PACKED
+            The positions to begin with.
+        number : int
+            Number of the batch.
+        count : int
+            The number of positions to make.
+        pool : ThreadPoolExecutor
+            The threads that do it.
 
         Raises
         ------
@@ -85,21 +142,21 @@ class Distiller:
         records = np.empty(count, PACKED)
         blocks = [records[first : first + _BLOCK] for first in range(0, count, _BLOCK)]
         seeds = np.random.SeedSequence((self._seed, number)).generate_state(len(blocks), np.uint64)
-        list(pool.map(self._fill, blocks, seeds))
+        list(pool.map(lambda block, seed: self._fill(source, block, seed), blocks, seeds))
         records["spare"] = NO_RESULT
         return records
 
-    def _fill(self, block: NDArray[np.void], seed: np.uint64) -> None:
+    def _fill(self, source: NDArray[np.void], block: NDArray[np.void], seed: np.uint64) -> None:
         with self._workers.lend() as worker:
-            done = distil_positions(
-                self._tables, worker, self._source, int(seed), _MOST_MOVES, self._value_below, block
-            )
+            done = distil_positions(self._tables, worker, source, int(seed), _MOST_MOVES, self._value_below, block)
         if done < len(block):
             raise OptionError("hardly any position is suitable for distillation: most are in check or decided")
 
 
 class Mixture:
-    """The batches of a run.
+    """The batches of a run, one after the other.
+
+    The stream gives as many positions as a batch has; the distilled ones begin with those that are not used themselves.
 
     Parameters
     ----------
@@ -118,13 +175,13 @@ class Mixture:
     def __init__(
         self, stream: Stream, distiller: Distiller | None, size: int, share: float, pool: ThreadPoolExecutor
     ) -> None:
-        self._stream, self._distiller, self._pool = stream, distiller, pool
+        self._stream, self._distiller, self._pool, self._size = stream, distiller, pool, size
         self._distilled = round(size * share) if distiller else 0
-        self._own = size - self._distilled
 
-    def batch(self, number: int) -> NDArray[np.void]:
-        """Return a batch, which depends on its number only."""
-        parts: Sequence[NDArray[np.void]] = [self._stream.take(number * self._own, self._own)]
-        if self._distiller:
-            parts = [*parts, self._distiller.take(number, self._distilled, self._pool)]
-        return np.concatenate(parts)
+    def batch(self, number: int) -> tuple[NDArray[np.void], Place]:
+        """Return the batch of a number, and where the stream then stands."""
+        records = self._stream.take(self._size)
+        if self._distiller and self._distilled:
+            own, begin = np.split(records, [self._size - self._distilled])
+            records = np.concatenate([own, self._distiller.take(begin, number, self._distilled, self._pool)])
+        return records, self._stream.place

@@ -32,7 +32,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     """Declare the subcommand ``train``."""
     command = commands.add_parser("train", help="train a network from games", description=_DESCRIPTION)
     command.add_argument("games", type=Path, nargs="*", metavar="FOLDER", help="games, as datagen keeps them")
-    command.add_argument("--state", type=Path, metavar="FOLDER", help="for positions, state and loss curve of the run")
+    command.add_argument("--state", type=Path, metavar="FOLDER", help="for the state and the loss curve of the run")
     command.add_argument("--out", type=Path, metavar="FILE", help="where to write the network; with --draw, a folder")
     command.add_argument("--name", default="", metavar="TEXT", help="a line to describe the network, kept in its file")
     command.add_argument("--threads", type=positive, metavar="N", help="by default one for each processor core")
@@ -63,7 +63,9 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     data.add_argument("--distill-share", type=share, metavar="S", help="share of these; 0.5")
 
     training = command.add_argument_group("training")
-    training.add_argument("--epochs", type=positive, default=10, metavar="N", help="times the number of positions; 10")
+    long = training.add_mutually_exclusive_group()
+    long.add_argument("--epochs", type=positive, default=10, metavar="N", help="times the number of positions; 10")
+    long.add_argument("--length", type=positive, metavar="N", help="positions to train on in all, instead of --epochs")
     training.add_argument(
         "--batch", type=positive, metavar="N", help="positions of a step; 4096, or 16384 from 10 M on"
     )
@@ -71,7 +73,30 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--rate", type=positive_number, default=1e-3, metavar="X", help="size of the first steps; 0.001"
     )
     training.add_argument(
+        "--last-rate", type=positive_number, metavar="X", help="that of the last steps; 0.0024 of --rate"
+    )
+    training.add_argument(
+        "--linear", action="store_true", help="let the rate fall along a line, instead of half a cosine"
+    )
+    training.add_argument("--warm-up", type=positive, metavar="N", help="steps in which the rate rises; 100")
+    training.add_argument(
         "--result-share", type=share, default=0.0, metavar="S", help="share of the game's result in the target; 0"
+    )
+    training.add_argument(
+        "--last-result-share", type=share, metavar="S", help="that of the last steps, if it changes from step to step"
+    )
+    training.add_argument(
+        "--exponent", type=_exponent, default=2.0, metavar="X", help="of the loss, from 1 to 10; 2, the squared error"
+    )
+    training.add_argument(
+        "--last-stage", type=share, default=0.0, metavar="S", help="share of the steps for a last stage; 0"
+    )
+    training.add_argument("--last-stage-rate", type=positive_number, metavar="X", help="the rate in it; --last-rate")
+    training.add_argument(
+        "--last-stage-result-share", type=share, metavar="S", help="the result share in it; --last-result-share"
+    )
+    training.add_argument(
+        "--average", type=not_negative, default=0, metavar="N", help="average the weights over about N steps; 0, none"
     )
     training.add_argument(
         "--later-share",
@@ -115,6 +140,13 @@ def _width(text: str) -> int:
     value = int(text)
     if value % 16 or not 16 <= value <= 2048:
         raise argparse.ArgumentTypeError("expected a multiple of 16, up to 2048")
+    return value
+
+
+def _exponent(text: str) -> float:
+    value = float(text)
+    if not 1 <= value <= 10:
+        raise ValueError(text)
     return value
 
 
@@ -173,7 +205,6 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
         from knightadder.workshop.train import positions
         from knightadder.workshop.train import run as runs
         from knightadder.workshop.train.comparison import compare
-        from knightadder.workshop.train.trainer import Trainer
 
     from knightadder.core.native.processors import processors
     from knightadder.engine.loader import compile_core
@@ -183,12 +214,10 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
     out: Path = arguments.out or folder / "network.nnue"
     _warn_of_size(settings.shape)
     compile_core()
-    moves = 0
     if not positions.has_positions(folder):  # a wrong folder of games leaves no folder for the run
-        folders = [positions.open_games(games) for games in arguments.games]
-        moves = sum(parts.moves for parts in folders)
-        for file in (file for parts in folders for file in (*parts.damaged, *parts.lost)):
-            print(f"{file} is damaged or missing: its games are left out", file=sys.stderr)
+        for parts in [positions.open_games(games) for games in arguments.games]:
+            for file in (*parts.damaged, *parts.lost):
+                print(f"{file} is damaged or missing: its games are left out", file=sys.stderr)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -197,34 +226,37 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
     with locked(folder):
         runs.check_settings(folder, settings)
         if not positions.has_positions(folder):
-            _gather(folder, arguments, moves)
-        data = positions.load_positions(folder)
-        print(f"{len(data.training)} positions for training, {len(data.validation)} for validation", flush=True)
-        with Trainer(settings.shape, weights, threads, settings.scale, settings.result_share) as trainer:
-            losses = runs.load_checkpoint(folder, trainer)
-            size, total = runs.length(settings, len(data.training))
-            done, begun = trainer.steps * size, time.perf_counter()
+            positions.choose(
+                arguments.games, settings.wanted, arguments.positions, settings.targets, folder, arguments.seed
+            )
+        selection, held_out = positions.load_positions(folder)
+        print(f"about {selection.positions} positions for training, {len(held_out)} for validation", flush=True)
+        size, total = runs.length(settings, selection.positions)
+        with settings.trainer(weights, threads) as trainer, progress(total * size, 0, "positions") as update:
+            begun, first = time.perf_counter(), 0
+
+            def tell(now: int, text: str) -> None:
+                nonlocal begun, first
+                if not first:  # a run that goes on has not trained on the positions before in this time
+                    begun, first = time.perf_counter(), now
+                speed = (now - first) / max(time.perf_counter() - begun, 1e-9)
+                update(now, f"{speed:.0f}/s  {text}")
+
             try:
-                with progress(total * size, done, "positions") as update:
-
-                    def tell(now: int, text: str) -> None:
-                        speed = (now - done) / max(time.perf_counter() - begun, 1e-9)
-                        update(now, f"{speed:.0f}/s  {text}")
-
-                    runs.train(folder, settings, data, trainer, losses, tell)
+                losses = runs.train(folder, settings, selection, held_out, trainer, tell)
             except KeyboardInterrupt:
                 print(f"The state is in {folder}; the same command goes on from there", file=sys.stderr)
                 raise
-            last = "  ".join(f"{name} {curve[-1]:.6f}" for name, curve in losses.curves.items())
-            print(f"{total * size} positions trained on  {last}")
-            network = _quantised(trainer.weights, settings.shape, settings.scale, arguments.name)
-            print(compare(network, data.validation))
-            _write_network(network, out)
+        last = "  ".join(f"{name} {curve[-1]:.6f}" for name, curve in losses.curves.items())
+        print(f"{total * size} positions trained on  {last}")
+        network = _quantised(trainer.averaged, settings.shape, settings.scale, arguments.name)
+        print(compare(network, held_out))
+        _write_network(network, out)
 
 
 def _settings(arguments: argparse.Namespace) -> TrainSettings:
     from knightadder.engine.evaluator import BUILT_IN_FILE, load_network
-    from knightadder.workshop.train.run import TrainSettings, start_digest
+    from knightadder.workshop.train.run import LAST_RATE, WARM_UP, TrainSettings, start_digest
     from knightadder.workshop.train.weights import Shape
 
     distill_share: float | None = arguments.distill_share
@@ -232,6 +264,8 @@ def _settings(arguments: argparse.Namespace) -> TrainSettings:
         raise OptionError("--distill-share goes with --distill")
     if distill_share is None:
         distill_share = _DISTILL_SHARE if arguments.distill else 0.0
+    last_rate = _or(arguments.last_rate, arguments.rate * LAST_RATE)
+    last_share = _or(arguments.last_result_share, arguments.result_share)
     return TrainSettings(
         games=[str(folder.resolve()) for folder in arguments.games],
         first_ply=arguments.first_ply,
@@ -241,8 +275,18 @@ def _settings(arguments: argparse.Namespace) -> TrainSettings:
         scale=arguments.scale,
         epochs=arguments.epochs,
         batch=arguments.batch,
+        length=arguments.length,
         rate=arguments.rate,
+        last_rate=last_rate,
+        linear=arguments.linear,
+        warm_up=arguments.warm_up or WARM_UP,
         result_share=arguments.result_share,
+        last_result_share=last_share,
+        exponent=arguments.exponent,
+        last_stage=arguments.last_stage,
+        last_stage_rate=_or(arguments.last_stage_rate, last_rate),
+        last_stage_result_share=_or(arguments.last_stage_result_share, last_share),
+        average=arguments.average,
         later_share=arguments.later_share,
         distill=arguments.distill,
         distill_share=distill_share,
@@ -252,16 +296,8 @@ def _settings(arguments: argparse.Namespace) -> TrainSettings:
     )
 
 
-def _gather(folder: Path, arguments: argparse.Namespace, moves: int) -> None:
-    """Read the positions from the games, which have so many moves."""
-    from knightadder.workshop.datagen.reader import Filter
-    from knightadder.workshop.train.positions import Targets, gather
-
-    wanted = Filter(arguments.first_ply, arguments.score_below, quiet=True)
-    targets = Targets(arguments.later_share, arguments.scale)
-    games, most, seed = arguments.games, arguments.positions, arguments.seed
-    with progress(moves, 0, "moves read") as update:
-        gather(games, wanted, most, targets, folder, seed, lambda now: update(now, ""))
+def _or(value: float | None, other: float) -> float:
+    return other if value is None else value
 
 
 def _draw(arguments: argparse.Namespace) -> None:

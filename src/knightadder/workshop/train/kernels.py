@@ -150,11 +150,11 @@ def _go_back(total, weights, slope, output_slopes, bias_slopes, feature_slopes, 
 
 
 @njit(**_FAST)
-def pass_over(records, weights, slopes, learn, mirrored, scale, result_share, outputs):
+def pass_over(records, weights, slopes, learn, mirrored, scale, result_share, exponent, outputs):
     """Compute the outputs of positions, and the sum of their losses; with `learn` also the gradient of that.
 
-    The loss is ``(sigmoid(output) - target) ** 2``. The target is `result_share` times the game's result and, for the
-    rest, the sigmoid of the score divided by `scale`, all from the side to move's view.
+    The loss is ``abs(sigmoid(output) - target) ** exponent``. The target is `result_share` times the game's
+    result and, for the rest, the sigmoid of the score divided by `scale`, all from the side to move's view.
 
     Parameters
     ----------
@@ -172,6 +172,8 @@ def pass_over(records, weights, slopes, learn, mirrored, scale, result_share, ou
         Centipawns of an output of 1.
     result_share : float
         Share of the result in the target.
+    exponent : float
+        Exponent of the loss, at least 1; 2 is that of the mean square.
     outputs : array of float32
         Receives the outputs.
 
@@ -207,9 +209,13 @@ def pass_over(records, weights, slopes, learn, mirrored, scale, result_share, ou
         target = share * result + (1.0 - share) / (1.0 + math.exp(-score))
         expected = 1.0 / (1.0 + math.exp(-output))
         error = expected - target
-        loss += error * error
+        # How the loss grows with the error, and the loss.
+        steepness = 2.0 * error
+        if exponent != 2.0 and error != 0.0:
+            steepness = math.copysign(exponent * math.exp((exponent - 1.0) * math.log(abs(error))), error)
+        loss += steepness * error / exponent
         if learn:
-            slope = np.float32(2.0 * error * expected * (1.0 - expected))
+            slope = np.float32(steepness * expected * (1.0 - expected))
             output_bias_slopes[bucket] += slope
             _go_back(
                 own_sums,

@@ -1,12 +1,17 @@
-"""The positions of a run: read from games once, shuffled, and kept in the run's folder."""
+"""The positions of a run: which games they come from is chosen once, and each pass reads these again.
+
+Games take an eighth of the room of their positions, and are read ten times as fast as a network learns. So a run needs
+no file of positions and little memory, however many games there are, and begins at once.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,31 +22,15 @@ from knightadder.core.split_mix import split_mix
 from knightadder.engine.errors import OptionError
 from knightadder.foreign import parse_json
 from knightadder.runs import content_digest, reading, write_whole
-from knightadder.workshop.datagen.merge import write_shuffled
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.datagen.reader import Filter, Reader
 from knightadder.workshop.train.kernels import mix_in_later_scores
 
-TRAINING, VALIDATION, CHECKSUMS = "training.bin", "validation.bin", "checksums.json"
+GAMES, VALIDATION, CHECKSUMS = "games.json", "validation.bin", "checksums.json"
 
 _ONE_IN = 100  # games for each that is held out
 _MOST_VALIDATION = 200_000  # positions: more would only cost time
-
-
-@dataclass(frozen=True, slots=True)
-class Positions:
-    """The positions of a run.
-
-    Attributes
-    ----------
-    training : array of PACKED
-        Memory-mapped, in random order.
-    validation : array of PACKED
-        Positions of other games.
-    """
-
-    training: NDArray[np.void]
-    validation: NDArray[np.void]
+_COUNTED = 200  # chunks whose positions are counted; the number in all others is estimated from these
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,57 +49,119 @@ class Targets:
     scale: int
 
 
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The games that a run learns from. Later ones do not change it.
+
+    Attributes
+    ----------
+    chunks : list
+        For each folder, a list of its chunks: number, moves and CRC-32.
+    positions : int
+        Positions for training, about: they are counted in some chunks only.
+    """
+
+    chunks: list[list[tuple[int, int, int]]]
+    positions: int
+
+
+class Games:
+    """Reads the games of a selection.
+
+    Parameters
+    ----------
+    folders : sequence of Path
+        Folders of `knightadder datagen`.
+    selection : Selection
+    wanted : Filter
+        Which positions to use.
+    targets : Targets
+        What becomes of the scores.
+
+    Attributes
+    ----------
+    moves : array of int
+        Number of moves in each chunk.
+    """
+
+    def __init__(self, folders: Sequence[Path], selection: Selection, wanted: Filter, targets: Targets) -> None:
+        self._chunks = [
+            (Parts(folder), number, crc)
+            for folder, chunks in zip(folders, selection.chunks, strict=True)
+            for number, _, crc in chunks
+        ]
+        self.moves = np.array([moves for chunks in selection.chunks for _, moves, _ in chunks], np.int64)
+        self._wanted, self._targets, self._reader = wanted, targets, Reader()
+
+    def training(self, chunks: Sequence[int]) -> NDArray[np.void]:
+        """Return the positions for training of some chunks, in order; OptionError if they cannot be read."""
+        blocks = (block for chunk in chunks for block in self._blocks(self._words(chunk)[0]))
+        return np.concatenate([np.empty(0, PACKED), *blocks])
+
+    def validation(self, chunk: int) -> NDArray[np.void]:
+        """Return the positions of a chunk's games that are held out; OptionError if it cannot be read."""
+        return np.concatenate([np.empty(0, PACKED), *self._blocks(self._words(chunk)[1])])
+
+    def _words(self, chunk: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        parts, number, crc = self._chunks[chunk]
+        words = parts.read_chunk(number, crc)
+        if self._targets.later_share:
+            targets = self._targets
+            mix_in_later_scores(words, targets.later_share, float(targets.scale), self._wanted.score_below)
+        return split(words, number)
+
+    def _blocks(self, words: NDArray[np.uint32]) -> Iterator[NDArray[np.void]]:
+        for block in self._reader.blocks(words, self._wanted):
+            yield block.copy()  # it is the beginning of a larger array
+
+
 def has_positions(folder: Path) -> bool:
-    """Return whether `gather` has finished in a run's folder."""
+    """Return whether `choose` has finished in a run's folder."""
     return (folder / VALIDATION).exists()  # which is written last
 
 
-def load_positions(folder: Path) -> Positions:
-    """Return the positions in a run's folder.
+def load_positions(folder: Path) -> tuple[Selection, NDArray[np.void]]:
+    """Return the games of a run and its positions for validation.
 
     Raises
     ------
     OptionError
         If they cannot be read, or have changed since they were written.
     """
-    arrays, checksums = [], _read_checksums(folder / CHECKSUMS)
-    for name in (TRAINING, VALIDATION):
-        file = folder / name
-        with reading(file):
-            size = file.stat().st_size
-        damaged = not size or size % PACKED.itemsize or (name in checksums and content_digest(file) != checksums[name])
-        if damaged:
-            raise OptionError(f"{file} is damaged: remove the folder to begin again")
-        arrays.append(np.memmap(file, PACKED, "r"))
-    return Positions(arrays[0], np.array(arrays[1]))
+    checksums: dict[str, str] = _parsed(folder / CHECKSUMS, dict[str, str])
+    for name in (GAMES, VALIDATION):
+        if content_digest(folder / name) != checksums.get(name):
+            raise _damaged(folder / name)
+    selection: Selection = _parsed(folder / GAMES, Selection)
+    return selection, np.frombuffer(bytearray((folder / VALIDATION).read_bytes()), PACKED)
 
 
-def _read_checksums(file: Path) -> dict[str, str]:
-    """Return the digests of the files' content by name; empty for a run of a version that kept none."""
-    if not file.exists():
-        return {}
+def _parsed(file: Path, kind: Any) -> Any:
+    """Return the value of a file of JSON."""
     with reading(file):
         data = file.read_bytes()
     try:
-        checksums: dict[str, str] = parse_json(data, dict[str, str])
+        return parse_json(data, kind)
     except ValueError:
-        raise OptionError(f"{file} is damaged: remove the folder to begin again") from None
-    return checksums
+        raise _damaged(file) from None
 
 
-def gather(
+def _damaged(file: Path) -> OptionError:
+    return OptionError(f"{file} is damaged: remove the folder to begin again")
+
+
+def choose(
     games: Sequence[Path],
     wanted: Filter,
     most: int | None,
     targets: Targets,
     folder: Path,
     seed: int,
-    update: Callable[[int], None],
+    update: Callable[[int], None] = lambda positions: None,
 ) -> None:
-    """Read positions from games, and write those for training and for validation into a run's folder.
+    """Choose the games of a run, and write down which they are, and the positions for validation.
 
-    Whole games are held out for validation: one of a hundred, chosen by a hash of its number. Of equal positions only
-    one is kept.
+    Whole games are held out for validation: one of a hundred, chosen by a hash of its number.
 
     Parameters
     ----------
@@ -119,15 +170,16 @@ def gather(
     wanted : Filter
         Which positions to use.
     most : int, optional
-        Take so many positions for training at most, equal ones counted, and from each folder in proportion to its size.
+        Take about so many positions for training at most, and from each folder in proportion to its size. Whole chunks
+        are taken, from the first one on.
     targets : Targets
         What becomes of the scores.
     folder : Path
         The run's folder.
     seed : int
-        Seed of the order.
+        Seed of all chance.
     update : callable
-        Receives the number of moves read.
+        Receives the number of positions for validation so far.
 
     Raises
     ------
@@ -135,39 +187,40 @@ def gather(
         If the games cannot be read, the files cannot be written, or there are too few positions.
     """
     folders = [open_games(place) for place in games]
-    available = sum(parts.moves for parts in folders)
-    held_out: list[NDArray[np.void]] = []
-    reader = Reader()
+    chunks = [[(each.number, each.moves, each.crc) for _, each in sorted(parts.chunks.items())] for parts in folders]
+    every = Games(games, Selection(chunks, 0), wanted, targets)
+    order = np.random.default_rng(seed).permutation(len(every.moves))
+    counted = order[:_COUNTED]
+    usable = sum(len(every.training([chunk])) for chunk in counted) / max(int(every.moves[counted].sum()), 1)
+    if most is not None and usable:
+        chunks = [_first(each, most / usable / int(every.moves.sum())) for each in chunks]
+    moves = sum(moves for each in chunks for _, moves, _ in each)
+    selection = Selection(chunks, round(usable * moves))
 
-    def blocks() -> Iterator[NDArray[np.void]]:
-        moves = taken = allowed = 0
-        for parts in folders:
-            allowed += parts.moves
-            limit = None if most is None else most * allowed // available
-            for number, words in zip(sorted(parts.chunks), parts.read(), strict=True):
-                if taken == limit:
-                    break
-                if targets.later_share:
-                    mix_in_later_scores(words, targets.later_share, float(targets.scale), wanted.score_below)
-                training, validation = split(words, number)
-                held_out.extend(records.copy() for records in reader.blocks(validation, wanted))
-                for records in reader.blocks(training, wanted):
-                    rest = len(records) if limit is None else limit - taken
-                    taken += min(len(records), rest)
-                    yield records[:rest]
-                moves += parts.chunks[number].moves
-                update(moves)
-
-    shuffled = write_shuffled(blocks(), folder / TRAINING, min(most or available, available), seed)
-    validation = np.concatenate([np.empty(0, PACKED), *held_out])
+    chosen = Games(games, selection, wanted, targets)
+    held_out, found = [np.empty(0, PACKED)], 0
+    for chunk in np.random.default_rng(seed).permutation(len(chosen.moves)):
+        held_out.append(chosen.validation(chunk))
+        found += len(held_out[-1])
+        update(found)
+        if found >= _MOST_VALIDATION:
+            break
+    validation = np.concatenate(held_out)
     np.random.default_rng(seed).shuffle(validation)
-    if not shuffled.written or not len(validation):
-        (folder / TRAINING).unlink()
+    if not selection.positions or not len(validation):
         raise OptionError("there are too few games: at least some hundred are needed")
     held = validation[:_MOST_VALIDATION].tobytes()
-    checksums = {TRAINING: content_digest(folder / TRAINING), VALIDATION: hashlib.sha256(held).hexdigest()}
+    listed = json.dumps(asdict(selection)).encode()
+    checksums = {name: hashlib.sha256(data).hexdigest() for name, data in ((GAMES, listed), (VALIDATION, held))}
+    write_whole(folder / GAMES, listed)
     write_whole(folder / CHECKSUMS, (json.dumps(checksums, indent=2) + "\n").encode())
     write_whole(folder / VALIDATION, held)
+
+
+def _first(chunks: list[tuple[int, int, int]], share: float) -> list[tuple[int, int, int]]:
+    """Return the first chunks that together have about a share of the moves of all; at least one."""
+    totals = np.cumsum([moves for _, moves, _ in chunks])
+    return chunks[: max(1, int(np.searchsorted(totals, share * totals[-1] * (1 + 1e-9), "right")))]
 
 
 def open_games(folder: Path) -> Parts:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import itertools
 import json
 import math
+import time
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -19,24 +22,28 @@ from numpy.typing import NDArray
 from knightadder.engine.errors import OptionError
 from knightadder.foreign import NotNegative, converted, parse_json
 from knightadder.runs import check_same_run, content_digest, reading, replacing, write_whole
-from knightadder.workshop.train.batches import Distiller, Mixture, Stream
+from knightadder.workshop.datagen.reader import Filter
+from knightadder.workshop.train.batches import Distiller, Mixture, Place, Stream, ahead
 from knightadder.workshop.train.exchange import read_weights
-from knightadder.workshop.train.positions import CHECKSUMS, TRAINING, VALIDATION, Positions
+from knightadder.workshop.train.positions import CHECKSUMS, GAMES, VALIDATION, Games, Selection, Targets
 from knightadder.workshop.train.trainer import Trainer
 from knightadder.workshop.train.weights import Flat, Shape, initial_weights, widen
 
-FORMAT = 1
+FORMAT = 2  # format 1 kept all positions
 REMEDY = "give another --state"
 
-_SETTINGS, _CHECKPOINT, _PLOT = "settings.json", "checkpoint.npz", "loss.png"
-FILES = (_SETTINGS, _CHECKPOINT, TRAINING, VALIDATION, CHECKSUMS)  # those that a run needs to go on
+_SETTINGS, _CHECKPOINT, _PLOT, _TIME = "settings.json", "checkpoint.npz", "loss.png", "time.json"
+FILES = (_SETTINGS, _CHECKPOINT, _TIME, GAMES, VALIDATION, CHECKSUMS)  # those that a run needs to go on
 
-_CHECKPOINT_POSITIONS = 4_000_000  # between checkpoints, which are points of the loss curve, at most: some seconds
+_POINT_POSITIONS = 4_000_000  # between points of the loss curve, at most: some seconds
+_SAVE_SECONDS = 30  # between checkpoints: to write one and to draw the curve takes a good part of a second
+_BATCHES_AHEAD = 4  # made while the network learns
 _POINTS = 20  # of the loss curve, at least
 _LARGE, _BATCHES = 10_000_000, (4096, 16_384)  # batches below and from so many positions; bullet's is 16,384
-_LAST_RATE = 0.0024  # the last rate as a share of the first, as other engines' authors have it
-_WARM_UP = 100  # steps in which the rate rises, since AdamW's means are not reliable at first
+LAST_RATE = 0.0024  # the last rate as a share of the first, as other engines' authors have it
+WARM_UP = 100  # steps in which the rate rises, since AdamW's means are not reliable at first
 _DISTILLED_VALIDATION = 50_000  # positions
+_VALIDATION_BATCH = 1 << 48  # the number of their batch, which no other has
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +63,26 @@ class TrainSettings:
         Centipawns of an output of 1.
     epochs : int
         The length of the run: so many times the number of positions.
+    length : int or None
+        ... or so many positions.
     batch : int or None
         Positions of a step; by default 4,096 below ten million positions and 16,384 from there on.
-    rate : float
-        Size of the first steps.
-    result_share : float
-        Share of the game's result in the target; the rest is the score.
+    rate, last_rate : float
+        Size of the first steps, and of the last ones.
+    linear : bool
+        Whether the rate falls along a line; otherwise along half a cosine.
+    warm_up : int
+        Steps in which the rate rises.
+    result_share, last_result_share : float
+        Share of the game's result in the target, in the first steps and in the last ones; the rest is the score.
+    exponent : float
+        Exponent of the loss.
+    last_stage : float
+        Share of the steps that come at the end, with a rate and a result share of their own.
+    last_stage_rate, last_stage_result_share : float
+        These.
+    average : int
+        Steps over which the weights are averaged; 0 for no average.
     later_share : float
         Share of what came later in the game in the score.
     distill : str or None
@@ -83,9 +104,19 @@ class TrainSettings:
     shape: Shape
     scale: int
     epochs: int
+    length: int | None
     batch: int | None
     rate: float
+    last_rate: float
+    linear: bool
+    warm_up: int
     result_share: float
+    last_result_share: float
+    exponent: float
+    last_stage: float
+    last_stage_rate: float
+    last_stage_result_share: float
+    average: int
     later_share: float
     distill: str | None
     distill_share: float
@@ -96,6 +127,36 @@ class TrainSettings:
     def batch_size(self, positions: int) -> int:
         """Return the number of positions of a step, for so many positions for training."""
         return self.batch or _BATCHES[positions >= _LARGE]
+
+    def plan(self, step: int, steps: int) -> tuple[float, float]:
+        """Return the rate and the result share of a step of a run of so many steps."""
+        before = steps - round(steps * self.last_stage)  # the last stage
+        if step >= before:
+            return self.last_stage_rate, self.last_stage_result_share
+        part = step / before
+        fall = part if self.linear else (1 - math.cos(math.pi * part)) / 2
+        rate = min(1.0, (step + 1) / self.warm_up) * (self.rate + (self.last_rate - self.rate) * fall)
+        return rate, self.result_share + (self.last_result_share - self.result_share) * part
+
+    def open_games(self, selection: Selection) -> Games:
+        """Return what reads the games of a run."""
+        folders = [Path(folder) for folder in self.games]
+        return Games(folders, selection, self.wanted, self.targets)
+
+    @property
+    def wanted(self) -> Filter:
+        """Which positions are used."""
+        return Filter(self.first_ply, self.score_below, quiet=True)
+
+    @property
+    def targets(self) -> Targets:
+        """What becomes of the scores."""
+        return Targets(self.later_share, self.scale)
+
+    def trainer(self, weights: Flat, threads: int) -> Trainer:
+        """Return what trains these weights."""
+        numbers = self.scale, self.result_share, self.exponent, self.average
+        return Trainer(self.shape, weights, threads, *numbers)
 
 
 def check_settings(folder: Path, settings: TrainSettings) -> None:
@@ -169,31 +230,54 @@ class Losses:
             figure.savefig(beside, dpi=110, format="png")
 
 
-def save_checkpoint(folder: Path, trainer: Trainer, losses: Losses) -> None:
-    """Write the state of a run, completely or not at all; OptionError if that fails."""
-    about = json.dumps({"steps": trainer.steps, **asdict(losses)})
+def save_checkpoint(folder: Path, trainer: Trainer, losses: Losses, place: Place, seconds: float) -> None:
+    """Write the state of a run, completely or not at all; OptionError if that fails.
+
+    `place` is where the stream of positions goes on, and `seconds` the time that the run has taken.
+    """
+    about = json.dumps({"steps": trainer.steps, "place": place, **asdict(losses)})
     with replacing(folder / _CHECKPOINT) as beside, beside.open("wb") as stream:
-        arrays: dict[str, Any] = {"weights": trainer.weights, "means": trainer.means, "squares": trainer.squares}
+        arrays: dict[str, Any] = {name: getattr(trainer, name) for name in _arrays(trainer)}
         np.savez(stream, about=np.array(about), **arrays)
+    write_whole(folder / _TIME, (json.dumps({"seconds": round(seconds)}) + "\n").encode())
 
 
-def load_checkpoint(folder: Path, trainer: Trainer) -> Losses:
-    """Continue from the state in a run's folder, if there is one; OptionError if it is damaged."""
+def _arrays(trainer: Trainer) -> list[str]:
+    """Return the names of the arrays in a trainer's state."""
+    return ["weights", "means", "squares", *(["averaged"] if trainer.averaged is not trainer.weights else [])]
+
+
+def load_checkpoint(folder: Path, trainer: Trainer) -> tuple[Losses, Place]:
+    """Continue from the state in a run's folder, if there is one; OptionError if it is damaged.
+
+    Returns
+    -------
+    losses : Losses
+    place : Place
+        Where the stream of positions goes on.
+    """
     file = folder / _CHECKPOINT
     if not file.exists():
-        return Losses()
+        return Losses(), (0, 0, 0)
     with reading(file):
         data = file.read_bytes()
     try:
         with np.load(io.BytesIO(data)) as arrays:
-            for name in ("weights", "means", "squares"):
+            for name in _arrays(trainer):
                 getattr(trainer, name)[:] = arrays[name]
-            about = parse_json(str(arrays["about"]), dict[str, Any])
+            about = parse_json(str(arrays["about"]))
         trainer.steps = converted(about.pop("steps"), NotNegative)
-        kept: Losses = converted(about, Losses)
-        return kept
-    except (ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError):
+        place: Place = converted(about.pop("place"), tuple[NotNegative, NotNegative, NotNegative])
+        return converted(about, Losses), place
+    except (ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError, AttributeError):
         raise OptionError(f"{file} is damaged: remove it to begin again") from None
+
+
+def seconds_of(folder: Path) -> int:
+    """Return how long a run has taken so far; 0 if that is not known."""
+    with contextlib.suppress(OSError, ValueError):
+        return int(parse_json((folder / _TIME).read_bytes(), dict[str, NotNegative])["seconds"])
+    return 0
 
 
 def weights_of(folder: Path) -> tuple[Flat, Shape, int]:
@@ -201,9 +285,10 @@ def weights_of(folder: Path) -> tuple[Flat, Shape, int]:
     shape, scale = shape_and_scale(folder)
     if not (folder / _CHECKPOINT).exists():
         raise OptionError(f"{folder} has no weights yet")
-    with Trainer(shape, np.zeros(shape.size, np.float32), 1, scale, 0) as trainer:
+    average = _read_settings(folder / _SETTINGS).get("average") or 0
+    with Trainer(shape, np.zeros(shape.size, np.float32), 1, scale, 0, average=average) as trainer:
         load_checkpoint(folder, trainer)
-        return trainer.weights, shape, scale
+        return trainer.averaged, shape, scale
 
 
 def first_weights(shape: Shape, scale: int, start: Path | None, seed: int) -> Flat:
@@ -233,66 +318,81 @@ def start_digest(start: Path | None) -> str | None:
 def train(
     folder: Path,
     settings: TrainSettings,
-    positions: Positions,
+    selection: Selection,
+    held_out: NDArray[np.void],
     trainer: Trainer,
-    losses: Losses,
     update: Callable[[int, str], None],
-) -> None:
-    """Train until the end, and save checkpoints.
+) -> Losses:
+    """Train until the end, save checkpoints, and return the loss curve.
 
     Parameters
     ----------
     folder : Path
-        The run's folder.
+        The run's folder; what is in it is continued.
     settings : TrainSettings
-    positions : Positions
+    selection : Selection
+        The games.
+    held_out : array of PACKED
+        The positions for validation.
     trainer : Trainer
-        Its weights and steps are those to continue from.
-    losses : Losses
-        The loss curve so far; it is continued.
+        Its weights are those to begin with, unless there is a checkpoint.
     update : callable
         Receives the number of positions trained on, and a text, after each step.
     """
-    size, steps = length(settings, len(positions.training))
-    distiller, validation = _distiller(settings, positions, trainer)
-    stream = Stream(positions.training, settings.seed)
-    mixture = Mixture(stream, distiller, size, settings.distill_share, trainer.pool)
-    between = max(1, min(_CHECKPOINT_POSITIONS // size, steps // _POINTS))
+    losses, place = load_checkpoint(folder, trainer)
+    size, steps = length(settings, selection.positions)
+    distiller, validation = _distiller(settings, held_out, trainer)
+    between = max(1, min(_POINT_POSITIONS // size, steps // _POINTS))
     recent: list[float] = []
     text = ""
-    while trainer.steps < steps:
-        rate = settings.rate * rate_factor(trainer.steps, steps)
-        recent.append(trainer.step(mixture.batch(trainer.steps), rate))
-        if trainer.steps % between == 0 or trainer.steps == steps:
-            found = {name: trainer.loss(records) for name, records in validation.items()}
-            losses.note(trainer.steps * size, {"training": float(np.mean(recent)), **found})
-            recent.clear()
-            save_checkpoint(folder, trainer, losses)
-            losses.plot(folder)
-            text = "  ".join(f"{name} {curve[-1]:.5f}" for name, curve in losses.curves.items())
-        update(trainer.steps * size, text)
+    saved, taken = time.monotonic(), seconds_of(folder)
+    begun = saved
+    if trainer.steps >= steps:
+        return losses
+    with contextlib.ExitStack() as stack:
+        stream = stack.enter_context(Stream(settings.open_games(selection), settings.seed, place))
+        mixture = Mixture(stream, distiller, size, settings.distill_share, trainer.pool)
+        numbers = itertools.count(trainer.steps)
+        batches = stack.enter_context(contextlib.closing(ahead(lambda: mixture.batch(next(numbers)), _BATCHES_AHEAD)))
+        while trainer.steps < steps:
+            records, place = next(batches)
+            rate, trainer.result_share = settings.plan(trainer.steps, steps)
+            recent.append(trainer.step(records, rate))
+            if trainer.steps % between == 0 or trainer.steps == steps:
+                losses.note(
+                    trainer.steps * size, {"training": float(np.mean(recent)), **_validate(trainer, validation)}
+                )
+                recent.clear()
+                if trainer.steps == steps or time.monotonic() - saved >= _SAVE_SECONDS:
+                    saved = time.monotonic()
+                    save_checkpoint(folder, trainer, losses, place, taken + saved - begun)
+                    losses.plot(folder)
+                text = "  ".join(f"{name} {curve[-1]:.5f}" for name, curve in losses.curves.items())
+            update(trainer.steps * size, text)
+    return losses
+
+
+def _validate(trainer: Trainer, validation: dict[str, NDArray[np.void]]) -> dict[str, float]:
+    """Return the mean squared errors of positions, by their names."""
+    found = {name: trainer.squared_error(records) for name, records in validation.items()}
+    if trainer.averaged is not trainer.weights:
+        found["averaged"] = trainer.squared_error(validation["validation"], averaged=True)
+    return found
 
 
 def length(settings: TrainSettings, positions: int) -> tuple[int, int]:
     """Return the size of a batch and the number of steps of a run, with so many positions for training."""
     size = settings.batch_size(positions)
-    return size, max(1, settings.epochs * positions // size)
-
-
-def rate_factor(step: int, steps: int) -> float:
-    """Return the rate of a step in relation to the first: half a cosine, after a short rise."""
-    cosine = (1 + math.cos(math.pi * step / steps)) / 2
-    return min(1.0, (step + 1) / _WARM_UP) * (_LAST_RATE + (1 - _LAST_RATE) * cosine)
+    return size, max(1, (settings.length or settings.epochs * positions) // size)
 
 
 def _distiller(
-    settings: TrainSettings, positions: Positions, trainer: Trainer
+    settings: TrainSettings, held_out: NDArray[np.void], trainer: Trainer
 ) -> tuple[Distiller | None, dict[str, NDArray[np.void]]]:
     """Return what distils, if anything does, and the positions for validation by their names."""
-    validation = {"validation": positions.validation}
+    validation = {"validation": held_out}
     if settings.distill is None:
         return None, validation
-    below, seed = settings.score_below, settings.seed
-    held_out = Distiller(settings.distill, positions.validation, below, seed)
-    validation["distilled"] = held_out.take(0, _DISTILLED_VALIDATION, trainer.pool)
-    return Distiller(settings.distill, positions.training, below, seed), validation
+    distiller = Distiller(settings.distill, settings.score_below, settings.seed)
+    validation["distilled"] = distiller.take(held_out, _VALIDATION_BATCH, _DISTILLED_VALIDATION, trainer.pool)
+    return distiller, validation

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
@@ -14,6 +15,7 @@ from knightadder.workshop.train.kernels import adamw, pass_over
 from knightadder.workshop.train.weights import Flat, Shape
 
 _DECAY = np.float32(0.01)  # AdamW's usual value
+_AVERAGED_STEPS = 16  # each so many steps the weights are averaged: more often would cost time, and change nothing
 
 
 class Trainer(Closing):
@@ -32,24 +34,43 @@ class Trainer(Closing):
     scale : float
         Centipawns of an output of 1.
     result_share : float
-        Share of the game's result in the target; the rest is the score of search.
+        Share of the game's result in the target; the rest is the score of search. It may be changed between steps.
+    exponent : float
+        Exponent of the loss, at least 1.
+    average : int
+        The steps over which the weights are averaged, about: each step counts for less the longer it is past. 0 for no
+        average.
 
     Attributes
     ----------
+    result_share : float
     weights, means, squares : arrays of float32
         The weights, and AdamW's means of the gradient and of its square.
+    averaged : array of float32
+        The averaged weights, or the weights themselves.
     steps : int
         Number of steps so far.
     pool : ThreadPoolExecutor
         The threads.
     """
 
-    def __init__(self, shape: Shape, weights: Flat, threads: int, scale: float, result_share: float) -> None:
+    def __init__(
+        self,
+        shape: Shape,
+        weights: Flat,
+        threads: int,
+        scale: float,
+        result_share: float,
+        exponent: float = 2.0,
+        average: int = 0,
+    ) -> None:
         self.shape, self.threads = shape, threads
         self.weights = weights
         self.means, self.squares = np.zeros_like(weights), np.zeros_like(weights)
         self.steps = 0
-        self._scale, self._result_share = float(scale), float(result_share)
+        self._scale, self.result_share, self._exponent = float(scale), float(result_share), float(exponent)
+        self.averaged = weights.copy() if average else weights
+        self._kept = np.float32(math.exp(-_AVERAGED_STEPS / average)) if average else np.float32(0)
         self._slopes = np.zeros((threads, shape.size), np.float32)
         self.pool = ThreadPoolExecutor(threads, "training")
         self._submit: Any = self.pool.submit  # since compiled functions have no types
@@ -64,11 +85,21 @@ class Trainer(Closing):
         jobs = [self._submit(adamw, *arrays, first, end, *numbers) for first, end in pairwise(cuts)]
         for job in jobs:
             job.result()
+        if self.averaged is not self.weights and self.steps % _AVERAGED_STEPS == 0:
+            self.averaged += (1 - self._kept) * (self.weights - self.averaged)
         return loss / len(records)
 
     def loss(self, records: NDArray[np.void]) -> float:
         """Return the mean loss of positions."""
         return self._pass_over(records, learn=False)[0] / len(records)
+
+    def squared_error(self, records: NDArray[np.void], averaged: bool = False) -> float:
+        """Return the mean squared error against the scores alone, by the weights or by their average.
+
+        Networks that were trained with other exponents and result shares can be compared by it.
+        """
+        weights = self.averaged if averaged else self.weights
+        return self._pass_over(records, False, weights, 0.0, 2.0)[0] / len(records)
 
     def values(self, records: NDArray[np.void]) -> NDArray[Any]:
         """Return the values of positions, in centipawns from the side to move's view."""
@@ -81,15 +112,23 @@ class Trainer(Closing):
         self._slopes[:] = 0
         return slopes
 
-    def _pass_over(self, records: NDArray[np.void], learn: bool) -> tuple[float, NDArray[np.float32]]:
+    def _pass_over(
+        self,
+        records: NDArray[np.void],
+        learn: bool,
+        weights: Flat | None = None,
+        result_share: float | None = None,
+        exponent: float | None = None,
+    ) -> tuple[float, NDArray[np.float32]]:
         outputs = np.empty(len(records), np.float32)
         cuts = np.linspace(0, len(records), self.threads + 1).astype(np.int64)
-        weights = self.shape.parts(self.weights)
-        numbers = learn, self.shape.mirrored, self._scale, self._result_share
+        parts = self.shape.parts(self.weights if weights is None else weights)
+        share = self.result_share if result_share is None else result_share
+        numbers = learn, self.shape.mirrored, self._scale, share, self._exponent if exponent is None else exponent
         jobs = []
         for thread, (first, end) in enumerate(pairwise(cuts)):
             slopes = self.shape.parts(self._slopes[thread])
-            jobs.append(self._submit(pass_over, records[first:end], weights, slopes, *numbers, outputs[first:end]))
+            jobs.append(self._submit(pass_over, records[first:end], parts, slopes, *numbers, outputs[first:end]))
         return sum(job.result() for job in jobs), outputs
 
     def close(self) -> None:
