@@ -90,6 +90,12 @@ def __getattr__(name: str) -> object:
 
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from knightadder.engine import errors, loader
+
+    try:
+        loader.check_processor()
+    except errors.EngineError as error:
+        raise ImportError(str(error)) from None
     value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
     return value
 

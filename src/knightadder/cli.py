@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from knightadder import __version__
 from knightadder.arguments import positive, seconds
 from knightadder.engine.errors import EngineError, OptionError, PositionError
+from knightadder.engine.loader import check_processor
 from knightadder.progress import steps
 from knightadder.text import one_line, tell
 
@@ -90,6 +91,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     def run() -> int:
         parsed = build_parser().parse_args(arguments)
+        check_processor()
         status: int = parsed.run(parsed)
         return status
 

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
+from knightadder.core.native import images, loading
 from knightadder.core.native.building import CoreError
 from knightadder.engine.errors import EngineError
 from knightadder.engine.options import Options
@@ -17,6 +18,18 @@ if TYPE_CHECKING:
     from knightadder.engine.engine import Engine
 
 Report: TypeAlias = Callable[[str], None]
+
+
+def check_processor() -> None:
+    """Raise an EngineError if there is no compiled core for this processor.
+
+    Whatever imports NumPy asks this first: NumPy's own import may not survive on an old processor.
+    """
+    try:
+        if not loading.INTERPRETED:
+            images.host_target()
+    except CoreError as error:
+        raise EngineError(f"the engine cannot be loaded: {error}") from None
 
 
 def load_engine(options: Options, report: Report) -> "Engine":
@@ -36,9 +49,7 @@ def load_engine(options: Options, report: Report) -> "Engine":
         become the cause of an EngineError, too: only a defect has a cause.
     """
     try:
-        from knightadder.core.native.loading import load
-
-        load(report)  # before NumPy is imported, which an old processor may not survive
+        loading.load(report)  # before NumPy is imported, see `check_processor`
         from knightadder.engine.engine import Engine
 
         engine = Engine(options)

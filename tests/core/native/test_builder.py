@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import knightadder
-from knightadder.core.native import jit, loading
+from knightadder.core.native import images, jit, loading
 
 pytestmark = pytest.mark.skipif(jit.INTERPRETED or loading.BOUNDSCHECK, reason="the installed image is not used")
 
@@ -171,7 +172,7 @@ def test_an_index_out_of_range_ends_a_process_that_checks_bounds(tmp_path: Path)
 TUNE = """
 from dataclasses import replace
 for name, cpu, tune in (("level", "x86-64-v2", "znver4"), ("processor", "znver4", "znver4")):
-    code, _ = builder._emit(replace(builder.TARGETS["x86-64-v2"], cpu=cpu, tune=tune), False)
+    code, *_ = builder._emit(replace(builder.TARGETS["x86-64-v2"], cpu=cpu, tune=tune), False)
     (folder / name).write_bytes(code)
 """
 
@@ -187,6 +188,19 @@ def test_tuning_uses_no_instructions_beyond_the_level(tmp_path: Path) -> None:
     )
     assert re.search("[yz]mm", processor)  # registers that came with AVX and AVX-512
     assert not re.search("[yz]mm", level)
+
+
+def test_the_call_frame_information_describes_each_entry_point() -> None:
+    """In the form of ``.eh_frame``: Linux Standard Base, Core, 10.6."""
+    image = images.read(loading.image_file())
+    assert image is not None
+    at, functions = image.places["frames"], set()
+    while length := struct.unpack_from("<I", image.code, at)[0]:
+        common, start = struct.unpack_from("<Ii", image.code, at + 4)
+        if common:  # else this is what several functions have in common
+            functions.add(at + 8 + start)
+        at += 4 + length
+    assert {place for name, place in image.places.items() if name not in ("frames", "tables")} <= functions
 
 
 WHOLE = """

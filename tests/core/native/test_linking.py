@@ -15,6 +15,7 @@ pytest.importorskip("llvmlite")
 import llvmlite.binding as llvm
 
 from knightadder.core.native.linking import LinkError, link
+from knightadder.core.native.machine_code import executable, tell_unwinder
 
 # A function with a table of constants, a jump table, a vector constant and calls of another function.
 SOURCE = """
@@ -68,11 +69,12 @@ def compile_for(triple: str, source: str = SOURCE) -> bytes:
 
 
 X86_64, AARCH64 = "x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"
+NATIVE = {"x86_64": X86_64, "aarch64": AARCH64}
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64" or platform.system() != "Linux", reason="other machine code")
 def test_linked_code_runs_wherever_it_lies() -> None:
-    code, functions = link(compile_for(X86_64))
+    code, functions, _ = link(compile_for(X86_64))
     assert set(functions) == {"compute", "answer"}
     for offset in (0, 4096, 5 * 4096):
         memory = mmap.mmap(-1, offset + len(code), prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
@@ -81,6 +83,36 @@ def test_linked_code_runs_wherever_it_lies() -> None:
         compute = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(start + functions["compute"])
         assert [compute(n) for n in range(9)] == [5, 70, -1, 4, 77, 3, 5, 7, 2]
         assert ctypes.CFUNCTYPE(ctypes.c_int64)(start + functions["answer"])() == 42
+
+
+CALLER = """
+define i64 @call(ptr %function) {
+  %result = call i64 %function()
+  %more = add i64 %result, 1
+  ret i64 %more
+}
+"""
+
+
+@pytest.mark.skipif(
+    platform.machine() not in NATIVE or platform.libc_ver()[0] != "glibc", reason="other machine code, or no backtrace"
+)
+def test_a_backtrace_goes_through_linked_code_to_its_callers() -> None:
+    code, functions, frames = link(compile_for(NATIVE[platform.machine()], CALLER))
+    start = executable(code)
+    addresses = (ctypes.c_size_t * 100)()
+    found: list[int] = []
+
+    @ctypes.CFUNCTYPE(ctypes.c_int64)
+    def look() -> int:
+        found[:] = addresses[: ctypes.CDLL(None).backtrace(addresses, 100)]
+        return 41
+
+    tell_unwinder(start + frames)
+    assert ctypes.CFUNCTYPE(ctypes.c_int64, type(look))(start + functions["call"])(look) == 42
+    inside = [start <= address < start + len(code) for address in found]
+    assert inside.count(True) == 1
+    assert not inside[-1]
 
 
 def branch_target(code: bytes, place: int) -> int:
@@ -92,7 +124,7 @@ def branch_target(code: bytes, place: int) -> int:
 
 
 def test_aarch64_code_finds_its_functions_and_constants() -> None:
-    code, functions = link(compile_for(AARCH64))
+    code, functions, _ = link(compile_for(AARCH64))
     assert set(functions) == {"compute", "answer"}
     words = [struct.unpack_from("<I", code, place)[0] for place in range(0, len(code) - 7, 4)]
     calls = {branch_target(code, 4 * i) for i, word in enumerate(words) if word >> 26 == 0b100101}

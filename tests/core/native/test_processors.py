@@ -15,16 +15,16 @@ CPU_INFO = Path("/proc/cpuinfo")
 # By level, some of the instructions that it brings, as Linux calls them.
 BROUGHT = {2: {"sse4_2", "popcnt", "ssse3"}, 3: {"avx2", "fma", "bmi1", "bmi2", "movbe", "f16c"}}
 
-# Runs the command where NumPy cannot be imported.
+# A processor that is too old, where NumPy cannot be imported.
 OLD_PROCESSOR = """
 import sys
 sys.modules["numpy"] = None
 from knightadder.core.native import images
 images.x86_64_level = lambda: 1
 images.host_machine = lambda: "x86_64"
-from knightadder.cli import main
-sys.exit(main(sys.argv[1:]))
 """
+RUN = "from knightadder.cli import main\nsys.exit(main(sys.argv[1:]))"
+REASON = "the engine cannot be loaded: there is no compiled core for a processor of this kind"
 
 
 def test_processors_are_those_that_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,12 +47,41 @@ def test_the_level_is_that_of_the_instructions_which_the_processor_has() -> None
             assert (level >= brings) == (names <= set(flags))
 
 
-@pytest.mark.parametrize("arguments", [["bench", "1"], ["perft", "1"], ["analyse", "startpos", "--depth", "1"], []])
-def test_a_processor_that_is_too_old_is_told_so_before_numpy_is_imported(arguments: list[str]) -> None:
-    command = [sys.executable, "-c", OLD_PROCESSOR, *arguments]
+def on_old_processor(code: str, *arguments: str) -> tuple[int, str, str]:
+    """Run Python code there; give the exit status, standard output and standard error."""
+    command = [sys.executable, "-c", OLD_PROCESSOR + code, *arguments]
     done = subprocess.run(command, input="isready\n", capture_output=True, text=True, timeout=600)
-    reason = "the engine cannot be loaded: there is no compiled core for a processor of this kind"
-    if arguments:
-        assert (done.returncode, done.stdout, done.stderr) == (1, "", f"knightadder: {reason}\n")
-    else:
-        assert (done.returncode, done.stdout, done.stderr) == (1, f"info string {reason}\n", "")
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "bench 1",
+        "perft 1",
+        "analyse startpos --depth 1",
+        "annotate games.pgn",
+        "puzzles games.pgn",
+        "suite wac.epd --time 1",
+        "match --engine --engine name=other --each nodes=10 --games 2",
+        "train games --state run",
+        "book index games.pgn --out games.sqlite",
+        "play --no-browser",
+    ],
+)
+def test_a_processor_that_is_too_old_is_told_so_before_numpy_is_imported(command: str) -> None:
+    assert on_old_processor(RUN, *command.split()) == (1, "", f"knightadder: {REASON}\n")
+
+
+@pytest.mark.parametrize("command", [[], ["xboard"]])
+def test_a_chess_program_on_such_a_processor_is_told_so(command: list[str]) -> None:
+    status, output, errors = on_old_processor(RUN, *command)
+    assert (status, errors) == (1, "")
+    assert output.splitlines()[-1].endswith(REASON)
+
+
+@pytest.mark.parametrize("code", ["from knightadder import Engine", "import knightadder\nknightadder.pack"])
+def test_a_program_that_uses_the_library_there_is_told_so(code: str) -> None:
+    status, output, errors = on_old_processor(code)
+    assert (status, output) == (1, "")
+    assert errors.splitlines()[-1] == f"ImportError: {REASON}"

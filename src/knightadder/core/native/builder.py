@@ -71,7 +71,7 @@ TARGETS = {target.name: target for target in _ALL}
 # What LLVM would otherwise take from the C library. "no-builtins" keeps it from seeing in these loops what they stand
 # for.
 _LOOP = """
-define hidden ptr @{name}(ptr %target, {kind} %source, i64 %size) "no-builtins" {{
+define hidden ptr @{name}(ptr %target, {kind} %source, i64 %size) uwtable "no-builtins" {{
   br label %test
 test:
   %i = phi i64 [ 0, %0 ], [ %next, %loop ]
@@ -103,7 +103,7 @@ _RUNTIME = (
 # With bounds checks, an index out of range ends the process.
 _TRAP = """
 declare void @llvm.trap()
-define void @raise_exception() cold noreturn { call void @llvm.trap() unreachable }
+define void @raise_exception() cold noreturn uwtable { call void @llvm.trap() unreachable }
 """
 
 _taught = {}  # by function, what Numba knows it as; Numba keeps no reference of its own
@@ -332,12 +332,12 @@ def _array(context, builder, kind, address, shape):
     return array._getvalue()
 
 
-def _emit(target: Target, boundscheck: bool) -> tuple[bytes, dict[str, int]]:
+def _emit(target: Target, boundscheck: bool) -> tuple[bytes, dict[str, int], int]:
     """Compile what the front end has collected, and link it."""
     whole = llvm.parse_assembly(_RUNTIME + (_TRAP if boundscheck else ""))
-    tuned = rf'\g<0> "tune-cpu"="{target.tune}"'
+    attributes = rf'\g<0> uwtable "tune-cpu"="{target.tune}"'  # "uwtable": with call frame information
     for text in _Piece.texts:
-        whole.link_in(llvm.parse_assembly(re.sub("^define .*", tuned, text, flags=re.MULTILINE)))
+        whole.link_in(llvm.parse_assembly(re.sub("^define .*", attributes, text, flags=re.MULTILINE)))
     machine = llvm.Target.from_triple(target.triple).create_target_machine(
         cpu=target.cpu, features=target.features, opt=3, reloc="pic", codemodel="default"
     )
@@ -382,9 +382,9 @@ def build(targets: Iterable[Target], folder: Path, boundscheck: bool, report: Ca
     constants = new_record(TABLES)
     tables.fill_constants(constants)
     for target in targets:
-        code, places = _emit(target, boundscheck)
+        code, places, frames = _emit(target, boundscheck)
         code += bytes(-len(code) % TABLES.alignment)
-        places["tables"] = len(code)
+        places |= {"frames": frames, "tables": len(code)}
         image = images.Image(places, code + constants.tobytes())
         images.write(folder / images.file_name(target.name, boundscheck), image)
 

@@ -35,8 +35,8 @@ class Image:
     Attributes
     ----------
     places : dict
-        Where in the code each entry point is, and ``tables``, a record of which `tables.fill_constants` has filled its
-        part.
+        Where in the code each entry point is; ``tables``, a record of which `tables.fill_constants` has filled its
+        part; and ``frames``, the call frame information, see `machine_code.tell_unwinder`.
     code : bytes
         Machine code and its constants, to be loaded at the beginning of a page.
     """

@@ -18,7 +18,7 @@ class LinkError(Exception):
     """The object needs something that this linker does not provide."""
 
 
-def link(elf: bytes) -> tuple[bytes, dict[str, int]]:
+def link(elf: bytes) -> tuple[bytes, dict[str, int], int]:
     """Link a relocatable ELF object for x86-64 or AArch64.
 
     Parameters
@@ -32,6 +32,8 @@ def link(elf: bytes) -> tuple[bytes, dict[str, int]]:
         The code and its constants. They must be loaded at an address that is a multiple of 4096.
     dict
         The place of each global function in it.
+    int
+        The place of the call frame information (``.eh_frame``), which ends with a length of zero.
 
     Raises
     ------
@@ -40,15 +42,20 @@ def link(elf: bytes) -> tuple[bytes, dict[str, int]]:
     """
     machine, table, headers_size, count = struct.unpack_from("<18xH20xQ10xHH", elf)
     headers = [struct.unpack_from("<IIQQQQIIQQ", elf, table + headers_size * i) for i in range(count)]
-    image, addresses = bytearray(), {}
+    image, addresses, frames = bytearray(), {}, None
     names = headers[struct.unpack_from("<H", elf, 62)[0]][4]
     for number, (name, kind, flags, _, offset, size, _, _, alignment, _) in enumerate(headers):
-        if flags & _ALLOCATE and size and not _text(elf, names + name).startswith(".eh_frame"):
+        if flags & _ALLOCATE and size:
             if flags & _WRITE or kind == _NO_BITS:
                 raise LinkError(f"section {_text(elf, names + name)} can be written")
             image += bytes(-len(image) % alignment)
             addresses[number] = len(image)
             image += elf[offset : offset + size]
+            if _text(elf, names + name) == ".eh_frame":
+                frames = addresses[number]
+                image += bytes(4)
+    if frames is None:
+        raise LinkError("there is no call frame information")
 
     [symbols] = (header for header in headers if header[1] == _SYMBOL_TABLE)
     strings = headers[symbols[6]][4]
@@ -73,7 +80,7 @@ def link(elf: bytes) -> tuple[bytes, dict[str, int]]:
         name, binding, target = symbol(index)
         if binding == 1 and target is not None:  # global
             functions[name] = target
-    return bytes(image), functions
+    return bytes(image), functions, frames
 
 
 def _patch_x86_64(image: bytearray, kind: int, place: int, target: int) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from . import images
 from .building import CoreError, build
-from .machine_code import executable
+from .machine_code import executable, tell_unwinder
 
 INTERPRETED = os.environ.get("KNIGHTADDER_INTERPRET") == "1"
 BOUNDSCHECK = os.environ.get("KNIGHTADDER_BOUNDSCHECK") == "1"
@@ -37,6 +37,7 @@ def load(report: Callable[[str], None] = lambda step: None) -> None:
         if not INTERPRETED and not places:
             image = images.read(image_file()) or _build(report)
             code = executable(image.code)
+            tell_unwinder(code + image.places["frames"])
             places.update((name, code + start) for name, start in image.places.items())
 
 

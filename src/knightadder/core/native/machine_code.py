@@ -1,5 +1,6 @@
-"""Memory from which machine code can run."""
+"""Memory from which machine code can run, and what reports of crashes need to know of it."""
 
+import contextlib
 import ctypes
 import mmap
 import sys
@@ -60,3 +61,25 @@ def _executable_on_posix(code: bytes) -> int:
     if sys.platform == "darwin":  # Linux does this by itself
         system.sys_icache_invalidate(place, size)
     return address
+
+
+def tell_unwinder(frames: int) -> None:
+    """Tell the system's unwinder how to go through machine code to its callers, where the system has such an unwinder.
+
+    Reports of crashes by ``backtrace`` of the C library, such as those of `faulthandler` since Python 3.14, end at the
+    first function that the unwinder does not know. Windows wants tables of another form, which LLVM does not make here.
+
+    Parameters
+    ----------
+    frames : int
+        The address of call frame information in the form of ``.eh_frame``, which ends with a length of zero.
+    """
+    with contextlib.suppress(OSError, AttributeError):  # there is no such library, or no such function in it
+        if sys.platform == "darwin":  # LLVM's unwinder takes one function at a time
+            register = ctypes.CDLL(None).__register_frame
+            while length := ctypes.c_uint32.from_address(frames).value:
+                if ctypes.c_uint32.from_address(frames + 4).value:  # 0 is what functions have in common (CIE)
+                    register(ctypes.c_void_p(frames))
+                frames += 4 + length
+        elif sys.platform != "win32":  # that of GCC takes all
+            ctypes.CDLL("libgcc_s.so.1").__register_frame(ctypes.c_void_p(frames))
