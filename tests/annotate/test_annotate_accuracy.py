@@ -6,7 +6,7 @@ import numpy
 import pytest
 from chess.engine import Cp, Mate, MateGiven
 
-from knightadder.annotate.accuracy import move_accuracy, play, win_percent
+from knightadder.annotate.accuracy import CEILING, move_accuracy, play, rescale, win_percent
 
 
 def of(cps, white_first=True):
@@ -119,3 +119,22 @@ def test_centipawn_loss():
     assert play([Cp(4000), Cp(1200)])[0].centipawn_loss == 0
     assert play([Mate(2), Cp(900)])[0].centipawn_loss == 100
     assert play([Cp(0), Cp(-1), Cp(-1), Cp(-1)])[0].centipawn_loss == 1  # a half is rounded up
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [(76, 115), (152, 226), (251, 331), (365, 439), (574, 576), (813, 582), (1188, 660), (2138, 1000)],
+)
+def test_scores_are_converted_to_those_of_stockfish(ours, theirs):
+    # The medians of both engines' scores in positions of games.
+    assert rescale(Cp(ours)).score() == pytest.approx(theirs, rel=0.15)
+    assert rescale(Cp(-ours)) == -rescale(Cp(ours))
+
+
+def test_the_scale_keeps_the_order_and_the_mates():
+    converted = [rescale(Cp(cp)) for cp in range(-3000, 3001)]
+    assert converted == sorted(converted)
+    assert converted[3000] == Cp(0)
+    assert converted[-1] == rescale(Cp(20_000)) == Cp(CEILING)
+    mates = [Mate(3), Mate(-2), Mate(0), MateGiven]
+    assert [*map(rescale, mates)] == mates

@@ -5,6 +5,7 @@ import pytest
 from scripted_analyst import ScriptedAnalyst
 
 from knightadder import Engine
+from knightadder.annotate.accuracy import rescale
 from knightadder.puzzles.finding import find_puzzles
 
 NODES = 1000
@@ -51,7 +52,7 @@ def test_a_mistake_that_loses_to_a_fork():
     assert [move.uci() for move in solution.moves] == ["f5d6", "e8d7", "d6c8"]
     assert solution.fen == "2q1k3/8/8/5N2/8/8/6PP/7K w - - 1 2"
     assert (solution.previous_fen, solution.previous.uci()) == (FORK, "b8c8")
-    assert (found.ply, found.saves, found.score) == (2, False, chess.engine.Cp(350))
+    assert (found.ply, found.saves, found.score) == (2, False, rescale(chess.engine.Cp(350)))
 
 
 @pytest.mark.parametrize(
@@ -61,7 +62,7 @@ def test_a_mistake_that_loses_to_a_fork():
         (_scores(at3=(350, None)), ["f5d6"]),  # the only legal move is no task
         (_scores(at3=(100, -600)), ["f5d6"]),  # no longer won
         (_scores(at1=(350, 300)), None),
-        (_scores(at1=(250, -600)), None),  # not won
+        (_scores(at1=(200, -600)), None),  # not won
         (_scores(at0=(-320, None), at1=(1000, -600)), None),  # won before the mistake already
     ],
 )
@@ -77,12 +78,13 @@ def test_the_other_moves_alone_must_be_worse(score, found):
     assert bool(_found(game, analyst)) == found
 
 
-def test_the_deciding_search_must_agree_with_the_quick_one():
+@pytest.mark.parametrize("disagrees", [NODES, 4 * NODES])
+def test_the_deciding_search_and_the_second_look_must_agree_with_the_quick_one(disagrees):
     script = _script(FORK, LINE, SCORES)
     start = _game(FORK, "Qc8").epd()
 
     def tell(board, nodes):
-        return [(350, "Kg1"), (-600, "Nd6+")] if board.epd() == start and nodes == NODES else None
+        return [(350, "Kg1"), (-600, "Nd6+")] if board.epd() == start and nodes == disagrees else None
 
     assert _found(_game(FORK, "Qc8"), ScriptedAnalyst(script, tell)) == []
 
@@ -91,6 +93,23 @@ def test_a_position_within_a_solution_is_no_other_puzzle():
     scores = _scores(at5=(350, -600))
     script = _script(FORK, LINE, scores) | {_game(FORK, "Qc8", "Nd6+").epd(): [(600, "Kd7")]}  # seen as a mistake
     assert len(_found(_game(FORK, "Qc8", "Nd6+", "Kd7"), ScriptedAnalyst(script))) == 1
+
+
+@pytest.mark.parametrize(("plies", "both"), [(1, False), (4, False), (5, False), (6, True), (7, True)])
+def test_puzzles_of_a_game_are_six_plies_apart(plies, both):
+    start = _game(FORK, "Qc8")
+    script = {start.epd(): [(350, "Nd6+"), (-600, "Kg1")]}
+    game = _game(FORK, "Qc8", *("Kg1", "Kd8", "h3", "Kc7", "h4", "Kb8", "g3")[:plies])
+    first, second = list(game.legal_moves)[:2]
+    script[game.epd()] = [(600, game.san(first)), (-600, game.san(second))]
+    found = [ply for _, ply, _ in _found(game, ScriptedAnalyst(script))]
+    assert found == ([2, 2 + plies] if both else [2])
+
+
+@pytest.mark.parametrize(("clock", "found"), [(59, True), (60, False)])
+def test_no_puzzle_depends_on_the_fifty_move_rule(clock, found):
+    fen = FORK.replace("- 0 1", f"- {clock} 90")
+    assert bool(_found(_game(fen, "Qc8"), ScriptedAnalyst(_script(fen, LINE, SCORES)))) == found
 
 
 def test_the_only_saving_move():

@@ -13,9 +13,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import chess.engine
+import numpy as np
 
 # Larger scores, and mates, count as this score.
 CEILING = 1000
+
+# Scores of this engine and, for the same positions, of Stockfish 15.1, in centipawns; between them the line is
+# straight. `benchmarks/marks.py` fits them.
+_SCALE = ((0, 0), (250, 343), (500, 516), (1000, 650), (2500, CEILING))
 
 # An analysis is not perfect, so a loss counts a little less than it seems.
 _UNCERTAINTY_BONUS = 1.0
@@ -38,6 +43,15 @@ class Play:
 
     accuracy: float
     centipawn_loss: int
+
+
+def rescale(score: chess.engine.Score) -> chess.engine.Score:
+    """Convert a score of this engine to the scale of Stockfish, to which Lichess's formulas are fitted; mates stay."""
+    cp = score.score()
+    if cp is None:
+        return score
+    ours, theirs = zip(*_SCALE, strict=True)
+    return chess.engine.Cp(round(math.copysign(np.interp(abs(cp), ours, theirs), cp)))
 
 
 def capped(score: chess.engine.Score) -> int:

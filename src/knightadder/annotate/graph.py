@@ -10,7 +10,7 @@ import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from knightadder.annotate.accuracy import win_percent
+from knightadder.annotate.accuracy import rescale, win_percent
 from knightadder.annotate.judgement import Judgement
 from knightadder.annotate.review import Review
 from knightadder.engine.errors import OptionError
@@ -39,7 +39,7 @@ def draw(review: Review, headers: Mapping[str, str], first_ply: int, file: Path)
     OptionError
         If the file cannot be written.
     """
-    known = [(ply, win_percent(each.score.white())) for ply, each in enumerate(review.evaluations) if each]
+    known = [(ply, win_percent(rescale(each.score.white()))) for ply, each in enumerate(review.evaluations) if each]
     # The unit is whole moves: the position after White's move 10 is at 9.5, the one after Black's at 10.
     moves = [(first_ply + ply) / 2 for ply, _ in known]
     wins = [win for _, win in known]

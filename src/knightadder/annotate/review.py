@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import chess
 
-from knightadder.annotate.accuracy import Play, play
+from knightadder.annotate.accuracy import Play, play, rescale
 from knightadder.annotate.evaluation import Evaluation
 from knightadder.annotate.judgement import Judgement, judge
 from knightadder.openings import Opening, find_opening
@@ -59,7 +59,7 @@ def review(board: chess.Board, evaluations: Sequence[Evaluation | None]) -> Revi
     white_first = (board.turn == chess.WHITE) == (len(moves) % 2 == 0)
     movers = itertools.cycle((white_first, not white_first))
     judgements = map(_judge, evaluations, evaluations[1:], moves, movers)
-    scores = [each.score.white() for each in evaluations if each]
+    scores = [rescale(each.score.white()) for each in evaluations if each]
     played = len(scores) == len(evaluations) and all(moves)
     white, black = play(scores, white_first) if played else (None, None)
     return Review(
@@ -79,4 +79,4 @@ def _judge(
         return None
     if before.variations and before.variations[0].moves[0] == move:
         return None  # search is not perfect, and its best move is never a mistake
-    return judge(before.score.pov(mover), after.score.pov(mover))
+    return judge(rescale(before.score.pov(mover)), rescale(after.score.pov(mover)))

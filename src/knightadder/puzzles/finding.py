@@ -2,9 +2,9 @@
 
 The idea is that of Lichess's puzzler (https://github.com/ornicar/lichess-puzzler): a puzzle begins where a mistake gave
 the side to move a clear advantage, and goes on as long as only one move keeps it. All is measured in winning chances,
-from -1 to 1, by Lichess's formula. A quick search of each position finds the candidates. Then two searches, the second
-of ten times as many nodes, must agree on each move of the solution and that no other move does as well; a third one has
-as many nodes for the other moves alone.
+from -1 to 1, by Lichess's formula. A quick search of each position finds the candidates. Then three searches, each of
+several times as many nodes as the one before, must agree on each move of the solution and that no other move does as
+well. The last two also search the other moves alone.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import chess
 import chess.engine
-from chess.engine import PovScore, Score
+from chess.engine import Score
 
-from knightadder.annotate.accuracy import winning_chances
+from knightadder.annotate.accuracy import rescale, winning_chances
 from knightadder.annotate.evaluation import Analyst, Evaluation, evaluate
 from knightadder.puzzles.puzzle import Solution, boards_along
 from knightadder.puzzles.tactics import VALUES
@@ -24,15 +24,18 @@ from knightadder.puzzles.tactics import VALUES
 # Shares of the nodes of the deciding search.
 _SCAN_SHARE, _PROBE_SHARE, _REPLY_SHARE = 50, 10, 5
 
+_SECOND_LOOK = 4  # times the nodes of the deciding search, from an empty hash table
+
 # Winning chances: a solution has to win with at least `_WON`, or to save with less and at least `_HELD`, and any other
-# move has to be worse by `_GAP`. Lichess's puzzler takes a gap of 0.42; with a wider one, stronger engines agree, and
-# find no second good move.
-_WON = 0.5  # 300 centipawns
+# move has to be worse by `_GAP`, which is that of Lichess's puzzler.
+_WON = 0.5  # 300 centipawns on the scale of Stockfish
 _HELD = -0.2  # -110 centipawns
-_GAP = 0.6
+_GAP = 0.7
 _SLACK = 0.15  # for the quick searches, which see less
 
 _MOST_MOVES = 6  # of the solver; longer ones are hardly puzzles
+_MOST_QUIET = 60  # plies without capture or pawn move before a puzzle; later the fifty-move rule decides, unseen
+_APART = 6  # least plies between puzzles of a game; closer ones are often about the same threat
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ class Found:
     ply : int
         Half-moves played before the position.
     score : Score
-        For the solver.
+        For the solver, on the scale of Stockfish.
     saves : bool
         Whether the solution only holds the balance.
     """
@@ -85,9 +88,10 @@ def find_puzzles(game: chess.Board, analyst: Analyst, nodes: int) -> list[Found]
     seeker = _Seeker(analyst, nodes)
     found: list[Found] = []
     known: set[str] = set()  # positions of solutions
+    free = 0  # the first ply where another puzzle may begin
     for ply, saves in _candidates(evaluations, boards):
         board = boards[ply].copy(stack=False)
-        if board.epd() in known:
+        if ply < free or board.epd() in known:
             continue
         line = seeker.solve(board, saves)
         if not line:
@@ -99,6 +103,7 @@ def find_puzzles(game: chess.Board, analyst: Analyst, nodes: int) -> list[Found]
         previous = before.pop()
         solution = Solution(board.fen(), moves, before.fen(), previous, board.chess960)
         known.update(position.epd() for position in solution.boards())
+        free = ply + max(len(moves), _APART)
         found.append(Found(solution, boards[ply].ply(), line[0].score, saves))
     return found
 
@@ -113,6 +118,8 @@ def _candidates(evaluations: Sequence[Evaluation | None], boards: Sequence[chess
         now, before = _chances(evaluations[ply], side), _chances(evaluations[ply - 1], side)
         if now is None or before is None or boards[ply].legal_moves.count() < 2:
             continue
+        if boards[ply].halfmove_clock > _MOST_QUIET:
+            continue
         after = _chances(evaluations[ply + 1], side) if ply + 1 < len(boards) else None
         if before < _WON and now >= _WON - _SLACK and now - before >= _GAP - _SLACK:
             yield ply, False
@@ -124,7 +131,7 @@ def _candidates(evaluations: Sequence[Evaluation | None], boards: Sequence[chess
 
 
 def _chances(evaluation: Evaluation | None, side: chess.Color) -> float | None:
-    return None if evaluation is None else winning_chances(evaluation.score.pov(side))
+    return None if evaluation is None else winning_chances(rescale(evaluation.score.pov(side)))
 
 
 # --- solutions -----------------------------------------------------------------------------------------------------
@@ -132,7 +139,7 @@ def _chances(evaluation: Evaluation | None, side: chess.Color) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A move of the solution, the score for its side, and whether it was the only legal move."""
+    """A move of the solution, the score for its side as in `Found`, and whether it was the only legal move."""
 
     move: chess.Move
     score: Score
@@ -146,6 +153,7 @@ class _Seeker:
         self._analyst = analyst
         self._deep = chess.engine.Limit(nodes=nodes)
         self._probe = chess.engine.Limit(nodes=max(nodes // _PROBE_SHARE, 1))
+        self._second_look = chess.engine.Limit(nodes=nodes * _SECOND_LOOK)
         self._reply = chess.engine.Limit(nodes=max(nodes // _REPLY_SHARE, 1))
 
     def solve(self, board: chess.Board, saves: bool) -> list[_Step]:
@@ -162,7 +170,7 @@ class _Seeker:
                 break
             reply = self._analyst.analyse(board, self._reply).best
             assert reply.move is not None  # the game is not over
-            line.append(_Step(reply.move, reply.score.relative))
+            line.append(_Step(reply.move, rescale(reply.score.relative)))
             board.push(reply.move)
         while line and (len(line) % 2 == 0 or line[-1].forced):
             line.pop()
@@ -176,26 +184,33 @@ class _Seeker:
         quick = self._best(board, self._probe, saves, _SLACK)
         if quick is None:
             return None
-        deep = self._best(board, self._deep, saves)
-        if deep is None or deep.move != quick.move:
+        if self._decided(board, self._deep, saves, quick.move) is None:
             return None
-        others = [move for move in board.legal_moves if move != deep.move]
+        self._analyst.new_game()  # so that an error of the search that decided is not simply remembered
+        return self._decided(board, self._second_look, saves, quick.move)
+
+    def _decided(self, board: chess.Board, limit: chess.engine.Limit, saves: bool, move: chess.Move) -> _Step | None:
+        """Search a position, then all other moves alone; return the move if it is the only one that is good enough."""
+        best = self._best(board, limit, saves)
+        if best is None or best.move != move:
+            return None
+        others = [other for other in board.legal_moves if other != move]
         if others:  # the search of two lines has spent most of its nodes on the better one
-            second = self._analyst.analyse(board, self._deep, root_moves=others).best
-            if winning_chances(deep.score) - _relative(second.score) < _GAP:
+            second = self._analyst.analyse(board, limit, root_moves=others).best
+            if winning_chances(best.score) - winning_chances(rescale(second.score.relative)) < _GAP:
                 return None
-        return deep
+        return best
 
     def _best(self, board: chess.Board, limit: chess.engine.Limit, saves: bool, slack: float = 0.0) -> _Step | None:
         """Search a position; return the best move if it is good enough and no other one is."""
         lines = self._analyst.analyse(board, limit, multipv=2).lines
-        best = lines[0]
-        if best.move is None:
+        if lines[0].move is None:
             return None
-        chances = _relative(best.score)
-        is_good = _HELD - slack <= chances < _WON if saves else chances >= _WON - slack
-        is_alone = len(lines) == 1 or chances - _relative(lines[1].score) >= _GAP - slack
-        return _Step(best.move, best.score.relative, len(lines) == 1) if is_good and is_alone else None
+        scores = [rescale(line.score.relative) for line in lines]
+        best, *others = map(winning_chances, scores)
+        is_good = _HELD - slack <= best < _WON if saves else best >= _WON - slack
+        is_alone = all(best - other >= _GAP - slack for other in others)
+        return _Step(lines[0].move, scores[0], not others) if is_good and is_alone else None
 
 
 def _mates(board: chess.Board, move: chess.Move) -> bool:
@@ -203,10 +218,6 @@ def _mates(board: chess.Board, move: chess.Move) -> bool:
     mates = board.is_checkmate()
     board.pop()
     return mates
-
-
-def _relative(score: PovScore) -> float:
-    return winning_chances(score.relative)
 
 
 def _is_trivial(board: chess.Board, moves: Sequence[chess.Move]) -> bool:
