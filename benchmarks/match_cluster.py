@@ -49,7 +49,7 @@ def play(folder: Path, name: str, where: list[str], options: argparse.Namespace,
     """Play the match; give its seconds, and how many workers were killed."""
     log, pgn = folder / f"{name}.jsonl", folder / f"{name}.pgn"
     words = ["match", "--engine", "name=A", "option.Hash=1", "--engine", "name=B", "option.Hash=16"]
-    words += ["--each", f"nodes={options.nodes}", "--games", str(options.games), "--log", str(log), "--pgn", str(pgn)]
+    words += ["--each", f"nodes={options.nodes}", "--games", str(options.games), "--state", str(log), "--pgn", str(pgn)]
     begun = time.perf_counter()
     process = subprocess.Popen([sys.executable, "-m", "knightadder", *words, *where], stdout=subprocess.DEVNULL)
     due = [(number + 1) * options.games // (kills + 1) for number in range(kills)]

@@ -178,7 +178,8 @@ def test_help_names_every_command_and_its_examples_are_valid(capsys):
         ["analyse", "startpos", "--time", "0"],
         ["analyse", "startpos", "--time", "nan"],
         ["analyse", "startpos", "--time", "inf"],
-        ["analyse", "startpos", "--depth", "3", "--time", "3"],
+        ["analyse", "startpos", "--nodes", "0"],
+        ["analyse", "startpos", "--eval", "best"],
         ["analyse", "startpos", "--multipv", "0"],
         ["cache", "now"],
     ],
@@ -202,10 +203,24 @@ def test_a_perft_too_deep_ends_with_status_2(capsys, engine):
     assert engine == []
 
 
-def test_what_the_engine_says_of_tablebases_goes_beside_the_analysis(capsys, engine):
-    status, out, err = _run(capsys, "analyse", "startpos", "--depth", "1", "--syzygy", "a:b")
-    assert (status, err) == (0, "knightadder: SyzygyPath is a:b\n")
-    assert "SyzygyPath" not in out
+def test_what_the_engine_says_of_its_options_goes_beside_the_analysis(capsys, engine):
+    words = ["--syzygy", "a:b", "--threads", "2", "--hash", "32", "--eval", "pesto", "--option", "Contempt=a=b"]
+    status, out, err = _run(capsys, "analyse", "startpos", "--depth", "1", *words)
+    options = ("Threads is 2", "Hash is 32", "SyzygyPath is a:b", "EvalType is pesto", "Contempt is a=b")
+    assert (status, err.splitlines()) == (0, [f"knightadder: {line}" for line in options])
+    assert " is " not in out
+
+
+def test_an_option_without_a_value_is_refused(capsys, engine):
+    status, _, err = _run(capsys, "analyse", "startpos", "--option", "Hash")
+    assert (status, err) == (2, "knightadder: --option Hash: expected NAME=VALUE\n")
+
+
+@pytest.mark.parametrize("words", [["--hash", "99999999"], ["--option", "Nonsense=1"], ["--eval-file", "missing.nnue"]])
+def test_an_option_that_the_engine_refuses_is_one_line(words):
+    result = _process("analyse", "startpos", "--depth", "1", *words)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert re.fullmatch(r"knightadder: .+\n", result.stderr)
 
 
 @pytest.mark.parametrize("command", [["analyse", "8/8/8 w"], ["perft", "2", "--fen", "8/8/8 w"]])
@@ -350,15 +365,16 @@ def test_analyse_prints_plain_lines_when_not_on_a_terminal(capsys, engine):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "depth", "movetime", "infinite"),
+    ("arguments", "limits"),
     [
-        (["--depth", "7"], 7, None, False),
-        (["--time", "2.5"], None, 2500, False),
-        (["--time", "0.0001"], None, 1, False),
-        ([], None, None, True),
+        (["--depth", "7"], Limits(depth=7)),
+        (["--time", "2.5"], Limits(movetime=2500)),
+        (["--time", "0.0001"], Limits(movetime=1)),
+        (["--nodes", "5000", "--depth", "30"], Limits(nodes=5000, depth=30)),
+        ([], Limits(infinite=True)),
     ],
 )
-def test_limits_of_an_analysis(capsys, engine, monkeypatch, arguments, depth, movetime, infinite):
+def test_limits_of_an_analysis(capsys, engine, monkeypatch, arguments, limits):
     monkeypatch.setattr(FakeEngine, "reports", ())
     real = FakeEngine.go
 
@@ -368,8 +384,7 @@ def test_limits_of_an_analysis(capsys, engine, monkeypatch, arguments, depth, mo
 
     monkeypatch.setattr(FakeEngine, "go", go)
     assert _run(capsys, "analyze", "startpos", *arguments)[0] == 0
-    limits = engine[0].limits
-    assert (limits.depth, limits.movetime, limits.infinite) == (depth, movetime, infinite)
+    assert engine[0].limits == limits
 
 
 def test_several_lines_are_numbered(capsys, engine, monkeypatch):

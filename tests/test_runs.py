@@ -26,7 +26,7 @@ from knightadder.runs import (
 )
 
 RUN = {"engines": ["A", "B"], "rules": {"draw": None}}
-REMEDY = "give another --log"
+REMEDY = "give another --state"
 
 
 class FullFile(io.FileIO):
@@ -94,11 +94,11 @@ def test_the_sources_of_the_engine_are_found():
 def test_other_headers_are_refused(tmp_path):
     file = tmp_path / "f"
     check_same_run(file, {"a": 1, "b": 2, "more": 3}, {"a": 1, "b": 2}, REMEDY)
-    message = re.escape(f"{file} belongs to another run, with other b, c: go on with the same, or give another --log")
+    message = re.escape(f"{file} belongs to another run, with other b, c: go on with the same, or give another --state")
     with pytest.raises(OptionError, match=message):
         check_same_run(file, {"a": 1, "b": 3}, {"a": 1, "b": 2, "c": 0}, REMEDY)
     for found in (None, [], 5, "a"):
-        with pytest.raises(OptionError, match="is not of such a run: give another --log"):
+        with pytest.raises(OptionError, match="is not of such a run: give another --state"):
             check_same_run(file, found, {"a": 1}, REMEDY)
 
 
@@ -345,7 +345,7 @@ def test_a_damaged_line_is_named(log, line):
     before.insert(2, line)
     log.write_bytes(b"\n".join([*before, b""]))
     damaged = log.read_bytes()
-    message = f"{log}, line 3 is damaged: remove it to do its part again, or give another --log"
+    message = f"{log}, line 3 is damaged: remove it to do its part again, or give another --state"
     with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
         Journal(log, RUN, REMEDY)
     assert log.read_bytes() == damaged
@@ -383,7 +383,7 @@ def test_a_run_of_the_same_kind_that_did_nothing_is_taken_over(tmp_path, rest):
 def test_another_file_is_refused_and_left_alone(tmp_path, text):
     file = tmp_path / "file"
     file.write_text(text)
-    with pytest.raises(OptionError, match=r"file (is not of such a|belongs to another) run.*: .*give another --log$"):
+    with pytest.raises(OptionError, match=r"file (is not of such a|belongs to another) run.*: .*give another --state$"):
         Journal(file, RUN, REMEDY)
     assert file.read_text() == text
 

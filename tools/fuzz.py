@@ -271,7 +271,7 @@ def _readers(chance: random.Random, findings: Findings, folder: Path) -> None:
         Parts(folder).load()
 
     def read_journal(file: Path) -> None:
-        with Journal(file, {"format": 1}, "give another --log") as kept:
+        with Journal(file, {"format": 1}, "give another --state") as kept:
             kept.entries(lambda entry: [int(each) for each in entry["results"]])
 
     readers: dict[str, tuple[bytes, Callable[[Path], object]]] = {

@@ -218,7 +218,7 @@ def run_games(options: argparse.Namespace) -> int:
 def match_arguments(options: argparse.Namespace, versions: dict[str, Version], run: Path) -> argparse.Namespace:
     """Return the arguments of ``knightadder match`` for a test."""
     elo0, elo1 = options.bounds
-    words = [f"--concurrency={options.concurrency}", f"--log={run / 'games.jsonl'}", *ADJUDICATION]
+    words = [f"--concurrency={options.concurrency}", f"--state={run / 'games.jsonl'}", *ADJUDICATION]
     for name, version in versions.items():
         words += ["--engine", f"name={name}", f"dir={version.source}"]
     words += ["--each", f"tc={options.clock}" if options.clock else f"nodes={options.nodes}"]

@@ -1,6 +1,18 @@
-"""Types of command-line arguments, for argparse: each raises ValueError for invalid text."""
+"""Command-line arguments: the options that several commands have, and types for argparse.
 
+Each type raises ValueError for invalid text.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from knightadder.engine.options import EVALUATION_NAMES
 from knightadder.foreign import parse_whole
+
+if TYPE_CHECKING:
+    import argparse
 
 
 def positive(text: str) -> int:
@@ -38,3 +50,53 @@ def share(text: str) -> float:
     if not 0 <= value <= 1:
         raise ValueError(text)
     return value
+
+
+_SHARED: dict[str, dict[str, Any]] = {
+    "--nodes": {"type": positive, "metavar": "N", "help": "stop after N nodes"},
+    "--depth": {"type": positive, "metavar": "PLIES", "help": "stop at this depth"},
+    "--time": {"type": seconds, "metavar": "SECONDS", "help": "stop after this time"},
+    "--threads": {"type": positive, "metavar": "N", "help": "number of search threads"},
+    "--hash": {"type": positive, "metavar": "MB", "help": "size of the hash table"},
+    "--multipv": {"type": positive, "metavar": "N", "help": "number of best lines to show"},
+    "--syzygy": {
+        "metavar": "FOLDERS",
+        "help": "folders of Syzygy endgame tablebases, as for the UCI option SyzygyPath",
+    },
+    "--eval": {"choices": EVALUATION_NAMES, "help": "evaluation to use"},
+    "--eval-file": {"type": Path, "metavar": "FILE", "help": "network file to use instead of the built-in network"},
+    "--option": {
+        "action": "append",
+        "default": [],
+        "metavar": "NAME=VALUE",
+        "help": "set a UCI option of the engine; may be given several times",
+    },
+    "--chess960": {"action": "store_true", "help": "use the rules of Chess960"},
+    "--concurrency": {"type": positive, "metavar": "N", "help": "number of worker processes"},
+    "--seed": {"type": not_negative, "default": 1, "metavar": "N", "help": "random seed"},
+    "--interval": {
+        "type": positive,
+        "default": 20,
+        "metavar": "N",
+        "help": "number of games between two lines of progress, where there is no terminal",
+    },
+}
+
+
+def declare(command: argparse._ActionsContainer, name: str, **changes: Any) -> None:
+    """Declare an option that means the same in several commands; the help text ends with the default, if there is one.
+
+    Parameters
+    ----------
+    command : parser or group
+    name : str
+        The option, such as ``--nodes``.
+    **changes
+        What differs from its usual declaration: arguments of ``add_argument``.
+    """
+    from argparse import SUPPRESS  # here, since a chess program that starts the engine needs no argparse
+
+    given = _SHARED[name] | changes
+    if given.get("default") not in (None, [], SUPPRESS):
+        given["help"] = f"{given['help']} (default: {given['default']})"
+    command.add_argument(name, **given)

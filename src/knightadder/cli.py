@@ -9,12 +9,12 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, TypeAlias
 
 from knightadder import __version__
-from knightadder.arguments import positive, seconds
+from knightadder.arguments import declare, positive
 from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.engine.loader import check_processor
 from knightadder.progress import steps
@@ -174,36 +174,37 @@ def build_parser() -> "argparse.ArgumentParser":
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
-    command = commands.add_parser("uci", help="speak UCI, as without arguments")
+    command = commands.add_parser("uci", help="speak UCI (the default without arguments)")
     command.set_defaults(run=lambda _: _uci())
 
-    command = commands.add_parser("xboard", help="speak the protocol of XBoard and WinBoard")
+    command = commands.add_parser("xboard", help="speak XBoard's and WinBoard's protocol")
     command.set_defaults(run=lambda _: _xboard())
 
-    command = commands.add_parser("analyse", aliases=["analyze"], help="analyse a position, until Ctrl-C or a limit")
-    command.add_argument(
-        "fen", nargs="+", metavar="FEN", help='the position, in Forsyth-Edwards notation, or "startpos"'
+    command = commands.add_parser(
+        "analyse", aliases=["analyze"], help="analyse a position until a limit is reached or Ctrl-C"
     )
-    limit = command.add_mutually_exclusive_group()
-    limit.add_argument("--depth", type=positive, metavar="PLIES", help="stop at this depth")
-    limit.add_argument("--time", type=seconds, metavar="SECONDS", help="stop after this time")
-    command.add_argument("--multipv", type=positive, default=1, metavar="N", help="show the N best lines")
-    command.add_argument("--chess960", action="store_true", help="play by the rules of Chess960")
-    command.add_argument("--syzygy", metavar="FOLDERS", help="endgame tablebases, as in the option SyzygyPath")
+    command.add_argument("fen", nargs="+", metavar="FEN", help='position in Forsyth-Edwards notation, or "startpos"')
+    for name in ("--depth", "--time", "--nodes"):
+        declare(command, name)
+    declare(command, "--multipv", default=1)
+    for name in ("--threads", "--hash", "--syzygy", "--eval", "--eval-file", "--option", "--chess960"):
+        declare(command, name)
     command.set_defaults(run=_analyse)
 
-    command = commands.add_parser("perft", help="count the positions that legal moves lead to")
+    command = commands.add_parser("perft", help="count the move sequences of a length, to check the move generator")
     command.add_argument("depth", type=positive, metavar="DEPTH", help="number of plies")
-    command.add_argument("--fen", nargs="+", metavar="FEN", help="the position; the start position by default")
-    command.add_argument("--divide", action="store_true", help="show the count of each first move")
-    command.add_argument("--chess960", action="store_true", help="play by the rules of Chess960")
+    command.add_argument("--fen", nargs="+", metavar="FEN", help="position (default: the start position)")
+    command.add_argument("--divide", action="store_true", help="show the count for each first move")
+    declare(command, "--chess960")
     command.set_defaults(run=_perft)
 
-    command = commands.add_parser("bench", help="search fixed positions to a fixed depth: nodes and nodes per second")
-    command.add_argument("depth", type=positive, nargs="?", metavar="DEPTH", help="number of plies")
+    command = commands.add_parser(
+        "bench", help="search fixed positions to a fixed depth and show nodes and nodes per second"
+    )
+    command.add_argument("depth", type=positive, nargs="?", metavar="DEPTH", help="depth of each search, in plies")
     command.set_defaults(run=_bench)
 
-    command = commands.add_parser("warmup", help="compile the core now if its sources have changed")
+    command = commands.add_parser("warmup", help="compile the core if its source code has changed")
     command.set_defaults(run=_warmup)
 
     play.add_command(commands)
@@ -282,15 +283,16 @@ def _analyse(arguments: "argparse.Namespace") -> int:
 
     options = _options(chess960=arguments.chess960, multipv=arguments.multipv)
     with contextlib.closing(_load(options)) as engine:
-        if arguments.syzygy is not None:
-            for line in engine.set_option("SyzygyPath", arguments.syzygy):
+        for name, value in _given_options(arguments):
+            for line in engine.set_option(name, value):
                 tell(line)
         _set_position(engine, arguments.fen)
         board = chess.Board(engine.fen(), chess960=arguments.chess960)
-        endless = arguments.depth is None and arguments.time is None
+        endless = arguments.depth is None and arguments.time is None and arguments.nodes is None
         ended = not any(board.legal_moves)  # there is nothing to search without end
         limits = Limits(
             depth=1 if ended else arguments.depth,
+            nodes=None if ended else arguments.nodes,
             movetime=None if arguments.time is None else max(1, round(arguments.time * 1000)),
             infinite=endless and not ended,
         )
@@ -323,6 +325,24 @@ def _options(chess960: bool = False, multipv: int = 1) -> "Options":
     options.set("UCI_Chess960", "true" if chess960 else "false")
     options.set("MultiPV", str(multipv))
     return options
+
+
+def _given_options(arguments: "argparse.Namespace") -> "Iterator[tuple[str, str]]":
+    """Yield the UCI options that arguments stand for, with their values; OptionError for one without ``=``."""
+    for name, value in (
+        ("Threads", arguments.threads),
+        ("Hash", arguments.hash),
+        ("SyzygyPath", arguments.syzygy),
+        ("EvalType", arguments.eval),
+        ("EvalFile", arguments.eval_file),
+    ):
+        if value is not None:
+            yield name, str(value)
+    for text in arguments.option:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise OptionError(f"--option {text}: expected NAME=VALUE")
+        yield name, value
 
 
 def _load(options: "Options") -> "Engine":

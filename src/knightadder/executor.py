@@ -80,8 +80,8 @@ def add_cluster(command: argparse._ActionsContainer) -> None:
     command.add_argument(
         "--cluster",
         metavar="ADDRESS",
-        help="work on the machines of a Dask cluster: its scheduler's address, such as tcp://host:8786, or its file; "
-        "config for the address in Dask's configuration, local:4 for four processes of this machine",
+        help="do the work on a Dask cluster: address of its scheduler, such as tcp://host:8786, or name of its "
+        "scheduler file; config: the address in Dask's configuration; local:4: four processes of this machine",
     )
 
 

@@ -97,7 +97,7 @@ def check_same_run(file: Path, found: object, wanted: Mapping[str, Any], remedy:
     wanted : mapping
         The header of this run, which identifies the run; must be serialisable as JSON.
     remedy : str
-        What the user can do instead, such as ``give another --log``.
+        What the user can do instead, such as ``give another --state``.
 
     Raises
     ------
@@ -404,7 +404,7 @@ class Journal(Closing):
     run : mapping
         Identifies the run; must be serialisable as JSON.
     remedy : str
-        What the user can do if the file belongs to another run, such as ``give another --log``.
+        What the user can do if the file belongs to another run, such as ``give another --state``.
     restart : bool
         Whether to discard the contents of the file.
 

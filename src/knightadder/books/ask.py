@@ -26,11 +26,13 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         description="Show the moves that the games of an index played in a position, with their results, and the "
         "highest rated of these games.",
     )
-    command.add_argument("file", type=Path, metavar="GAMES.sqlite", help="made by `book index`")
+    command.add_argument("file", type=Path, metavar="GAMES.sqlite", help="index, as made by `book index`")
     command.add_argument(
-        "fen", nargs="*", default=["startpos"], metavar="FEN", help="the position; the start position by default"
+        "fen", nargs="*", default=["startpos"], metavar="FEN", help="position (default: the start position)"
     )
-    command.add_argument("--moves", nargs="+", default=[], metavar="MOVE", help="moves from there, such as e4 e5 Nf3")
+    command.add_argument(
+        "--moves", nargs="+", default=[], metavar="MOVE", help="moves from that position, such as e4 e5 Nf3"
+    )
     command.set_defaults(run=run)
 
 

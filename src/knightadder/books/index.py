@@ -87,9 +87,14 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     command.add_argument(
         "files", nargs="+", metavar="GAMES.pgn", help="games; also .pgn.gz, .pgn.bz2, .pgn.xz; - for standard input"
     )
-    command.add_argument("-o", "--out", type=Path, required=True, metavar="GAMES.sqlite", help="the index")
     command.add_argument(
-        "--plies", type=positive, metavar="N", help=f"of each game; {_PLIES} by default, or those of the index"
+        "-o", "--out", type=Path, required=True, metavar="GAMES.sqlite", help="index to write or to add to"
+    )
+    command.add_argument(
+        "--plies",
+        type=positive,
+        metavar="N",
+        help=f"number of plies of each game to index (default: {_PLIES}, or as in the index)",
     )
     command.set_defaults(run=run)
 

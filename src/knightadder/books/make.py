@@ -34,11 +34,23 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "files", nargs="+", metavar="GAMES.pgn", help="games; also .pgn.gz, .pgn.bz2, .pgn.xz; - for standard input"
     )
     command.add_argument(
-        "-o", "--out", "--output", type=Path, required=True, metavar="BOOK.bin", help="the book; is overwritten"
+        "-o",
+        "--out",
+        "--output",
+        type=Path,
+        required=True,
+        metavar="BOOK.bin",
+        help="book to write; an existing one is replaced",
     )
-    command.add_argument("--plies", type=positive, default=40, metavar="N", help="of each game; 40 by default")
     command.add_argument(
-        "--min-games", type=positive, default=1, metavar="N", help="leave out moves played in fewer games; 1 by default"
+        "--plies", type=positive, default=40, metavar="N", help="number of plies of each game to use (default: 40)"
+    )
+    command.add_argument(
+        "--min-games",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="number of games in which a move must have been played (default: 1)",
     )
     command.set_defaults(run=run)
 

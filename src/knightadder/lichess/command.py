@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from knightadder.arguments import declare
 from knightadder.engine.errors import OptionError
 from knightadder.extras import needed_by
 
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
 _UNAUTHORIZED = 401
 
 _EPILOG = """\
-Every option but --config, --log, --verbose and --upgrade can also stand in a file in TOML, with underscores for
-hyphens, and the UCI options in a table [options]. What is given here comes first. The token is read from the
-environment variable LICHESS_TOKEN, unless --token-file names a file. Ctrl-C: no more challenges, and the end when all
-games are over; a second time: the games are resigned. docs/lichess.md tells how to make a bot account.
+All options except --config, --log, --verbose and --upgrade may also be given in a TOML file, with underscores instead
+of hyphens, and UCI options in its table [options]. The command line takes precedence. The token is read from the
+environment variable LICHESS_TOKEN, unless --token-file names a file. After Ctrl-C, the bot accepts no more challenges
+and exits when all games are over; a second Ctrl-C resigns them. docs/lichess.md describes how to make a bot account.
 """
 
 
@@ -42,45 +43,68 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         argument_default=argparse.SUPPRESS,  # only given arguments override the file
     )
     command.set_defaults(run=run)
-    command.add_argument("--config", type=Path, default=None, metavar="FILE.toml", help="settings")
-    command.add_argument("--log", default=None, metavar="FILE", help="add the log to this file, besides stderr")
+    command.add_argument("--config", type=Path, default=None, metavar="FILE.toml", help="file of settings")
+    command.add_argument(
+        "--log", default=None, metavar="FILE", help="file to which the log is added, besides standard error"
+    )
     command.add_argument("--verbose", action="store_true", default=False, help="log every move and chat message")
     command.add_argument(
-        "--upgrade", action="store_true", default=False, help="make the account a bot account, and end"
+        "--upgrade", action="store_true", default=False, help="turn the account into a bot account, and exit"
     )
-    command.add_argument("--token-file", metavar="FILE", help="a file that contains the access token")
-    command.add_argument("--url", help="another server than https://lichess.org")
+    command.add_argument("--token-file", metavar="FILE", help="file that contains the access token")
+    command.add_argument("--url", help="address of the server (default: https://lichess.org)")
 
     group = command.add_argument_group("challenges")
-    group.add_argument("--variants", type=_words, metavar="LIST", help="standard,fromPosition,chess960 by default")
-    group.add_argument("--speeds", type=_words, metavar="LIST", help="bullet,blitz,rapid,classical by default")
-    group.add_argument("--modes", type=_words, metavar="LIST", help="rated,casual by default")
-    group.add_argument("--opponents", metavar="WHO", help="all, humans or bots")
-    group.add_argument("--min-rating", type=int, metavar="N", help="of the challenger")
-    group.add_argument("--max-rating", type=int, metavar="N", help="of the challenger")
-    group.add_argument("--concurrency", type=int, metavar="N", help="games at once; 1 by default")
-    group.add_argument("--games", type=int, metavar="N", help="end after so many games")
-    group.add_argument("--on-interrupt", metavar="WHAT", help="finish games on Ctrl-C, or resign; finish by default")
+    group.add_argument(
+        "--variants", type=_words, metavar="LIST", help="accepted variants (default: standard,fromPosition,chess960)"
+    )
+    group.add_argument(
+        "--speeds", type=_words, metavar="LIST", help="accepted speeds (default: bullet,blitz,rapid,classical)"
+    )
+    group.add_argument("--modes", type=_words, metavar="LIST", help="accepted modes (default: rated,casual)")
+    group.add_argument("--opponents", metavar="WHO", help="accepted opponents: all, humans or bots (default: all)")
+    group.add_argument("--min-rating", type=int, metavar="N", help="lowest rating of a challenger")
+    group.add_argument("--max-rating", type=int, metavar="N", help="highest rating of a challenger")
+    group.add_argument("--concurrency", type=int, metavar="N", help="number of games at the same time (default: 1)")
+    group.add_argument("--games", type=int, metavar="N", help="exit after N games")
+    group.add_argument(
+        "--on-interrupt", metavar="WHAT", help="what Ctrl-C does to running games: finish or resign (default: finish)"
+    )
 
     group = command.add_argument_group("engine")
-    group.add_argument("--hash", type=int, metavar="MB", help="hash table of each game's engine; 64 by default")
-    group.add_argument("--threads", type=int, metavar="N", help="search threads of each game's engine")
-    group.add_argument("--syzygy", metavar="FOLDERS", help="endgame tablebases, as in the option SyzygyPath")
-    group.add_argument("--option", action="append", dest="options", metavar="NAME=VALUE", help="UCI option; repeatable")
-    group.add_argument("--nodes", type=int, metavar="N", help="nodes a move, besides the clock")
-    group.add_argument("--ponder", action=argparse.BooleanOptionalAction, help="think on the opponent's time")
-    group.add_argument("--move-overhead", type=int, metavar="MS", help="the least that a move costs beyond thinking")
-    group.add_argument("--correspondence-seconds", type=float, metavar="S", help="for a move where there are days")
+    group.add_argument("--hash", type=int, metavar="MB", help="size of each engine's hash table (default: 64)")
+    group.add_argument("--threads", type=int, metavar="N", help="number of search threads of each engine")
+    declare(group, "--syzygy")
+    declare(group, "--option", dest="options", default=argparse.SUPPRESS)
+    group.add_argument("--nodes", type=int, metavar="N", help="stop each search after N nodes, or earlier by the clock")
+    group.add_argument("--ponder", action=argparse.BooleanOptionalAction, help="think during the opponent's time")
+    group.add_argument("--move-overhead", type=int, metavar="MS", help="time that each move loses on the way")
+    group.add_argument(
+        "--correspondence-seconds", type=float, metavar="S", help="thinking time of a move in correspondence games"
+    )
 
     group = command.add_argument_group("manners")
-    group.add_argument("--draw-score", type=int, metavar="CP", help="a score as level as this is a draw; 0 for never")
-    group.add_argument("--resign-score", type=int, metavar="CP", help="resign when so far down; 0 for never")
-    group.add_argument("--resign-moves", type=int, metavar="N", help="... for so many moves; 0 for never")
     group.add_argument(
-        "--abort-after", type=float, metavar="S", help="abort if the opponent does not start; 30 seconds"
+        "--draw-score",
+        type=int,
+        metavar="CP",
+        help="absolute score up to which a draw is offered and accepted; 0: never",
     )
-    group.add_argument("--greeting", metavar="TEXT", help="said at the start; {me} and {opponent} are replaced")
-    group.add_argument("--goodbye", metavar="TEXT", help="said at the end")
+    group.add_argument("--resign-score", type=int, metavar="CP", help="score below zero at which to resign; 0: never")
+    group.add_argument(
+        "--resign-moves",
+        type=int,
+        metavar="N",
+        help="number of moves in a row with that score before resigning; 0: never",
+    )
+    group.add_argument(
+        "--abort-after",
+        type=float,
+        metavar="S",
+        help="time after which a game is aborted that the opponent does not begin (default: 30)",
+    )
+    group.add_argument("--greeting", metavar="TEXT", help="chat message at the start; {me} and {opponent} become names")
+    group.add_argument("--goodbye", metavar="TEXT", help="chat message at the end")
 
 
 def run(arguments: argparse.Namespace) -> int:

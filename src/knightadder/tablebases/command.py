@@ -35,18 +35,30 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     kind = kinds.add_parser(
         "download", help=f"fetch the tables with up to {MOST_MEN} men, about 1 GB", description=_DOWNLOAD
     )
-    kind.add_argument("folder", type=Path, metavar="FOLDER", help="where to put the files; made if need be")
     kind.add_argument(
-        "--men", type=int, choices=range(3, MOST_MEN + 1), default=MOST_MEN, help="up to so many, kings included"
+        "folder", type=Path, metavar="FOLDER", help="folder for the files; it is made if it does not exist"
     )
-    kind.add_argument("--wdl-only", action="store_true", help="leave out the DTZ tables, more than half of the bytes")
+    kind.add_argument(
+        "--men",
+        type=int,
+        choices=range(3, MOST_MEN + 1),
+        default=MOST_MEN,
+        help=f"largest number of men in a table, with the kings (default: {MOST_MEN})",
+    )
+    kind.add_argument(
+        "--wdl-only", action="store_true", help="do not fetch the DTZ tables, which are more than half of the size"
+    )
     kind.add_argument("--url", default=LICHESS, help=_URL_HELP)
     kind.set_defaults(run=_download)
 
 
 def _add_folders(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "folders", nargs="*", type=Path, metavar="FOLDER", help="by default, that of the tables which come along"
+        "folders",
+        nargs="*",
+        type=Path,
+        metavar="FOLDER",
+        help="folder of tables (default: the tables that come with the engine)",
     )
 
 

@@ -12,7 +12,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from knightadder.arguments import positive
+from knightadder.arguments import declare
 from knightadder.engine.errors import OptionError
 from knightadder.text import tell
 
@@ -33,21 +33,24 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command.add_argument(
         "--host",
         default="127.0.0.1",
-        help="address to listen on; 127.0.0.1 by default, which no other machine can reach",
+        help="address to listen on (default: 127.0.0.1, which no other machine can reach)",
     )
     command.add_argument(
-        "--port", type=_port, default=_PORT, help=f"port to listen on; {_PORT} by default, 0 for any that is free"
+        "--port", type=_port, default=_PORT, help=f"port to listen on, 0 for any free port (default: {_PORT})"
     )
-    command.add_argument("--no-browser", action="store_true", help="only print the address")
-    command.add_argument("--threads", type=positive, default=1, metavar="N", help="search threads of each tab")
-    command.add_argument("--hash", type=positive, default=64, metavar="MB", help="hash table of each tab")
-    command.add_argument("--syzygy", metavar="FOLDERS", help="endgame tablebases, as in the option SyzygyPath")
-    command.add_argument("--book", type=Path, metavar="FILE", help="Polyglot opening book whose moves are shown")
+    command.add_argument("--no-browser", action="store_true", help="print the address, and open no browser")
+    declare(command, "--threads", default=1, help="number of search threads of each browser tab")
+    declare(command, "--hash", default=64, help="size of each browser tab's hash table")
+    declare(command, "--syzygy")
+    command.add_argument("--book", type=Path, metavar="FILE", help="Polyglot opening book whose moves the board shows")
     command.add_argument(
-        "--puzzles", type=Path, metavar="FILE", help="solve the puzzles of a file of `knightadder puzzles` or Lichess"
+        "--puzzles", type=Path, metavar="FILE", help="puzzles to solve, from `knightadder puzzles` or Lichess"
     )
     command.add_argument(
-        "--explorer", type=Path, metavar="FILE", help="show what the games of an index of `knightadder book` played"
+        "--explorer",
+        type=Path,
+        metavar="FILE",
+        help="index of games whose moves the board shows, from `knightadder book index`",
     )
     command.set_defaults(run=run)
 

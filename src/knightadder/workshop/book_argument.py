@@ -19,7 +19,9 @@ _KEYS = ("file", "format", "order", "plies", "seed")
 
 def add_openings(command: argparse._ActionsContainer) -> None:
     """Declare ``--openings``; `read_book` turns its words into a book."""
-    command.add_argument("--openings", default=[], help=f"keys: {', '.join(_KEYS)}", nargs="*", metavar="KEY=VALUE")
+    command.add_argument(
+        "--openings", default=[], help=f"opening book; keys: {', '.join(_KEYS)}", nargs="*", metavar="KEY=VALUE"
+    )
 
 
 def read_book(words: Iterable[str], chess960: bool = False) -> Book:

@@ -30,7 +30,10 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     command.add_argument("count", type=positive, metavar="COUNT", help="number of positions")
     command.add_argument(
-        "words", nargs="*", metavar="WORD", help="seed N: 0 by default; book FILE: EPD or PGN, None for none (default)"
+        "words",
+        nargs="*",
+        metavar="WORD",
+        help="seed N: random seed (default: 0); book FILE: openings as EPD or PGN (default: None, no book)",
     )
     command.set_defaults(run=run)
 

@@ -111,7 +111,7 @@ def test_runs_that_go_on(data, tmp_path):
 def test_a_network_evaluates_and_is_one_of_the_settings(data, tmp_path):
     network = random_network()
     (tmp_path / "a.nnue").write_bytes(network_bytes(network))
-    assert data("games", "--positions", 1, *QUICK, "--network", "a.nnue")[0] == 0
+    assert data("games", "--positions", 1, *QUICK, "--eval-file", "a.nnue")[0] == 0
     chunk = SelfPlayer(replace(SETTINGS, network=network)).play_chunk(0).tobytes()
     assert _chunks(tmp_path) == {"chunk-000000.vf": chunk}
     assert chunk != SelfPlayer(SETTINGS).play_chunk(0).tobytes()
@@ -122,7 +122,7 @@ def test_a_network_evaluates_and_is_one_of_the_settings(data, tmp_path):
 
 def test_a_network_that_is_too_large_is_refused_before_any_game(data, tmp_path, no_games):
     (tmp_path / "a.nnue").write_bytes(network_bytes(random_network(512)))
-    status, out, err = data("games", "--positions", 1, *QUICK, "--network", "a.nnue")
+    status, out, err = data("games", "--positions", 1, *QUICK, "--eval-file", "a.nnue")
     message = "knightadder: a.nnue: the network has 512 neurons and 1 buckets; at most 384 and 8 fit\n"
     assert (status, out, err) == (2, "", message)
     assert not (tmp_path / "games").exists()
@@ -170,7 +170,7 @@ def test_positions_before_a_ply_are_left_out(data, tmp_path):
         (["--nodes", 6], "nodes"),
         (["--seed", 2, "--hash", 2], "hash, seed"),
         (["--random-plies", 0], "random-plies"),
-        (["--chess960", 1], "double-chess960"),
+        (["--chess960-share", 1], "double-chess960"),
         (["--openings", "plies=4"], "openings"),
     ],
 )
@@ -278,7 +278,7 @@ def test_too_large_a_hash_table(data):
             ["games", "--positions", 1, "--merge", "nowhere/data.bin"],
             "cannot write nowhere/data.bin: there is no folder nowhere",
         ),
-        (["games", "--positions", 1, "--network", "nowhere.nnue"], "cannot read nowhere.nnue: "),
+        (["games", "--positions", 1, "--eval-file", "nowhere.nnue"], "cannot read nowhere.nnue: "),
         (["games", "--positions", 1, "--openings", "file=nowhere.epd"], "cannot read nowhere.epd: "),
         (["games", "--positions", 1, "--openings", "games=1"], "--openings games=1: there is no key games; "),
     ],
@@ -298,7 +298,7 @@ def test_bad_values_give_one_line(data, tmp_path, no_games, arguments, message):
         ["games", "--positions", 0],
         ["games", "--positions", 1, "--merge"],
         ["games", "--positions", 1, "--random-plies", -1],
-        ["games", "--positions", 1, "--chess960", 1.5],
+        ["games", "--positions", 1, "--chess960-share", 1.5],
     ],
 )
 def test_bad_usage(data, no_games, arguments):

@@ -65,9 +65,7 @@ def _fixtures(file):
 
 def test_a_match_plays_each_opening_with_both_colours(capsys, tmp_path, two):
     log, pgn = tmp_path / "m.jsonl", tmp_path / "m.pgn"
-    status, out, err = _run(
-        capsys, *two, "--games", "6", "--log", str(log), "--pgn", str(pgn), "--rating-interval", "4"
-    )
+    status, out, err = _run(capsys, *two, "--games", "6", "--state", str(log), "--pgn", str(pgn), "--interval", "4")
     assert (status, err) == (0, "")
     assert _fixtures(log) == [(n, *names) for n in range(3) for names in (("A", "B"), ("B", "A"))]
     lines = out.splitlines()
@@ -99,7 +97,7 @@ def test_a_round_robin_rates_all_engines(capsys, tmp_path, engine):
         "2",
         "--concurrency",
         "3",
-        "--log",
+        "--state",
         str(log),
     )
     assert status == 0
@@ -116,7 +114,7 @@ def test_a_gauntlet_is_the_first_against_the_others(capsys, tmp_path, engine):
     file.write_text("".join(f"[[engine]]\nname = '{name}'\ncmd = {json.dumps(command[4:])}\n" for name in "BC"))
     log = tmp_path / "m.jsonl"
     arguments = [*engine("A"), "--engines", str(file), "--gauntlet", "--each", "nodes=1", "--max-moves", "7"]
-    status, out, _ = _run(capsys, *arguments, "--games", "2", "--log", str(log))
+    status, out, _ = _run(capsys, *arguments, "--games", "2", "--state", str(log))
     assert status == 0
     assert [names for _, *names in _fixtures(log)] == [["A", "B"], ["B", "A"], ["A", "C"], ["C", "A"]]
     rows = [line.split(" | ") for line in out.splitlines() if line.startswith("| 2")]
@@ -128,7 +126,7 @@ def test_faults_are_counted_and_the_engine_is_started_again(capsys, tmp_path, en
     log = tmp_path / "m.jsonl"
     # Each process crashes at its fourth move.
     engines = [word for name in "AB" for word in engine(name, *(["do=crash", "at=4"] if name == guilty else []))]
-    arguments = [*engines, "--each", "nodes=1", "--games", "6", "--log", str(log)]
+    arguments = [*engines, "--each", "nodes=1", "--games", "6", "--state", str(log)]
     arguments += ["--openings", "plies=2", "--max-moves", "4"]  # three moves for each
     found, out, _ = _run(capsys, *arguments)
     assert found == status
@@ -139,7 +137,7 @@ def test_faults_are_counted_and_the_engine_is_started_again(capsys, tmp_path, en
 
 def test_a_match_is_played_on_pinned_processors(capsys, tmp_path, two):
     log = tmp_path / "m.jsonl"
-    status, _, err = _run(capsys, *two, "--games", "4", "--affinity", "--log", str(log))
+    status, _, err = _run(capsys, *two, "--games", "4", "--affinity", "--state", str(log))
     if hasattr(os, "sched_setaffinity"):
         assert (status, err, len(_log(log))) == (0, "", 4)
     else:
@@ -206,14 +204,14 @@ def test_the_test_stops_when_it_is_decided(capsys, tmp_path, engine):
         "elo0=0",
         "elo1=200",
     ]
-    status, out, _ = _run(capsys, *arguments, "--log", str(log), "--max-moves", "9")
+    status, out, _ = _run(capsys, *arguments, "--state", str(log), "--max-moves", "9")
     assert status == 0
     assert "The test [0, 200] passed." in out
     assert out.splitlines()[-1].endswith("| passed |")
     played = len(_log(log))
     assert 2 <= played < 100
     # Once decided, it is decided.
-    again = _run(capsys, *arguments, "--log", str(log), "--max-moves", "9")
+    again = _run(capsys, *arguments, "--state", str(log), "--max-moves", "9")
     assert again[1].splitlines()[-1] == out.splitlines()[-1]
     assert len(_log(log)) == played
 
@@ -266,20 +264,20 @@ def interrupt_game(monkeypatch):
 
 def test_a_match_goes_on_from_its_log(capsys, tmp_path, two, interrupt_game, monkeypatch):
     log, whole = tmp_path / "m.jsonl", tmp_path / "whole.jsonl"
-    _run(capsys, *two, "--games", "6", "--log", str(whole))
+    _run(capsys, *two, "--games", "6", "--state", str(whole))
 
     interrupt_game(4)
-    status, out, err = _run(capsys, *two, "--games", "6", "--log", str(log))
+    status, out, err = _run(capsys, *two, "--games", "6", "--state", str(log))
     assert status == 130
     assert re.search(r"^ +Games +3, ", out, re.MULTILINE)
     assert "goes on from there" in err
     assert _log(log) == _log(whole)[:3]
 
     monkeypatch.undo()
-    assert _run(capsys, *two, "--games", "6", "--log", str(log))[0] == 0
+    assert _run(capsys, *two, "--games", "6", "--state", str(log))[0] == 0
     # The engines were started anew, so their choices differ from those of a whole match, but not the games to play.
     assert _fixtures(log) == _fixtures(whole)
-    assert _run(capsys, *two, "--games", "8", "--log", str(log))[0] == 0
+    assert _run(capsys, *two, "--games", "8", "--state", str(log))[0] == 0
     assert len(_log(log)) == 8
 
 
@@ -299,7 +297,7 @@ def test_ctrl_c_keeps_the_games_that_are_finished(capsys, tmp_path, two, monkeyp
 
     monkeypatch.setattr(ThreadPool, "submit", remember)
     monkeypatch.setattr(Standings, "add", interrupt)
-    status, out, _ = _run(capsys, *two, "--games", "8", "--concurrency", "2", "--log", str(log))
+    status, out, _ = _run(capsys, *two, "--games", "8", "--concurrency", "2", "--state", str(log))
     assert status == 130
     assert len(games) == len(_log(log)) == 4
     assert re.search(r"^ +Games +4, ", out, re.MULTILINE)
@@ -307,9 +305,9 @@ def test_ctrl_c_keeps_the_games_that_are_finished(capsys, tmp_path, two, monkeyp
 
 def test_the_log_of_another_match_is_refused(capsys, tmp_path, two):
     log = tmp_path / "m.jsonl"
-    assert _run(capsys, *two, "--games", "2", "--log", str(log))[0] == 0
+    assert _run(capsys, *two, "--games", "2", "--state", str(log))[0] == 0
     before = log.read_text()
-    status, out, err = _run(capsys, *two, "--games", "2", "--log", str(log), "--openings", "seed=2")
+    status, out, err = _run(capsys, *two, "--games", "2", "--state", str(log), "--openings", "seed=2")
     assert (status, out) == (2, "")
     assert re.fullmatch(r"knightadder: .*m\.jsonl belongs to another run, with other openings: .*\n", err)
     assert log.read_text() == before
@@ -320,7 +318,7 @@ def test_a_match_does_not_go_on_with_a_changed_engine(capsys, tmp_path, fake_com
     program, source, *words = fake_command("seed=2")
     script.write_text(Path(source).read_text())
     two[5] = f"cmd={shlex.join([program, str(script), *words])}"
-    arguments = [*two, "--log", str(log), "--games"]
+    arguments = [*two, "--state", str(log), "--games"]
     assert _run(capsys, *arguments, "2")[0] == 0
     before = log.read_text()
     script.write_text(f"{script.read_text()}\n# changed\n")
@@ -328,7 +326,7 @@ def test_a_match_does_not_go_on_with_a_changed_engine(capsys, tmp_path, fake_com
     assert (status, out) == (2, "")
     assert err == (
         f"knightadder: {log} belongs to another run, with other sources of the engines: "
-        "go on with the same, or give another --log\n"
+        "go on with the same, or give another --state\n"
     )
     assert log.read_text() == before
 
@@ -340,19 +338,19 @@ def test_a_match_does_not_go_on_with_an_engine_of_another_name(capsys, tmp_path,
     inner.write_text(Path(source).read_text())
     wrapper.write_text(f"import os, sys; os.execv({program!r}, [{program!r}, {str(inner)!r}])")
     two[5] = f"cmd={shlex.join([program, str(wrapper)])}"
-    arguments = [*two, "--log", str(log), "--games"]
+    arguments = [*two, "--state", str(log), "--games"]
     assert _run(capsys, *arguments, "2")[0] == 0
     inner.write_text(inner.read_text().replace("Fake 1.0", "Fake 2.0"))
     status, _, err = _run(capsys, *arguments, "4")
     assert status == 2
-    assert "knightadder: B was Fake 1.0 and is now Fake 2.0: go on with the same, or give another --log\n" in err
+    assert "knightadder: B was Fake 1.0 and is now Fake 2.0: go on with the same, or give another --state\n" in err
     assert len(_log(log)) == 2
 
 
 def test_two_matches_do_not_write_into_one_log(capsys, tmp_path, two):
     log = tmp_path / "m.jsonl"
     with locked(log):
-        status, out, err = _run(capsys, *two, "--games", "2", "--log", str(log))
+        status, out, err = _run(capsys, *two, "--games", "2", "--state", str(log))
     assert (status, out, err) == (2, "", f"knightadder: {log} is in use by another run\n")
 
 
@@ -368,7 +366,7 @@ def small_disk():
 @pytest.mark.parametrize("full", ["m.pgn", "m.jsonl"])
 def test_on_a_full_disk_all_files_stay_whole(capsys, tmp_path, two, small_disk, full):
     log, pgn = tmp_path / "m.jsonl", tmp_path / "m.pgn"
-    arguments = [*two, "--log", str(log), *(["--pgn", str(pgn)] if full == "m.pgn" else []), "--games"]
+    arguments = [*two, "--state", str(log), *(["--pgn", str(pgn)] if full == "m.pgn" else []), "--games"]
     assert _run(capsys, *arguments, "4")[0] == 0
     size = (tmp_path / full).stat().st_size
     small_disk(size + 50)
@@ -425,7 +423,7 @@ def test_an_engine_that_does_not_start_again_is_left_out(capsys, tmp_path, engin
     starts.touch()
     broken = ["--engine", "name=C", f"cmd={shlex.join([program, str(script), 'do=crash', 'at=7'])}"]
     arguments = [*engine("A"), *engine("B"), *broken, "--each", "nodes=1", "--max-moves", "3", "--openings", "plies=1"]
-    arguments += ["--games", "4", "--log", str(log)]
+    arguments += ["--games", "4", "--state", str(log)]
     status, out, err = _run(capsys, *arguments)
     assert status == 1
     assert err == (
@@ -491,7 +489,7 @@ def test_on_a_terminal_a_table_is_kept_up_to_date(capsys, two, monkeypatch):
         (["--games", "2", "--draw", "movecount=0"], "movecount=0: expected 1 or more"),
         (["--games", "2", "--resign", "twosided=maybe"], "twosided=maybe: expected true or false"),
         (["--games", "2", "--openings", "file=missing.epd"], "cannot read missing.epd"),
-        (["--games", "2", "--log", "no/such/folder"], "cannot use no"),
+        (["--games", "2", "--state", "no/such/folder"], "cannot use no"),
         (["--games", "2", "--pgn", "no/such/folder"], "cannot use no"),
         (["--games", "2", "--log-engine", "x", "--cluster", "local:1"], "--log-engine is for games on this machine"),
         (["--games", "2", "--affinity", "--cluster", "local:1"], "--affinity is for games on this machine"),
@@ -518,7 +516,7 @@ def test_openings_are_not_played_again_unnoticed(capsys, tmp_path, two):
     status, _, err = _run(capsys, *arguments, "--games", "6")
     assert (status, err) == (0, "book has only 2 openings: they are played again\n")
     # Without a clock nothing new can come of them, so a test ends undecided.
-    status, out, err = _run(capsys, *arguments, "--sprt", "elo1=0.5", "--log", str(log))
+    status, out, err = _run(capsys, *arguments, "--sprt", "elo1=0.5", "--state", str(log))
     assert (status, err) == (0, "")
     assert "is not decided" in out
     assert len(_log(log)) == 4
@@ -528,7 +526,7 @@ def test_a_bad_opening_is_found_before_the_first_game(capsys, tmp_path, two):
     book = tmp_path / "book.epd"
     book.write_text("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq -\n8/8/8 w - -\n")
     log = tmp_path / "m.jsonl"
-    status, _, err = _run(capsys, *two, "--games", "6", "--openings", f"file={book}", "--log", str(log))
+    status, _, err = _run(capsys, *two, "--games", "6", "--openings", f"file={book}", "--state", str(log))
     assert status == 2
     assert "knightadder: book: " in err
     assert _log(log) == []
@@ -544,7 +542,7 @@ def _without_scipy(*arguments):
 
 def test_without_scipy_only_errors_and_ratings_are_left_out(tmp_path, two, engine):
     log, command = tmp_path / "m.jsonl", install_command("workshop")
-    arguments = [*two, "--games", "4", "--log", str(log), "--rating-interval", "4"]
+    arguments = [*two, "--games", "4", "--state", str(log), "--interval", "4"]
     done = _without_scipy(*arguments)
     assert done.returncode == 0
     assert done.stderr == (

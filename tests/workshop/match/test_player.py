@@ -241,7 +241,7 @@ def match(capsys, tmp_path, fake_command):
 
     def run(name, *arguments):
         log, pgn = tmp_path / f"{name}.jsonl", tmp_path / f"{name}.pgn"
-        words = ["--each", "nodes=1", "--max-moves", "15", "--games", "12", "--log", log, "--pgn", pgn]
+        words = ["--each", "nodes=1", "--max-moves", "15", "--games", "12", "--state", log, "--pgn", pgn]
         for engine in "AB":
             words += [
                 "--engine",
@@ -330,7 +330,7 @@ def test_ctrl_c_ends_the_engines(cluster, play, tmp_path):
 def test_a_match_with_clocks_on_a_cluster(match, monkeypatch, tmp_path):
     """The limits are those of the log: without a cluster, they would be others."""
     clocks = ("--games", 2, "--each", "tc=600", "--max-moves", 9)
-    status, games, err = match("m", *clocks, "--cluster", "local:1", "--scale", 1000)
+    status, games, err = match("m", *clocks, "--cluster", "local:1", "--reference-nps", 1000)
     assert (status, len(games)) == (0, 2)
     [note, *_] = err.splitlines()
     speed = re.fullmatch(r"knightadder: \S.*, process \d+: \d+ knps, so limits of time are multiplied by (\S+)", note)
@@ -346,8 +346,8 @@ def test_a_match_with_clocks_on_a_cluster(match, monkeypatch, tmp_path):
 def test_scales_are_for_clusters(match, tmp_path):
     (tmp_path / "m.pgn").touch()
     (tmp_path / "m.jsonl").touch()
-    assert match("m", "--scale", 1000) == (
+    assert match("m", "--reference-nps", 1000) == (
         2,
         {},
-        "knightadder: --scale is for --cluster: without it, limits of time are not scaled\n",
+        "knightadder: --reference-nps goes with --cluster: without it, time limits are the same for all\n",
     )

@@ -188,7 +188,7 @@ def test_networks_are_exchanged(games: Path, tmp_path: Path, capsys: pytest.Capt
 def test_a_network_is_drawn(games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shape = Shape(16, 2, True)
     write_arrays(tmp_path / "one.npz", initial_weights(shape, 1), shape, 200)
-    arguments = ["train", str(games), "--draw", str(tmp_path / "one.npz"), "--out", str(tmp_path)]
+    arguments = ["train", str(games), "--plot", str(tmp_path / "one.npz"), "--out", str(tmp_path)]
     assert main(arguments) == 0
     pictures = [tmp_path / name for name in ("network-worth.png", "network-neurons.png")]
     assert capsys.readouterr().out == "".join(f"A picture is in {picture}\n" for picture in pictures)
@@ -253,11 +253,11 @@ def test_a_damaged_state_is_refused(games: Path, tmp_path: Path, capsys: pytest.
         (("--import", "x.npz", "--out", "y", "--state", "z"), "--import goes with --out"),
         (("--import", "missing.npz", "--out", "y"), "cannot read missing.npz"),
         (("--state", "missing", "--export", "x.npz"), "cannot read missing"),
-        (("--draw", "x.nnue", "--out", "."), "--draw goes with games and --out"),
-        (("games", "--draw", "x.nnue"), "--draw goes with games and --out"),
-        (("games", "--draw", "x.nnue", "--out", ".", "--state", "run"), "--draw goes with games and --out"),
-        (("games", "--draw", "x.nnue", "--out", "missing"), "cannot write to missing: there is no such folder"),
-        (("games", "--draw", "x.nnue", "--out", "."), "cannot read x.nnue"),
+        (("--plot", "x.nnue", "--out", "."), "--plot goes with games and --out"),
+        (("games", "--plot", "x.nnue"), "--plot goes with games and --out"),
+        (("games", "--plot", "x.nnue", "--out", ".", "--state", "run"), "--plot goes with games and --out"),
+        (("games", "--plot", "x.nnue", "--out", "missing"), "cannot write to missing: there is no such folder"),
+        (("games", "--plot", "x.nnue", "--out", "."), "cannot read x.nnue"),
         (("games", "--state", "run"), "there are no games in games"),
         (("games", "--state", "run", "--distill-share", "0.3"), "--distill-share goes with --distill"),
         (("games", "--state", "run", "--out", "."), "cannot write .: it is a folder"),

@@ -11,7 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from knightadder.arguments import not_negative, positive, share
+from knightadder.arguments import declare, not_negative, positive, share
 from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.executor import add_cluster, open_pool
 from knightadder.progress import progress
@@ -37,19 +37,19 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     command.add_argument("folder", type=Path, metavar="FOLDER", help="where the games are kept")
     what = command.add_mutually_exclusive_group()
-    what.add_argument("--positions", type=positive, metavar="N", help="play until there are so many with a score")
+    what.add_argument("--positions", type=positive, metavar="N", help="number of positions with a score to reach")
     what.add_argument(
         "--from-pgn",
         type=Path,
         nargs="+",
         metavar="FILE",
-        help="play none, but add those of PGN files with scores as comments, such as those of matches",
+        help="add the games of PGN files with scores in comments, such as those of matches, and play none",
     )
     command.add_argument(
         "--merge",
         type=Path,
         metavar="FILE",
-        help="write the quiet positions of all games to a file, 32 bytes each; with --positions, only of so many games",
+        help="file for the quiet positions of all games, 32 bytes each; with --positions, of only so many",
     )
     games = command.add_argument_group("games")
     games.add_argument(
@@ -57,36 +57,38 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         type=positive,
         default=100,
         metavar="N",
-        help="begin no depth after so many a move: 100 (the default) to 300 for a network, 1000 for tune texel",
+        help="number of nodes of a move after which no depth is begun: 100 to 300 for a network, 1000 for tune texel "
+        "(default: 100)",
     )
     where = games.add_mutually_exclusive_group()
-    where.add_argument(
-        "--concurrency", type=positive, metavar="N", help="processes that play; by default one for each processor core"
-    )
+    declare(where, "--concurrency", help="number of processes that play (default: one for each processor core)")
     add_cluster(where)
-    games.add_argument("--seed", type=int, default=1, metavar="N", help="of all chance; 1 by default")
+    declare(games, "--seed")
     games.add_argument(
-        "--chess960",
+        "--chess960-share",
         type=share,
         default=0.2,
-        metavar="SHARE",
-        help="of the games that begin with start positions of Chess960, each side with its own, 0 to 1; 0.2 by default",
+        metavar="S",
+        help="share of the games, from 0 to 1, that begin with double Chess960: a start position of its own for each "
+        "side (default: 0.2)",
     )
-    games.add_argument(
-        "--network", type=Path, metavar="FILE", help="evaluate by a network, instead of the classical evaluation"
-    )
+    declare(games, "--eval-file", help="network file to evaluate with, instead of the classical evaluation")
     add_openings(games)
     games.add_argument(
         "--random-plies",
         type=not_negative,
         default=8,
         metavar="N",
-        help="random moves after the opening, one more in half of the games; 8 by default",
+        help="number of random moves after the opening; half of the games have one more (default: 8)",
     )
-    games.add_argument("--hash", type=positive, default=1, metavar="MB", help="hash table of each player; 1 by default")
+    declare(games, "--hash", default=1, help="size of each player's hash table")
     merged = command.add_argument_group("merging")
     merged.add_argument(
-        "--first-ply", type=not_negative, default=0, metavar="N", help="leave out positions before it; 0 by default"
+        "--first-ply",
+        type=not_negative,
+        default=0,
+        metavar="N",
+        help="first ply of a game whose position is written (default: 0)",
     )
     command.set_defaults(run=run)
 
@@ -133,13 +135,13 @@ def run(arguments: argparse.Namespace) -> int:
 def _gather(parts: Parts, arguments: argparse.Namespace) -> None:
     """Play until there are enough positions."""
     book = read_book(arguments.openings) if arguments.openings else None
-    network = _load(arguments.network) if arguments.network else None
+    network = _load(arguments.eval_file) if arguments.eval_file else None
     same: dict[str, Any] = {
         "nodes": arguments.nodes,
         "hash": arguments.hash,
         "seed": arguments.seed,
         "random-plies": arguments.random_plies,
-        "double-chess960": arguments.chess960,
+        "double-chess960": arguments.chess960_share,
         "random-moves": "by type of men",
         "openings": [book.name, book.digest] if book else None,
         "network": f"{network.key:016x}" if network else None,
@@ -161,7 +163,7 @@ def _gather(parts: Parts, arguments: argparse.Namespace) -> None:
                 arguments.hash,
                 arguments.seed,
                 arguments.random_plies,
-                arguments.chess960,
+                arguments.chess960_share,
                 book,
                 network,
             )

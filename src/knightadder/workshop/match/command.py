@@ -14,7 +14,7 @@ from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from knightadder.arguments import positive
+from knightadder.arguments import declare, positive
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.executor import add_cluster, open_pool
 from knightadder.extras import install_command, needed_by
@@ -38,7 +38,7 @@ examples:
   knightadder match --engine name=new --engine name=old dir=../old/src --each nodes=20000 --sprt elo0=0 elo1=5
   knightadder match --engine --engine name=other cmd="other --uci" --each tc=8+0.08 option.Hash=64 --games 100
   knightadder match --engine name=A option.Hash=16 --engine name=B option.Hash=64 --each depth=8 --games 20 --pgn ab.pgn
-  knightadder match --engine --engines opponents.toml --gauntlet --each tc=2+0.02 --games 40 --log gauntlet.jsonl
+  knightadder match --engine --engines opponents.toml --gauntlet --each tc=2+0.02 --games 40 --state gauntlet.jsonl
 """
 
 
@@ -58,59 +58,95 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--engine",
         action="append",
         default=[],
-        help="an engine; this program if it has no cmd; repeatable",
+        help="an engine (default cmd: this program); may be given several times",
         nargs="*",
         metavar="KEY=VALUE",
     )
     engines.add_argument(
-        "--each", default=[], help="for all engines; options only where they exist", nargs="*", metavar="KEY=VALUE"
+        "--each",
+        default=[],
+        help="keys for all engines; an engine without a given UCI option ignores it",
+        nargs="*",
+        metavar="KEY=VALUE",
     )
-    engines.add_argument("--engines", type=Path, metavar="FILE", help="TOML file of more engines: tables [[engine]]")
-    engines.add_argument("--only", action="append", default=[], metavar="NAME", help="an engine of it; repeatable")
+    engines.add_argument(
+        "--engines", type=Path, metavar="FILE", help="TOML file with more engines, a table [[engine]] for each"
+    )
+    engines.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="use only this engine of the file; may be given several times",
+    )
 
     games = command.add_argument_group("games")
     length = games.add_mutually_exclusive_group()
-    length.add_argument("--games", type=positive, metavar="N", help="games of each pairing, an even number")
-    length.add_argument("--rounds", type=positive, metavar="N", help="pairs of games of each pairing")
-    games.add_argument("--gauntlet", action="store_true", help="only the first engine plays all others")
+    length.add_argument("--games", type=positive, metavar="N", help="number of games of each pairing; must be even")
+    length.add_argument("--rounds", type=positive, metavar="N", help="number of pairs of games of each pairing")
+    games.add_argument(
+        "--gauntlet", action="store_true", help="let only the first engine play, against each of the others"
+    )
     where = games.add_mutually_exclusive_group()
-    where.add_argument("--concurrency", type=positive, default=1, metavar="N", help="games at once; 1 by default")
+    declare(where, "--concurrency", default=1, help="number of games at the same time")
     add_cluster(where)
     games.add_argument(
-        "--affinity", action="store_true", help="pin the engines of each game to processors of their own"
+        "--affinity", action="store_true", help="give the engines of each game processor cores of their own"
     )
     games.add_argument(
-        "--scale",
+        "--reference-nps",
         type=positive,
         metavar="NPS",
-        help="with --cluster: limits of time are meant for a machine of this speed, in nodes per second of "
-        f"knightadder bench, and scaled for others; {REFERENCE} by default",
+        help="with --cluster: speed of the machine for which the time limits are meant, in nodes per second of "
+        f"knightadder bench; slower machines get more time (default: {REFERENCE})",
     )
     add_openings(games)
-    games.add_argument("--chess960", action="store_true", help="play Chess960")
+    declare(games, "--chess960", help="play Chess960")
     games.add_argument(
-        "--sprt", help="stop when decided; keys: elo0, elo1, alpha, beta, model", nargs="*", metavar="KEY=VALUE"
+        "--sprt",
+        help="stop when a sequential test is decided; keys: elo0, elo1, alpha, beta, model",
+        nargs="*",
+        metavar="KEY=VALUE",
     )
 
     rules = command.add_argument_group("adjudication")
-    rules.add_argument("--draw", help="by scores; keys: movenumber, movecount, score", nargs="*", metavar="KEY=VALUE")
-    rules.add_argument("--resign", help="by scores; keys: movecount, score, twosided", nargs="*", metavar="KEY=VALUE")
-    rules.add_argument("--max-moves", type=positive, metavar="N", help="a draw after so many moves")
-    rules.add_argument("--tablebases", metavar="FOLDER", help="by the Syzygy tables of a folder")
     rules.add_argument(
-        "--patience", type=positive, default=60, metavar="SECONDS", help="until a silent engine is killed; 60"
+        "--draw",
+        help="end a game as a draw by the engines' scores; keys: movenumber, movecount, score",
+        nargs="*",
+        metavar="KEY=VALUE",
+    )
+    rules.add_argument(
+        "--resign",
+        help="end a game as lost by the engines' scores; keys: movecount, score, twosided",
+        nargs="*",
+        metavar="KEY=VALUE",
+    )
+    rules.add_argument("--max-moves", type=positive, metavar="N", help="end a game as a draw after N moves")
+    declare(rules, "--syzygy", metavar="FOLDER", help="end a game by the Syzygy tablebases in this folder")
+    rules.add_argument(
+        "--patience",
+        type=positive,
+        default=60,
+        metavar="SECONDS",
+        help="time after which an engine that does not answer is killed (default: 60)",
     )
 
     output = command.add_argument_group("output")
-    output.add_argument("--log", type=Path, metavar="FILE", help="JSON lines; the same command goes on from there")
-    output.add_argument("--pgn", type=Path, metavar="FILE", help="append the games to this file")
     output.add_argument(
-        "--log-engine", type=Path, metavar="FOLDER", help="write every line to and from the engines to files in it"
+        "--state", type=Path, metavar="FILE", help="file of the finished games, from which the same command continues"
     )
-    output.add_argument("--check-pv", choices=("last", "all", "none"), default="last", help="principal variations")
+    output.add_argument("--pgn", type=Path, metavar="FILE", help="PGN file to which the games are added")
     output.add_argument(
-        "--rating-interval", type=positive, default=20, metavar="GAMES", help="between lines, off a terminal; 20"
+        "--log-engine", type=Path, metavar="FOLDER", help="folder for logs of every line to and from the engines"
     )
+    output.add_argument(
+        "--check-pv",
+        choices=("last", "all", "none"),
+        default="last",
+        help="principal variations to check (default: last)",
+    )
+    declare(output, "--interval")
     command.set_defaults(run=run)
 
 
@@ -132,8 +168,8 @@ def run(arguments: argparse.Namespace) -> int:
         print_tables(standings, match)
         print(_rows(standings, match))
     if stopped is not None:
-        if arguments.log:
-            print(f"The games so far are in {arguments.log}; the same command goes on from there", file=sys.stderr)
+        if arguments.state:
+            print(f"The games so far are in {arguments.state}; the same command goes on from there", file=sys.stderr)
         raise stopped
     return 1 if any(standings.faults[match.competitors[0].name].values()) else 0
 
@@ -168,9 +204,9 @@ def play(arguments: argparse.Namespace) -> tuple[Match, Standings, KeyboardInter
     stopped: KeyboardInterrupt | EngineError | None = None
     if not HAS_SCIPY:
         tell(f"SciPy is not installed, so the errors of Elo and ratings are left out: {install_command('workshop')}")
-    with MatchLog(arguments.log, match.setup(), match.pairings) as journal:
+    with MatchLog(arguments.state, match.setup(), match.pairings) as journal:
         standings = Standings(match.pairings, journal.records)
-        with _display(standings, match, arguments.rating_interval) as show:
+        with _display(standings, match, arguments.interval) as show:
             try:
                 match.play(journal, standings, arguments, show)
             except (KeyboardInterrupt, EngineError) as error:
@@ -203,15 +239,15 @@ class Match:
             _read_draw(arguments.draw),
             _read_resign(arguments.resign),
             arguments.max_moves,
-            arguments.tablebases,
+            arguments.syzygy,
             arguments.chess960,
             float(arguments.patience),
             arguments.check_pv,
         )
-        if arguments.scale and not arguments.cluster:
-            raise OptionError("--scale is for --cluster: without it, limits of time are not scaled")
+        if arguments.reference_nps and not arguments.cluster:
+            raise OptionError("--reference-nps goes with --cluster: without it, time limits are the same for all")
         timed = any(each.allowance.timed for each in self.competitors)
-        self.reference: int | None = (arguments.scale or REFERENCE) if arguments.cluster and timed else None
+        self.reference: int | None = (arguments.reference_nps or REFERENCE) if arguments.cluster and timed else None
         if arguments.log_engine and arguments.cluster:
             raise OptionError("--log-engine is for games on this machine, without --cluster")
         self._trace_folder: Path | None = arguments.log_engine and arguments.log_engine.absolute()
@@ -219,8 +255,8 @@ class Match:
             raise OptionError("--affinity is for games on this machine, without --cluster")
         threads = max(each.threads for each in self.competitors)
         self._processors = share_processors(arguments.concurrency, threads) if arguments.affinity else []
-        if arguments.tablebases:
-            open_tablebases(arguments.tablebases)  # to fail now rather than in a game
+        if arguments.syzygy:
+            open_tablebases(arguments.syzygy)  # to fail now rather than in a game
         self.book: Book = read_book(arguments.openings, arguments.chess960)
         # Engines without a clock repeat the same game from the same opening, which says nothing new to a test.
         if self.sprt and not timed:

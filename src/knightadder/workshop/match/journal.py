@@ -14,7 +14,7 @@ from knightadder.workshop.match.referee import FAULTS, Game
 
 FORMAT = 2
 
-REMEDY = "give another --log"
+REMEDY = "give another --state"
 
 _DETAIL = {"engine", "kind", "line", "position"}
 

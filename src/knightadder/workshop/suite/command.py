@@ -16,7 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from knightadder.arguments import positive, seconds
+from knightadder.arguments import declare, positive
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.executor import add_cluster, open_pool
 from knightadder.progress import progress
@@ -35,22 +35,22 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="solve the positions of EPD test suites",
         description="Let an engine solve test suites: best moves (bm), moves to avoid (am), mates (dm), points (STS).",
     )
-    command.add_argument("files", nargs="+", type=Path, metavar="FILE.epd", help="a suite")
+    command.add_argument("files", nargs="+", type=Path, metavar="FILE.epd", help="test suite")
     limit = command.add_mutually_exclusive_group(required=True)
-    limit.add_argument("--time", type=seconds, metavar="SECONDS", help="seconds a position")
-    limit.add_argument("--nodes", type=positive, metavar="N", help="nodes a position")
-    limit.add_argument("--depth", type=positive, metavar="PLIES", help="depth")
+    declare(limit, "--time", help="stop each search after this time")
+    declare(limit, "--nodes", help="stop each search after N nodes")
+    declare(limit, "--depth", help="stop each search at this depth")
     where = command.add_mutually_exclusive_group()
-    where.add_argument("--concurrency", type=positive, default=1, metavar="N", help="engines at once; 1 by default")
+    declare(where, "--concurrency", default=1, help="number of engines at work at the same time")
     add_cluster(where)
-    command.add_argument("--threads", type=positive, metavar="N", help="search threads of each engine")
-    command.add_argument("--hash", type=positive, metavar="MB", help="hash table of each engine")
-    command.add_argument("--engine", metavar="CMD", help="command of another UCI engine")
-    command.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="UCI option; repeatable")
-    command.add_argument("--chess960", action="store_true", help="the positions are of Chess960")
-    command.add_argument("--limit", type=positive, metavar="N", help="only the first N positions of each suite")
-    command.add_argument("--failed", action="store_true", help="list only the positions that were missed")
-    command.add_argument("--json", metavar="FILE", help="write all answers to this file, or - for standard output")
+    declare(command, "--threads", help="number of search threads of each engine")
+    declare(command, "--hash", help="size of each engine's hash table")
+    command.add_argument("--engine", metavar="CMD", help="command that starts a different UCI engine")
+    declare(command, "--option")
+    declare(command, "--chess960", help="read the positions as Chess960 positions")
+    command.add_argument("--limit", type=positive, metavar="N", help="use only the first N positions of each suite")
+    command.add_argument("--failed", action="store_true", help="list only the positions that were not solved")
+    command.add_argument("--json", metavar="FILE", help="write all answers to this file; - is standard output")
     command.set_defaults(run=run)
 
 

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from knightadder.arguments import not_negative, positive, positive_number, share
+from knightadder.arguments import declare, not_negative, positive, positive_number, share
 from knightadder.engine.errors import OptionError
 from knightadder.engine.options import EVALUATION_NAMES
 from knightadder.extras import needed_by
@@ -31,11 +31,17 @@ command may be broken off, and the same one goes on. docs/networks.md describes 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the subcommand ``train``."""
     command = commands.add_parser("train", help="train a network from games", description=_DESCRIPTION)
-    command.add_argument("games", type=Path, nargs="*", metavar="FOLDER", help="games, as datagen keeps them")
-    command.add_argument("--state", type=Path, metavar="FOLDER", help="for the state and the loss curve of the run")
-    command.add_argument("--out", type=Path, metavar="FILE", help="where to write the network; with --draw, a folder")
-    command.add_argument("--name", default="", metavar="TEXT", help="a line to describe the network, kept in its file")
-    command.add_argument("--threads", type=positive, metavar="N", help="by default one for each processor core")
+    command.add_argument("games", type=Path, nargs="*", metavar="FOLDER", help="folder of games, as datagen keeps them")
+    command.add_argument(
+        "--state", type=Path, metavar="FOLDER", help="folder for the state and the loss curve of the run"
+    )
+    command.add_argument(
+        "--out", type=Path, metavar="FILE", help="file for the network; with --plot, folder for the pictures"
+    )
+    command.add_argument(
+        "--name", default="", metavar="TEXT", help="one line that describes the network, kept in its file"
+    )
+    declare(command, "--threads", help="number of threads (default: one for each processor core)")
 
     network = command.add_argument_group("the network")
     network.add_argument(
@@ -43,94 +49,157 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         type=_width,
         default=256,
         metavar="N",
-        help="of the hidden layer; 256; engines have room for up to 384",
+        help="width of the hidden layer (default: 256); the engine plays with up to 384",
     )
-    network.add_argument("--buckets", type=int, choices=(1, 2, 4, 8), default=1, help="output buckets; 1")
     network.add_argument(
-        "--no-mirror", dest="mirrored", action="store_false", help="do not mirror the board by the king's side"
+        "--buckets", type=int, choices=(1, 2, 4, 8), default=1, help="number of output buckets (default: 1)"
     )
-    network.add_argument("--scale", type=_scale, default=200, metavar="CP", help="centipawns of an output of 1; 200")
+    network.add_argument(
+        "--no-mirror",
+        dest="mirrored",
+        action="store_false",
+        help="do not mirror the board when the king is on the files e to h",
+    )
+    network.add_argument(
+        "--scale", type=_scale, default=200, metavar="CP", help="centipawns of a network output of 1 (default: 200)"
+    )
 
     data = command.add_argument_group("the positions")
-    data.add_argument("--positions", type=positive, metavar="N", help="take so many positions from the games at most")
-    data.add_argument("--first-ply", type=not_negative, default=16, metavar="N", help="leave out those before; 16")
     data.add_argument(
-        "--score-below", type=_score, default=3000, metavar="CP", help="leave out larger absolute scores; 3000"
+        "--positions", type=positive, metavar="N", help="largest number of positions to take from the games"
     )
     data.add_argument(
-        "--distill", choices=EVALUATION_NAMES, help="add positions labelled by this evaluation, without end"
+        "--first-ply", type=not_negative, default=16, metavar="N", help="first ply whose position is used (default: 16)"
     )
-    data.add_argument("--distill-share", type=share, metavar="S", help="share of these; 0.5")
+    data.add_argument(
+        "--score-below",
+        type=_score,
+        default=3000,
+        metavar="CP",
+        help="bound that absolute scores must be below (default: 3000)",
+    )
+    data.add_argument(
+        "--distill", choices=EVALUATION_NAMES, help="evaluation that labels additional positions, as many as needed"
+    )
+    data.add_argument(
+        "--distill-share", type=share, metavar="S", help="share of the labelled positions in each batch (default: 0.5)"
+    )
 
     training = command.add_argument_group("training")
     long = training.add_mutually_exclusive_group()
-    long.add_argument("--epochs", type=positive, default=10, metavar="N", help="times the number of positions; 10")
-    long.add_argument("--length", type=positive, metavar="N", help="positions to train on in all, instead of --epochs")
-    training.add_argument(
-        "--batch", type=positive, metavar="N", help="positions of a step; 4096, or 16384 from 10 M on"
+    long.add_argument(
+        "--epochs", type=positive, default=10, metavar="N", help="number of passes over the positions (default: 10)"
+    )
+    long.add_argument(
+        "--length", type=positive, metavar="N", help="total number of positions to train on, instead of --epochs"
     )
     training.add_argument(
-        "--rate", type=positive_number, default=1e-3, metavar="X", help="size of the first steps; 0.001"
+        "--batch",
+        type=positive,
+        metavar="N",
+        help="number of positions of a step (default: 4096, or 16384 from ten million positions on)",
     )
     training.add_argument(
-        "--last-rate", type=positive_number, metavar="X", help="that of the last steps; 0.0024 of --rate"
+        "--rate",
+        type=positive_number,
+        default=1e-3,
+        metavar="X",
+        help="learning rate of the first steps (default: 0.001)",
     )
     training.add_argument(
-        "--linear", action="store_true", help="let the rate fall along a line, instead of half a cosine"
-    )
-    training.add_argument("--warm-up", type=positive, metavar="N", help="steps in which the rate rises; 100")
-    training.add_argument(
-        "--result-share", type=share, default=0.0, metavar="S", help="share of the game's result in the target; 0"
-    )
-    training.add_argument(
-        "--last-result-share", type=share, metavar="S", help="that of the last steps, if it changes from step to step"
+        "--last-rate",
+        type=positive_number,
+        metavar="X",
+        help="learning rate of the last steps (default: 0.0024 times --rate)",
     )
     training.add_argument(
-        "--exponent", type=_exponent, default=2.0, metavar="X", help="of the loss, from 1 to 10; 2, the squared error"
+        "--linear", action="store_true", help="let the learning rate fall linearly, instead of along half a cosine"
     )
     training.add_argument(
-        "--last-stage", type=share, default=0.0, metavar="S", help="share of the steps for a last stage; 0"
-    )
-    training.add_argument("--last-stage-rate", type=positive_number, metavar="X", help="the rate in it; --last-rate")
-    training.add_argument(
-        "--last-stage-result-share", type=share, metavar="S", help="the result share in it; --last-result-share"
+        "--warm-up", type=positive, metavar="N", help="number of steps in which the learning rate rises (default: 100)"
     )
     training.add_argument(
-        "--average", type=not_negative, default=0, metavar="N", help="average the weights over about N steps; 0, none"
+        "--result-share",
+        type=share,
+        default=0.0,
+        metavar="S",
+        help="share of the game's result in the target (default: 0)",
+    )
+    training.add_argument(
+        "--last-result-share",
+        type=share,
+        metavar="S",
+        help="result share of the last steps; it changes from step to step (default: --result-share)",
+    )
+    training.add_argument(
+        "--exponent",
+        type=_exponent,
+        default=2.0,
+        metavar="X",
+        help="exponent of the error in the loss, from 1 to 10 (default: 2, the squared error)",
+    )
+    training.add_argument(
+        "--last-stage",
+        type=share,
+        default=0.0,
+        metavar="S",
+        help="share of the steps that form a last stage (default: 0)",
+    )
+    training.add_argument(
+        "--last-stage-rate",
+        type=positive_number,
+        metavar="X",
+        help="learning rate in the last stage (default: --last-rate)",
+    )
+    training.add_argument(
+        "--last-stage-result-share",
+        type=share,
+        metavar="S",
+        help="result share in the last stage (default: --last-result-share)",
+    )
+    training.add_argument(
+        "--average",
+        type=not_negative,
+        default=0,
+        metavar="N",
+        help="number of steps over which the weights are averaged, about (default: 0, no average)",
     )
     training.add_argument(
         "--later-share",
         type=share,
         default=0.0,
         metavar="S",
-        help="share of what came later in the game in each score, the λ of TD(λ); 0",
+        help="share of the later scores of the game in each score, the λ of TD(λ) (default: 0)",
     )
     training.add_argument(
         "--start",
         type=Path,
         metavar="FILE",
-        help="weights to begin with: as --export writes them, or a network; --width may be greater than theirs",
+        help="starting weights: a file of --export, or a network; --width may be greater than theirs",
     )
-    training.add_argument("--seed", type=not_negative, default=1, metavar="N", help="of all chance; 1")
+    declare(training, "--seed")
 
     command.add_argument_group("pictures").add_argument(
-        "--draw",
+        "--plot",
         dest="drawn",
         type=Path,
         metavar="FILE",
-        help="draw what this network has learnt, with positions of the games; also of weights as --export writes them",
+        help="network, or weights of --export, to draw pictures of, with positions of the games",
     )
 
     exchange = command.add_argument_group("exchange with other trainers")
     exchange.add_argument(
-        "--export", type=Path, metavar="FILE", help="write the state's weights: .npz NumPy arrays, .bin bullet's layout"
+        "--export",
+        type=Path,
+        metavar="FILE",
+        help="file for the weights of the run: NumPy arrays if its name ends in .npz, bullet's layout if in .bin",
     )
     exchange.add_argument(
         "--import",
         dest="imported",
         type=Path,
         metavar="FILE",
-        help="make a network of weights: .npz as above; else bullet's quantised.bin, with --buckets, --scale, ...",
+        help="weights to make a network of: .npz as above, or bullet's quantised.bin with --buckets, --scale, ...",
     )
     command.set_defaults(run=run)
 
@@ -176,7 +245,7 @@ def run(arguments: argparse.Namespace) -> int:
     folder: Path | None = arguments.state
     if arguments.drawn:
         if folder or arguments.export or arguments.imported or not arguments.games or not arguments.out:
-            raise OptionError("--draw goes with games and --out, and without --state, --export and --import")
+            raise OptionError("--plot goes with games and --out, and without --state, --export and --import")
         if not arguments.out.is_dir():
             raise OptionError(f"cannot write to {arguments.out}: there is no such folder")
         _draw(arguments)

@@ -35,7 +35,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         metavar="FACTOR",
         help=f"a change: {_SYNTAX}; all parameters of a factor change together",
     )
-    command.add_argument("--pairs", type=positive, required=True, metavar="N", help="pairs of games in all")
+    command.add_argument("--pairs", type=positive, required=True, metavar="N", help="total number of pairs of games")
     add_arguments(command)
     command.set_defaults(run=run)
 

@@ -32,26 +32,30 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         description="Tune search parameters by games between two sets of them; prints lines for parameters.py.",
     )
     which = command.add_mutually_exclusive_group()
-    which.add_argument("--parameters", metavar="NAME[,NAME...]", help="what to tune")
-    which.add_argument("--all", action="store_true", help="tune all parameters, as by default")
-    command.add_argument("--iterations", type=positive, required=True, metavar="N", help="pairs of games")
+    which.add_argument("--parameters", metavar="NAME[,NAME...]", help="names of the parameters to tune")
+    which.add_argument("--all", action="store_true", help="tune all parameters (the default)")
+    command.add_argument("--iterations", type=positive, required=True, metavar="N", help="number of pairs of games")
     command.add_argument(
         "--r-end",
         action="append",
         default=[],
         metavar="[NAME=]R",
-        help="the last step, in perturbations, of all parameters or of one; repeatable; "
-        f"{R_END:g} suits tens of thousands of pairs, fewer need more",
+        help="size of the last step of all parameters, or of one, as a share of the perturbation; may be given several "
+        f"times (default: {R_END:g}, for tens of thousands of pairs; fewer pairs need more)",
     )
     command.add_argument(
         "--c-end",
         action="append",
         default=[],
         metavar="NAME=C",
-        help="the last perturbation of a parameter, in its own unit; repeatable; a twentieth of its range by default",
+        help="last perturbation of a parameter, in its own unit; may be given several times (default: a twentieth of "
+        "its range)",
     )
     command.add_argument(
-        "--plot", type=Path, metavar="FILE.png", help="draw how the values move, time and again during the run"
+        "--plot",
+        type=Path,
+        metavar="FILE.png",
+        help="picture of how the values move, drawn again and again during the run",
     )
     add_arguments(command)
     command.set_defaults(run=run)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from knightadder.arguments import not_negative, positive, positive_number, share
+from knightadder.arguments import declare, positive, positive_number, share
 from knightadder.engine.errors import OptionError
 from knightadder.extras import needed_by
 from knightadder.progress import progress
@@ -30,34 +30,49 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "on from there. The values of the epoch that validates best are written; the engine's own stay, unless "
         "--install replaces them.",
     )
-    command.add_argument("data", type=Path, nargs="+", metavar="FILE", help="packed positions")
-    command.add_argument("--state", type=Path, required=True, metavar="FOLDER", help="for the state and the loss curve")
-    command.add_argument("--epochs", type=positive, default=40, metavar="N", help="times through the data; 40")
-    command.add_argument("--positions", type=positive, metavar="N", help="use so many positions of each file at most")
-    command.add_argument("--rate", type=positive_number, default=1.0, metavar="CP", help="first step, centipawns; 1")
+    command.add_argument(
+        "data", type=Path, nargs="+", metavar="FILE", help="packed positions, as `datagen --merge` writes them"
+    )
+    command.add_argument(
+        "--state", type=Path, required=True, metavar="FOLDER", help="folder for the state and the loss curve of the run"
+    )
+    command.add_argument(
+        "--epochs", type=positive, default=40, metavar="N", help="number of passes over the data (default: 40)"
+    )
+    command.add_argument(
+        "--positions", type=positive, metavar="N", help="largest number of positions to use of each file"
+    )
+    command.add_argument(
+        "--rate",
+        type=positive_number,
+        default=1.0,
+        metavar="CP",
+        help="size of the first step in centipawns (default: 1)",
+    )
     command.add_argument(
         "--result-share",
         type=share,
         default=0.7,
         metavar="S",
-        help="share of the game's result, not of search's score, in what is predicted; 0.7",
+        help="share of the game's result in the target; the rest is the score of the search (default: 0.7)",
     )
     command.add_argument(
         "--k",
         type=positive_number,
         metavar="K",
-        help="what a centipawn means, instead of what fits the values to start from; twice as much halves the values",
+        help="scale of a centipawn in the logistic function (default: the one that fits the starting values); twice as "
+        "much halves the values",
     )
-    command.add_argument("--start", type=Path, metavar="FILE", help="values to start from; by default the engine's")
+    command.add_argument("--start", type=Path, metavar="FILE", help="starting values (default: the engine's own)")
     command.add_argument(
-        "--out", type=Path, metavar="FILE", help=f"where to write the values; by default {_VALUES} in the folder"
+        "--out", type=Path, metavar="FILE", help=f"file for the values (default: {_VALUES} in the folder)"
     )
     command.add_argument(
         "--install",
         action="store_true",
-        help="replace the engine's own values too, and keep a copy of them in the folder",
+        help="also replace the engine's own values, of which a copy is kept in the folder",
     )
-    command.add_argument("--seed", type=not_negative, default=1, metavar="N", help="of the order of the positions; 1")
+    declare(command, "--seed")
     command.set_defaults(run=run)
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from knightadder.arguments import positive
+from knightadder.arguments import declare
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.executor import Pool, add_cluster, open_pool
 from knightadder.progress import progress
@@ -126,17 +126,19 @@ class Method(ABC):
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Declare the arguments of `run_method`."""
     limit = command.add_mutually_exclusive_group()
-    limit.add_argument("--nodes", type=positive, default=20_000, metavar="N", help="nodes a move; 20000 by default")
-    limit.add_argument("--tc", metavar="TC", help="a clock instead, such as 8+0.08 or 40/1:30; not with --cluster")
+    declare(limit, "--nodes", default=20_000, help="number of nodes of each move")
+    limit.add_argument("--tc", metavar="TC", help="time control, such as 8+0.08 or 40/1:30; not with --cluster")
     where = command.add_mutually_exclusive_group()
-    where.add_argument("--concurrency", type=positive, default=1, metavar="N", help="games at once; 1 by default")
+    declare(where, "--concurrency", default=1, help="number of games at the same time")
     add_cluster(where)
     add_openings(command)
-    command.add_argument("--seed", type=int, default=1, metavar="N", help="of all chance; 1 by default")
-    command.add_argument("--state", type=Path, metavar="FILE", help="JSON lines; the same command goes on from there")
-    command.add_argument("--hash", type=positive, default=8, metavar="MB", help="hash table of each side; 8 by default")
+    declare(command, "--seed")
     command.add_argument(
-        "--interval", type=positive, default=20, metavar="N", help="pairs between lines, off a terminal; 20"
+        "--state", type=Path, metavar="FILE", help="file of the finished games, from which the same command continues"
+    )
+    declare(command, "--hash", default=8, help="size of each side's hash table")
+    declare(
+        command, "--interval", help="number of pairs of games between two lines of progress, where there is no terminal"
     )
 
 

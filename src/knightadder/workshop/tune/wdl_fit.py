@@ -57,8 +57,10 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         description="Fit the model of wins, draws and losses to games; prints the lines for engine/wdl.py.",
     )
     command.add_argument("files", nargs="+", type=Path, metavar="GAMES.pgn", help="games of `knightadder match`")
-    command.add_argument("--player", metavar="NAME", help="only moves of players with this in their name")
-    command.add_argument("--degree", type=int, choices=range(4), default=3, help="of the polynomials; 3 by default")
+    command.add_argument("--player", metavar="NAME", help="use only moves of players whose name contains this")
+    command.add_argument(
+        "--degree", type=int, choices=range(4), default=3, help="degree of the polynomials (default: 3)"
+    )
     command.set_defaults(run=run)
 
 
