@@ -145,8 +145,11 @@ def test_one_quiet_evasion_is_enough_unless_it_loses(fen: str, spare: int, tried
     assert record.nodes == 1 + tried
 
 
-@pytest.mark.parametrize("fen", ["4k3/8/8/8/8/B1B5/8/K7 w - - 0 1", "4k3/8/8/8/8/8/8/K6N b - - 0 1"])
-def test_a_dead_position_is_a_draw_whatever_corrections_say(fen: str) -> None:
+@pytest.mark.parametrize(
+    "fen",
+    ["4k3/8/8/8/8/B1B5/8/K7 w - - 0 1", "4k3/8/8/8/8/8/8/K6N b - - 0 1", "k7/8/8/8/8/8/8/K5NN w - - 0 1"],
+)
+def test_what_nobody_can_win_is_a_draw_whatever_corrections_say(fen: str) -> None:
     record = set_up(new_game(), fen)
     record.pawn_correction[:] = 1000
     assert quiescence(record) == 0

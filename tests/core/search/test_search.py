@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import queue
+import random
 from collections.abc import Iterator
 
 import chess
 import pytest
-from core_helpers import DATA, INTERPRETED, random_positions
+from core_helpers import DATA, INTERPRETED, random_placement, random_positions
 
 from knightadder.engine.engine import Engine
 from knightadder.engine.info import (
@@ -175,6 +176,41 @@ def test_the_fifty_move_rule_in_a_long_fight(classical: Engine) -> None:
 def test_draws(engine: Engine, fen: str, depth: int) -> None:
     _, info = search(engine, fen, Limits(depth=depth))
     assert info.score == Score(cp=0)
+
+
+def mates_at_once(board: chess.Board) -> bool:
+    """Say whether a move mates, by python-chess."""
+    for move in board.legal_moves:
+        board.push(move)
+        mate = board.is_checkmate()
+        board.pop()
+        if mate:
+            return True
+    return False
+
+
+@pytest.mark.nojit
+@pytest.mark.boundscheck
+@pytest.mark.parametrize(
+    ("pieces", "mate"),
+    [
+        ("KNNk", "8/8/8/8/1N6/2N5/8/k1K5 w - - 0 1"),
+        ("KNkn", "8/8/8/8/1N6/1K6/8/kn6 w - - 0 1"),
+        ("KBkn", "8/8/8/8/8/B7/n1K5/k7 w - - 0 1"),
+        ("KBkb", "8/8/8/8/3B4/2K5/8/kb6 w - - 0 1"),
+    ],
+)
+def test_material_that_cannot_force_mate_is_a_draw_unless_a_move_mates(
+    without_tablebases: Engine, pieces: str, mate: str
+) -> None:
+    generator = random.Random(5)
+    boards = [random_placement(pieces, generator) for _ in range(3 if INTERPRETED else 40)]
+    for board in (chess.Board(mate), *boards):
+        if board.is_game_over():
+            continue
+        _, info = search(without_tablebases, board.fen(), Limits(depth=4 if INTERPRETED else 8))
+        assert info.score == (Score(mate=1) if mates_at_once(board) else Score(cp=0)), board.fen()
+        assert info.seldepth <= 4, board.fen()
 
 
 @pytest.mark.nojit

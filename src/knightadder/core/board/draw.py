@@ -12,6 +12,7 @@ from ..layout import (
 from ..native.jit import inlined, kernel, popcount
 from .bitboard import DARK_SQUARES, ZERO
 from .movegen import ALL, generate
+from .position import make
 
 
 @inlined
@@ -33,12 +34,15 @@ def is_repetition(worker, pos, ply):
     return False
 
 
+@inlined
+def _is_checkmate(tables, pos, frame):
+    return pos.checkers != ZERO and generate(tables, pos, frame, np.int64(0), ALL) == 0
+
+
 @kernel
 def is_fifty_move_draw(tables, pos, frame):
     """Say whether the fifty-move rule ends the game; a checkmate on the hundredth ply takes precedence."""
-    if pos.rule50 < 100:
-        return False
-    return pos.checkers == ZERO or generate(tables, pos, frame, np.int64(0), ALL) > 0
+    return pos.rule50 >= 100 and not _is_checkmate(tables, pos, frame)
 
 
 @inlined
@@ -58,3 +62,36 @@ def is_dead_position(pos):
     if popcount(knights | bishops) <= 1:
         return True
     return knights == ZERO and stand_on_one_color(bishops)
+
+
+@inlined
+def _can_only_blunder(pos):
+    """Say whether two minor pieces are left that cannot force mate: one on each side, or two knights against a king.
+
+    Such a position is a draw, unless the side to move is mated or mates with its next move, as the tablebases show.
+    """
+    if popcount(pos.by_type[0]) != 4 or pos.by_type[PAWN] | pos.by_type[ROOK] | pos.by_type[QUEEN]:
+        return False
+    return pos.by_type[BISHOP] == ZERO or popcount(pos.by_color[0]) == 2
+
+
+@kernel
+def _is_mate_near(tables, worker, pos, frame, ply):
+    """Say whether the side to move is mated, or can mate with its next move."""
+    count = generate(tables, pos, frame, np.int64(0), ALL)
+    if count == 0:
+        return pos.checkers != ZERO
+    child, child_frame = worker.stack[np.uint64(ply + 1)], worker.frames[np.uint64(ply + 1)]
+    for index in range(count):
+        make(tables, pos, child, np.int64(frame.moves[np.uint64(index)]))
+        if _is_checkmate(tables, child, child_frame):
+            return True
+    return False
+
+
+@inlined
+def is_draw(tables, worker, pos, frame, ply):
+    """Say whether search scores a position as a draw without looking further."""
+    if is_dead_position(pos) or is_repetition(worker, pos, ply) or is_fifty_move_draw(tables, pos, frame):
+        return True
+    return _can_only_blunder(pos) and not _is_mate_near(tables, worker, pos, frame, ply)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..board.bitboard import ONE, ZERO
-from ..board.draw import is_dead_position, is_fifty_move_draw, is_repetition
+from ..board.draw import is_draw
 from ..board.movegen import is_legal
 from ..board.moves import NO_MOVE, is_noisy, is_promotion
 from ..board.position import make
@@ -79,7 +79,7 @@ def quiesce(tables, worker, ply, alpha, beta):
     if count_node(worker, ply):
         return np.int64(0)
     worker.keys[np.uint64(worker.key_count + ply)] = pos.key
-    if is_dead_position(pos) or is_repetition(worker, pos, ply) or is_fifty_move_draw(tables, pos, frame):
+    if is_draw(tables, worker, pos, frame, ply):
         return np.int64(0)
     in_check = pos.checkers != ZERO
     is_pv = beta - alpha > 1

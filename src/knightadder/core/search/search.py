@@ -6,7 +6,7 @@ import numpy as np
 
 from ..board.attacks import gives_direct_check
 from ..board.bitboard import ZERO
-from ..board.draw import is_dead_position, is_fifty_move_draw, is_repetition
+from ..board.draw import is_draw
 from ..board.movegen import is_legal
 from ..board.moves import NO_MOVE, is_noisy
 from ..board.position import make, make_null
@@ -148,7 +148,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         return np.int64(0)
     worker.keys[np.uint64(worker.key_count + ply)] = pos.key
     if not is_root:
-        if is_dead_position(pos) or is_repetition(worker, pos, ply) or is_fifty_move_draw(tables, pos, frame):
+        if is_draw(tables, worker, pos, frame, ply):
             return np.int64(0)
         if ply >= MAX_PLY:
             return np.int64(0) if in_check else corrected_eval(tables, worker, pos, ply, -INFINITE, INFINITE)
