@@ -32,6 +32,13 @@ def test_what_is_written_is_read(file: Path) -> None:
     assert list(file.parent.iterdir()) == [file]
 
 
+def test_what_killed_processes_have_left_is_removed(file: Path) -> None:
+    for name in (f"{file.name}.123", f"{file.name}.lock", f"{file.name}.copy"):
+        file.with_name(name).write_bytes(b"half")
+    images.write(file, IMAGE)
+    assert sorted(left.name for left in file.parent.iterdir()) == [file.name, f"{file.name}.copy", f"{file.name}.lock"]
+
+
 def test_a_flipped_bit_is_noticed_wherever_it_is(file: Path) -> None:
     content, generator = file.read_bytes(), random.Random(1)
     for _ in range(1000):

@@ -88,7 +88,13 @@ def file_name(target: str, boundscheck: bool = False) -> str:
 
 
 def write(file: Path, image: Image) -> None:
-    """Write an image, in one step; OSError if that fails."""
+    """Write an image, in one step, and remove what killed processes have left of it; OSError if that fails.
+
+    No two processes may do so at the same time.
+    """
+    for left in file.parent.glob(f"{file.name}.*"):
+        if left.suffix[1:].isdecimal():
+            left.unlink()
     content = json.dumps(image.places).encode() + b"\n" + image.code
     new = file.with_name(f"{file.name}.{os.getpid()}")
     try:
