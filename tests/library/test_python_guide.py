@@ -27,7 +27,8 @@ def test_the_examples_of_the_guide(monkeypatch: pytest.MonkeyPatch) -> None:
     examples = doctest.DocTestParser().get_doctest(text, {}, "guide", str(GUIDE), 0)
     assert len(examples.examples) > 50
     said: list[str] = []
-    doctest.DocTestRunner(optionflags=OPTIONS).run(examples, out=said.append)
+    # Unless told, the runner looks for "-v" among the arguments of the process, and then says everything.
+    doctest.DocTestRunner(verbose=False, optionflags=OPTIONS).run(examples, out=said.append)
     assert not said, "".join(said)
 
 
