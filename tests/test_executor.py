@@ -472,6 +472,7 @@ def test_a_scheduler_that_is_lost_before_it_gives_a_result(monkeypatch):
     [
         ("local:", "--cluster local:: expected a number of processes, such as local:4"),
         ("local:0", "--cluster local:0: expected a number of processes, such as local:4"),
+        (f"local:{'9' * 5000}", "--cluster local:99"),
         ("config", "--cluster config: Dask's configuration has no scheduler-address"),
         ("nowhere", "cannot connect to the cluster nowhere: "),
         ("tls://127.0.0.1:1", "cannot connect to the cluster tls://127.0.0.1:1: TLS expects"),  # without a certificate

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knightadder.engine.errors import OptionError
-from knightadder.foreign import MOST, parse_json, parse_toml, parse_whole
+from knightadder.foreign import MOST, parse_json, parse_toml, parse_whole, whole_or_none
 from knightadder.runs import Journal
 
 TOO_MUCH = [
@@ -103,10 +103,16 @@ def test_what_is_no_usable_whole_number_is_a_value_error(text: str) -> None:
         parse_whole(text)
 
 
+@pytest.mark.parametrize("text", ["", "-1", "1.0", "\u0663", "\u00b2", "9" * 5000])
+def test_what_is_no_usable_whole_number_may_be_none(text: str) -> None:
+    assert whole_or_none(text) is None
+
+
 @given(st.integers(-MOST, MOST))
 def test_whole_numbers(number: int) -> None:
     assert parse_whole(str(number)) == number
     assert parse_whole(f"{number:+}") == number
+    assert whole_or_none(str(abs(number))) == abs(number)
 
 
 @pytest.mark.parametrize("value", TOO_MUCH)

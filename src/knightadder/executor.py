@@ -41,6 +41,7 @@ from uuid import uuid4
 from knightadder import __version__
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.extras import needed_by
+from knightadder.foreign import whole_or_none
 from knightadder.runs import source_digest
 
 if TYPE_CHECKING:
@@ -439,10 +440,10 @@ def _connected_at_once(target: dict[str, Any]) -> distributed.Client:
 
 def _count(address: str) -> int:
     """Return the number of processes in ``local:4``."""
-    count = address.partition(":")[2]
-    if not (count.isdecimal() and int(count)):
+    count = whole_or_none(address.partition(":")[2])
+    if not count:
         raise OptionError(f"--cluster {address}: expected a number of processes, such as local:4")
-    return int(count)
+    return count
 
 
 def _configured() -> str:

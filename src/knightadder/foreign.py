@@ -76,6 +76,14 @@ def parse_whole(text: str) -> int:
     return int(text)
 
 
+def whole_or_none(text: str) -> int | None:
+    """Return the whole number in ASCII digits that a text consists of; None if it is none, or beyond `MOST`."""
+    try:
+        return parse_whole(text) if text.isdecimal() else None
+    except ValueError:
+        return None
+
+
 def _finite(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):

@@ -36,6 +36,7 @@ GAMES = """\
 [Event "c"]
 [UTCDate "2020.01.01"]
 [BlackElo "-5"]
+[WhiteElo "LONG"]
 [Result "0-1"]
 
 1. e4 e5 2. Ke3 0-1
@@ -45,7 +46,7 @@ GAMES = """\
 [Result "0-1"]
 
 1. e4 c5 2. -- d6 0-1
-"""
+""".replace("LONG", "9" * 5000)
 
 
 def run(*arguments: object) -> int:

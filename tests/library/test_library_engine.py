@@ -565,6 +565,11 @@ def test_folders_that_are_not_there_are_refused(engine: Engine, path: Any) -> No
     assert engine.options["SyzygyPath"].value == ""
 
 
+def test_a_folder_with_too_long_a_name_is_not_there(engine: Engine) -> None:
+    with pytest.raises(OptionError, match=r"^there is no folder x+$"):
+        engine.configure({"SyzygyPath": "x" * 300})
+
+
 @pytest.mark.parametrize("path", [5, b"nowhere", [5], [b"nowhere"]])
 def test_folders_of_other_types_are_refused(path: Any) -> None:
     with pytest.raises(TypeError, match=r"^(folders are a path or several|a folder is a path), not "):

@@ -114,6 +114,17 @@ def test_a_puzzle_of_chess960_keeps_its_castling(tmp_path, suffix, rook, castlin
     assert puzzle.solution.chess960
 
 
+@pytest.mark.parametrize("rating", ["", "-", "-5", "9" * 5000])
+def test_a_rating_that_is_no_number_is_left_out(tmp_path, rating):
+    for name, text in (
+        ("p.csv", f"PuzzleId,FEN,Moves,Rating\na,{chess.STARTING_FEN},e2e4 e7e5,{rating}\n"),
+        ("p.epd", f'{FORK.board().epd()} bm Nd6+; c1 "Elo {rating}";\n'),
+        ("p.pgn", f'[FEN "{FORK.fen}"]\n[Rating "{rating}"]\n\n1. Nd6+ *\n'),
+    ):
+        (puzzle,), _ = _read(tmp_path, name, text)
+        assert puzzle.rating is None
+
+
 @pytest.mark.parametrize(
     ("name", "text", "complaint"),
     [

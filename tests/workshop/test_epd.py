@@ -114,6 +114,8 @@ def test_castling_of_chess960():
         (f'{FREE_KING} bm g4; c8 "1"; c9 "g2g5";', "c8 and c9"),
         (f'{FREE_KING} bm g4; c8 "x"; c9 "g2g4";', "c8 and c9"),
         (f'{FREE_KING} bm g4; c0 "g5=4";', "illegal san"),
+        (f'{FREE_KING} bm g4; c0 "g4={"9" * 5000}";', "too large"),
+        (f"{FREE_KING} dm {'9' * 5000};", "no solution"),
     ],
 )
 def test_a_bad_line_is_refused_with_a_reason(line, reason):

@@ -95,7 +95,16 @@ def test_the_arguments_as_one_line_or_as_words(monkeypatch, capsys, arguments, a
 
 
 @pytest.mark.parametrize(
-    "words", ["3 seed", "3 seed x", "3 seed -1", "3 seed \N{SUPERSCRIPT TWO}", "3 seed 1 book None dfrc", "3 other 1"]
+    "words",
+    [
+        "3 seed",
+        "3 seed x",
+        "3 seed -1",
+        "3 seed \N{SUPERSCRIPT TWO}",
+        f"3 seed {'9' * 5000}",
+        "3 seed 1 book None dfrc",
+        "3 other 1",
+    ],
 )
 def test_other_words_are_refused_in_one_line(monkeypatch, capsys, words) -> None:
     assert _asked(monkeypatch, f"genfens {words}", "quit") == (2, [])

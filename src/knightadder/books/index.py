@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from knightadder.arguments import positive
 from knightadder.engine.book import encode
 from knightadder.engine.errors import OptionError, PositionError
+from knightadder.foreign import whole_or_none
 from knightadder.progress import progress
 from knightadder.runs import locked, replacing
 from knightadder.text import tell
@@ -227,14 +228,13 @@ def _played(game: chess.pgn.Game, moves: Sequence[chess.Move]) -> dict[int, tupl
 
 def _elo(headers: Mapping[str, str], name: str) -> int | None:
     """Return a player's rating; None if it is missing, unknown or impossible."""
-    text = headers.get(name, "").strip()
-    return int(text) if text.isascii() and text.isdigit() and 0 < int(text) < 10_000 else None
+    elo = whole_or_none(headers.get(name, "").strip())
+    return elo if elo is not None and 0 < elo < 10_000 else None
 
 
 def _year(headers: Mapping[str, str]) -> int | None:
     """Return the year of a game; None if it is not known. Lichess's older files have only UTCDate."""
     for name in ("Date", "UTCDate"):
-        year = headers.get(name, "")[:4]
-        if year.isascii() and year.isdigit() and int(year):
-            return int(year)
+        if year := whole_or_none(headers.get(name, "")[:4]):
+            return year
     return None

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeAlias
 
 from knightadder.engine.errors import OptionError
@@ -116,6 +115,6 @@ def folders_of(folders: Folders | None) -> list[str]:
             raise TypeError(f"a folder is a path, not {folder!r:.60}")
         names += [os.fspath(folder)] if os.fspath(folder) else []
     for name in names:
-        if not name.isprintable() or not Path(name).is_dir():
+        if not name.isprintable() or not os.path.isdir(name):
             raise OptionError(f"there is no folder {name if name.isprintable() else ascii(name)}")
     return names

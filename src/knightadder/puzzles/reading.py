@@ -10,6 +10,7 @@ from pathlib import Path
 import chess
 
 from knightadder.engine.errors import OptionError
+from knightadder.foreign import whole_or_none
 from knightadder.pgn.games import BrokenGame, read_games
 from knightadder.puzzles.puzzle import Puzzle, Solution
 from knightadder.rules import board_of, problem_of
@@ -65,13 +66,12 @@ def _from_row(row: dict[str, str]) -> Puzzle:
         raise ValueError("expected the opponent's move and a solution")
     previous = board.push_uci(names[0])
     solution = Solution.of(board, [chess.Move.from_uci(name) for name in names[1:]], fen, previous)
-    rating = row.get("Rating") or ""
     themes = tuple((row.get("Themes") or "").split())
     return Puzzle(
         solution,
         row.get("PuzzleId") or solution.id,
         themes,
-        int(rating) if rating.isdecimal() else None,
+        whole_or_none(row.get("Rating") or ""),
         row.get("GameUrl") or "",
     )
 
@@ -94,7 +94,7 @@ def _read_epd(file: Path) -> Iterator[tuple[int, Puzzle | str]]:
         elo = str(operations.get("c1", "")).removeprefix("Elo ")
         themes = tuple(str(operations.get("c0", "")).split())
         name = str(operations.get("id") or solution.id)
-        yield number, Puzzle(solution, name, themes, int(elo) if elo.isdecimal() else None)
+        yield number, Puzzle(solution, name, themes, whole_or_none(elo))
 
 
 class _Chess960Board(chess.Board):
@@ -114,14 +114,13 @@ def _read_pgn(file: Path) -> Iterator[tuple[int, Puzzle | str]]:
             yield text.line, str(error)
             continue
         headers = game.headers
-        rating = headers.get("Rating", "")
         yield (
             text.line,
             Puzzle(
                 solution,
                 headers.get("PuzzleId", solution.id),
                 tuple(headers.get("Themes", "").split()),
-                int(rating) if rating.isdecimal() else None,
+                whole_or_none(headers.get("Rating", "")),
                 headers.get("Site", "?").removeprefix("?"),
             ),
         )

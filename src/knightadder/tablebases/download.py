@@ -17,6 +17,7 @@ from knightadder import __version__
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.tablebases.checksum import check_checksum, check_header, check_table
 from knightadder.engine.tablebases.file import DTZ, WDL, TableError
+from knightadder.foreign import whole_or_none
 from knightadder.progress import progress
 from knightadder.tablebases.names import table_names
 from knightadder.text import tell
@@ -168,8 +169,8 @@ class Download:
             have = 0
         elif response.status != _PARTIAL or not response.headers.get("Content-Range", "").startswith(f"bytes {have}-"):
             raise TableError(f"the mirror gives a wrong answer: {response.status} {response.reason}")
-        length = response.headers.get("Content-Length", "")
-        total = have + int(length) if length.isdecimal() else None
+        length = whole_or_none(response.headers.get("Content-Length", ""))
+        total = None if length is None else have + length
         broken = False
         with _writing(part), part.open("ab" if have else "wb") as file:
             while True:

@@ -19,6 +19,7 @@ from pathlib import Path
 import chess
 
 from knightadder.core.board.fen import parse_fen
+from knightadder.foreign import parse_whole, whole_or_none
 from knightadder.runs import reading
 
 # Composed problems may break all other rules of legal positions.
@@ -213,7 +214,7 @@ def _mate(operations: Mapping[str, str]) -> int | None:
     for code, needed in (("dm", ""), ("ce", "M")):
         match = _MATE.fullmatch(operations.get(code, ""))
         if match and needed in match[0]:
-            return int(match[1]) or None
+            return whole_or_none(match[1]) or None
     return None
 
 
@@ -222,10 +223,10 @@ def _points(board: chess.Board, operations: Mapping[str, str]) -> dict[chess.Mov
     if "c8" in operations and "c9" in operations:
         moves, values = operations["c9"].split(), operations["c8"].split()
         try:
-            return {board.parse_uci(move): int(value) for move, value in zip(moves, values, strict=True)}
+            return {board.parse_uci(move): parse_whole(value) for move, value in zip(moves, values, strict=True)}
         except ValueError as error:
             raise ValueError(f"c8 and c9 are no points for moves: {error}") from None
     text = operations.get("c0", "")
     if not _POINTS_LIST.fullmatch(text):  # a comment instead of points
         return {}
-    return {board.parse_san(move): int(value) for move, value in _POINTS.findall(text)}
+    return {board.parse_san(move): parse_whole(value) for move, value in _POINTS.findall(text)}

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from knightadder.arguments import positive
 from knightadder.engine.errors import OptionError
+from knightadder.foreign import whole_or_none
 
 _DESCRIPTION = """\
 Write positions in which games may begin: some random moves after the start position or a line of the book, not in
@@ -102,6 +103,7 @@ def _read(words: Sequence[str]) -> tuple[int, Path | None]:
     seed, book = given.pop("seed", "0"), given.pop("book", _NO_BOOK)
     if given or len(words) % 2:
         raise OptionError(f"genfens: expected COUNT [seed N] [book FILE], not {' '.join(words)}")
-    if not (seed.isascii() and seed.isdecimal()):
+    number = whole_or_none(seed)
+    if number is None:
         raise OptionError(f"genfens: the seed is a whole number, not {seed}")
-    return int(seed), None if book.lower() == _NO_BOOK else Path(book)
+    return number, None if book.lower() == _NO_BOOK else Path(book)

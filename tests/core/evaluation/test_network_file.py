@@ -87,6 +87,21 @@ def test_what_may_never_end_is_not_read(tmp_path: Path) -> None:
         read_network(tmp_path)
 
 
+def test_no_file_of_the_kernel_is_waited_for() -> None:
+    with pytest.raises((ValueError, OSError)):
+        read_network(Path("/proc/kmsg"))
+
+
+def test_a_description_of_several_lines_is_read_as_one() -> None:
+    data = bytearray(network_bytes(replace(random_network(16, 1), description="one two three")))
+    place = data.index(b"one two")
+    data[place + 3 : place + 4] = b"\n"
+    data[16:48] = hashlib.sha256(data[48:]).digest()
+    network = parse_network(bytes(data))
+    assert network.description == "one two three"
+    assert parse_network(network_bytes(network)).description == "one two three"
+
+
 def test_of_a_huge_file_only_the_beginning_is_read(tmp_path: Path) -> None:
     file = tmp_path / "huge"
     shapes = part_shapes(2048, 32)  # of the largest network

@@ -44,6 +44,8 @@ def test_the_values_shipped_are_complete() -> None:
         lambda rows: rows.update(tempo=[[1, 2], [3, 4]]),
         lambda rows: rows.update(tempo=[[1.5, 2]]),
         lambda rows: rows.update(tempo=[["1", "2"]]),
+        lambda rows: rows.update(tempo=[[1, 1 << 40]]),
+        lambda rows: rows.update(tempo=[[1, -(10**400)]]),
     ],
 )
 def test_a_file_that_does_not_fit_is_refused(tmp_path: Path, change) -> None:

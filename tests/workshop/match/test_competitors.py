@@ -20,7 +20,13 @@ def test_an_engine_without_a_command_is_this_program():
 
 
 @pytest.mark.parametrize(
-    ("own", "common", "threads"), [({}, {}, 1), ({"threads": "4"}, {"Threads": "2"}, 4), ({}, {"Threads": "max"}, 1)]
+    ("own", "common", "threads"),
+    [
+        ({}, {}, 1),
+        ({"threads": "4"}, {"Threads": "2"}, 4),
+        ({}, {"Threads": "max"}, 1),
+        ({}, {"Threads": "9" * 5000}, 1),
+    ],
 )
 def test_threads_are_those_of_the_option(own, common, threads):
     assert Competitor("A", ("a",), options=own, common_options=common).threads == threads

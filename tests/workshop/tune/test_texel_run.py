@@ -252,8 +252,12 @@ def test_data_that_cannot_be_used_are_refused(data: Path, tmp_path: Path, capsys
     assert "does not hold packed positions" in complaint(str(torn))
     assert "not legal" in complaint(str(garbage))
     assert "not enough" in complaint(str(few))
-    (tmp_path / "start.json").write_text(json.dumps({TERMS[0].name: []}))
-    assert "cannot read the values to start from" in complaint(str(data), "--start", str(tmp_path / "start.json"))
+    start = tmp_path / "start.json"
+    assert complaint(str(data), "--start", str(start)).startswith(f"knightadder: cannot read {start}: ")
+    for text in (json.dumps({TERMS[0].name: []}), "[" * 100_000, f'{{"tempo": [[{"9" * 5000}, 1]]}}'):
+        start.write_text(text)
+        refused = complaint(str(data), "--start", str(start))
+        assert refused.startswith(f"knightadder: cannot read the values to start from: {start}: ")
 
 
 def test_values_that_never_count_stay(data: Path, tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ could overflow these types is not accepted.
 
 import hashlib
 import math
+import os
 import struct
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -180,7 +181,8 @@ def read_network(file: Path) -> Network:
         if file.exists() and not (file.is_file() or file.is_dir()):  # it could have no end, or nothing to read yet
             raise ValueError("a network is a file, not a device or a pipe")
         with file.open("rb") as stream:
-            return parse_network(stream.read(_LONGEST))
+            # No more than the size that the system tells, which is 0 for files of the kernel that may have no end.
+            return parse_network(stream.read(min(os.fstat(stream.fileno()).st_size, _LONGEST)))
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from None
 
@@ -203,4 +205,5 @@ def parse_network(data: bytes) -> Network:
         raise ValueError("the network is of another format, for another version of Knightadder")
     numbers = np.frombuffer(data, "<i2", offset=begin).astype(np.int16)
     text = data[_START + _HEADER.size : _START + _HEADER.size + length].decode(errors="replace")
-    return Network(*split_parts(numbers, width, buckets), bool(mirrored), scale, text)
+    line = " ".join(text.splitlines())
+    return Network(*split_parts(numbers, width, buckets), bool(mirrored), scale, line)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+_MOST_CENTIPAWNS = 10_000  # of a value, so that no sum overflows the half of a packed score
 VALUES_FILE = Path(__file__).with_name("classical.json")
 
 
@@ -112,14 +113,23 @@ def read_values(path=VALUES_FILE):
     OSError
         If the file cannot be read.
     """
-    rows = json.loads(Path(path).read_text(encoding="utf-8"))
+    try:
+        return values_in(json.loads(Path(path).read_text(encoding="utf-8")))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def values_in(rows):
+    """Return the values of all terms from the value of a file's JSON; ValueError as for `read_values`."""
     values = np.zeros((TERM_VALUES, 2), np.int64)
     if not isinstance(rows, dict) or rows.keys() != START.keys():
-        raise ValueError(f"{path}: not the terms of this evaluation")
+        raise ValueError("not the terms of this evaluation")
     for term in TERMS:
         row = np.asarray(rows[term.name])
         if row.shape != (term.size, 2) or row.dtype.kind != "i":
-            raise ValueError(f"{path}: {term.name}: expected {term.size} pairs of whole numbers")
+            raise ValueError(f"{term.name}: expected {term.size} pairs of whole numbers")
+        if (abs(row) > _MOST_CENTIPAWNS).any():
+            raise ValueError(f"{term.name}: expected numbers up to {_MOST_CENTIPAWNS}")
         values[START[term.name] : START[term.name] + term.size] = row
     return values
 

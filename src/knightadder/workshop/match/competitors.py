@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.foreign import parse_toml
+from knightadder.foreign import parse_toml, whole_or_none
 from knightadder.runs import PACKAGE, digest_of, reading, source_digest
 from knightadder.workshop.key_values import KeyValues
 from knightadder.workshop.match.clock import Allowance, TimeControl
@@ -64,8 +64,7 @@ class Competitor:
     def threads(self) -> int:
         """The value of its option ``Threads``; 1 if it is not set."""
         options = {name.lower(): value for name, value in {**self.common_options, **self.options}.items()}
-        value = options.get("threads", "1")
-        return int(value) if value.isdecimal() and int(value) else 1
+        return whole_or_none(options.get("threads", "1")) or 1
 
     def start(
         self,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from knightadder.arguments import declare, positive, positive_number, share
 from knightadder.engine.errors import OptionError
 from knightadder.extras import needed_by
+from knightadder.foreign import parse_json
 from knightadder.progress import progress
 from knightadder.runs import content_digest, reading, replacing, write_whole
 
@@ -103,10 +104,13 @@ def run(arguments: argparse.Namespace) -> int:
             train,
         )
 
+    file = arguments.start or terms.VALUES_FILE
+    with reading(file):
+        content = file.read_bytes()
     try:
-        start = terms.read_values(arguments.start or terms.VALUES_FILE)
-    except (OSError, ValueError) as error:
-        raise OptionError(f"cannot read the values to start from: {error}") from None
+        start = terms.values_in(parse_json(content))
+    except ValueError as error:
+        raise OptionError(f"cannot read the values to start from: {file}: {error}") from None
     records = read_positions(arguments.data, arguments.positions)
     if len(records) <= texel.BLOCK:
         raise OptionError(f"{len(records)} positions are not enough: at least {texel.BLOCK + 1} are")
