@@ -24,6 +24,7 @@ DATA = Path(__file__).parent.parent / "data"
 TABLES = new_tables(PESTO)  # which takes less time where the core is interpreted
 TABLE = HashTable(1)
 NO_LIMIT = (1 << 63) - 1
+NEVER = np.zeros(1, np.uint64)  # a stop flag that nobody sets
 
 # Random games from the start position hardly ever promote, castle or capture en passant; these do.
 STARTS = (
@@ -160,6 +161,7 @@ def set_up(game: Game, board: chess.Board | str | None) -> np.record:
     """Set a game's position, and an empty transposition table, and return its record."""
     game.set_up(board.fen(en_passant="legal") if isinstance(board, chess.Board) else board)
     game.record.node_limit = NO_LIMIT
+    game.record.stop_address = NEVER.ctypes.data  # the record may outlive the game
     TABLE.clear()
     game.record.tt_address, game.record.tt_buckets = TABLE.address, TABLE.buckets
     return game.record

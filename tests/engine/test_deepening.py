@@ -18,7 +18,6 @@ from knightadder.engine.info import Bound
 
 TABLES = new_tables(PESTO)  # the sizes of trees below are those of its searches
 NO_LIMIT = (1 << 63) - 1
-CROWDED = "q2k2q1/2nqn2b/1n1P1n1b/2rnr2Q/1NQ1QN1Q/3Q3B/2RQR2B/Q2K2Q1 w - - 0 1"  # captures without end
 LOWEST, HIGHEST = -int(INFINITE), int(INFINITE)
 
 
@@ -67,30 +66,36 @@ def test_a_thread_that_was_not_prepared_knows_nothing_of_the_last_search(root: R
     assert not thread.stopped
 
 
-def test_the_stop_flag_ends_it_between_iterations_and_within_one(root: Root) -> None:
-    start = Game(TABLES)
-    small = Root(TABLES, start, start.legal_moves(), root.table, np.ones(1, np.uint64))
-    thread = prepared(small)
-    assert list(thread.iterations(100)) == [1]  # too small a tree to look at the flag
-    assert not thread.stopped
+def test_the_stop_flag_ends_it_at_the_next_node(root: Root) -> None:
     root.stop_flag[0] = 1
-    crowded = Game(TABLES)
-    crowded.set_up(CROWDED)
-    thread = prepared(Root(TABLES, crowded, crowded.legal_moves(), root.table, root.stop_flag))
+    thread = prepared(root)
     assert list(thread.iterations(100)) == []
-    assert thread.stopped
+    assert (thread.stopped, thread.nodes) == (True, 1)
     root.stop_flag[0] = 0
     thread = prepared(root)
     for depth in thread.iterations(100):
         if depth == 4:
             score = thread.line().score
             before = thread.nodes
-            thread._worker.node_limit = before + 1
+            root.stop_flag[0] = 1
     assert thread.stopped
     assert (thread.completed, thread.depth) == (4, 5)
     assert thread.nodes == before + 1
     # The fifth iteration has no score yet.
     assert (thread.line().depth, thread.line().score) == (4, score)
+
+
+def test_the_stop_flag_ends_it_at_the_next_node_within_an_iteration(root: Root) -> None:
+    def stop() -> None:
+        nonlocal before
+        root.stop_flag[0] = 1
+        before = thread.nodes
+
+    before, thread = 0, prepared(root)
+    for depth in thread.iterations(100, on_bound=stop):
+        if depth == 6:
+            thread._worker.root_moves[0].score += 200  # the next score will be outside its window
+    assert (thread.stopped, thread.nodes) == (True, before + 1)
 
 
 Window = tuple[int, int, int]

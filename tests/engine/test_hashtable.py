@@ -1,13 +1,15 @@
 """The hash table's memory."""
 
 import ctypes
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from knightadder.core.search.transposition import BUCKET_BYTES, GENERATION_SHIFT, GENERATIONS
-from knightadder.engine import hashtable
+from knightadder.engine import clearing, hashtable
 from knightadder.engine.errors import OptionError
 from knightadder.engine.hashtable import HashTable
 
@@ -26,14 +28,78 @@ def test_a_table_has_its_size_lies_on_cache_lines_and_is_empty(megabytes: int) -
     assert table.permille_full() == 0
 
 
-@pytest.mark.parametrize(("megabytes", "threads"), [(1, 1), (1, 8), (33, 2), (50, 3)])
-def test_clear_forgets_everything(megabytes: int, threads: int) -> None:
+@pytest.mark.parametrize("megabytes", [1, 16, 33, 50])
+@pytest.mark.parametrize("available", [0, 1, 100])
+def test_clear_forgets_everything(monkeypatch: pytest.MonkeyPatch, megabytes: int, available: int) -> None:
+    monkeypatch.setattr(threading.Thread, "start", start_at_most(available))
+    monkeypatch.setattr(clearing, "processors", lambda: 3)
     table = HashTable(megabytes)
-    words(table)[:] = 3
-    table.age()
-    table.clear(threads)
+    for _ in range(2):
+        words(table)[:] = 3
+        table.age()
+        table.clear()
+        assert not words(table).any()
+        assert table.generation == 0
+
+
+def start_at_most(count: int) -> Callable[[threading.Thread], None]:
+    """Give a `Thread.start` that fails after so many threads."""
+    start, numbers = threading.Thread.start, iter(range(count))
+
+    def start_or_fail(thread: threading.Thread) -> None:
+        if next(numbers, None) is None:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    return start_or_fail
+
+
+@pytest.mark.parametrize("megabytes", [1, 40])
+def test_the_first_clearing_writes_to_all_of_the_memory(monkeypatch: pytest.MonkeyPatch, megabytes: int) -> None:
+    monkeypatch.setattr(hashtable, "zeroed_bytes", lambda size: np.full(size, 255, np.uint8))  # to see the writes
+    table = HashTable(megabytes)
+    assert words(table).all()
+    table.clear()
     assert not words(table).any()
-    assert table.generation == 0
+
+
+@pytest.fixture
+def slow_table(monkeypatch: pytest.MonkeyPatch) -> HashTable:
+    """A table of 64 MB in which two threads begin to clear 8 MB each, and end 0.01 s after this."""
+    go_on = threading.Event()
+
+    class Slow(np.ndarray):
+        def fill(self, value: object) -> None:
+            assert go_on.wait(60)
+            super().fill(value)
+
+    monkeypatch.setattr(clearing, "processors", lambda: 2)
+    table = HashTable(64)
+    words(table)[:] = 3
+    table._words = table._words.view(Slow)
+    table.begin_clearing()
+    assert not table.wait(0)
+    threading.Timer(0.01, go_on.set).start()
+    return table
+
+
+def test_clearing_that_is_stopped_is_done_anew(slow_table: HashTable) -> None:
+    slow_table.stop_clearing()
+    assert slow_table.wait()
+    assert np.count_nonzero(words(slow_table)) == len(words(slow_table)) * 3 // 4  # the rest was left
+    slow_table.begin_clearing()
+    assert slow_table.wait()
+    assert not words(slow_table).any()
+
+
+def test_clearing_during_clearing_leaves_nothing_to_disturb_a_later_search(slow_table: HashTable) -> None:
+    first = slow_table._clearing
+    assert first is not None
+    slow_table.age()  # a search has begun
+    slow_table.begin_clearing()
+    assert first.wait(0)
+    assert slow_table.wait()
+    assert not words(slow_table).any()
 
 
 def test_permille_counts_what_this_search_stored() -> None:

@@ -28,6 +28,7 @@ from searcher import (
 from knightadder.engine import deepening, engine, search
 from knightadder.engine.deepening import Deepening
 from knightadder.engine.errors import OptionError
+from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Message
 from knightadder.engine.limits import Limits
 from knightadder.engine.notation import to_uci
@@ -234,6 +235,83 @@ def test_stop_and_ponder_hit_at_any_moment_give_one_legal_move(team: Searcher) -
         check_answer(listener, KIWIPETE)
         assert engine.wait(TIMEOUT)
         assert not [thread for thread in threading.enumerate() if thread.name.startswith("search ")]
+
+
+def test_a_stop_before_the_first_iteration_ends_waits_for_it(
+    searcher: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "_GRACE", TIMEOUT)
+    asked = threading.Event()
+
+    def first_asks(tables: Any, worker: Any) -> int:
+        assert asked.wait(TIMEOUT)
+        return int(search_root(tables, worker))
+
+    search_root = deepening.search_root
+    monkeypatch.setattr(deepening, "search_root", first_asks)
+    listener = searcher.start(Limits(infinite=True), MATE_IN_ONE)
+    searcher.engine.stop()
+    asked.set()
+    assert listener.result.best_move == "a1a8"
+    assert [info.depth for info in listener.infos] == [1]
+
+
+@pytest.mark.parametrize("limits", [Limits(infinite=True), Limits(movetime=30)])
+def test_a_first_iteration_that_takes_long_is_stopped(
+    searcher: Searcher, monkeypatch: pytest.MonkeyPatch, limits: Limits
+) -> None:
+    def endless(tables: Any, worker: Any) -> int:
+        eventually(lambda: running._stop_flag[0])
+        return int(search_root(tables, worker))
+
+    search_root = deepening.search_root
+    monkeypatch.setattr(deepening, "search_root", endless)
+    searcher.engine.set_position(KIWIPETE)
+    listener = Listener()
+    running = searcher.engine._new_search(searcher.engine._table, limits, listener.on_report, listener.on_done)
+    running.start()
+    if limits.infinite:
+        running.stop()
+    assert listener.result.best_move in legal(KIWIPETE)
+    running.wait()
+
+
+@pytest.mark.parametrize("limits", [Limits(movetime=60), Limits(wtime=300), Limits(ponder=True, wtime=300)])
+def test_a_search_on_a_clock_does_not_wait_for_the_hash_table_to_be_cleared(
+    team: Searcher, monkeypatch: pytest.MonkeyPatch, limits: Limits
+) -> None:
+    team.engine.set_position(KIWIPETE)
+    with monkeypatch.context() as patch:
+        patch.setattr(HashTable, "wait", lambda table, timeout=None: False)
+        listener = team.go(limits)
+        listener.wait_for_lines(2)
+        team.engine.ponderhit()
+        check_answer(listener, KIWIPETE)
+        assert team.engine.wait(TIMEOUT)
+
+
+def test_a_search_without_a_clock_waits_for_the_hash_table_or_for_a_stop(
+    team: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = 0
+
+    def look(table: HashTable, timeout: float | None = None) -> bool:
+        nonlocal looks
+        looks += 1
+        return looks > 5
+
+    team.engine.set_position(KIWIPETE)
+    with monkeypatch.context() as patch:
+        patch.setattr(HashTable, "wait", look)
+        assert team.go(Limits(depth=3)).result.best_move in legal(KIWIPETE)
+        assert looks > 5
+        assert team.engine.wait(TIMEOUT)
+        patch.setattr(HashTable, "wait", lambda table, timeout=None: False)
+        listener = team.go(Limits(depth=20))
+        assert not listener.infos
+        team.engine.stop()
+        check_answer(listener, KIWIPETE)
+        assert team.engine.wait(TIMEOUT)
 
 
 # --- When something goes wrong ----------------------------------------------------------------------------------------

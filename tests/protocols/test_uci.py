@@ -49,6 +49,7 @@ class FakeEngine:
         self.stopped = threading.Event()
         self.thread: threading.Thread | None = None
         self.closed = False
+        self.ready = True
 
     def set_option(self, name: str, text: str | None) -> list[str]:
         self.calls.append(f"set_option {name}={text}")
@@ -111,6 +112,10 @@ class FakeEngine:
         self.calls.append(f"perft {depth}")
         self.let_go.wait(TIMEOUT)
         return {"e2e4": 20, "g1f3": 19}
+
+    def hurry(self) -> None:
+        self.calls.append("hurry")
+        self.ready = True
 
     def close(self) -> None:
         self.closed = True
@@ -315,6 +320,30 @@ def test_options_may_have_spaces_and_bytes_that_are_not_text(talk: Conversation)
 def test_perft_is_written_like_stockfish_writes_it(talk: Conversation) -> None:
     talk.send("go perft 2")
     assert talk.read_until("Nodes") == ["e2e4: 20", "g1f3: 19", "", "Nodes searched: 39"]
+
+
+def test_isready_waits_until_the_engine_is_ready_and_what_follows_waits_behind_it(talk: Conversation) -> None:
+    talk.engine.ready = False
+    talk.send("isready", "d", "debug maybe")
+    assert talk.read() == "info string debug: expected on or off"
+    talk.engine.ready = True
+    assert talk.read_until("Fen:") == ["readyok", "board", "Fen: startpos"]
+
+
+def test_quit_does_not_wait_until_the_engine_is_ready(talk: Conversation) -> None:
+    talk.engine.ready = False
+    talk.send("isready", "isready")
+    assert talk.leave() == ["readyok", "readyok"]
+    assert "hurry" in talk.engine.calls
+
+
+def test_quit_hurries_no_search_that_waits(talk: Conversation) -> None:
+    talk.engine.ready = False
+    talk.send("isready", "go depth 3", "quit")
+    talk.wait_until_input_ended()
+    assert talk.engine.calls == []
+    talk.engine.ready = True
+    assert talk.wait_for_end() == ["readyok", format_info(LINE), "bestmove e2e4 ponder e7e5"]
 
 
 def test_perft_leaves_isready_and_stop_alive(talk: Conversation) -> None:

@@ -229,6 +229,28 @@ def test_a_ping_waits_for_the_move(talk: Talk) -> None:
     assert talk.answer("e7e5") == ["move e7e5", "pong 17"]
 
 
+def test_a_ping_waits_until_the_engine_is_ready_and_what_follows_waits_behind_it(talk: Talk) -> None:
+    talk.engine.ready = False
+    assert talk.ask("ping 1", "usermove e2e5", "ping 2") == []
+    talk.engine.ready = True
+    assert talk.read_until("pong 2") == ["pong 1", "Illegal move: e2e5", "pong 2"]
+
+
+def test_quit_does_not_wait_until_the_engine_is_ready(talk: Talk) -> None:
+    talk.engine.ready = False
+    talk.send("ping 1", "ping 2")
+    assert talk.leave() == ["pong 1", "pong 2"]
+
+
+def test_the_end_of_input_waits_until_the_engine_is_ready(talk: Talk) -> None:
+    talk.engine.ready = False
+    talk.send("ping 1", "usermove e2e5")
+    talk.end_input()
+    talk.wait_until_input_ended()
+    talk.engine.ready = True
+    assert talk.wait_for_end() == ["pong 1", "Illegal move: e2e5"]
+
+
 def test_a_ping_after_force_is_answered_when_the_search_has_ended(talk: Talk) -> None:
     talk.think("new", "usermove e2e4")
     assert talk.ask("ping 1", "force", "ping 2") == ["pong 1", "pong 2"]

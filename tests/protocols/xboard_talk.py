@@ -41,6 +41,7 @@ class FakeEngine:
         self.board = chess.Board()
         self.limits = Limits()
         self.searches = 0
+        self.ready = True
         self.fails = False  # whether the next search cannot be started
         self.book: dict[str, int] = {}
         self.on_info: Callable[[Info | CurrentMove | Message], None] = lambda news: None
@@ -71,6 +72,9 @@ class FakeEngine:
     def new_game(self) -> None:
         self._must_be_idle()
         self.calls.append("new_game")
+
+    def hurry(self) -> None:
+        self.ready = True
 
     def book_moves(self) -> dict[str, int]:
         self._must_be_idle()

@@ -39,7 +39,7 @@ class Root:
     table : HashTable
         The transposition table.
     stop_flag : array
-        One word of 64 bits; every thread stops soon after it is set.
+        One word of 64 bits; every thread stops at its next node after it is set.
     probing : Probing
         When search probes tablebases.
     ranking : Ranking or None
@@ -144,9 +144,6 @@ class Deepening:
                     return
             self.completed = self.depth
             yield self.depth
-            # The core polls the flag only once in many nodes; a small tree may have fewer.
-            if self._root.stop_flag[0]:
-                return
 
     def prove_mate(self, moves: int) -> bool:
         """Say whether there is a mate in at most so many moves, and within the depth of the last iteration.

@@ -4,11 +4,13 @@ import os
 import shlex
 from collections.abc import Callable, Sequence
 from random import Random
+from typing import cast
 
 import numpy as np
 
 from knightadder.core.layout import CLASSICAL, NETWORK, WORKER, new_record
 from knightadder.engine.book import Book
+from knightadder.engine.clearing import Clearing
 from knightadder.engine.ending import Ending
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.evaluator import Evaluator
@@ -16,7 +18,7 @@ from knightadder.engine.explain.pieces import bucket_line, piece_worths, worth_b
 from knightadder.engine.explain.table import evaluation_table
 from knightadder.engine.explain.terms import break_down
 from knightadder.engine.game import Game
-from knightadder.engine.hashtable import HashTable
+from knightadder.engine.hashtable import HashTable, must_fit
 from knightadder.engine.info import Message, Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import Options
@@ -55,6 +57,7 @@ class Engine:
         self._tables = self._evaluator.tables
         self._workers = _new_workers(self.options.threads)
         self._table = HashTable(self.options.hash_mb)
+        self._table.begin_clearing()
         self._game = Game(self._tables)
         self._search: Search | None = None
         self._book: Book | None = None
@@ -87,7 +90,7 @@ class Engine:
         self.options.set(name, text)
         try:
             if option.name == "Hash" and self.options.hash_mb != self._table.megabytes:
-                self._table = HashTable(self.options.hash_mb)
+                self._replace_table(self.options.hash_mb)
             elif option.name == "Threads" and self.options.threads != len(self._workers):
                 self._workers = _new_workers(self.options.threads)
         except EngineError:
@@ -95,7 +98,7 @@ class Engine:
             self.options.set("Threads", str(len(self._workers)))
             raise
         if option.name == "Clear Hash":
-            self._clear_table()
+            self._table.begin_clearing()
         return self._open_tablebases() if option.name == "SyzygyPath" else []
 
     @property
@@ -106,8 +109,22 @@ class Engine:
     def new_game(self) -> None:
         """Clear what earlier searches have learnt."""
         self._must_be_idle()
-        self._clear_table()
-        self._workers = _new_workers(len(self._workers))
+        self._table.begin_clearing()
+        _clear_workers(self._workers)
+
+    @property
+    def ready(self) -> bool:
+        """Whether a search would begin at once, or is running: clearing the hash table may go on in the background."""
+        return self.searching or self._table.wait(0)
+
+    def get_ready(self) -> None:
+        """Wait until the engine is ready."""
+        if not self.searching:
+            self._table.wait()
+
+    def hurry(self) -> None:
+        """Be ready at once, although the hash table may not be cleared; for an engine that is about to be closed."""
+        self._table.stop_clearing()
 
     def set_position(self, fen: str | None = None, moves: Sequence[str] = ()) -> None:
         """Set up a position and play moves from it.
@@ -171,7 +188,7 @@ class Engine:
         search.start()
         search.wait()
         self.set_position()
-        self._workers = _new_workers(len(self._workers))
+        _clear_workers(self._workers)
 
     # --- searching -------------------------------------------------------------------------------------------------
 
@@ -244,6 +261,7 @@ class Engine:
         """End a running search and wait for its result; dropping the engine after that frees its memory at once."""
         self.stop()
         self.wait()
+        self.hurry()
         self._search = None  # it refers to the hash table and, through its listeners, to the engine itself
 
     def _new_search(self, table: HashTable, limits: Limits, report: Report, done: Callable[[Result], None]) -> Search:
@@ -289,8 +307,19 @@ class Engine:
             return None
         return self._book.choose(self.fen(), self.random, options.best_book_move, options.chess960)
 
-    def _clear_table(self) -> None:
-        self._table.clear(max(2, self.options.threads))
+    def _replace_table(self, megabytes: int) -> None:
+        """Make a hash table of another size, and free the old one before: there may be no room for both."""
+        must_fit(megabytes)
+        old = self._table.megabytes
+        self._table.stop_clearing()
+        del self._table
+        try:
+            self._table = HashTable(megabytes)
+        except OptionError:
+            self._table = HashTable(old)
+            raise
+        finally:
+            self._table.begin_clearing()
 
     def _must_be_idle(self) -> None:
         if self.searching:
@@ -300,6 +329,12 @@ class Engine:
 def _new_workers(threads: int) -> list[np.record]:
     """Allocate zeroed state for each search thread: megabytes per thread, for up to hundreds of threads."""
     try:
-        return [new_record(WORKER) for _ in range(threads)]
+        workers = [new_record(WORKER) for _ in range(threads)]
     except MemoryError:
         raise OptionError(f"not enough memory for {threads} threads") from None
+    _clear_workers(workers)
+    return workers
+
+
+def _clear_workers(workers: Sequence[np.record]) -> None:
+    Clearing([cast(np.ndarray, worker.base).view(np.uint8) for worker in workers]).wait()

@@ -3,7 +3,6 @@
 import contextlib
 import math
 import os
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -15,16 +14,18 @@ from knightadder.core.search.transposition import (
     GENERATION_SHIFT,
     GENERATIONS,
 )
+from knightadder.engine.clearing import Clearing
 from knightadder.engine.errors import OptionError
 
 _MEGABYTE = 1 << 20
 # Where Linux tells a container's limit in bytes (cgroups, versions 2 and 1): a process that exceeds it is killed.
 _CONTAINER_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
-_CLEAR_AT_ONCE = 1 << 21  # words; below it a thread costs more than it saves
 
 
 class HashTable:
     """A block of zeroed memory, aligned to cache lines.
+
+    The first search needs its memory at once, so it should be cleared before, see `clearing.py`.
 
     Parameters
     ----------
@@ -38,11 +39,12 @@ class HashTable:
     """
 
     def __init__(self, megabytes: int) -> None:
-        if megabytes > _megabytes_at_most():
-            raise OptionError(f"not enough memory for a hash table of {megabytes} MB")
+        must_fit(megabytes)
         self.megabytes = megabytes
         self.buckets = megabytes * _MEGABYTE // BUCKET_BYTES
         self.generation = 0
+        self._used = True  # so that the first clearing fills memory that only begins to exist when it is written to
+        self._clearing: Clearing | None = None
         try:
             # Huge pages are aligned to cache lines as well.
             self._words = zeroed_bytes(megabytes * _MEGABYTE).view(np.uint64)
@@ -57,23 +59,42 @@ class HashTable:
     def age(self) -> None:
         """Begin a new search: entries from earlier searches become less worth keeping."""
         self.generation = (self.generation + 1) % GENERATIONS
+        self._used = True
 
-    def clear(self, threads: int = 2) -> None:
-        """Clear the table, in parallel."""
-        self.generation = 0
-        parts = np.array_split(self._words, max(1, min(threads, len(self._words) // _CLEAR_AT_ONCE)))
-        if len(parts) == 1:  # starting a thread takes longer than clearing a small table
-            self._words.fill(0)
-            return
-        with ThreadPoolExecutor(len(parts)) as pool:
-            # NumPy releases the GIL while it fills the array.
-            list(pool.map(lambda part: part.fill(0), parts))
+    def clear(self) -> None:
+        """Clear the table, whoever has used it."""
+        self._used = True
+        self.begin_clearing()
+        self.wait()
+
+    def begin_clearing(self) -> None:
+        """Clear the table in the background; a table that no search has used since it was cleared is left alone."""
+        if self._used:
+            self.stop_clearing()
+            self._used, self.generation = False, 0
+            self._clearing = Clearing([self._words])
+
+    def wait(self, timeout: float = math.inf) -> bool:
+        """Wait until the table is cleared, at most so many seconds, and return whether it is."""
+        return self._clearing is None or self._clearing.wait(timeout)
+
+    def stop_clearing(self) -> None:
+        """Leave the rest of the table as it is, and let its memory be freed when the table is dropped."""
+        if self._clearing is not None and not self._clearing.wait(0):
+            self._clearing.abandon()
+            self._used = True
 
     def permille_full(self) -> int:
         """Return how much of the table this search has filled, in per mille, from a sample of a thousand entries."""
         data = self._words[1 : 2 * ENTRIES * 250 : 2]
         generations = (data >> np.uint64(GENERATION_SHIFT)) & np.uint64(GENERATIONS - 1)
         return int(np.count_nonzero((data != 0) & (generations == self.generation)))
+
+
+def must_fit(megabytes: int) -> None:
+    """Raise OptionError if the machine does not have that much memory."""
+    if megabytes > _megabytes_at_most():
+        raise OptionError(f"not enough memory for a hash table of {megabytes} MB")
 
 
 def _megabytes_at_most() -> float:

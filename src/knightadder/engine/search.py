@@ -2,10 +2,11 @@
 
 The main thread deepens and reports; inside the compiled core it does not hold the GIL. Any number of helper threads
 search the same position and share results only through the transposition table (lazy SMP). One more thread keeps the
-clock: it sets the stop flag, which the core polls, when the time is up. When the main thread ends, all threads vote
-with the best line of their last iteration, and the answer does not wait for the helpers.
+clock: it sets the stop flag, which the core reads at each node, when the time is up. When the main thread ends, all
+threads vote with the best line of their last iteration, and the answer does not wait for the helpers.
 """
 
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -45,6 +46,8 @@ MATE = int(transposition.MATE)
 _NO_NODE_LIMIT = (1 << 63) - 1
 _SHOW_DETAILS_AFTER = 3.0  # seconds; earlier, current moves and bounds would flood the interface
 _CLOCK_TICK = 0.1  # seconds between checks of the current move
+_GRACE = 0.05  # seconds from a stop to the end of the first iteration, which usually takes less than one millisecond
+_TABLE_TICK = 0.005  # seconds between looks whether to stop, while the hash table is being cleared
 _EASY_DEPTH = 8  # plies for the only legal move, to get a score and a reply to ponder on
 
 
@@ -97,6 +100,7 @@ class Search:
         self._pondering = limits.ponder
         self._held = limits.ponder or limits.unlimited
         self._stop_on_ponder_hit = False
+        self._stopped_at: float | None = None  # when it was asked to stop, by `time.perf_counter`
         self._finished = False
         self._progress = Progress()
 
@@ -113,6 +117,7 @@ class Search:
             nodes = self._handicap.node_limit(nodes)
             self._lines = min(max(options.multipv, CANDIDATES), len(self._root_moves))
         self._stop_flag = np.zeros(1, np.uint64)
+        self._table = table
         table.age()
         root = Root(tables, game, self._root_moves, table, self._stop_flag, probing, ranking)
         self._node_limits = _split(nodes, len(workers)) if nodes else [_NO_NODE_LIMIT] * len(workers)
@@ -149,7 +154,7 @@ class Search:
         except RuntimeError:
             self._reporter.tell(Message("no thread could be started to watch the clock"))
             if self._budget.hard is not None:
-                self._stop_flag[0] = 1
+                self._stop_soon()
         if self._root_moves:
             self._start_helper(0)
 
@@ -166,7 +171,7 @@ class Search:
         """End the search soon, and release a held-back result."""
         with self._changed:
             self._held = self._pondering = False
-            self._stop_flag[0] = 1
+            self._stop_soon()
             self._changed.notify_all()
 
     def ponder_hit(self) -> None:
@@ -178,8 +183,15 @@ class Search:
             self._held = self._limits.unlimited
             self._clock_runs_from = time.perf_counter()
             if self._stop_on_ponder_hit:
-                self._stop_flag[0] = 1
+                self._stop_soon()
             self._changed.notify_all()
+
+    def _stop_soon(self) -> None:
+        """Stop all threads; the first iteration may still end if that takes no time, for the sake of a good move."""
+        if self._stopped_at is None:
+            self._stopped_at = time.perf_counter()
+        if self._main.completed:
+            self._stop_flag[0] = 1
 
     def _chosen_by_user(self, legal: Sequence[int]) -> list[int]:
         wanted = {self._game.find(name) for name in set(self._limits.searchmoves)}
@@ -232,13 +244,21 @@ class Search:
         if not self._root_moves:
             self._reporter.no_moves(self._game.in_check)
             return
+        self._await_table()
         deepest = min(self._limits.depth or MAX_DEPTH, MAX_DEPTH)
         for depth in main.iterations(deepest, self._lines, self._report_bound):
             self._report_lines()
-            if self._enough(depth):
+            if self._stopped_at is not None or self._enough(depth):
                 return
             if self._limits.mate and main.prove_mate(self._limits.mate):
                 self._report_lines()
+                return
+
+    def _await_table(self) -> None:
+        """Wait until the hash table is cleared, but not for long on a clock: clearing can only cost known results."""
+        patience = math.inf if self._budget.hard is None else self._budget.hard / 2000
+        while self._stopped_at is None and not self._stop_flag[0] and self._elapsed() < patience:
+            if self._table.wait(_TABLE_TICK):
                 return
 
     def _report_bound(self) -> None:
@@ -339,6 +359,7 @@ class Search:
             self._start_helper(index + 1)
             helper = self._helpers[index]
             helper.prepare(self._node_limits[index + 1])
+            self._await_table()
             for _ in helper.iterations(MAX_DEPTH):
                 self._helper_lines[index] = helper.line()
         except Exception as error:  # the other threads go on, without its vote
@@ -370,14 +391,20 @@ class Search:
                         self._reporter.current_move(depth, move, index)
 
     def _check_clock(self) -> float:
-        """Set the stop flag if the time is up; return the seconds until the next check."""
-        if self._budget.hard is None or self._pondering:
+        """Stop the search if the time is up; return the seconds until the next check."""
+        now = time.perf_counter()
+        if self._stopped_at is None and self._budget.hard is not None and not self._pondering:
+            left = self._clock_runs_from + self._budget.hard / 1000 - now
+            if left > 0:
+                return min(_CLOCK_TICK, left)
+            self._stop_soon()
+        if self._stopped_at is None or self._stop_flag[0]:
             return _CLOCK_TICK
-        left = self._clock_runs_from + self._budget.hard / 1000 - time.perf_counter()
+        left = self._stopped_at + _GRACE - now
         if left <= 0:
             self._stop_flag[0] = 1
             return _CLOCK_TICK
-        return min(_CLOCK_TICK, left)
+        return left
 
     def _elapsed(self) -> float:
         return time.perf_counter() - self._started

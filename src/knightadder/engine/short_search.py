@@ -109,7 +109,7 @@ class ShortSearch:
             The lines, the best first; and the result, which contains the first of them.
         """
         began = time.perf_counter()
-        self._table.clear(threads=1)
+        self._table.clear()
         self._table.age()
         worker = self._worker
         position = worker.stack[0]

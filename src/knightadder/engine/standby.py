@@ -115,6 +115,14 @@ class Standby:
     def new_game(self) -> None:
         """Do nothing: nothing has been learnt."""
 
+    @property
+    def ready(self) -> bool:
+        """Whether a search would begin at once: always."""
+        return True
+
+    def hurry(self) -> None:
+        """Do nothing: it is always ready."""
+
     def set_position(self, fen: str | None = None, moves: Sequence[str] = ()) -> None:
         """Set up a position and play moves from it; PositionError if one is not legal."""
         try:

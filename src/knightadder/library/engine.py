@@ -143,12 +143,15 @@ class Engine(Closing):
         """
         texts = texts_of(options)
         with self._its_turn(_caller()):
-            return [line for name, text in texts.items() for line in self._core.set_option(name, text)]
+            lines = [line for name, text in texts.items() for line in self._core.set_option(name, text)]
+            self._core.get_ready()
+            return lines
 
     def new_game(self) -> None:
         """Clear what earlier searches have learnt."""
         with self._its_turn(_caller()):
             self._core.new_game()
+            self._core.get_ready()
 
     def play(
         self,

@@ -36,6 +36,7 @@ _LOADING_DELAY = 0.1
 # a busy machine may need some to import the stand-in.
 _LOADING_PATIENCE = 4.0
 TICK = 1.0  # seconds after which the loop runs even without an event
+_READY_TICK = 0.01  # the same while the engine gets ready
 PATIENCE = 2.0  # seconds that a search has to end when the user quits
 
 
@@ -230,9 +231,10 @@ class Conversation(ABC):
                 if self._status is None:
                     self._session.start_loading()
                     self._mind_loading()
+                self._mind_waiting()
                 self._tick()
                 self._output.look()
-                timeout = TICK
+                timeout = TICK if self._is_ready else _READY_TICK
         except KeyboardInterrupt:
             self._status = 130
         return self._status
@@ -258,6 +260,10 @@ class Conversation(ABC):
         others_wait : bool
             Whether other commands wait before it.
         """
+
+    @abstractmethod
+    def _asks_whether_ready(self, command: Command) -> bool:
+        """Say whether a command is to be answered when a search could begin at once."""
 
     @abstractmethod
     def _complain(self, command: Command, error: Exception) -> None:
@@ -299,6 +305,14 @@ class Conversation(ABC):
             raise EngineError("the engine is not loaded yet")
         return self._session.engine
 
+    def _awaits_readiness(self, command: Command) -> bool:
+        return self._asks_whether_ready(command) and not self._is_ready
+
+    @property
+    def _is_ready(self) -> bool:
+        """Whether the engine does not have to get ready first, or is not even loaded."""
+        return self._session.engine is None or self._session.engine.ready
+
     # --- Commands: at once, or later --------------------------------------------------------------------------------
 
     def _receive(self, command: Command) -> None:
@@ -330,6 +344,11 @@ class Conversation(ABC):
         if self._waiting:
             self._tell_of_wait(self._waiting[0])
 
+    def _mind_waiting(self) -> None:
+        """Carry out the waiting commands when the engine has got ready; all other reasons to wait end by an event."""
+        if self._waiting and self._session.engine is not None and not self._is_held(self._waiting[0], False):
+            self._carry_out_waiting()
+
     def _carry_out(self, command: Command) -> None:
         try:
             command.run(command.text)
@@ -339,6 +358,8 @@ class Conversation(ABC):
     def _leave(self) -> None:
         """Exit when all earlier commands are done; later commands are ignored."""
         self._input_ended = self._leaving = True
+        if self._session.engine is not None and all(map(self._asks_whether_ready, self._waiting)):
+            self._session.engine.hurry()  # no search comes that would need it to get ready
 
     # --- The loop ---------------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ Where the protocol leaves a choice, this engine behaves as follows:
 - If the core must be compiled first, a stand-in (`engine/standby.py`) takes its place until then, after some seconds
   or at the first ``go``: ``isready`` is answered, and a ``go`` with a clock gets its move in time. A ``go`` without
   a clock waits for the core, or for ``stop``. ``eval``, ``bench`` and ``go perft`` wait for the core.
+- ``isready`` waits until the memory of the hash table is filled, unless ``quit`` is all that follows.
 - During a search ``isready``, ``stop`` and ``ponderhit`` act at once, before all waiting commands. Commands that
   need an idle engine (``position``, ``go``, ``setoption``, ``ucinewgame``, ``eval``, ``bench``) wait in order until
   the search has ended and its ``bestmove`` is sent, so that a script may be piped in. If only ``stop`` can end it,
@@ -168,9 +169,14 @@ class Uci(Conversation):
         return None
 
     def _must_wait(self, command: Command, others_wait: bool) -> bool:
+        if self._awaits_readiness(command):
+            return True
         if others_wait:
             return command.needs >= Needs.ITS_TURN or self._is_meant_for_waiting_go(command)
         return self._activity is not None and command.needs >= Needs.IDLE_ENGINE
+
+    def _asks_whether_ready(self, command: Command) -> bool:
+        return command.name == "isready"
 
     def _is_meant_for_waiting_go(self, command: Command) -> bool:
         """Say whether a command is for a search that waits for the end of another one, which is stopping."""

@@ -11,6 +11,7 @@ choice, this engine behaves as follows:
 - While the engine thinks about its move, ``ping``, options, ``memory`` and ``cores`` wait for that move, as the
   protocol demands of ``ping``. Commands that change the game (``force``, ``new``, ``setboard``, ``undo``, ...) end the
   search, and no move is played. Options interrupt pondering and analysis, which then continue.
+- ``ping`` also waits until the memory of the hash table is filled, unless ``quit`` is all that follows.
 - Draws by rule are claimed after a move of either side. ``go`` is obeyed even then, as long as there is a legal move.
 - ``draw`` is answered with the engine's next move, because only the search shows the value of the position.
 - At the end of input, commands already received are carried out. A search for a move is then stopped, and its move
@@ -125,7 +126,12 @@ class XBoard(Conversation):
         self._receive(Command(name, text, line, *entry))
 
     def _must_wait(self, command: Command, others_wait: bool) -> bool:
-        return command.needs >= Needs.ITS_TURN and self._player.thinking
+        if self._player.thinking:
+            return command.needs >= Needs.ITS_TURN
+        return others_wait or self._awaits_readiness(command)
+
+    def _asks_whether_ready(self, command: Command) -> bool:
+        return command.name == "ping"
 
     def _tell_of_wait(self, command: Command) -> None:
         """Say nothing: the interface knows from the protocol which commands wait for the move."""
@@ -153,7 +159,7 @@ class XBoard(Conversation):
         player = self._loaded_player
         if player is not None and player.thinking and not self._leaving:
             player.end()
-        elif player is not None or not self._waiting:
+        elif not self._waiting or (player is not None and player.thinking):
             self._status = self._status_at_end
 
     # --- Loading ----------------------------------------------------------------------------------------------------

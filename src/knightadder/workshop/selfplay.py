@@ -140,7 +140,7 @@ class _Side(ABC):
 
     def new_game(self) -> None:
         """Forget the last game."""
-        self._table.clear(threads=1)
+        self._table.clear()
         self._memory.fill(0)
 
     @abstractmethod

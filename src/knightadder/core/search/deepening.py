@@ -6,9 +6,8 @@ windows. That takes as long as a thousand nodes. Both search the same windows (`
 
 import numpy as np
 
-from ..board.bitboard import ZERO
 from ..board.movegen import ALL, generate
-from ..native.jit import kernel, load64
+from ..native.jit import kernel
 from .aspiration import begin_line, begin_search, search_window
 from .mate import prove_mate
 from .transposition import GENERATIONS, MATE
@@ -62,8 +61,5 @@ def deepen(tables, worker, deepest, lines, enough_nodes, mate_plies):
         if prove_mate(tables, worker, depth, mate_plies) or worker.stopped:
             break
         if np.int64(worker.nodes) >= enough_nodes or MATE - abs(worker.root_moves[0].score) <= mate_plies:
-            break
-        # Search looks at the flag only once in many nodes, which a small tree may never reach.
-        if load64(worker.stop_address) != ZERO:
             break
     return depth

@@ -38,17 +38,14 @@ from .transposition import (
     store,
 )
 
-_POLL = np.uint64(1023)
-
 
 @inlined
 def count_node(worker, ply):
     """Count a node; return whether search must stop, by the node limit or by the flag that another thread sets."""
     worker.nodes += ONE
     worker.seldepth = max(worker.seldepth, ply)
-    if worker.nodes >= worker.node_limit:
-        worker.stopped = 1
-    elif worker.nodes & _POLL == ZERO and load64(worker.stop_address) != ZERO:
+    # At each node, because a node can take milliseconds: when memory is swapped out, or tablebases are on a slow disk.
+    if worker.nodes >= worker.node_limit or load64(worker.stop_address) != ZERO:
         worker.stopped = 1
     return worker.stopped != 0
 

@@ -194,5 +194,5 @@ class _Player:
 
     def forget(self) -> None:
         """Forget the last game."""
-        self._table.clear(threads=1)
+        self._table.clear()
         forget(self.worker)

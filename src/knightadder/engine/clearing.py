@@ -1,0 +1,64 @@
+"""Zeros for large blocks of memory, written by all processors in the background.
+
+The system provides memory only when it is first written to, which takes far longer than any later access. So memory is
+filled before a search needs it: otherwise the first nodes of a search would take milliseconds each.
+"""
+
+import contextlib
+import math
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from knightadder.core.native.processors import processors
+
+_PART = 8 << 20  # bytes that a thread fills at a time: few enough to be abandoned soon
+_AT_ONCE = 2 * _PART  # for this many bytes or fewer, starting a thread costs more than it saves
+
+
+class Clearing:
+    """Fills blocks of memory with zeros; if they are small, before the constructor returns.
+
+    Parameters
+    ----------
+    blocks : sequence of arrays
+        One-dimensional, of any type.
+    """
+
+    def __init__(self, blocks: Sequence[NDArray[Any]]) -> None:
+        size = sum(block.nbytes for block in blocks)
+        self._parts = deque(part for block in blocks for part in np.array_split(block, -(-block.nbytes // _PART)))
+        self._done: list[threading.Event] = []  # of each thread
+        for _ in range(processors() if size > _AT_ONCE else 0):
+            done = threading.Event()
+            thread = threading.Thread(target=self._fill, args=(done,), name="clearing", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # the system allows no more threads
+                break
+            self._done.append(done)
+        if not self._done:
+            self._fill(threading.Event())
+
+    def wait(self, timeout: float = math.inf) -> bool:
+        """Wait for the end, at most so many seconds, and return whether it has come."""
+        end = time.monotonic() + timeout
+        return all(done.wait(min(max(end - time.monotonic(), 0.0), threading.TIMEOUT_MAX)) for done in self._done)
+
+    def abandon(self) -> None:
+        """End soon, with the rest of the blocks unfilled, and wait for that."""
+        self._parts.clear()
+        self.wait()
+
+    def _fill(self, done: threading.Event) -> None:
+        try:
+            with contextlib.suppress(IndexError):  # no part is left
+                while True:
+                    self._parts.popleft().fill(0)  # NumPy releases the GIL meanwhile
+        finally:
+            done.set()
