@@ -126,6 +126,8 @@ class Search:
         ]
         placement = game.fen().split()[0]
         threads = [self._main, *self._helpers]
+        self._ranked = ranking is not None
+        self._ends: dict[tuple[int, ...], tuple[int, ...]] = {}  # of lines, by `_played_out`
         hits = len(ranking.moves) if ranking else 0
         self._reporter = Reporter(report, threads, table, options, placement, self._started, hits)
 
@@ -270,10 +272,16 @@ class Search:
             self._report_line(self._main.line(index), index + 1)
 
     def _report_line(self, line: Line, rank: int = 1) -> None:
-        """Report a line, extended to its end if tablebases decide it; not in a timed search: probing takes time."""
-        if self._budget.hard is None and DECISIVE <= abs(line.score) < MATE_FOUND:
-            line = replace(line, moves=play_out(self._tablebases, self._game, line.moves))
+        if DECISIVE <= abs(line.score) < MATE_FOUND:
+            line = replace(line, moves=self._played_out(line.moves))
         self._reporter.line(line, rank)
+
+    def _played_out(self, moves: tuple[int, ...]) -> tuple[int, ...]:
+        """Extend a line that tablebases decide to its end, unless time matters: probing takes milliseconds."""
+        kept = moves[:1] if self._ranked else moves  # on what the end depends
+        if kept not in self._ends and self._budget.hard is None and self._stopped_at is None:
+            self._ends[kept] = play_out(self._tablebases, self._game, kept)
+        return self._ends.get(kept, moves)
 
     def _enough(self, depth: int) -> bool:
         """Decide between two iterations whether to end the search."""

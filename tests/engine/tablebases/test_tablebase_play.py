@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import chess
@@ -15,6 +16,7 @@ from searcher import MATE_IN_ONE, TIMEOUT, Searcher
 
 from knightadder.core.search import transposition
 from knightadder.core.tables import new_tables
+from knightadder.engine import search
 from knightadder.engine.engine import Engine
 from knightadder.engine.game import Game
 from knightadder.engine.info import Message, Score
@@ -194,6 +196,34 @@ def test_several_lines_come_in_the_order_of_the_tables(searcher: Searcher) -> No
     assert len(last) == len(values)
     assert [info.score.cp for info in last] == sorted((10_000 * value for value in values.values()), reverse=True)
     assert {info.pv[0]: info.score.cp for info in last} == {name: 10_000 * value for name, value in values.items()}
+
+
+def test_after_a_stop_no_line_is_played_out(searcher: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop_and_play_out(tablebases: Tablebases, game: Game, moves: Sequence[int]) -> tuple[int, ...]:
+        nonlocal played
+        played += 1
+        searcher.engine.stop()
+        return play_out(tablebases, game, moves)
+
+    played = 0
+    monkeypatch.setattr(search, "play_out", stop_and_play_out)
+    searcher.engine.set_option("MultiPV", "10")
+    listener = searcher.search(Limits(infinite=True), ROOK_ENDING.format(0))
+    assert played == 1
+    assert [info.multipv for info in listener.infos[-10:]] == list(range(1, 11))
+    assert len(listener.infos[-10].pv) > 10  # the end that was known already
+
+
+def test_lines_are_played_out_once(searcher: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    played = []
+    monkeypatch.setattr(search, "play_out", lambda *given: played.append(given[2]) or play_out(*given))
+    searcher.engine.set_option("MultiPV", "10")
+    infos = searcher.search(Limits(depth=5), ROOK_ENDING.format(0)).infos
+    assert len(played) == len({info.pv[0] for info in infos})
+    board = chess.Board(ROOK_ENDING.format(0))
+    for move in infos[-1].pv:
+        board.push_uci(move)
+    assert board.is_checkmate()
 
 
 @pytest.mark.parametrize("option", [("SyzygyProbeLimit", "0"), ("SyzygyProbeLimit", "2"), ("Skill Level", "3")])
