@@ -65,7 +65,7 @@ def test_the_first_clearing_writes_to_all_of_the_memory(monkeypatch: pytest.Monk
 
 @pytest.fixture
 def slow_table(monkeypatch: pytest.MonkeyPatch) -> HashTable:
-    """A table of 64 MB in which two threads begin to clear 8 MB each, and end 0.01 s after this."""
+    """A table of 64 MB in which two threads clear 8 MB each at a time, the first of them 0.01 s after this."""
     go_on = threading.Event()
 
     class Slow(np.ndarray):
@@ -86,7 +86,7 @@ def slow_table(monkeypatch: pytest.MonkeyPatch) -> HashTable:
 def test_clearing_that_is_stopped_is_done_anew(slow_table: HashTable) -> None:
     slow_table.stop_clearing()
     assert slow_table.wait()
-    assert np.count_nonzero(words(slow_table)) == len(words(slow_table)) * 3 // 4  # the rest was left
+    assert np.count_nonzero(words(slow_table)) >= len(words(slow_table)) * 3 // 4  # the rest was left
     slow_table.begin_clearing()
     assert slow_table.wait()
     assert not words(slow_table).any()
