@@ -16,6 +16,7 @@ import pytest
 
 import knightadder
 from knightadder.core.native import images, jit, loading
+from knightadder.engine.loader import compile_core
 
 pytestmark = pytest.mark.skipif(jit.INTERPRETED or loading.BOUNDSCHECK, reason="the installed image is not used")
 
@@ -162,6 +163,28 @@ def test_a_core_that_allocates_memory_is_refused(tmp_path: Path) -> None:
     assert "is not defined" in small(tmp_path, "", extra).stderr.splitlines()[-1]
 
 
+@pytest.mark.parametrize("number", ["3", "np.uint64(3)"])
+def test_a_function_that_would_be_compiled_twice_is_refused(tmp_path: Path, number: str) -> None:
+    extra = f"@jit.entry(int64(int64))\ndef twice(n):\n    return square(n) + np.int64(square({number}))\n"
+    done = small(tmp_path, "", extra)
+    assert done.stderr.splitlines()[-1] == "TypeError: square is called with arguments of several types"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_function_may_be_compiled_without_an_argument(tmp_path: Path) -> None:
+    extra = """
+@jit.kernel
+def plus(n, record):
+    return n if record is None else n + record.sum
+
+@jit.entry(int64(Large, int64))
+def both(record, n):
+    return plus(n, record) + plus(n, None)
+"""
+    done = small(tmp_path, "record.sum = 5; print(both(record, 1))", extra)
+    assert (done.stdout, done.stderr) == ("7\n", "")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals")
 def test_an_index_out_of_range_ends_a_process_that_checks_bounds(tmp_path: Path) -> None:
     done = small(tmp_path, "print(at(record, 999), flush=True); at(record, 1000)", KNIGHTADDER_BOUNDSCHECK="1")
@@ -192,6 +215,7 @@ def test_tuning_uses_no_instructions_beyond_the_level(tmp_path: Path) -> None:
 
 def test_the_call_frame_information_describes_each_entry_point() -> None:
     """In the form of ``.eh_frame``: Linux Standard Base, Core, 10.6."""
+    compile_core()
     image = images.read(loading.image_file())
     assert image is not None
     at, functions = image.places["frames"], set()
@@ -201,27 +225,3 @@ def test_the_call_frame_information_describes_each_entry_point() -> None:
             functions.add(at + 8 + start)
         at += 4 + length
     assert {place for name, place in image.places.items() if name not in ("frames", "tables")} <= functions
-
-
-WHOLE = """
-import json, sys
-from inspect import signature
-from pathlib import Path
-from knightadder.core.native import builder, images, jit
-
-target = builder.for_this_processor(builder.TARGETS[images.host_target()])
-builder.build([target], Path(sys.argv[1]), False, lambda done, functions: None)
-kernels = [function for function, inlined in jit.KERNELS.items() if not inlined]
-several = [function for function in kernels if builder.bodies(function) != 1]
-several = [function.__qualname__ for function in several if "trace" not in signature(function).parameters]
-print(json.dumps([len(kernels), several]))
-"""
-
-
-def test_each_function_of_the_core_has_one_body(tmp_path: Path) -> None:
-    done = run(tmp_path, WHOLE)
-    assert done.stderr == ""
-    kernels, several = json.loads(done.stdout)
-    assert kernels > 50
-    # A literal argument makes a second body. Only the evaluation has two: with a trace and without.
-    assert several == []

@@ -254,9 +254,18 @@ def _jit(function, boundscheck, **options):
     return numba.njit(function, boundscheck=boundscheck, pipeline_class=_Compiler, **quiet, **options)
 
 
-def bodies(function) -> int:
-    """Give the number of types of arguments for which a kernel was compiled."""
-    return len(_taught[function].signatures)
+def _check_bodies() -> None:
+    """Raise a TypeError if a kernel was compiled twice; a literal argument does that, for a type of its own.
+
+    Only a kernel that is also called with None may have a second body, without the code that needs the argument.
+    """
+    for function in jit.KERNELS:
+        seen = set()
+        for arguments in _taught[function].signatures:
+            missing = tuple(kind == types.none for kind in arguments)
+            if missing in seen:
+                raise TypeError(f"{function.__qualname__} is called with arguments of several types")
+            seen.add(missing)
 
 
 def numba_type(kind):
@@ -289,6 +298,7 @@ def _front_end(boundscheck: bool, report: Callable[[int, int], None]) -> None:
         dispatcher.compile(tuple(map(numba_type, entry.signature.arguments)))
         [compiled] = dispatcher.overloads.values()
         _Piece.texts.append(_shim(context, compiled.fndesc, entry))
+    _check_bodies()
 
 
 def _shim(context, description, entry) -> str:
