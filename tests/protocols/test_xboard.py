@@ -118,7 +118,22 @@ def test_in_force_mode_moves_are_checked_and_not_answered(talk: Talk) -> None:
     assert talk.engine.searches == 0
 
 
-@pytest.mark.parametrize("text", ["e2e5", "e7e5", "e1e2", "O-O", "xyz", "", "@@@@"])
+def test_moves_in_san(talk: Talk) -> None:
+    assert talk.think("new", "hard", "usermove Nf3") == []
+    talk.answer("d7d5", ponder="e2e4")  # and it ponders
+    assert talk.ask("usermove Nd2") == ["Illegal move: Nd2"]
+    talk.ask("force", "usermove e4", "usermove dxe4", "usermove Nfg1", "usermove e3", "usermove a3", "usermove exf2+")
+    assert talk.ask("usermove Ke2", "usermove fxg1=N+") == []
+    assert talk.engine.board.peek() == chess.Move.from_uci("f2g1n")
+
+
+def test_castling_of_chess960_among_moves_in_san(talk: Talk) -> None:
+    talk.ask("variant fischerandom", "force", "setboard 4k3/8/8/8/8/8/4P3/1R2K1R1 w GB - 0 1")
+    assert talk.ask("usermove e4", "usermove Kd7", "usermove O-O", "usermove Ke6") == []
+    assert talk.engine.board.fen() == "8/8/4k3/8/4P3/8/8/1R3RK1 w - - 3 3"
+
+
+@pytest.mark.parametrize("text", ["e2e5", "e7e5", "e1e2", "O-O", "xyz", "", "@@@@", "--", "e5", "Nd2", "N"])
 def test_illegal_moves_are_named_and_change_nothing(talk: Talk, text: str) -> None:
     assert talk.ask("new", f"usermove {text}") == [f"Illegal move: {text}"]
     talk.think("usermove e2e4")

@@ -39,6 +39,7 @@ class GameRecord:
     legal: list[str]
     placement: str
     ending: "Ending | None"
+    _fen_now: str
 
     def __init__(self, engine: "Engine | Standby") -> None:
         self.engine = engine
@@ -100,12 +101,25 @@ class GameRecord:
         self.engine.set_position(self._fen, moves)
         if expected is None:
             self.legal = self.engine.legal_moves()
-            self.placement = self.engine.fen().split()[0]
+            self._fen_now = self.engine.fen()
+            self.placement = self._fen_now.split()[0]
             self.ending = self.engine.ending()
 
     def find(self, text: str) -> str | None:
-        """Give the legal move that a text in CECP's notation stands for; None if there is none."""
-        return read_move(text, self.legal, self.placement)
+        """Give the legal move that a text in CECP's notation or in SAN stands for; None if there is none."""
+        return read_move(text, self.legal, self.placement) or self._find_san(text)
+
+    def _find_san(self, text: str) -> str | None:
+        if not self.legal:
+            return None
+        import chess  # only here, since interfaces send coordinates: it takes long to import
+
+        board = chess.Board(self._fen_now, chess960=self.engine.options.chess960)
+        try:
+            move = board.uci(board.parse_san(text))
+        except ValueError:  # there is no such move, or there are several
+            return None
+        return move if move in self.legal else None
 
     @property
     def plies(self) -> int:
