@@ -128,14 +128,36 @@ def _run(capsys, *arguments):
 @pytest.mark.parametrize("arguments", [[], ["uci"]])
 @pytest.mark.parametrize("status", [0, 3])
 def test_uci_is_what_it_speaks_by_default(monkeypatch, arguments, status):
-    monkeypatch.setattr(uci, "main", lambda: status)
+    monkeypatch.setattr(uci, "main", lambda options: status)
     assert cli.main(arguments) == status
 
 
 @pytest.mark.parametrize("status", [0, 3])
 def test_xboard_is_spoken_on_demand(monkeypatch, status):
-    monkeypatch.setattr(xboard, "main", lambda: status)
+    monkeypatch.setattr(xboard, "main", lambda options: status)
     assert cli.main(["xboard"]) == status
+
+
+@pytest.mark.parametrize("name", ["uci", "xboard"])
+def test_hash_and_threads_to_begin_with(name):
+    given = (name, "--hash", "3", "--threads", "2")
+    result = _process(*given, input="uci\nsetoption name Clear Hash\nquit\n" if name == "uci" else "quit\n")
+    assert result.returncode == 0 and not result.stderr
+    if name == "uci":
+        assert "option name Hash type spin default 3 min 1 max 33554432\n" in result.stdout
+        assert "option name Threads type spin default 2 min 1 max 512\n" in result.stdout
+
+
+def test_the_engine_begins_with_the_hash_and_threads_of_the_command(monkeypatch):
+    given = []
+    monkeypatch.setattr(uci, "main", lambda options: given.append((options.hash_mb, options.threads)))
+    assert cli.main(["uci", "--hash", "64", "--threads", "3"]) == cli.main(["uci", "--hash", "64"]) == 0
+    assert given == [(64, 3), (64, 1)]
+
+
+def test_too_many_threads_are_refused_in_a_line(capsys):
+    assert cli.main(["uci", "--threads", "513"]) == 2
+    assert capsys.readouterr().err == "knightadder: option Threads: 513 is not between 1 and 512\n"
 
 
 def test_arguments_come_from_the_process_by_default(monkeypatch, capsys):

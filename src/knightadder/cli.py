@@ -174,11 +174,14 @@ def build_parser() -> "argparse.ArgumentParser":
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
-    command = commands.add_parser("uci", help="speak UCI (the default without arguments)")
-    command.set_defaults(run=lambda _: _uci())
-
-    command = commands.add_parser("xboard", help="speak XBoard's and WinBoard's protocol")
-    command.set_defaults(run=lambda _: _xboard())
+    for name, speak, text in (
+        ("uci", _uci, "speak UCI (the default without arguments)"),
+        ("xboard", _xboard, "speak XBoard's and WinBoard's protocol"),
+    ):
+        command = commands.add_parser(name, help=text)
+        declare(command, "--hash", default=16, help="initial size of the hash table")
+        declare(command, "--threads", default=1, help="initial number of search threads")
+        command.set_defaults(run=speak)
 
     command = commands.add_parser(
         "analyse", aliases=["analyze"], help="analyse a position until a limit is reached or Ctrl-C"
@@ -225,16 +228,27 @@ def build_parser() -> "argparse.ArgumentParser":
 # --- subcommands ---------------------------------------------------------------------------------------------------
 
 
-def _uci() -> int:
+def _uci(arguments: "argparse.Namespace | None" = None) -> int:
     from knightadder.protocols import uci
 
-    return uci.main() or EXIT_OK
+    return uci.main(_first_options(arguments)) or EXIT_OK
 
 
-def _xboard() -> int:
+def _xboard(arguments: "argparse.Namespace | None" = None) -> int:
     from knightadder.protocols import xboard
 
-    return xboard.main() or EXIT_OK
+    return xboard.main(_first_options(arguments)) or EXIT_OK
+
+
+def _first_options(arguments: "argparse.Namespace | None") -> "Options":
+    """Return the options that a chess program finds; OptionError if an argument is refused."""
+    from knightadder.engine.options import Options
+
+    options = Options()
+    if arguments is not None:
+        options.begin_with("Hash", arguments.hash)
+        options.begin_with("Threads", arguments.threads)
+    return options
 
 
 def _bench(arguments: "argparse.Namespace") -> int:

@@ -89,6 +89,8 @@ class Loader:
 
     Attributes
     ----------
+    options : Options
+        As given.
     ready : threading.Event
         Set when loading has ended, with or without success.
     progress : str or None
@@ -98,7 +100,7 @@ class Loader:
     def __init__(self, options: Options, load: Callable[[Options, Report], "Engine"] = load_engine) -> None:
         self.ready = threading.Event()
         self.progress: str | None = None
-        self._options, self._load = options, load
+        self.options, self._load = options, load
         self._outcome: Engine | EngineError
 
     def start(self, on_change: Callable[[], None]) -> None:
@@ -116,7 +118,7 @@ class Loader:
 
         def run() -> None:
             try:
-                self._outcome = self._load(self._options, report)
+                self._outcome = self._load(self.options, report)
             except EngineError as error:
                 self._outcome = error
             self.ready.set()

@@ -1,6 +1,6 @@
 """Engine options: their declarations in UCI's terms, and the values that the user has set."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from knightadder.engine.errors import OptionError
@@ -196,6 +196,23 @@ class Options:
         if value is not None:
             self._values[option.name] = value
         return option
+
+    def begin_with(self, name: str, value: int) -> None:
+        """Set a numerical option before the engine is loaded, and declare the value as its default.
+
+        Raises
+        ------
+        OptionError
+            If the option does not accept the value.
+        """
+        option = self.set(name, str(value))
+        assert isinstance(option, Spin)
+        self._declared[name.lower()] = replace(option, default=value)
+
+    @property
+    def declarations(self) -> tuple[Option, ...]:
+        """The declarations of all options."""
+        return tuple(self._declared.values())
 
     def read(self, name: str, text: str | None) -> tuple[Option, Value | None]:
         """Read a value as `set` does, without setting it; parameters and errors are those of `set`.

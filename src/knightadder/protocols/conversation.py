@@ -404,13 +404,15 @@ class Conversation(ABC):
                 self._engine_loaded(messages)
 
 
-def speak(converse: Callable[[Iterable[bytes], TextIO, Loader], Conversation]) -> int:
+def speak(converse: Callable[[Iterable[bytes], TextIO, Loader], Conversation], options: Options | None = None) -> int:
     """Hold a conversation on standard input and output.
 
     Parameters
     ----------
     converse : callable
         Makes the conversation from the arguments of a `Session`.
+    options : Options, optional
+        The options that the engine starts with.
 
     Returns
     -------
@@ -419,7 +421,7 @@ def speak(converse: Callable[[Iterable[bytes], TextIO, Loader], Conversation]) -
     """
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
-    conversation = converse(standard_input(), sys.stdout, Loader(Options()))
+    conversation = converse(standard_input(), sys.stdout, Loader(options or Options()))
     status = conversation.run()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process is exiting and needs no second Ctrl-C
     if conversation.output_closed:

@@ -32,7 +32,7 @@ from knightadder.engine.errors import EngineError
 from knightadder.engine.info import Result
 from knightadder.engine.limits import MAX_PERFT_DEPTH, Limits
 from knightadder.engine.loader import Loader
-from knightadder.engine.options import OPTIONS
+from knightadder.engine.options import Options
 from knightadder.protocols.conversation import PATIENCE, TICK, Command, Conversation, Entry, Needs, Session, speak
 from knightadder.protocols.uci_text import (
     HELP,
@@ -261,7 +261,7 @@ class Uci(Conversation):
     # --- Commands that need no engine -------------------------------------------------------------------------------
 
     def _uci(self, text: str) -> None:
-        options = "\n".join(option.uci() for option in OPTIONS)
+        options = "\n".join(option.uci() for option in self._session.loader.options.declarations)
         self._output.write(f"id name Knightadder {__version__}\nid author the Knightadder authors\n{options}\nuciok")
 
     def _set_debug(self, text: str) -> None:
@@ -389,6 +389,6 @@ class Uci(Conversation):
             self._output.write(done.output)
 
 
-def main() -> int:
-    """Speak UCI on standard input and output, and give the exit status."""
-    return speak(Uci)
+def main(options: Options | None = None) -> int:
+    """Speak UCI on standard input and output with an engine that has these options, and give the exit status."""
+    return speak(Uci, options)

@@ -26,6 +26,7 @@ from typing import TextIO
 from knightadder.engine import settlement
 from knightadder.engine.errors import EngineError
 from knightadder.engine.loader import Loader
+from knightadder.engine.options import Options
 from knightadder.protocols.castling import looks_like_move
 from knightadder.protocols.conversation import Command, Conversation, Entry, Needs, Session, speak
 from knightadder.protocols.xboard_player import XBoardPlayer
@@ -224,10 +225,10 @@ class XBoard(Conversation):
         self._output.write(f"pong {one_line(text)}".rstrip())
 
 
-def main() -> int:
-    """Speak CECP on standard input and output, and give the exit status."""
+def main(options: Options | None = None) -> int:
+    """Speak CECP on standard input and output with an engine that has these options, and give the exit status."""
 
     def converse(lines: Iterable[bytes], output: TextIO, loader: Loader) -> XBoard:
         return XBoard(Session(lines, output, loader))
 
-    return speak(converse)
+    return speak(converse, options)
