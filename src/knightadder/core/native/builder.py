@@ -257,9 +257,10 @@ def _jit(function, boundscheck, **options):
 def _check_bodies() -> None:
     """Raise a TypeError if a kernel was compiled twice; a literal argument does that, for a type of its own.
 
-    Only a kernel that is also called with None may have a second body, without the code that needs the argument.
+    Only a kernel that is also called with None may have a second body, without the code that needs the argument. What
+    is inlined has no body.
     """
-    for function in jit.KERNELS:
+    for function in [function for function, inlined in jit.KERNELS.items() if not inlined]:
         seen = set()
         for arguments in _taught[function].signatures:
             missing = tuple(kind == types.none for kind in arguments)
