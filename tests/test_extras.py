@@ -23,13 +23,27 @@ def test_what_else_is_missing_is_a_defect():
         __import__("no_such_library")
 
 
-def test_the_command_installs_a_checkout_in_place(monkeypatch, tmp_path):
-    checkout = tmp_path / "my sources"
-    for folder in ("src", "lib"):
-        (checkout / folder / "knightadder").mkdir(parents=True)
-    monkeypatch.setattr(extras, "_PACKAGE", checkout / "src" / "knightadder")
-    assert install_command("more") == "pip install 'knightadder[more]'"
+@pytest.fixture
+def checkout(monkeypatch, tmp_path):
+    """Give a folder of sources, of which this package seems to be a part."""
+    (tmp_path / "my sources" / "src" / "knightadder").mkdir(parents=True)
+    monkeypatch.setattr(extras, "_PACKAGE", tmp_path / "my sources" / "src" / "knightadder")
+    monkeypatch.setattr(sys, "executable", "/my env/bin/python")
+    return tmp_path / "my sources"
+
+
+def test_the_command_installs_a_checkout_in_place(monkeypatch, checkout):
+    assert install_command("more") == "'/my env/bin/python' -m pip install 'knightadder[more]'"
     (checkout / "pyproject.toml").touch()
-    assert install_command("more") == f"pip install -e '{checkout}[more]'"
+    assert install_command("more") == f"'/my env/bin/python' -m pip install -e '{checkout}[more]'"
     monkeypatch.setattr(extras, "_PACKAGE", checkout / "lib" / "knightadder")
-    assert install_command("more") == "pip install 'knightadder[more]'"
+    assert install_command("more") == "'/my env/bin/python' -m pip install 'knightadder[more]'"
+
+
+@pytest.mark.usefixtures("checkout")
+def test_the_command_can_be_run_where_there_is_no_pip_or_another_shell(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert install_command("more") == '"/my env/bin/python" -m pip install knightadder[more]'
+    monkeypatch.setattr(sys, "executable", "python")
+    monkeypatch.setattr(extras.importlib.util, "find_spec", lambda name: None)
+    assert install_command("more") == "uv pip install --python python knightadder[more]"

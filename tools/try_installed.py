@@ -1,55 +1,212 @@
-"""Try the installed engine as its users would: it needs no Numba, searches as many nodes as it should, speaks UCI.
+"""Try the installed engine as its users would: protocol, searches, evaluations, threads, perft, bench, a match.
 
     python tools/try_installed.py NODES
 
-NODES is the number that ``knightadder bench`` prints elsewhere. Exit status 1, with a line that says why, if something
-is wrong.
+NODES is the number that ``knightadder bench`` prints elsewhere. Numba must not be installed, as it is not where only
+the wheel is. Exit status 1, with a line that says what is wrong or which answer is missing, if something is.
 """
 
+from __future__ import annotations
+
+import contextlib
 import importlib.util
+import os
+import queue
+import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+import threading
+import time
+from collections.abc import Mapping, Sequence
 
-TIMEOUT = 300  # seconds, which only a defect takes
-UCI = "uci\nisready\nposition startpos moves e2e4\ngo depth 8\n"
+TIMEOUT = 300.0  # seconds for each answer and each command, which only a defect takes
+
+# What is sent, and how the answer begins that must come before anything more is sent. In the position, 8 plies are
+# some ten thousand nodes.
+_SEARCH = "ucinewgame\nposition startpos moves e2e4 e7e5 g1f3\ngo depth 8"
+_CONVERSATION = [
+    ("uci", "uciok"),
+    ("isready", "readyok"),
+    *((f"setoption name EvalType value {name}\n{_SEARCH}", "bestmove") for name in ("classical", "pesto", "nnue")),
+    ("setoption name Threads value 2\nisready", "readyok"),
+    ("go depth 10", "bestmove"),
+    ("go infinite", "info depth"),
+    ("stop", "bestmove"),
+    ("quit", ""),
+]
+_MATCH = "match --engine name=one --engine name=two --each nodes=800 --games 2"
 
 
-def run(arguments: Sequence[str], text: str = "") -> str:
-    """Run the command ``knightadder`` from an empty folder, and give what it prints."""
-    command = [sys.executable, "-P", "-m", "knightadder", *arguments]
-    with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(
-            command, input=text, cwd=folder, stdout=subprocess.PIPE, text=True, timeout=TIMEOUT, check=True
-        )
-    return done.stdout
+class TrialError(Exception):
+    """The engine does not do what it should; the text is one line."""
+
+
+def converse(
+    command: Sequence[str],
+    steps: Sequence[tuple[str, str]],
+    environment: Mapping[str, str] | None = None,
+    timeout: float = TIMEOUT,
+) -> list[str]:
+    """Talk to an engine over a pipe that stays open, as chess programs do, and give what it has said.
+
+    Parameters
+    ----------
+    command : sequence of str
+        What starts the engine.
+    steps : sequence of tuple
+        What to send, and how the line begins for which to wait then; if that is empty, the engine has to end.
+    environment : mapping of str to str, optional
+        The environment variables; those of this process by default.
+    timeout : float
+        Seconds for each answer.
+
+    Raises
+    ------
+    TrialError
+        If an answer does not come in time, or the engine ends before it.
+    """
+    said: list[str] = []
+    with _start(command, environment) as engine:
+        lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+        reader = threading.Thread(target=_read, args=(engine, lines), daemon=True)
+        reader.start()
+        try:
+            for sent, awaited in steps:
+                _send(engine, sent)
+                said += _hear(lines, sent, awaited, timeout)
+            try:
+                status = engine.wait(timeout)
+            except subprocess.TimeoutExpired:
+                raise TrialError(f"still running {timeout:g} s after it closed its output") from None
+            if status:
+                raise TrialError(f"the engine ended with status {status}")
+        finally:
+            engine.kill()
+            reader.join()
+    return said
+
+
+def _start(command: Sequence[str], environment: Mapping[str, str] | None) -> subprocess.Popen[str]:
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT, text=True, env=environment, errors="replace"
+    )
+
+
+def _read(engine: subprocess.Popen[str], lines: queue.SimpleQueue[str]) -> None:
+    """Put the engine's lines into a queue, and an empty one at the end."""
+    assert engine.stdout is not None
+    for line in engine.stdout:
+        lines.put(line)
+    lines.put("")
+
+
+def _send(engine: subprocess.Popen[str], text: str) -> None:
+    assert engine.stdin is not None
+    with contextlib.suppress(OSError):  # it has ended, which its output tells
+        engine.stdin.write(f"{text}\n")
+        engine.stdin.flush()
+
+
+def _hear(lines: queue.SimpleQueue[str], sent: str, awaited: str, timeout: float) -> list[str]:
+    """Give the lines up to the one that is awaited, or to the end; TrialError if it does not come."""
+    heard: list[str] = []
+    deadline = time.monotonic() + timeout
+    while True:
+        try:
+            line = lines.get(timeout=max(0, deadline - time.monotonic()))
+        except queue.Empty:
+            raise TrialError(f"no {awaited or 'end'} within {timeout:g} s after {sent!r}") from None
+        if not line and awaited:
+            last = f", after the line {heard[-1]}" if heard else ""
+            raise TrialError(f"the engine ended before {awaited}{last}")
+        if not line:
+            return heard
+        heard.append(line.rstrip())
+        if awaited and line.startswith(awaited):
+            return heard
+
+
+def run(
+    command: Sequence[str], arguments: str, environment: Mapping[str, str] | None = None, timeout: float = TIMEOUT
+) -> str:
+    """Run a subcommand to its end, and give what it prints; TrialError if it fails or does not end in time."""
+    with _start([*command, *arguments.split()], environment) as process:
+        try:
+            printed, _ = process.communicate("", timeout)
+        except subprocess.TimeoutExpired:
+            raise TrialError(f"{arguments}: no end within {timeout:g} s") from None
+        finally:
+            process.kill()
+    if process.returncode:
+        [*_, last] = ["nothing", *filter(None, map(str.strip, printed.splitlines()))]
+        raise TrialError(f"{arguments}: status {process.returncode}; it printed {last}")
+    return printed
+
+
+def try_engine(command: Sequence[str], environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Try everything, print each step, and give those results that are the same on all systems.
+
+    Parameters
+    ----------
+    command : sequence of str
+        What starts the engine.
+    environment : mapping of str to str, optional
+        The environment variables; those of this process by default.
+
+    Returns
+    -------
+    dict of str to str
+        By the name of what was tried, its result. ``bench`` is a number of nodes.
+
+    Raises
+    ------
+    TrialError
+        If something is wrong.
+    """
+    results: dict[str, str] = {}
+
+    def note(name: str, result: str) -> None:
+        results[name] = result
+        print(f"  {name}: {result}", flush=True)
+
+    print(run(command, "--version", environment).strip(), flush=True)
+    searches = []
+    for line in converse(command, _CONVERSATION, environment):
+        nodes = re.search(r"^info depth .* nodes (\d+)", line)
+        if nodes:
+            last = nodes[1]
+        elif line.startswith("bestmove"):
+            searches.append(f"{' '.join(line.split()[:2])}, {last} nodes")
+    for name, search in zip(("classical", "pesto", "nnue"), searches, strict=False):
+        note(f"depth 8 by {name}", search)
+    print("  two threads, stop, quit: answered", flush=True)
+    note("perft 4", run(command, "perft 4", environment).split()[0])
+    note("bench", run(command, "bench", environment).splitlines()[-1].split()[0])
+    games = re.search(r"\b2, \d+-\d+-\d+ \(W-D-L\)", run(command, _MATCH, environment))
+    if games is None:
+        raise TrialError("match: it did not play two games")
+    note("match", games[0])
+    return results
 
 
 def main() -> None:
-    """Try everything."""
+    """Try the engine of this Python."""
     [nodes] = sys.argv[1:]
     if importlib.util.find_spec("numba"):
         sys.exit("Numba is installed, so this proves little")
-    print(run(["--version"]).strip())
-    with subprocess.Popen(
-        [sys.executable, "-P", "-m", "knightadder"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as engine:
-        assert engine.stdin is not None and engine.stdout is not None
-        engine.stdin.write(UCI)
-        engine.stdin.flush()
-        seen = []
-        for line in engine.stdout:
-            seen.append(line.split(maxsplit=1)[0] if line.strip() else "")
-            if seen[-1] == "bestmove":
-                break
-        engine.stdin.write("quit\n")
-    for answer in ("uciok", "readyok", "info", "bestmove"):
-        if answer not in seen:
-            sys.exit(f"no {answer}")
-    [*_, last] = run(["bench"]).splitlines()
-    print(last)
-    if last.split()[0] != nodes:
+    # From an empty folder, so that nothing there is taken for the package.
+    with tempfile.TemporaryDirectory() as folder:
+        before = os.getcwd()
+        os.chdir(folder)
+        try:
+            results = try_engine([sys.executable, "-P", "-m", "knightadder"])
+        except TrialError as error:
+            sys.exit(str(error))
+        finally:
+            os.chdir(before)  # Windows removes no folder that a process is in
+    if results["bench"] != nodes:
         sys.exit(f"expected {nodes} nodes")
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import shlex
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,17 +50,29 @@ def needed_by(command: str, extra: str = "workshop") -> Iterator[None]:
 
 
 def install_command(extra: str) -> str:
-    """Return the command that installs an extra.
+    """Return the command that installs an extra where this Python looks for it.
 
-    A development checkout is installed in place (``-e``). The same command without that would replace it by a copy,
-    which knows nothing of later changes of the sources, and by the published version if its name were given.
+    pip finds what is installed already, and asks an index of packages only for what that extra needs besides. But
+    another Python's pip would look for Knightadder itself, so the command names this one. A development checkout is
+    installed in place (``-e``): the same command without that would replace it by a copy, which knows nothing of later
+    changes of the sources.
 
     Parameters
     ----------
     extra : str
         The name of the extra.
     """
+    if importlib.util.find_spec("pip"):
+        words = [sys.executable, "-m", "pip", "install"]
+    else:  # an environment that uv has made
+        words = ["uv", "pip", "install", "--python", sys.executable]
     checkout = _PACKAGE.parents[1]
     if _PACKAGE.parent.name == "src" and (checkout / "pyproject.toml").is_file():
-        return f"pip install -e {shlex.quote(f'{checkout}[{extra}]')}"
-    return f"pip install 'knightadder[{extra}]'"
+        words += ["-e", f"{checkout}[{extra}]"]
+    else:
+        words.append(f"knightadder[{extra}]")
+    if sys.platform == "win32":
+        from subprocess import list2cmdline
+
+        return list2cmdline(words)
+    return shlex.join(words)
