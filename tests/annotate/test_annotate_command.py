@@ -114,7 +114,7 @@ def test_a_file_of_games(file, analysts, capsys):
     ],
 )
 def test_limits(file, analysts, pools, arguments, limit):
-    assert annotate(file, *arguments, "--workers", 1) == 0
+    assert annotate(file, *arguments, "--concurrency", 1) == 0
     assert pools == [1]
     limits = [each for analyst in analysts for each in analyst.limits]
     assert limits == [chess.engine.Limit(**limit)] * len(limits) != []
@@ -163,12 +163,12 @@ def test_summary_as_json(file, analysts):
 @pytest.mark.parametrize(("form", "magic"), [("svg", b"<?xml"), ("png", b"\x89PNG")])
 def test_graphs(file, analysts, form, magic):
     folder = file.with_name("graphs")
-    assert annotate(file, "--graph", folder, "--graph-format", form) == 0
+    assert annotate(file, "--plot", folder, "--plot-format", form) == 0
     pictures = sorted(folder.iterdir())
     assert [picture.name for picture in pictures] == [f"game-0001.{form}", f"game-0003.{form}"]
     contents = [picture.read_bytes() for picture in pictures]
     assert all(content.startswith(magic) for content in contents)
-    assert annotate(file, "--graph", folder, "--graph-format", form, "--force") == 0
+    assert annotate(file, "--plot", folder, "--plot-format", form, "--force") == 0
     assert [picture.read_bytes() for picture in pictures] == contents
 
 
@@ -200,10 +200,10 @@ def test_the_games_are_never_overwritten(file, analysts, arguments, monkeypatch,
 
 
 def test_other_files_are_overwritten_by_force_only(file, analysts, capsys):
-    for name, option in (("out.pgn", "--out"), ("table.csv", "--summary"), ("graphs", "--graph")):
+    for name, option in (("out.pgn", "--out"), ("table.csv", "--summary"), ("graphs", "--plot")):
         there = file.with_name(name)
         arguments = [file, option, there]
-        if option == "--graph":
+        if option == "--plot":
             there.mkdir()
             (there / "mine.txt").write_text("mine")
         else:
@@ -226,7 +226,7 @@ def test_other_files_are_overwritten_by_force_only(file, analysts, capsys):
         (["--out", "nowhere/out.pgn"], "there is no folder nowhere"),
         (["--out", "."], "cannot write .: it is a folder"),
         (["--summary", "folder.csv", "--force"], "cannot write folder.csv: it is a folder"),
-        (["--graph", "games.pgn/x"], "cannot write to"),
+        (["--plot", "games.pgn/x"], "cannot write to"),
     ],
 )
 def test_bad_arguments(file, analysts, arguments, message, monkeypatch, capsys):
@@ -237,13 +237,13 @@ def test_bad_arguments(file, analysts, arguments, message, monkeypatch, capsys):
 
 
 def test_no_more_processes_than_blocks(file, analysts, pools):
-    assert annotate(file, "--workers", 400) == 0
+    assert annotate(file, "--concurrency", 400) == 0
     assert pools == [2]  # two of the games can be annotated, and are short
 
 
 def test_a_single_game_is_for_several_processes(file, analysts, pools):
     file.write_text(f"{' '.join(['Nf3 Nf6 Ng1 Ng8'] * 10)} *")
-    assert annotate(file, "--workers", 400) == 0
+    assert annotate(file, "--concurrency", 400) == 0
     assert pools == [3]
 
 
@@ -296,7 +296,7 @@ def test_broken_games_only(file, analysts, capsys):
 
 def test_without_matplotlib_graphs_are_refused_before_the_work(file, analysts, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert annotate(file, "--graph", file.with_name("graphs")) == 2
+    assert annotate(file, "--plot", file.with_name("graphs")) == 2
     assert "needs Matplotlib" in capsys.readouterr().err
 
 
@@ -379,11 +379,11 @@ cli.main({arguments!r})
 
 def test_killed_and_on(tmp_path, monkeypatch):
     use(monkeypatch, lambda _: FakeAnalyst())
-    expected = uninterrupted(tmp_path, "--graph", "graphs")
+    expected = uninterrupted(tmp_path, "--plot", "graphs")
     folder = tmp_path / "parts"
     folder.mkdir()
     (folder / "games.pgn").write_text(many_games())
-    arguments = ["annotate", *map(str, arguments_in(folder, "--graph", folder / "graphs"))]
+    arguments = ["annotate", *map(str, arguments_in(folder, "--plot", folder / "graphs"))]
     code = CHILD.format(here=str(Path(__file__).parent), arguments=arguments)
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as child:
         watchdog = threading.Timer(300, child.kill)
@@ -437,7 +437,7 @@ def test_an_unfinished_run_with_other_arguments(file, monkeypatch, capsys):
 
 
 def test_broken_off_between_two_files(file, analysts, monkeypatch):
-    arguments = [file, "--summary", file.with_name("table.csv"), "--graph", file.with_name("graphs")]
+    arguments = [file, "--summary", file.with_name("table.csv"), "--plot", file.with_name("graphs")]
 
     def fail(*_):
         raise KeyboardInterrupt
@@ -524,7 +524,7 @@ LONG_GAME = " ".join(["Nf3 Nf6 Ng1 Ng8"] * 5) + " e4 e5 Qh5 Nc6 Bc4 Nf6 Qxf7# 1-
 
 def test_the_engine_itself_here_by_two_processes_and_by_a_cluster(tmp_path, shared_engine):  # which compiled the core
     written = []
-    for where in (["--workers", 1], ["--workers", 2], ["--cluster", "local:2"]):
+    for where in (["--concurrency", 1], ["--concurrency", 2], ["--cluster", "local:2"]):
         folder = tmp_path / str(len(written))
         folder.mkdir()
         (folder / "games.pgn").write_text(f"{GAMES}\n\n{LONG_GAME}\n", encoding="utf-8")

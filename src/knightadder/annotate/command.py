@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from knightadder import __version__
-from knightadder.arguments import positive, seconds
+from knightadder.arguments import declare
 from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.executor import add_cluster, open_pool
 from knightadder.extras import needed_by
@@ -59,34 +59,35 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "annotate", help="annotate the games of a PGN file: evaluations, marks, accuracy", description=_DESCRIPTION
     )
     command.add_argument(
-        "file", type=Path, metavar="FILE.pgn", help="the games; also .pgn.gz, .pgn.bz2, .pgn.xz; - for standard input"
+        "file", type=Path, metavar="FILE.pgn", help="games, also as .pgn.gz, .pgn.bz2 or .pgn.xz; - is standard input"
     )
     limit = command.add_mutually_exclusive_group()
-    limit.add_argument(
-        "--nodes", type=positive, metavar="N", help=f"nodes a position; {_NODES} unless another limit is given"
-    )
-    limit.add_argument("--depth", type=positive, metavar="PLIES", help="depth of each position")
-    limit.add_argument("--time", type=seconds, metavar="SECONDS", help="seconds a position")
+    declare(limit, "--nodes", help=f"stop each search after N nodes (default: {_NODES}, unless another limit is given)")
+    declare(limit, "--depth", help="stop each search at this depth")
+    declare(limit, "--time", help="stop each search after this time")
     where = command.add_mutually_exclusive_group()
-    where.add_argument(
-        "--workers", type=positive, metavar="N", help="processes; by default one for each processor core"
-    )
+    declare(where, "--concurrency", help="number of processes (default: one for each processor core)")
     add_cluster(where)
+    declare(command, "--multipv", default=1, help="number of lines beside each marked move")
     command.add_argument(
-        "--multipv", type=positive, default=1, metavar="N", help="lines beside each marked move; 1 by default"
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="file for the annotated games (default: FILE.annotated.pgn, or standard output)",
+    )
+    command.add_argument("--summary", type=Path, metavar="FILE", help="file for a table of the games: .csv or .json")
+    command.add_argument(
+        "--plot", type=Path, metavar="FOLDER", help="folder for graphs of the evaluations of each game"
     )
     command.add_argument(
-        "--out", type=Path, metavar="FILE", help="where to write; FILE.annotated.pgn by default, or standard output"
+        "--plot-format", choices=("svg", "png"), default="svg", help="format of the graphs (default: svg)"
     )
-    command.add_argument("--summary", type=Path, metavar="FILE", help="write a table of the games, as .csv or .json")
-    command.add_argument("--graph", type=Path, metavar="FOLDER", help="draw the evaluations of each game")
-    command.add_argument("--graph-format", choices=("svg", "png"), default="svg", help="svg by default")
+    declare(command, "--hash", default=_HASH_MB, help="size of each process's hash table")
+    declare(command, "--syzygy")
+    command.add_argument("--force", action="store_true", help="overwrite existing files")
     command.add_argument(
-        "--hash", type=positive, default=_HASH_MB, metavar="MB", help=f"hash table of a worker; {_HASH_MB} by default"
+        "--restart", action="store_true", help="begin again, and forget what an unfinished run has done"
     )
-    command.add_argument("--syzygy", metavar="FOLDERS", help="endgame tablebases, as in the option SyzygyPath")
-    command.add_argument("--force", action="store_true", help="overwrite files that are there")
-    command.add_argument("--restart", action="store_true", help="forget what an unfinished run has done")
     command.set_defaults(run=run)
 
 
@@ -138,7 +139,7 @@ def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
             raise
         if content_digest(files.games) != digest:
             raise OptionError(f"{files.games} has changed since the work began: give --restart to begin anew")
-        rows = _write(files, journal, arguments.graph_format)
+        rows = _write(files, journal, arguments.plot_format)
         if files.summary:
             _write_summary(files.summary, rows, {"file": files.name, **same})
         journal.remove()
@@ -159,10 +160,10 @@ def _files(arguments: argparse.Namespace, games: Path, name: str) -> _Files:
     summary: Path | None = arguments.summary
     if summary and summary.suffix.lower() not in (".csv", ".json"):
         raise OptionError(f"--summary {summary}: expected a name that ends in .csv or .json")
-    if arguments.graph:
-        with needed_by("--graph", "annotate"):
+    if arguments.plot:
+        with needed_by("--plot", "annotate"):
             import matplotlib  # noqa: F401
-    written = {"--out": out, "--summary": summary, "--graph": arguments.graph}
+    written = {"--out": out, "--summary": summary, "--plot": arguments.plot}
     taken = {games.resolve(): "the file of games"}
     for option, file in written.items():
         if file in (None, _STANDARD):
@@ -171,7 +172,7 @@ def _files(arguments: argparse.Namespace, games: Path, name: str) -> _Files:
         if place in taken or (file.exists() and any(other.exists() and file.samefile(other) for other in taken)):
             raise OptionError(f"{option} {file}: {taken.get(place, 'the file of games')} is not overwritten")
         taken[place] = option
-    return _Files(name, games, out, kept.parent / f"{kept.name}.unfinished", summary, arguments.graph)
+    return _Files(name, games, out, kept.parent / f"{kept.name}.unfinished", summary, arguments.plot)
 
 
 def _check_new(files: _Files, force: bool) -> None:
@@ -235,7 +236,7 @@ def _evaluate(file: Path, total: int, journal: Journal, limit: dict[str, Any], a
         begun[block.game] = begun.get(block.game, 0) + len(block) / (block.plies + 1)
         update(len(journal) + broken + sum(begun.values()), f"{positions} positions  {pool.place()}".rstrip())
 
-    wanted: int = arguments.workers or processors()
+    wanted: int = arguments.concurrency or processors()
     todo = items()
     first = list(islice(todo, wanted))
     if not first:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from knightadder.arguments import positive
+from knightadder.arguments import declare
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.executor import add_cluster, open_pool
 from knightadder.progress import progress
@@ -36,23 +36,20 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "puzzles", help="find puzzles in games, with themes and ratings", description=_DESCRIPTION
     )
     command.add_argument(
-        "files", nargs="+", metavar="FILE.pgn", help="games; also .pgn.gz, .pgn.bz2, .pgn.xz; - for standard input"
+        "files", nargs="+", metavar="FILE.pgn", help="games, also as .pgn.gz, .pgn.bz2 or .pgn.xz; - is standard input"
     )
     command.add_argument(
-        "--out", type=Path, metavar="FILE", help="a .pgn, .epd or .csv to write; PGN on standard output by default"
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="file for the puzzles: .pgn, .epd or .csv (default: PGN on standard output)",
     )
-    command.add_argument(
-        "--nodes", type=positive, default=_NODES, metavar="N", help=f"nodes to decide on a move; {_NODES} by default"
-    )
+    declare(command, "--nodes", default=_NODES, help="number of nodes to decide on a move")
     where = command.add_mutually_exclusive_group()
-    where.add_argument(
-        "--concurrency", type=positive, metavar="N", help="processes; by default one for each processor core"
-    )
+    declare(where, "--concurrency", help="number of processes (default: one for each processor core)")
     add_cluster(where)
-    command.add_argument(
-        "--hash", type=positive, default=_HASH_MB, metavar="MB", help=f"hash table of a process; {_HASH_MB} by default"
-    )
-    command.add_argument("--force", action="store_true", help="overwrite a file that is there")
+    declare(command, "--hash", default=_HASH_MB, help="size of each process's hash table")
+    command.add_argument("--force", action="store_true", help="overwrite an existing file")
     command.set_defaults(run=run)
 
 
