@@ -18,7 +18,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,9 +66,9 @@ def missing(system: Emulated) -> str | None:
     return f"install {' and '.join(packages)}" if packages else None
 
 
-def _run(command: Sequence[str | Path]) -> None:
+def _run(command: Sequence[str | Path], variables: Mapping[str, str] | None = None) -> None:
     """Run a command quietly; TrialError with its last line if it fails."""
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    done = subprocess.run(command, input="", capture_output=True, text=True, env={**os.environ, **(variables or {})})
     if done.returncode:
         [*_, last] = ["", *(done.stdout + done.stderr).strip().splitlines()]
         raise TrialError(f"{Path(command[0]).name} failed: {last}")
@@ -124,7 +124,9 @@ def _prepare_windows(folder: Path, site: Path) -> tuple[list[str], dict[str, str
         "WINEDLLOVERRIDES": "mscoree,mshtml=",  # else a new prefix asks for .NET and a browser
         "DISPLAY": "",
     }
-    (folder / "wine").mkdir(exist_ok=True)
+    # By default it says that it is Windows 7. There Python's processes lose the empty messages that wake up others
+    # (PipeConnection in multiprocessing/connection.py), so that commands with several processes wait for ever.
+    _run([wine, "reg", "add", r"HKCU\Software\Wine", "/v", "Version", "/d", "win10", "/f"], variables)
     return [wine, str(python)], variables
 
 
