@@ -80,7 +80,7 @@ def test_puzzles_of_a_file(file, capsys):
     mate, fork = read_puzzles(out)[0]
     assert mate.themes == ("mate", "mateIn1", "oneMove", "opening")
     assert mate.game == "https://lichess.org/abcdefgh#6"
-    assert mate.rating == 1200
+    assert mate.rating < 1000  # beginners see it
     assert "fork" in fork.themes
     assert fork.game == "games.pgn?game=3#2"
     again = file.with_name("again.csv")
@@ -107,7 +107,7 @@ def test_several_files_and_standard_input_as_pgn(file, here, capsys, monkeypatch
     text = io.StringIO(capsys.readouterr().out)
     games = list(iter(lambda: chess.pgn.read_game(text), None))
     assert [game.next().san() for game in games] == ["Qxf7#", "Nd6+"]  # each puzzle only once
-    assert games[0].headers["Rating"] == "1200"
+    assert int(games[0].headers["Rating"]) < 1000
 
 
 @pytest.mark.parametrize(

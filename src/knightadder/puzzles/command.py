@@ -25,7 +25,7 @@ _HASH_MB = 32  # of each process
 
 _DESCRIPTION = """\
 Find puzzles in games: positions where only one move wins, or saves, and so on to the end of the solution. Each puzzle
-gets themes (mateIn2, fork, ...) and a rating: the least UCI_Elo that solves it. Ctrl-C keeps what was found.
+gets themes (mateIn2, fork, ...) and a rating: the least UCI_Elo that solves it, or less. Ctrl-C keeps what was found.
 knightadder play --puzzles FILE trains them. docs/puzzles.md tells more.
 """
 

@@ -1,19 +1,25 @@
-"""The rating of a puzzle: the least ``UCI_Elo`` at which the engine solves it."""
+"""The rating of a puzzle: the least ``UCI_Elo`` at which the engine solves it, on a scale that goes on below."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Protocol
 
 import chess.engine
 
+from knightadder.annotate.accuracy import capped
 from knightadder.annotate.evaluation import Analyst
 from knightadder.engine.info import Score
-from knightadder.engine.strength import CANDIDATES, MAX_ELO, MIN_ELO, handicap_for
+from knightadder.engine.strength import CANDIDATES, MAX_ELO, MIN_ELO, Handicap, handicap_for
 from knightadder.puzzles.puzzle import Solution
 
+# Even the engine's lowest level sees short tactics, and half of all puzzles would have its rating. So there are levels
+# below it, which only ratings use. The rise of the temperature makes ratings like those of Lichess's puzzles.
+_LOWEST = 400
+_CENTIPAWNS_PER_ELO = 1.5
 _STEP = 50
-_LEVELS = range(MIN_ELO, MAX_ELO + 1, _STEP)
+_LEVELS = range(_LOWEST, MAX_ELO + 1, _STEP)
 UNSOLVED = MAX_ELO + _STEP  # the rating of a puzzle that no level solves
 
 
@@ -61,20 +67,30 @@ def rate(solution: Solution, player: Player, most_nodes: int) -> int:
 
 
 def _solves(solution: Solution, elo: int, player: Player, most_nodes: int) -> bool:
-    player.configure({"UCI_LimitStrength": True, "UCI_Elo": elo})
-    handicap = handicap_for(elo)
+    player.configure({"UCI_LimitStrength": True, "UCI_Elo": max(elo, MIN_ELO)})
+    handicap = _handicap(elo)
     limit = chess.engine.Limit(nodes=handicap.node_limit(most_nodes))
     probability = 1.0
     for board, move in solution.steps():
         player.new_game()  # what a search of more nodes has left in the hash table would help
         lines = player.analyse(board, limit, multipv=CANDIDATES).lines
-        shares = handicap.probabilities([_score(line.score.relative) for line in lines])
+        shares = handicap.probabilities([_score(line.score.relative, elo) for line in lines])
         probability *= sum(share for share, line in zip(shares, lines, strict=True) if line.move == move)
         if probability < 0.5:
             return False
     return True
 
 
-def _score(score: chess.engine.Score) -> Score:
+def _handicap(elo: int) -> Handicap:
+    """Give the handicap of a level; below the engine's own, moves are chosen the more at random the lower it is."""
+    handicap = handicap_for(elo)
+    rise = _CENTIPAWNS_PER_ELO * max(0, MIN_ELO - elo)
+    return dataclasses.replace(handicap, temperature=handicap.temperature + rise)
+
+
+def _score(score: chess.engine.Score, elo: int) -> Score:
+    """Convert a score; below the engine's own levels, a mate that was seen may still be missed, like a piece."""
+    if elo < MIN_ELO:
+        return Score(cp=capped(score))
     mate = score.mate()
     return Score(cp=score.score()) if mate is None else Score(mate=mate)
