@@ -70,6 +70,7 @@ class FakeEngine:
             self.board = chess.Board(fen or chess.STARTING_FEN, chess960=self.options.chess960)
         except ValueError as error:
             raise PositionError(f"bad position: {error}") from None
+        return ()
 
     def set_option(self, name, text):
         return [f"{name} is {text}"]

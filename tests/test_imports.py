@@ -18,7 +18,7 @@ LAYERS = (
     ("library.annotation",),
     tuple(f"annotate.{name}" for name in ("accuracy", "evaluation", "judgement", "notes", "review", "summary")),
     ("library",),
-    ("executor", "extras", "runs"),
+    ("executor", "extras", "pgn", "rules", "runs"),
     ("engine",),
     ("core.native.builder",),
     ("core.entries", "core.tables"),

@@ -16,7 +16,8 @@ from knightadder.rules import board_of, outcome_of, problem_of
         (chess.STARTING_FEN, False),
         ("3k4/8/8/8/8/8/8/1R2K3 w B - 0 1", True),
         ("3k4/8/8/8/8/8/8/R4K2 w Q - 0 1", True),
-        ("3k4/8/8/8/8/8/8/R7 w Q - 0 1", False),  # illegal by either rules
+        ("4k3/8/8/8/8/8/8/R3K3 w KQkq - 0 1", False),  # all but one cannot be
+        ("3k4/8/8/8/8/8/8/1R2K3 w BHa - 0 1", True),
     ],
 )
 def test_castling_rights_tell_the_rules(fen: str, chess960: bool) -> None:
@@ -27,10 +28,14 @@ def test_castling_rights_tell_the_rules(fen: str, chess960: bool) -> None:
     ("fen", "problem"),
     [
         (chess.STARTING_FEN, ""),
-        ("8/8/8/8/8/8/8/K7 w - - 0 1", "no black king"),
-        ("3k4/8/8/8/8/8/8/R7 w Q - 0 1", "no white king, bad castling rights"),
-        # python-chess accepts these, the engine does not.
+        ("8/8/8/8/8/8/8/K7 w - - 0 1", "Black has 0 kings"),
+        ("3k4/8/8/8/8/8/8/R7 w Q - 0 1", "White has 0 kings"),
+        ("4k3/8/8/8/8/8/8/R3K3 w KQkq e3 0 1", ""),  # left out, and said
+        ("4k3/4R3/8/8/8/8/8/4K3 w - - 0 1", "the side that is not to move is in check"),
+        # python-chess calls this legal, the engine does not, ...
         ("4k3/8/8/8/8/8/PPPPPPPP/1QQ1K3 w - - 0 1", "White has more pieces than pawns can have become"),
+        # ... and here it is the other way round: three rooks give check.
+        ("4k3/8/8/8/4r3/8/8/r3K2r w - - 0 1", ""),
         ("4k3/8/8/8/8/8/8/4K3 w - - 0 10000", "the move number is a number up to 9999, not '10000'"),
     ],
 )

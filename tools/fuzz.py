@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import logging
 import os
 import random
 import re
@@ -29,6 +30,7 @@ from knightadder.cli import main as knightadder
 
 _POSITIONS = 1000  # in one go
 _LINES = 200  # of a conversation with an engine
+_FILES = 50  # of games
 _SECONDS = 120.0  # until a child process counts as hanging
 
 _TOML = b'[[engine]]\nname = "A"\ncmd = "true"\nnodes = 5\n[[engine]]\nname = "B"\ncmd = "true"\nnodes = 5\n'
@@ -37,6 +39,9 @@ _CSV = b"""PuzzleId,FEN,Moves,Rating,RatingDeviation,Popularity,NbPlays,Themes,G
 """
 _EPD = b'1q2k3/8/8/5N2/8/8/6PP/7K w - - bm Nd6+; id "a"; dm 3;\n' * 3
 _JUNK = (b"1e999", b"9" * 400, b"[" * 3000, b"\x00", b"\xff\xfe", b"\x1b[2J", b"NaN", b"-1", b'"', b"\n\n", b"{", b"}")
+
+_INSERTED = ("1-0", "0-1", "*", "1/2-1/2", " 1. ", " e4 ", "\n\n1. e4 ", '\n[Event "x"]\n', " -- ", "\n% so\n")
+_INSERTED += ("\n\n\n", "{", "}", "(", ")", " 17. ", "\n; so\n", " ± ")
 
 _UCI_WORDS = """uci isready ucinewgame stop ponderhit quit go position startpos fen moves e2e4 e7e5 depth 1 2 nodes 50
  movetime 1
@@ -294,7 +299,127 @@ def _readers(chance: random.Random, findings: Findings, folder: Path) -> None:
             findings.add(kind, last_place(traceback.format_exc()), content)
 
 
-KINDS = {"fens": fens, "uci": uci, "xboard": xboard, "files": files}
+# --- games ---------------------------------------------------------------------------------------------------------
+
+
+def _game(chance: random.Random, number: int) -> chess.pgn.Game:
+    """Return a random game with variations, comments and glyphs."""
+    game = chess.pgn.Game({"Event": f"Game {number}", "White": chance.choice(("Müller, A", "O'Neil", 'the \\"Fox\\"'))})
+    node: chess.pgn.GameNode = game
+    board = chess.Board()
+    for _ in range(chance.randrange(3, 40)):
+        moves = list(board.legal_moves)
+        if not moves:
+            break
+        before, move = node, chance.choice(moves)
+        node = before.add_variation(move)
+        if chance.random() < 0.1 and len(moves) > 1:
+            other = chance.choice([each for each in moves if each != move])
+            before.add_variation(other, comment=chance.choice(("", "(so)", "1. e4 wins")))
+        if chance.random() < 0.3:
+            node.comment = chance.choice(("[%clk 0:01:02]", "a [b] c", "long " * 30, "; semi", "1-0 maybe"))
+        if chance.random() < 0.1:
+            node.nags.add(chance.randrange(1, 20))
+        board.push(move)
+    game.headers["Result"] = chance.choice(("1-0", "0-1", "1/2-1/2", "*"))
+    return game
+
+
+def _damaged_text(text: str, chance: random.Random) -> str:
+    """Return the text of a game with one change, such as programs, editors and mail make."""
+    lines = text.split("\n")
+    at, line = chance.randrange(len(text)), chance.randrange(len(lines))
+    other = sorted((at, chance.randrange(len(text))))
+    how = chance.randrange(10)
+    if how == 0:
+        return text[: other[0]] + text[other[1] :]
+    if how == 1:
+        return text[:at] + chance.choice('{}()[]"\n\t;%$*!?± x1.-0\ufeff\x00<>') + text[at + chance.randrange(2) :]
+    if how == 2:
+        return text[:at] + chance.choice(_INSERTED) + text[at:]
+    if how == 3:
+        return text[:at]
+    if how == 4:
+        lines.insert(line, chance.choice(("", lines[chance.randrange(len(lines))])))
+    elif how == 5:
+        del lines[line]
+    elif how == 6:
+        chance.shuffle(lines)
+    elif how == 7:
+        return text.replace("\n\n", "\n", 1)
+    elif how == 8:
+        return text.replace(*chance.choice((("\n", " "), ("\n", "\n  "), (" ", "\t"))))
+    else:
+        return text.replace(" ", "\n\n", chance.randrange(1, 5))
+    return "\n".join(lines)
+
+
+def _line(game: chess.pgn.Game | None) -> tuple[str, str] | None:
+    """Return the moves of a game and its event; None if python-chess found errors in it, or no move."""
+    if game is None or game.errors or not game.variations:
+        return None
+    return " ".join(move.uci() for move in game.mainline_moves()), game.headers["Event"]
+
+
+def _as_python_chess(text: str) -> list[tuple[str, str]]:
+    """Return the sound games of a file, as python-chess reads it."""
+    stream, found = io.StringIO(text), []
+    while True:
+        try:
+            game = chess.pgn.read_game(stream)
+        except (ValueError, AssertionError):  # it does not handle all errors itself
+            continue
+        if game is None:
+            return found
+        if line := _line(game):
+            found.append(line)
+
+
+def games(chance: random.Random, findings: Findings) -> int:
+    """Read files of three games of which the middle one is damaged: no game is lost or invented without a word.
+
+    Its neighbours are found as they are, and every letter of the file belongs to a game. If none is called broken, they
+    are the games that were written, or those that python-chess finds in the file, or each is the game that python-chess
+    finds in its text.
+    """
+    from knightadder.pgn.games import BrokenGame, parse, texts_of
+
+    logging.getLogger("chess.pgn").setLevel(logging.CRITICAL)
+    for number in range(_FILES):
+        written = [_game(chance, 3 * number + each) for each in range(3)]
+        first, middle, last = map(str, written)
+        text = "\n\n".join((first, _damaged_text(middle, chance), last)) + "\n"
+        content = text.encode()
+        findings.note(content)
+        found, alone, broken = [], [], 0
+        try:
+            parts = list(texts_of(content))
+            for part in parts:
+                try:
+                    game = parse(part)
+                except BrokenGame:
+                    broken += 1
+                else:
+                    found += [line] if (line := _line(game)) else []
+                    alone += _as_python_chess(part.text)
+        except Exception:
+            findings.add("game", last_place(traceback.format_exc()), content)
+            continue
+        wanted = [_line(game) for game in written]
+        if _letters("".join(part.text for part in parts)) != _letters(text):
+            findings.add("game", "a part of the file is in no game", content)
+        if found[:1] != wanted[:1] or found[-1:] != wanted[-1:]:
+            findings.add("game", "a sound game is not found", content)
+        if not broken and found not in (wanted, alone, _as_python_chess(text)):
+            findings.add("game", "other games than python-chess finds, and none is called broken", content)
+    return _FILES
+
+
+def _letters(text: str) -> str:
+    return "".join(text.replace("\ufeff", "").split())
+
+
+KINDS = {"fens": fens, "uci": uci, "xboard": xboard, "files": files, "games": games}
 
 
 def main() -> int:

@@ -373,7 +373,8 @@ def _load(options: "Options") -> "Engine":
 def _set_position(engine: "Engine", fen: Sequence[str]) -> None:
     """Set up the position of a FEN, in one argument or, without quotes, several; PositionError if it is refused."""
     text = " ".join(fen)
-    engine.set_position(None if text == "startpos" else text)
+    for note in engine.set_position(None if text == "startpos" else text):
+        print(f"knightadder: {note}", file=sys.stderr)
 
 
 # --- showing an analysis -------------------------------------------------------------------------------------------

@@ -8,38 +8,47 @@ from __future__ import annotations
 
 from chess import Board, Outcome, Status, Termination
 
-from knightadder.core.board.fen import FenError, parse_fen
+from knightadder.core.board.fen import WRONG_SIDE_IN_CHECK, FenError, parse_fen, write_fen
 
 
-def board_of(fen: str) -> Board:
-    """Return the position of a FEN, with the rules of Chess960 if its castling rights need them; it may be illegal.
+def board_of(fen: str, chess960: bool = False) -> Board:
+    """Return the position of a FEN, without castling rights and an en passant square that cannot be.
+
+    Parameters
+    ----------
+    fen : str
+        The FEN.
+    chess960 : bool
+        Whether to use the rules of Chess960 even if the castling rights do not need them.
 
     Raises
     ------
-    ValueError
-        If the FEN cannot be read.
+    FenError
+        If the FEN cannot be read, or the engine cannot play the position. Whether the side that is not to move is in
+        check remains to be asked of `problem_of`.
     """
-    board = Board(fen)
-    if not board.is_valid():
-        other = Board(fen, chess960=True)
-        if other.is_valid():
-            return other
+    board = Board(write_fen(parse_fen(fen), True), chess960=True)
+    board.chess960 = chess960 or board.has_chess960_castling_rights()
     return board
 
 
-def problem_of(board: Board) -> str:
-    """Return why a position is illegal, such as ``no white king``; the empty string if the engine can play it.
+def leave_out_impossible(board: Board) -> None:
+    """Take away the castling rights and the en passant square that cannot be; for boards of which nobody knows yet."""
+    board.castling_rights = board.clean_castling_rights()
+    if board.status() & Status.INVALID_EP_SQUARE:
+        board.ep_square = None
 
-    python-chess allows positions that cannot arise, such as eight pawns with two queens, which the engine refuses.
+
+def problem_of(board: Board) -> str:
+    """Return why a position is illegal, such as ``White has 0 kings``; the empty string if the engine can play it.
+
+    Impossible castling rights and en passant squares are no problem: the engine leaves them out.
     """
-    flags = board.status()
-    if flags:
-        return ", ".join(str(flag.name).lower().replace("_", " ") for flag in Status if flag and flag & flags)
     try:
-        parse_fen(board.fen())
+        parse_fen(board.fen(en_passant="fen"))
     except FenError as error:
         return str(error)
-    return ""
+    return WRONG_SIDE_IN_CHECK if board.was_into_check() else ""
 
 
 def outcome_of(board: Board) -> Outcome | None:

@@ -99,8 +99,8 @@ def test_a_file_of_games(file, analysts, capsys):
     assert file.read_text("utf-8") == GAMES
     printed = capsys.readouterr()
     assert printed.out == f"{out}: 2 games annotated, 2 left as they were\n"
-    assert "game 2, line 8 (Huber - ?) stays as it is: illegal san: 'Ke3'" in printed.err
-    assert "game 4, line 18 stays as it is: atomic is not played here" in printed.err
+    assert "game 2, line 8 (Huber - ?), stays as it is: illegal san: 'Ke3'" in printed.err
+    assert "game 4, line 18, stays as it is: atomic is not played here" in printed.err
     assert sorted(path.name for path in file.parent.iterdir()) == ["games.annotated.pgn", "games.pgn"]
 
 
@@ -185,6 +185,39 @@ def test_latin_1_becomes_utf_8(file, analysts):
     file.write_bytes(GAMES.encode("latin-1"))
     assert annotate(file) == 0
     assert read(file.with_name("games.annotated.pgn"))[0].headers["White"] == "Müller"
+
+
+def test_what_programs_write_beside_the_moves_is_kept(file, analysts, capsys):
+    file.write_text(
+        "% a line for a program\n; a remark\n"
+        '[Event "one"]\n[Result "1/2"]\n\n'
+        "1. e4 e5 2. Nf3 Nc6 3. Bb5 Bd6 ± 4. O-O = Nf6 ⩲ 5. d3 ∞ N a5 $22 ⟪\n"
+        '% [Event "none"]\n'
+        "6. c3 Qe7 $255 1/2-1/2\n",
+        encoding="utf-8",
+    )
+    assert annotate(file) == 0
+    assert capsys.readouterr().err == ""
+    out = file.with_name("games.annotated.pgn")
+    text = out.read_text("utf-8")
+    assert text.startswith('% a line for a program\n; a remark\n% [Event "none"]\n[Event "one"]\n')
+    assert '[Result "1/2"]' in text  # the tag stays as it is, and so does the end of the moves
+    assert text.rstrip().endswith(" 1/2-1/2")
+    [game] = read(out)
+    nodes = {game.board().fullmove_number * 2 + node.ply(): node for node in game.mainline()}
+    marks = {node.san(): node.nags - set(range(1, 7)) for node in nodes.values() if node.nags - set(range(1, 7))}
+    assert marks == {"Bd6": {16}, "O-O": {10}, "Nf6": {14}, "d3": {13, 146}, "a5": {22}, "Qe7": {255}}
+    assert "⟪" in next(node.comment for node in nodes.values() if node.san() == "a5")
+
+
+@pytest.mark.parametrize("marker", ["1-0", "0-1", "1/2-1/2", "*"])
+@pytest.mark.parametrize("tag", ["1-0", "1/2", "?", "", "*"])
+def test_the_moves_end_as_before(file, analysts, tag, marker):
+    file.write_text(f'[Result "{tag}"]\n\n1. e4 e5 {marker}\n')
+    assert annotate(file) == 0
+    text = file.with_name("games.annotated.pgn").read_text("utf-8")
+    assert f'[Result "{tag}"]' in text
+    assert text.split()[-1] == marker
 
 
 @pytest.mark.parametrize("arguments", [["--out", "games.pgn"], ["--summary", "x/../games.csv"], ["--out", "link.pgn"]])
@@ -284,7 +317,7 @@ def test_what_python_chess_cannot_digest_stays_as_it_is_and_is_named_in_one_line
     assert annotate(file, "--summary", file.with_name("table.csv")) == 0
     assert file.with_name("games.annotated.pgn").read_text("utf-8").split("\n\n").count(text) == 1
     said = [line for line in capsys.readouterr().err.splitlines() if "stays as it is" in line]
-    assert len(said) == 1 and said[0].startswith("knightadder: game 2, line 6 stays as it is: ")
+    assert len(said) == 1 and said[0].startswith(f"knightadder: {file}, game 2, line 6, stays as it is: ")
 
 
 def test_broken_games_only(file, analysts, capsys):

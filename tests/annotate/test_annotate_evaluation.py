@@ -14,11 +14,12 @@ from chess.engine import Cp, Mate, PovScore
 from fake_analyst import FakeAnalyst, evaluate, positions
 
 from knightadder.annotate.evaluation import Evaluation, Variation, blocks, evaluate_block, from_json, to_json
-from knightadder.annotate.notes import annotate, text_of
+from knightadder.annotate.notes import annotate
 from knightadder.annotate.review import review
 from knightadder.engine.errors import PositionError
 from knightadder.library.boards import position_of
 from knightadder.library.results import Analysis
+from knightadder.pgn.games import text_of
 
 LIMIT = chess.engine.Limit(nodes=1)
 

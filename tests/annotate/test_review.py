@@ -13,9 +13,10 @@ from fake_analyst import FakeAnalyst, evaluate, positions
 from knightadder.annotate.accuracy import play, rescale
 from knightadder.annotate.evaluation import Evaluation, Variation
 from knightadder.annotate.judgement import Judgement
-from knightadder.annotate.notes import annotate, text_of
+from knightadder.annotate.notes import annotate
 from knightadder.annotate.review import review
 from knightadder.openings import Opening
+from knightadder.pgn.games import text_of
 
 SCHOLAR = """\
 [Event "friendly"]

@@ -14,10 +14,11 @@ from fake_analyst import FakeAnalyst, positions
 
 from knightadder.annotate import workers
 from knightadder.annotate.evaluation import blocks, evaluate_block, from_json, to_json
-from knightadder.annotate.notes import annotate, text_of
+from knightadder.annotate.notes import annotate
 from knightadder.annotate.review import review
 from knightadder.annotate.workers import Evaluator, annotate_games, evaluate_games, run_here
 from knightadder.engine.errors import EngineError, OptionError
+from knightadder.pgn.games import text_of
 
 LIMIT = chess.engine.Limit(nodes=1)
 LONG = " ".join(itertools.islice(itertools.cycle(["Nf3", "Nf6", "Ng1", "Ng8"]), 50))

@@ -88,7 +88,7 @@ def test_a_position_that_no_game_has(ask) -> None:
 
 
 def test_bad_input_is_one_line(ask, tmp_path: Path) -> None:
-    assert ask("no", "FEN", status=2) == ["knightadder: illegal position: a FEN has 4 to 6 fields, not 2"]
+    assert ask("no", "FEN", status=2) == ["knightadder: illegal position: a FEN has 4 to 6 fields, not 2 (no FEN)"]
     assert ask("--moves", "e4", "Ke3", status=2) == [
         "knightadder: illegal move: 'Ke3' in rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
     ]

@@ -11,10 +11,10 @@ import chess.pgn
 import pytest
 
 from knightadder.engine.errors import OptionError
+from knightadder.pgn.files import game_files
 from knightadder.pgn.games import (
     BrokenGame,
     GameText,
-    game_files,
     moves_of,
     parse,
     read_games,
@@ -137,21 +137,24 @@ def test_remarks_before_a_game():
         ('[Event "x"]\n\n1. e4 (1. d4 Nf3) e5 *', "illegal san: 'Nf3'"),
         ('[Event "x"]\n\n1. Nf3 d5 2. Nd4 e5 3. Nc3 a6 4. Nb5 *', "ambiguous san: 'Nb5'"),
         ('[Event "x"]\n[FEN "nonsense"]\n\n1. e4 *', "nonsense"),
-        ('[FEN "8/8/8/8/8/8/8/8 w - - 0 1"]\n\n*', "illegal position: 8/8"),
+        ('[FEN "8/8/8/8/8/8/8/8 w - - 0 1"]\n\n*', "illegal position: White has 0 kings \\(8/8"),
         ('[FEN "4k3/8/8/8/8/8/8/4K2R b K - 0 1"]\n\n*', "no moves"),
-        ('[FEN "4k3/4R3/8/8/8/8/8/4K3 w - - 0 1"]\n\n1. Rxe8 *', "illegal"),
+        ('[FEN "4k3/4R3/8/8/8/8/8/4K3 w - - 0 1"]\n\n1. Rxe8 *', r"the side that is not to move is in check \(4k3/4R3"),
         ('[Variant "Atomic"]\n\n1. e4 *', "atomic is not played here"),
         ('[Variant "Tiddlywinks"]\n\n1. e4 *', "tiddlywinks"),
         ('[Event "x]\n\n1. e4 *', r'malformed header: \[Event "x\]'),
         ("[Event x]\n\n1. e4 *", r"malformed header: \[Event x\]"),
         ('[Event "x"]\n\n*', "no moves"),
         ('[Event "x"]', "no moves"),
-        ("Dear chess friends,", "no moves"),
+        ("Dear chess friends,", "cannot read .Dear. in line 1"),
         ("1. Ke4 ) e5 *", "illegal san: 'Ke4'"),
         ("h4 h3)f6", "illegal san: 'h3'"),
         ("1. e4 e4 ) e5 *", "illegal san: 'e4'"),
-        ("1. e4 $" + "9" * 5000 + " e5 *", "Exceeds the limit"),
-        ('[FEN "4k3/8/8/8/8/8/8/4K3 w - - 0 ' + "9" * 5000 + '"]\n\n1. Kd2 *', "invalid fullmove number"),
+        ("1. e4 $" + "9" * 5000 + " e5 *", "cannot read '.999"),
+        (
+            '[FEN "4k3/8/8/8/8/8/8/4K3 w - - 0 ' + "9" * 5000 + '"]\n\n1. Kd2 *',
+            "the move number is a number up to 9999",
+        ),
     ],
 )
 def test_broken_games(text, message, caplog):

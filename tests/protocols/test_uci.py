@@ -55,11 +55,12 @@ class FakeEngine:
         self.calls.append(f"set_option {name}={text}")
         return [f"tables of {text}"] if self.options.set(name, text).name == "SyzygyPath" else []
 
-    def set_position(self, fen: str | None = None, moves: Sequence[str] = ()) -> None:
+    def set_position(self, fen: str | None = None, moves: Sequence[str] = ()) -> tuple[str, ...]:
         if fen == "broken" or "e2e5" in moves:
             raise PositionError("no such position")
         self.position = " ".join([fen or "startpos", *moves])
         self.calls.append(f"set_position {self.position}")
+        return ("something left out",) if fen == "strange" else ()
 
     def new_game(self) -> None:
         self.calls.append("new_game")
@@ -255,10 +256,6 @@ def test_d_is_answered_during_a_search(talk: Conversation) -> None:
         ("castle long please", "info string unknown command: castle long please"),
         (b"\xff\xfe caf\xe9\n", "info string unknown command: \\udcff\\udcfe caf\\udce9"),
         ("x" * 5000, f"info string unknown command: {'x' * 283}..."),
-        ("position", "info string position: expected startpos or fen"),
-        ("position startpos e2e4", "info string position: expected moves after startpos, not e2e4"),
-        ("position fen broken", "info string no such position"),
-        ("position startpos moves e2e5", "info string no such position"),
         ("setoption", "info string setoption: expected name NAME value VALUE"),
         ("setoption name Contempt value 3", "info string unknown option: Contempt"),
         ("setoption name Hash value 0", "info string option Hash: 0 is not between 1 and 33554432"),
@@ -272,8 +269,6 @@ def test_d_is_answered_during_a_search(talk: Conversation) -> None:
         ("setoption name a" + 3_000_000 * " " + "b", "info string unknown option: a b"),
         ("setoption name SyzygyPath value a\0b", "info string an option is one line of text, without NUL"),
         ("setoption name a\0b", "info string an option is one line of text, without NUL"),
-        (f"position startpos {'e2e4 ' * 100_000}", "info string position: expected moves after startpos, not e2e4"),
-        (f"position startpos moves {'e2e5 ' * 100_000}", "info string no such position"),
         (f"debug {'on ' * 100_000}", "info string debug: expected on or off"),
         ("bench 1 2", "info string bench: expected a depth of 1 or more, or nothing"),
         ("eval", "info string eval failed: ZeroDivisionError: by nought"),
@@ -287,6 +282,37 @@ def test_a_bad_line_is_answered_with_one_line_and_changes_nothing(
     assert talk.ask(line) == [answer]
     assert talk.ask("d") == ["board", "Fen: startpos a2a3"]
     assert talk.engine.options.hash_mb == 16
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("position", "info string position: expected startpos or fen"),
+        ("position startpos e2e4", "info string position: expected moves after startpos, not e2e4"),
+        ("position fen broken", "info string no such position"),
+        ("position startpos moves e2e5", "info string no such position"),
+        (f"position startpos {'e2e4 ' * 100_000}", "info string position: expected moves after startpos, not e2e4"),
+        (f"position startpos moves {'e2e5 ' * 100_000}", "info string no such position"),
+    ],
+)
+def test_after_a_position_that_is_refused_there_is_none(talk: Conversation, line: str, answer: str) -> None:
+    none = "info string there is no position: the last one was refused"
+    assert talk.ask("position startpos moves a2a3") == []
+    assert talk.ask(line) == [answer]
+    talk.engine.calls.clear()
+    for command in ("go", "go infinite", "go ponder wtime 9 btime 9"):
+        assert talk.ask(command) == [none, "bestmove (none)"]
+    for command in ("d", "eval", "go perft 1"):
+        assert talk.ask(command) == [none]
+    assert talk.engine.calls == []
+    talk.send("position startpos moves d2d4", "go depth 1")
+    assert talk.read_until("bestmove")[-1] == "bestmove e2e4 ponder e7e5"
+    assert talk.engine.calls == ["set_position startpos d2d4", "go"]
+
+
+def test_what_is_left_out_of_a_position_is_said(talk: Conversation) -> None:
+    assert talk.ask("position fen strange") == ["info string something left out"]
+    assert talk.ask("d") == ["board", "Fen: strange"]
 
 
 def test_a_bad_number_of_go_is_named_and_the_rest_counts(talk: Conversation) -> None:

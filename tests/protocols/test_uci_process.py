@@ -20,6 +20,7 @@ MATE_IN_TWO = "7k/8/8/8/8/8/R7/1R2K3 w - - 0 1"  # Ra7 and Rb8
 MATED_IN_ONE = "7k/R7/8/8/8/8/8/1R2K3 b - - 0 1"  # Kg8 is the only move
 CHECKMATE = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
 STALEMATE = "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"
+NO_POSITION = "info string there is no position: the last one was refused"
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
 
 
@@ -50,7 +51,7 @@ def uci(running: list[UciProcess]) -> Iterator[UciProcess]:
     # A process in the middle of something, after a failed test, is of no use to the next one. The count waits in order
     # for all that still runs, and nothing but its own lines may come before its end.
     try:
-        process.send("stop", "go perft 1")
+        process.send("stop", "position startpos", "go perft 1")
         idle = not [line for line in process.read_until("Nodes searched") if line.startswith(("info", "bestmove"))]
     except (EOFError, OSError, queue.Empty):
         idle = False
@@ -354,41 +355,66 @@ def test_line_ends_empty_lines_and_junk(uci: UciProcess) -> None:
         "4k3/8/8/8/8/8/8/p3K3 w - - 0 1",
         "4k3/8/8/8/8/8/4R3/4K3 w - - 0 1",
         "8/8/8/8/8/8/4k3/4K3 w - - 0 1",
-        "4k3/8/8/8/8/8/8/4K3 w KQkq - 0 1",
-        "r3k2r/8/8/8/8/8/8/4K2R w KQ - 0 1",
         "r3k2r/8/8/8/8/8/8/R3K2R w KQ!? - 0 1",
         "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq e9 0 1",
-        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq e4 0 1",
-        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq e6 0 1",
         "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR x KQkq - 0 1",
         "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - many 1",
         "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - -1 1",
         "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w\x1b[2J KQkq - 0 1",
     ],
 )
-def test_a_broken_fen_is_refused_and_the_old_position_stays(uci: UciProcess, fen: str) -> None:
+def test_a_broken_fen_is_refused_and_leaves_no_position(uci: UciProcess, fen: str) -> None:
     uci.ask("position startpos moves e2e4")
-    old = uci.fen()
     answer = uci.ask(f"position fen {fen}")
     assert len(answer) == 1, answer
     assert answer[0].startswith("info string ")
     assert ("\\x1b" in answer[0]) == ("\x1b" in fen)
-    assert uci.fen() == old
+    assert uci.ask("go nodes 100") == [NO_POSITION, "bestmove (none)"]
     assert len(uci.ask(f"position fen {fen} moves e2e4")) == 1
-    assert uci.fen() == old
+    assert uci.ask("d") == [NO_POSITION]
+
+
+@pytest.mark.parametrize(
+    ("fen", "left", "notes"),
+    [
+        (
+            "4k3/8/8/8/8/8/8/R3K3 w KQkq - 0 1",
+            "4k3/8/8/8/8/8/8/R3K3 w Q - 0 1",
+            ["impossible castling rights Kkq left out"],
+        ),
+        (
+            "r3k2r/8/8/8/8/8/8/4K2R w KQ - 0 1",
+            "r3k2r/8/8/8/8/8/8/4K2R w K - 0 1",
+            ["impossible castling right Q left out"],
+        ),
+        (
+            "4k3/8/8/8/8/8/8/4K3 w KQkq e6 0 1",
+            "4k3/8/8/8/8/8/8/4K3 w - - 0 1",
+            ["impossible castling rights KQkq left out", "impossible en passant square e6 left out"],
+        ),
+        (
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq e4 0 1",
+            chess.STARTING_FEN,
+            ["impossible en passant square e4 left out"],
+        ),
+    ],
+)
+def test_what_cannot_be_is_left_out_and_said(uci: UciProcess, fen: str, left: str, notes: list[str]) -> None:
+    assert uci.ask(f"position fen {fen}") == [f"info string {note}" for note in notes]
+    assert uci.fen() == left
+    assert uci.search("go nodes 300").best_move in {move.uci() for move in chess.Board(left).legal_moves}
 
 
 @pytest.mark.parametrize(
     "moves", ["e2e5", "e2e4 e2e4", "0000", "zzzz", "e7e8q", "e2e4 e7e5 e1g1", "e1e1", "e2e4q", "♞", "e2e4\x1b[2J"]
 )
-def test_an_illegal_move_is_refused_and_the_old_position_stays(uci: UciProcess, moves: str) -> None:
+def test_an_illegal_move_is_refused_and_leaves_no_position(uci: UciProcess, moves: str) -> None:
     uci.ask("position startpos moves d2d4")
-    old = uci.fen()
     answer = uci.ask(f"position startpos moves {moves}")
     assert len(answer) == 1, answer
     assert answer[0].startswith("info string ")
     assert ("\\x1b" in answer[0]) == ("\x1b" in moves)
-    assert uci.fen() == old
+    assert uci.ask("go nodes 100") == [NO_POSITION, "bestmove (none)"]
 
 
 @pytest.mark.parametrize(

@@ -57,17 +57,18 @@ class FakeEngine:
         self.calls.append(f"{option.name}={text}")
         return [f"tables of {text}"] if option.name == "SyzygyPath" else []
 
-    def set_position(self, fen: str | None = None, moves: Sequence[str] = ()) -> None:
+    def set_position(self, fen: str | None = None, moves: Sequence[str] = ()) -> tuple[str, ...]:
         self._must_be_idle()
         try:
             board = chess.Board(fen or chess.STARTING_FEN, chess960=self.options.chess960)
-            if not board.is_valid():
+            if board.status() & ~chess.STATUS_BAD_CASTLING_RIGHTS:
                 raise ValueError
             for move in moves:
                 board.push_uci(move)
         except ValueError:
             raise PositionError("no such position") from None
         self.board = board
+        return ("something left out",) if board.status() else ()
 
     def new_game(self) -> None:
         self._must_be_idle()

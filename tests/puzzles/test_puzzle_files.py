@@ -128,7 +128,7 @@ def test_a_rating_that_is_no_number_is_left_out(tmp_path, rating):
 @pytest.mark.parametrize(
     ("name", "text", "complaint"),
     [
-        ("p.csv", "PuzzleId,FEN\na,8/8/8/8/8/8/8/8 w - - 0 1\n", "line 2: illegal position: 8/8/8/8/8/8/8/8 w - - 0 1"),
+        ("p.csv", "PuzzleId,FEN\na,8/8/8/8/8/8/8/8 w - - 0 1\n", "line 2: illegal position: White has 0 kings"),
         ("p.csv", f"PuzzleId,FEN\na,{FORK.fen}\n", "line 2: there is no column 'Moves'"),
         ("p.csv", f"PuzzleId,FEN,Moves\na,{FORK.fen},f5d6\n", "line 2: expected the opponent's move and a solution"),
         ("p.csv", f"PuzzleId,FEN,Moves\na,{FORK.fen},f5d6 e8e6 d6c8\n", "line 2: illegal move e8e6"),

@@ -199,7 +199,7 @@ def test_positions_in_and_out(page):
     expect(page.get_by_label("FEN")).to_have_value(fen)
     page.get_by_label("FEN").fill("no position")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text("This is no FEN")
+    expect(page.get_by_role("alert")).to_contain_text("Illegal position: a FEN has 4 to 6 fields")
     expect_piece(page, "e5", "k")
     page.get_by_role("button", name="New board").click()
     expect(page.get_by_label("FEN")).to_have_value(chess.STARTING_FEN)
@@ -224,7 +224,7 @@ def test_the_board_is_edited(page):
     use = editor.get_by_role("button", name="Use this position")
     editor.get_by_role("button", name="Clear").click()
     expect(use).to_be_disabled()
-    expect(page.locator("#editor-problem")).to_contain_text("no white king")
+    expect(page.locator("#editor-problem")).to_contain_text("White has 0 kings")
     for label, places in (("white king", ["g1"]), ("black king", ["g8"]), ("white rook", ["a1", "b2"])):
         editor.locator(f"[title='{label}']").click()
         for place in places:
@@ -234,7 +234,7 @@ def test_the_board_is_edited(page):
     expect_piece(page, "b2", None)
     editor.locator("[title='Move pieces']").click()
     drag_move(page, "a1", "a8")
-    expect(page.locator("#editor-problem")).to_contain_text("opposite check")
+    expect(page.locator("#editor-problem")).to_contain_text("the side that is not to move is in check")
     page.get_by_label("To move").select_option("Black")
     expect(use).to_be_enabled()
     use.click()

@@ -14,6 +14,7 @@ from knightadder.annotate import notes
 from knightadder.annotate.evaluation import evaluate
 from knightadder.annotate.review import review
 from knightadder.annotate.summary import row
+from knightadder.pgn.games import text_of
 from knightadder.web.reviews import FULL_NODES
 
 SCHOLAR = '[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 e5 2. Qh5 Nc6 { x } 3. Bc4 Nf6 4. Qxf7# 1-0'
@@ -62,9 +63,9 @@ def evaluated(tab, **fields):
 
 def written(game):
     """Write a game, without the evaluation of its first position, which only the board keeps."""
-    again = read(notes.text_of(game))
+    again = read(text_of(game))
     again.set_eval(None)
-    return notes.text_of(again)
+    return text_of(again)
 
 
 def nags(tab):

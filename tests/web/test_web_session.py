@@ -399,7 +399,7 @@ def test_the_sound_part_of_a_broken_pgn_is_loaded(tab, caplog):
     [
         ("", "no game"),
         ("some words", "not PGN"),
-        ('[Variant "Atomic"]\n\n1. e4 *', "another variant"),
+        ('[Variant "Atomic"]\n\n1. e4 *', "atomic is not played here"),
         ('[Variant "Nonsense"]\n\n1. e4 *', "cannot be read"),
         ('[FEN "8/8/8/8/8/8/8/8 w - - 0 1"]\n[SetUp "1"]\n\n*', "illegal position"),
         ('[FEN "nonsense"]\n[SetUp "1"]\n\n*', "cannot be read"),
@@ -422,9 +422,9 @@ def test_null_moves_of_commentators_are_left_out(tab):
 @pytest.mark.parametrize(
     ("fen", "complaint"),
     [
-        ("nonsense", "no FEN"),
-        ("8/8/8/8/8/8/8/K7 w - - 0 1", "no black king"),
-        ("", "no FEN"),
+        ("nonsense", "a FEN has 4 to 6 fields, not 1"),
+        ("8/8/8/8/8/8/8/K7 w - - 0 1", "Black has 0 kings"),
+        ("", "a FEN has 4 to 6 fields, not 0"),
         ("4k3/8/8/8/8/8/8/4K3 w - - 0 10000", "up to 9999"),
         ("4k3/8/8/8/8/8/PPPPPPPP/1QQ1K3 w - - 0 1", "more pieces than pawns"),
     ],

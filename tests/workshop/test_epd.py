@@ -63,6 +63,35 @@ def test_a_line_is_a_position_and_operations(line, fen, rest):
     assert split_epd(line) == (fen, rest)
 
 
+@pytest.mark.parametrize(
+    ("rest", "counters"),
+    [
+        ("hmvc 12; fmvn 40; bm g4;", "12 40"),
+        ("bm g4; fmvn 40;", "0 40"),
+        ("bm g4; hmvc 12", "12 1"),
+        ("3 5 hmvc 12; fmvn 40; bm g4;", "3 5"),  # a full FEN says it first
+        ('bm g4; hmvc x; fmvn ""; id "hmvc 7;";', "0 1"),
+    ],
+)
+def test_counters_as_operations(rest, counters):
+    assert split_epd(f"{FREE_KING} {rest}")[0] == f"{FREE_KING} {counters}"
+    assert parse_problem(f"{FREE_KING} {rest}", "").board.fen() == f"{FREE_KING} {counters}"
+
+
+def test_tabs_separate_fields():
+    line = f'{FREE_KING} bm g4; id "a name"; hmvc 12; fmvn 40;'
+    tabs = parse_problem(line.replace("a name", "a_name").replace(" ", "\t"), "")
+    spaces = parse_problem(line.replace("a name", "a_name"), "")
+    assert (tabs.board.fen(), tabs.name, tabs.best) == (spaces.board.fen(), "a_name", spaces.best)
+    assert tabs.board.fen().endswith(" 12 40")
+
+
+def test_impossible_castling_rights_and_en_passant_squares_are_left_out():
+    problem = parse_problem("4k3/8/8/8/8/8/8/R3K3 w KQkq e6 bm O-O-O;", "")
+    assert problem.board.fen() == "4k3/8/8/8/8/8/8/R3K3 w Q - 0 1"
+    assert problem.best == _moves("e1c1")
+
+
 def test_points_as_moves_and_values():
     problem = parse_problem(f'{FREE_KING} bm g4; c8 "100 40 3"; c9 "g2g4 g2g3 a1b2";', "")
     assert problem.points == {chess.Move.from_uci("g2g4"): 100, chess.Move.from_uci("g2g3"): 40, _b2(): 3}

@@ -5,7 +5,8 @@ import chess.pgn
 import pytest
 
 from knightadder.engine.errors import OptionError, PositionError
-from knightadder.workshop.openings import Book, load_book
+from knightadder.pgn.games import GameText
+from knightadder.workshop.openings import Book, load_book, numbered
 
 PGN = """\
 [Event "one"]
@@ -74,7 +75,7 @@ def test_pgn_gives_the_main_line(tmp_path, ends):
 @pytest.mark.parametrize(("chess960", "castling"), [(True, "e1h1"), (False, "e1g1")])
 def test_castling_is_written_as_the_match_has_it(tags, chess960, castling):
     entry = f'[Event "one"]\n{tags}\n1. Nf3 Nf6 2. g3 g6 3. Bg2 Bg7 4. O-O *\n'
-    opening = Book([entry], "pgn", "book", chess960=chess960).opening(0)
+    opening = Book([GameText(1, 1, entry)], "pgn", "book", chess960=chess960).opening(0)
     assert opening.moves == ("g1f3", "g8f6", "g2g3", "g7g6", "f1g2", "f8g7", castling)
     assert opening.board(chess960).fen().startswith("rnbqk2r/ppppppbp/5np1/8/8/5NP1/PPPPPPBP/RNBQ1RK1 b kq -")
 
@@ -103,23 +104,28 @@ def test_past_its_end_the_book_begins_again():
     ("entry", "form", "message"),
     [
         ("nonsense", "epd", "not a position"),
-        ("8/8/8/8/8/8/8/8 w - -", "epd", "not legal"),
-        ("4k3/8/8/8/8/8/PPPPPPPP/1QQ1K3 w - -", "epd", "not legal .White has more pieces"),
+        ("8/8/8/8/8/8/8/8 w - -", "epd", "White has 0 kings"),
+        ("4k3/8/8/8/8/8/PPPPPPPP/1QQ1K3 w - -", "epd", "White has more pieces"),
+        ("4k3/8/8/8/8/8/4R3/4K3 w - -", "epd", "the side that is not to move is in check"),
+        ("4k3/8/8/8/8/8/8/R4K2 w Q -", "epd", "only in Chess960"),
         ("7k/5Q2/6K1/8/8/8/8/8 b - -", "epd", "over"),
         ("x\te4 e5 Ke3", "tsv", "illegal san"),
         ('[Event "x"]\n\n1. e4 e4 *', "pgn", "illegal san"),
+        ('[Event "x"]\n\n*', "pgn", "no moves"),
+        ('[FEN "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"]\n\n*', "pgn", "over"),
     ],
 )
 def test_a_bad_opening_is_named(entry, form, message):
-    with pytest.raises(PositionError, match=f"book: .*{message}"):
-        Book([entry], form, "book").opening(0)
+    place = "game 2, line 9" if form == "pgn" else "line 9"
+    with pytest.raises(PositionError, match=f"^book.x, {place}: .*{message}"):
+        Book([GameText(2, 9, entry)], form, "book", file="book.x").opening(0)
 
 
 def test_only_the_first_openings_are_checked():
-    book = Book(["4k3/8/8/8/8/8/4P3/4K3 w - -", "nonsense"], "epd", "book")
+    book = Book(numbered(["4k3/8/8/8/8/8/4P3/4K3 w - -", "nonsense"]), "epd", "book")
     book.check(1)
     for count in (2, 9):
-        with pytest.raises(PositionError, match="book: not a position"):
+        with pytest.raises(PositionError, match="book, line 2: not a position"):
             book.check(count)
 
 

@@ -105,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     if arguments.file != _STANDARD:
         return _annotate(_files(arguments, arguments.file, str(arguments.file)), arguments)
-    from knightadder.pgn.games import standard_input
+    from knightadder.pgn.files import standard_input
 
     with standard_input() as games:
         arguments.out = arguments.out or _STANDARD
@@ -151,10 +151,12 @@ def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
 
 def _files(arguments: argparse.Namespace, games: Path, name: str) -> _Files:
     """Choose the input and output files; OptionError if two of these are the same file, or a name is not possible."""
+    from knightadder.pgn.files import without_compression
+
     if games.is_dir():
         raise OptionError(f"cannot read {games}: it is a folder")
-    stem = games.with_suffix("") if games.suffix.lower() in (".gz", ".bz2", ".xz") else games
-    beside = stem.with_name(f"{stem.stem}.annotated.pgn")
+    plain = without_compression(games)
+    beside = plain.with_name(f"{plain.stem}.annotated.pgn")
     out: Path = arguments.out or beside
     kept = beside if out == _STANDARD else out
     summary: Path | None = arguments.summary
@@ -261,10 +263,10 @@ def _evaluate(file: Path, total: int, journal: Journal, limit: dict[str, Any], a
 def _write(files: _Files, journal: Journal, graph_format: str) -> list[Row]:
     """Write the games and their graphs; return the table of games."""
     from knightadder.annotate.evaluation import from_json
-    from knightadder.annotate.notes import annotate, text_of
+    from knightadder.annotate.notes import annotate
     from knightadder.annotate.review import review
     from knightadder.annotate.summary import row
-    from knightadder.pgn.games import BrokenGame, headers_of, parse, read_texts, remarks
+    from knightadder.pgn.games import BrokenGame, headers_of, parse, read_texts, remarks, text_of
 
     rows = []
     if files.graphs:
@@ -278,6 +280,8 @@ def _write(files: _Files, journal: Journal, graph_format: str) -> list[Row]:
             try:
                 game = parse(text)
                 if game is not None:
+                    for note in game.notes:
+                        tell(f"{text.place(files.name)}: {note}")
                     kept = journal[text.number].get("result")
                     if isinstance(kept, str):
                         raise BrokenGame(kept)
@@ -297,16 +301,16 @@ def _write(files: _Files, journal: Journal, graph_format: str) -> list[Row]:
                         picture = files.graphs / f"game-{text.number:04}.{graph_format}"
                         draw(found, game.headers, game.ply(), picture)
             except BrokenGame as fault:
-                rows.append(row(text.number, text.line, headers_of(text), fault=str(fault)))
-                _tell(rows[-1])
+                rows.append(row(text.number, text.line, headers_of(text) or {}, fault=str(fault)))
+                _tell(text.place(files.name), rows[-1])
             stream.write(f"{written}\n\n")
     return rows
 
 
-def _tell(row: Row) -> None:
-    """Report a broken game."""
+def _tell(place: str, row: Row) -> None:
+    """Report a broken game, which stands at this place."""
     players = f" ({row.white or '?'} - {row.black or '?'})" if row.white or row.black else ""
-    tell(f"game {row.game}, line {row.line}{players} stays as it is: {row.fault}")
+    tell(f"{place}{players}, stays as it is: {row.fault}")
 
 
 def _write_summary(file: Path, rows: Sequence[Row], about: dict[str, Any]) -> None:

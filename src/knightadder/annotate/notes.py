@@ -13,8 +13,6 @@ from knightadder.annotate.review import Review
 # The marks that exclude each other: !, ?, !!, ??, !?, ?!.
 _MARKS = frozenset(range(1, 7))
 
-_RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
-
 
 def annotate(game: chess.pgn.Game, review: Review) -> None:
     """Write the review of a game's main line into the game and its headers.
@@ -58,18 +56,6 @@ def write_evaluation(node: chess.pgn.GameNode, evaluation: Evaluation) -> None:
     """Write the evaluation of a position into its comment. At checkmate it could not show who has won: none there."""
     if evaluation.depth or not evaluation.score.is_mate():
         node.set_eval(evaluation.score, evaluation.depth or None)
-
-
-def text_of(game: chess.pgn.Game) -> str:
-    """Write a game in Portable Game Notation, without an empty line at its end."""
-    return game.accept(_Exporter(columns=80))
-
-
-class _Exporter(chess.pgn.StringExporter):
-    """Ends the moves with a valid result, whatever the header says."""
-
-    def visit_result(self, result: str) -> None:
-        super().visit_result(result if result in _RESULTS else "*")
 
 
 def _add(node: chess.pgn.GameNode, moves: tuple[chess.Move, ...], score: chess.engine.PovScore, depth: int) -> None:

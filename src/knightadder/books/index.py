@@ -18,12 +18,13 @@ from knightadder.engine.errors import OptionError, PositionError
 from knightadder.foreign import whole_or_none
 from knightadder.progress import progress
 from knightadder.runs import locked, replacing
-from knightadder.text import tell
 
 if TYPE_CHECKING:
     import sqlite3
 
-    import chess.pgn
+    import chess
+
+    from knightadder.pgn.games import Game
 
 _PLIES = 60  # of each game, by default
 _RESULTS = ("1-0", "1/2-1/2", "0-1")
@@ -110,7 +111,7 @@ def run(arguments: argparse.Namespace) -> int:
     PositionError
         If there is no game to add to a new index.
     """
-    from knightadder.pgn.games import game_files
+    from knightadder.pgn.files import game_files
 
     out: Path = arguments.out
     counts = Counts()
@@ -162,7 +163,7 @@ def _opened(out: Path, plies: int | None) -> Iterator[tuple[sqlite3.Connection, 
 def _add(database: sqlite3.Connection, files: Sequence[tuple[str, Path]], plies: int, counts: Counts) -> None:
     """Add the games of files, given after their names for the user, to an index."""
     from knightadder.library.explorer import MOST_GAMES, STRENGTH
-    from knightadder.pgn.games import BrokenGame, read_games, read_texts
+    from knightadder.pgn.games import BrokenGame, read_games, read_texts, tell_left_out
 
     total = sum(1 for _, file in files for _ in read_texts(file))
     database.execute(_NEW_MOVES)
@@ -171,7 +172,7 @@ def _add(database: sqlite3.Connection, files: Sequence[tuple[str, Path]], plies:
         for number, (name, text, game) in enumerate(games, 1):
             if isinstance(game, BrokenGame):
                 counts.broken += 1
-                tell(f"{name}, game {text.number}, line {text.line}, is left out: {game}")
+                tell_left_out(name, text, game)
             else:
                 _add_game(database, game, plies, counts)
             update(number, "")
@@ -187,12 +188,12 @@ def _add(database: sqlite3.Connection, files: Sequence[tuple[str, Path]], plies:
         database.execute("DROP TABLE played")
 
 
-def _add_game(database: sqlite3.Connection, game: chess.pgn.Game, plies: int, counts: Counts) -> None:
+def _add_game(database: sqlite3.Connection, game: Game, plies: int, counts: Counts) -> None:
     """Add a game with a result that the index does not have, and note which moves it has played."""
-    from knightadder.pgn.games import moves_of
+    from knightadder.pgn.games import moves_of, result_of
 
     headers = game.headers
-    result = headers.get("Result", "*")
+    result = result_of(game)
     if result not in _RESULTS:
         counts.unfinished += 1
         return
@@ -214,7 +215,7 @@ def _add_game(database: sqlite3.Connection, game: chess.pgn.Game, plies: int, co
     database.executemany("INSERT INTO played VALUES (?, ?, ?, ?)", rows)
 
 
-def _played(game: chess.pgn.Game, moves: Sequence[chess.Move]) -> dict[int, tuple[int, chess.Color]]:
+def _played(game: Game, moves: Sequence[chess.Move]) -> dict[int, tuple[int, chess.Color]]:
     """Return what was played, and by whom, by the key of the position; of a repeated one, the last time."""
     from knightadder.library.explorer import key_of
 

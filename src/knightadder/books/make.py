@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     PositionError
         If no move is left for the book.
     """
-    from knightadder.pgn.games import game_files
+    from knightadder.pgn.files import game_files
 
     check_not_games(arguments.out, arguments.files)
     points: dict[int, Counter[int]] = defaultdict(Counter)
@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     used = 0
     with game_files(arguments.files) as files:
         for name, file in files:
-            read, bad = add_games(file, arguments.plies, points, played)
+            read, bad = add_games(file, arguments.plies, points, played, name)
             used += read
             if bad:
                 tell(f"{name}: {bad} games left out: unreadable or without a result")
@@ -91,9 +91,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def add_games(
-    file: Path, plies: int, points: dict[int, Counter[int]], played: dict[int, Counter[int]]
+    file: Path,
+    plies: int,
+    points: dict[int, Counter[int]],
+    played: dict[int, Counter[int]],
+    name: str | None = None,
 ) -> tuple[int, int]:
-    """Add the moves of the games in a PGN file.
+    """Add the moves of the games in a PGN file; broken games are reported on standard error.
 
     Parameters
     ----------
@@ -105,6 +109,8 @@ def add_games(
         By position and move: two for each win of the mover, one for each draw; is changed.
     played : dict of int to Counter
         By position and move: how often it was played; is changed.
+    name : str, optional
+        The file's name for the user.
 
     Returns
     -------
@@ -118,11 +124,13 @@ def add_games(
     """
     import chess.polyglot
 
-    from knightadder.pgn.games import BrokenGame, moves_of, read_games
+    from knightadder.pgn.games import BrokenGame, moves_of, read_games, result_of, tell_left_out
 
     used = bad = 0
-    for _, game in read_games(file):
-        if isinstance(game, BrokenGame) or not (result := _RESULTS.get(game.headers.get("Result", "*"))):
+    for text, game in read_games(file):
+        if isinstance(game, BrokenGame):
+            tell_left_out(name or file, text, game)
+        if isinstance(game, BrokenGame) or not (result := _RESULTS.get(result_of(game))):
             bad += 1
             continue
         used += 1

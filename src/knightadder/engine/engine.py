@@ -126,7 +126,7 @@ class Engine:
         """Be ready at once, although the hash table may not be cleared; for an engine that is about to be closed."""
         self._table.stop_clearing()
 
-    def set_position(self, fen: str | None = None, moves: Sequence[str] = ()) -> None:
+    def set_position(self, fen: str | None = None, moves: Sequence[str] = ()) -> tuple[str, ...]:
         """Set up a position and play moves from it.
 
         Parameters
@@ -136,13 +136,18 @@ class Engine:
         moves : sequence of str
             In UCI notation.
 
+        Returns
+        -------
+        tuple of str
+            What of the FEN was left out because it cannot be, such as castling rights without a rook.
+
         Raises
         ------
         PositionError
             If the FEN or a move is not legal; the old position then stays.
         """
         self._must_be_idle()
-        self._game.set_up(fen, moves)
+        return self._game.set_up(fen, moves)
 
     def fen(self) -> str:
         """Return the position's FEN."""

@@ -43,7 +43,7 @@ class Game:
             record.stop_address = self._stop.ctypes.data
         self.set_up()
 
-    def set_up(self, text: str | None = None, moves: Sequence[str] = ()) -> None:
+    def set_up(self, text: str | None = None, moves: Sequence[str] = ()) -> tuple[str, ...]:
         """Set up a position and play moves from it.
 
         Parameters
@@ -53,6 +53,11 @@ class Game:
         moves : sequence of str
             In UCI notation; castling may be written in either convention.
 
+        Returns
+        -------
+        tuple of str
+            What of the FEN was left out because it cannot be.
+
         Raises
         ------
         PositionError
@@ -61,14 +66,14 @@ class Game:
         try:
             setup = fen.parse_fen(fen.START if text is None else text)
         except fen.FenError as error:
-            raise PositionError(f"illegal position: {error}") from None
+            raise PositionError(fen.refusal(text or "", error)) from None
         record = self._spare
         position = record.stack[0]
         position.board[:] = setup.board
         position.stm, position.castling, position.ep = setup.stm, setup.castling, setup.ep
         position.rule50 = position.plies_from_null = setup.rule50
         if game.set_up_position(self._tables, record):
-            raise PositionError("illegal position: the side that is not to move is in check")
+            raise PositionError(fen.refusal(text or "", fen.WRONG_SIDE_IN_CHECK))
         # Text that is not a move becomes a1a1, which is never legal.
         squares = [parse_uci(name) or (0, 0, 0) for name in moves]
         wanted = np.array([source | target << 6 | promotion << 12 for source, target, promotion in squares], np.int64)
@@ -77,6 +82,7 @@ class Game:
             raise PositionError(f"illegal move: {moves[played]}")
         self._spare, self.record = self.record, record
         self._fullmove = setup.fullmove + (setup.stm + len(moves)) // 2
+        return setup.notes
 
     def copy(self) -> "Game":
         """Return another game with the same position and history."""

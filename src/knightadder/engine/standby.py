@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import chess
 
-from knightadder.core.board.fen import START, parse_fen, write_fen
+from knightadder.core.board.fen import START, WRONG_SIDE_IN_CHECK, parse_fen, refusal, write_fen
 from knightadder.engine.ending import Ending
 from knightadder.engine.errors import EngineError, PositionError
 from knightadder.engine.info import Bound, CurrentMove, Info, Message, Result, Score
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 _NOTE = "the core is still being compiled: until then a much weaker search chooses the moves"
 _AFTER_STOP = 0.1  # seconds that the search may use when it is told to stop
 _LATEST_CHANGE = 0.5  # part of a move's time after which the real engine no longer takes the search over
-# Positions that cannot arise, but that the core accepts too.
-_ACCEPTED = chess.STATUS_TOO_MANY_CHECKERS | chess.STATUS_IMPOSSIBLE_CHECK
 
 
 @dataclass(slots=True)
@@ -123,15 +121,16 @@ class Standby:
     def hurry(self) -> None:
         """Do nothing: it is always ready."""
 
-    def set_position(self, fen: str | None = None, moves: Sequence[str] = ()) -> None:
-        """Set up a position and play moves from it; PositionError if one is not legal."""
+    def set_position(self, fen: str | None = None, moves: Sequence[str] = ()) -> tuple[str, ...]:
+        """Set up a position and play moves from it, as the engine does; PositionError if one is not legal."""
+        text = START if fen is None else fen
         try:
-            setup = parse_fen(START if fen is None else fen)  # as the engine will read it
+            setup = parse_fen(text)  # as the engine will read it
             board = chess.Board(write_fen(setup, True), chess960=True)
         except ValueError as error:
-            raise PositionError(f"illegal position: {error}") from None
-        if board.status() & ~_ACCEPTED:
-            raise PositionError("illegal position")
+            raise PositionError(refusal(text, error)) from None
+        if board.was_into_check():
+            raise PositionError(refusal(text, WRONG_SIDE_IN_CHECK))
         for name in moves:
             try:
                 move = board.parse_uci(name)
@@ -141,6 +140,7 @@ class Standby:
                 raise PositionError(f"illegal move: {name}")
             board.push(move)
         self._board, self._fen, self._moves = board, fen, list(moves)
+        return setup.notes
 
     def fen(self) -> str:
         """Return the position's FEN."""

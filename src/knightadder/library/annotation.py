@@ -19,6 +19,7 @@ from knightadder.library.boards import board_of, limits_without_clock, whole
 from knightadder.library.engine import MOST_LINES, Engine
 from knightadder.library.frames import Cell, Tabular
 from knightadder.openings import Opening
+from knightadder.pgn.games import Game, GameBuilder, text_of
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -56,7 +57,7 @@ class AnnotatedGame(Tabular):
         }
 
     def __str__(self) -> str:
-        return notes.text_of(self.game)
+        return text_of(self.game)
 
     def __repr__(self) -> str:
         headers = self.game.headers
@@ -100,7 +101,8 @@ def annotate_game(
         with Engine() as own:
             return annotate_game(game, limit, multipv=multipv, engine=own)
     found = review(board, evaluate(board, engine, limit, multipv))
-    copy = game.accept(chess.pgn.GameBuilder())
+    copy = game.accept(GameBuilder())
+    copy.marker = game.marker if isinstance(game, Game) else None
     notes.annotate(copy, found)
     summary = row(1, 1, copy.headers, found)
     assert summary.white_side is not None and summary.black_side is not None  # they are, where there is a review

@@ -379,4 +379,4 @@ def _illegal(block: _Block, place: int, start: int) -> PositionError:
         fen.parse_fen(" ".join(field[:_LONGEST_FIELD] for field in text.split()))
     except fen.FenError as error:
         return PositionError(f"illegal position {number}: {error}")
-    return PositionError(f"illegal position {number}: the side that is not to move is in check")
+    return PositionError(f"illegal position {number}: {fen.WRONG_SIDE_IN_CHECK}")

@@ -12,6 +12,7 @@ from typing import TypeAlias
 import chess
 import chess.engine
 
+from knightadder import rules
 from knightadder.core.board import fen
 from knightadder.engine.errors import PositionError
 from knightadder.engine.limits import Limits
@@ -37,7 +38,7 @@ def board_of(position: Position, what: str = "position") -> chess.Board:
     ----------
     position : chess.Board or str
         A board, which is given back; a FEN, which is of Chess960 if its castling rights are possible only there; or
-        ``"startpos"``.
+        ``"startpos"``. Impossible castling rights and en passant squares of a FEN are left out.
     what : str
         The name that the caller knows it by.
 
@@ -50,12 +51,9 @@ def board_of(position: Position, what: str = "position") -> chess.Board:
     """
     if isinstance(position, str):
         try:
-            setup = fen.parse_fen(fen_text(position))
+            return rules.board_of(fen_text(position))
         except fen.FenError as error:
-            raise PositionError(f"illegal {what}: {error}") from None
-        board = chess.Board(fen.write_fen(setup, True), chess960=True)
-        board.chess960 = board.has_chess960_castling_rights()
-        return board
+            raise PositionError(fen.refusal(position, error, what)) from None
     if not isinstance(position, chess.Board):
         raise TypeError(f"{what} is a chess.Board, a FEN or 'startpos', not {position!r:.60}")
     if position.uci_variant != "chess":

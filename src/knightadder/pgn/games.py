@@ -1,42 +1,35 @@
-"""Reads PGN files game by game, and keeps each game's text, so that broken games can be copied unchanged."""
+"""Reads files of games in Portable Game Notation (PGN), the only reader of this project.
+
+`read_texts` finds where each game begins and ends and keeps its text, so that broken games can be copied unchanged.
+`read_game` reads what is sound of a game and notes each error; `parse` refuses a game with an error.
+"""
 
 from __future__ import annotations
 
-import bz2
-import codecs
-import contextlib
-import gzip
 import io
-import lzma
-import re
-import shutil
-import sys
-import tempfile
-import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
-from typing import BinaryIO, TextIO, cast
 
 import chess
 import chess.pgn
 
-from knightadder.engine.errors import OptionError
-from knightadder.pgn.builder import SilentBuilder
-from knightadder.rules import problem_of
+from knightadder.core.board.fen import FenError, parse_fen, refusal
+from knightadder.pgn.files import decoded, lines_of
+from knightadder.pgn.tokens import Kind, Token, looks_like_tag, tokens
+from knightadder.rules import board_of, problem_of
+from knightadder.text import tell
 
-_HEADER = re.compile(r'\[\s*([A-Za-z0-9][\w+#=:-]*)\s+"')
-_WHOLE_HEADER = re.compile(r'\[([A-Za-z0-9][\w+#=:-]*)\s+".*"\]\s*$')
-
-# The beginnings of lines before the moves: a header, or a remark outside a game.
-_BEFORE_MOVES = ("[", "%", ";")
-
-# The byte order mark of UTF-8, decoded as Latin-1.
-_BYTE_ORDER_MARK = "ï»¿"
+_RESULTS = ("1-0", "0-1", "1/2-1/2")
+_SHOWN = 200  # characters of an error
+_MOVETEXT = {Kind.OPEN, Kind.CLOSE, Kind.RESULT, Kind.MOVE, Kind.NUMBER, Kind.BLACK_NUMBER, Kind.NAG, Kind.MARK}
+_CHESS = {Kind.TAG, Kind.BAD_TAG, Kind.MOVE, Kind.NUMBER, Kind.BLACK_NUMBER}
+# What belongs to no game: it stands before the one that follows.
+_REMARKS = {Kind.ESCAPE, Kind.REMARK, Kind.COMMENT_START, Kind.COMMENT, Kind.EMPTY_LINE}
 
 
-class BrokenGame(Exception):
+class BrokenGame(ValueError):
     """A game cannot be used; the text gives the reason in a few words."""
 
 
@@ -56,34 +49,74 @@ class GameText:
     line: int
     text: str
 
+    def place(self, file: object) -> str:
+        """Return where the game is, for messages: its file, its number and its line."""
+        return f"{file}, game {self.number}, line {self.line}"
+
+
+class Game(chess.pgn.Game):
+    """A game as its file has it.
+
+    Attributes
+    ----------
+    marker : str or None
+        The result at the end of the moves, which may differ from the tag; None if there is none.
+    notes : list of str
+        What was changed to read the game.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.marker: str | None = None
+        self.notes: list[str] = []
+
+
+class GameBuilder(chess.pgn.GameBuilder[Game]):
+    """Builds the game that `read_game` reads; subclasses may refuse what is too large by raising an error."""
+
+    def __init__(self) -> None:
+        super().__init__(Game=Game)
+        self.begin_game()
+        self._has_result = False
+
+    def visit_header(self, tagname: str, tagvalue: str) -> None:
+        """Keep a tag."""
+        super().visit_header(tagname, tagvalue)
+        self._has_result = self._has_result or tagname == "Result"
+
+    def visit_result(self, result: str) -> None:
+        """Keep the result at the end of the moves, which is also the tag's if there is none."""
+        self.game.marker = result
+        if not self._has_result:
+            self.game.headers["Result"] = result
+
 
 def read_texts(file: Path) -> Iterator[GameText]:
     """Read a file game by game.
 
-    A game ends with an empty line after its moves, as the standard says; also where another game's headers begin, so
-    that a comment without an end spoils only one game.
+    A game ends with its result; without one, where tags begin, or move 1 after an empty line. So an empty line within
+    the moves ends no game, and a comment without an end spoils only one.
 
     Parameters
     ----------
     file : Path
-        In UTF-8; a game that is not is read as Latin-1, the encoding of the standard. Also UTF-16 with a byte order
-        mark. A file whose name ends in ``.gz``, ``.bz2`` or ``.xz`` is decompressed.
+        In any encoding and compression that `files.lines_of` reads.
 
     Raises
     ------
     OptionError
         If the file cannot be read.
     """
-    if file.is_dir():
-        raise OptionError(f"cannot read {file}: it is a folder")
-    try:
-        with _open(file) as stream:
-            yield from _texts(stream)
-    except (OSError, EOFError, lzma.LZMAError, zlib.error, UnicodeError) as error:
-        raise OptionError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from None
+    with lines_of(file) as lines:
+        yield from _texts(lines)
 
 
-def read_games(file: Path) -> Iterator[tuple[GameText, chess.pgn.Game | BrokenGame]]:
+def texts_of(content: bytes) -> Iterator[GameText]:
+    """Read what a file has game by game, decompressed; UnicodeError if it begins as UTF-16 and is not."""
+    return _texts(decoded(io.BytesIO(content)))
+
+
+def read_games(file: Path) -> Iterator[tuple[GameText, Game | BrokenGame]]:
     """Read and parse the games of a file; remarks outside a game are left out.
 
     Parameters
@@ -95,7 +128,7 @@ def read_games(file: Path) -> Iterator[tuple[GameText, chess.pgn.Game | BrokenGa
     ------
     text : GameText
         The game's text.
-    game : chess.pgn.Game or BrokenGame
+    game : Game or BrokenGame
         The game, or why it cannot be used, as `parse` says it.
 
     Raises
@@ -113,244 +146,384 @@ def read_games(file: Path) -> Iterator[tuple[GameText, chess.pgn.Game | BrokenGa
                 yield text, game
 
 
-def moves_of(game: chess.pgn.Game) -> list[chess.Move]:
-    """Give the moves of a game's main line, up to the first null move: that is no move of a game of chess."""
-    return list(takewhile(bool, game.mainline_moves()))
-
-
-@contextlib.contextmanager
-def standard_input() -> Iterator[Path]:
-    """Copy standard input to a file.
-
-    `read_texts` looks at the beginning of a file twice, and commands read their games several times.
-
-    Yields
-    ------
-    Path
-        The file, which is removed at the end of the ``with`` block.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "games.pgn")
-        with file.open("wb") as stream:
-            shutil.copyfileobj(sys.stdin.buffer, stream)
-        yield file
-
-
-@contextlib.contextmanager
-def game_files(names: Sequence[str]) -> Iterator[list[tuple[str, Path]]]:
-    """Find the files of games that a command names.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Their names; ``-`` is standard input, which is copied to a file.
-
-    Yields
-    ------
-    list of (str, Path)
-        Each file, after its name for the user.
-    """
-    with contextlib.ExitStack() as stack:
-        yield [
-            ("stdin", stack.enter_context(standard_input())) if name == "-" else (name, Path(name)) for name in names
-        ]
-
-
-def texts_of(content: bytes) -> Iterator[GameText]:
-    """Read the content of a file game by game, as `read_texts` does; UnicodeError if it begins as UTF-16 and is not."""
-    return _texts(_decoding(io.BytesIO(content)))
-
-
-def whole_text(text: GameText) -> str:
-    """Give a game's text so that python-chess drops nothing of it: comments to the end of a line stand in braces."""
-    headers, moves = _parts(text.text)
-    return "\n".join([*headers, "", _with_braces(moves)])
-
-
-def unclosed_comment(text: GameText) -> int | None:
-    """Give the line of the file in which a comment begins that has no closing brace; ``None`` if there is none."""
-    _, moves = _parts(text.text)
-    found = None
-    for number, line in enumerate(moves, text.line + len(text.text.split("\n")) - len(moves)):
-        is_open, _ = _scan(line, found is not None)
-        # A line may close a comment and begin another.
-        found = (number if found is None or "}" in line else found) if is_open else None
-    return found
-
-
-def parse(text: GameText) -> chess.pgn.Game | None:
+def parse(text: GameText, moveless: bool = False) -> Game | None:
     """Parse a game.
 
-    Comments to the end of a line become comments in braces.
+    Comments to the end of a line become comments in braces, and glyphs such as ± become their numbers.
 
     Parameters
     ----------
     text : GameText
         The game's text.
+    moveless : bool
+        Whether a game without a move is accepted.
 
     Returns
     -------
-    chess.pgn.Game or None
-        The game, with at least one move; ``None`` if the text has only remarks outside a game.
+    Game or None
+        The game; ``None`` if the text has only remarks outside a game.
 
     Raises
     ------
     BrokenGame
-        If the game or its annotations are broken, or it is not chess.
+        If the game or its annotations are broken, it has no move, or it is not chess.
     """
-    for line in _parts(text.text)[0]:
-        if line.startswith("[") and not _WHOLE_HEADER.match(line):
-            raise BrokenGame(f"malformed header: {line.strip()[:60]}")
-    builder = SilentBuilder()
-    stream = io.StringIO(whole_text(text))
-    try:
-        game = chess.pgn.read_game(stream, Visitor=lambda: builder)
-    except Exception as error:  # raised by python-chess, as at a closing bracket after an illegal move
-        first = builder.game.errors[0] if builder.game.errors else error
-        raise BrokenGame(f"{first!s:.200}") from None
+    game = read_game(text)
     if game is None:
         return None
     if game.errors:
-        raise BrokenGame(f"{game.errors[0]!s:.200}")
-    board = game.board()
-    if board.uci_variant != "chess":
-        raise BrokenGame(f"{board.uci_variant} is not played here")
-    if problem_of(board):
-        raise BrokenGame(f"illegal position: {board.fen()}")
-    if game.next() is None:
+        raise game.errors[0]
+    if game.next() is None and not moveless:
         raise BrokenGame("no moves")
     return game
 
 
-def remarks(text: GameText) -> str:
-    """Give the remarks before a game's headers, unchanged, each with its line end."""
-    lines = text.text.split("\n")
-    count = next((at for at, line in enumerate(lines) if not line.startswith(("%", ";"))), len(lines))
-    return "".join(f"{line}\n" for line in lines[:count])
+def read_game(text: GameText, builder: GameBuilder | None = None) -> Game | None:
+    """Read what is sound of a game.
 
-
-def headers_of(text: GameText) -> Mapping[str, str]:
-    """Read a game's headers, even if the game is broken."""
-    return chess.pgn.read_headers(io.StringIO(text.text)) or {}
-
-
-def _open(file: Path) -> io.TextIOWrapper:
-    return _decoding(_decompressed(file))
-
-
-def _decoding(stream: BinaryIO) -> io.TextIOWrapper:
-    try:
-        start = stream.read(4)
-        stream.seek(0)
-    except BaseException:
-        stream.close()
-        raise
-    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return io.TextIOWrapper(stream, encoding="utf-16")
-    # Latin-1 decodes any bytes without loss; each game is decoded again later, because joined files mix encodings.
-    return io.TextIOWrapper(stream, encoding="latin-1")
-
-
-def _decompressed(file: Path) -> BinaryIO:
-    openers: dict[str, Callable[[Path], object]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-    opener = openers.get(file.suffix.lower())
-    return cast(BinaryIO, opener(file)) if opener else file.open("rb")
-
-
-def _texts(stream: io.TextIOWrapper) -> Iterator[GameText]:
-    for number, (line, text) in enumerate(_split(stream), 1):
-        yield GameText(number, line, text if stream.encoding == "utf-16" else _decoded(text))
-
-
-def _decoded(text: str) -> str:
-    raw = text.encode("latin-1")
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return raw.decode("latin-1")
-
-
-def _split(stream: TextIO) -> Iterator[tuple[int, str]]:
-    """Split lines into games: give the number of each one's first line, and its text."""
-    lines: list[str] = []
-    tags: set[str] = set()
-    first, in_moves, in_comment = 1, False, False
-
-    def game() -> tuple[int, str]:
-        text = "".join(lines).strip("\n")
-        lines.clear()
-        tags.clear()
-        return first, text
-
-    for number, line in enumerate(stream, 1):
-        if not lines:
-            line = line.removeprefix(_BYTE_ORDER_MARK)
-        empty = not line.strip()
-        header = _HEADER.match(line)
-        if lines and ((header and (in_moves or header[1] in tags)) or (empty and in_moves and not in_comment)):
-            yield game()
-            in_moves = in_comment = False
-        if empty and not lines:
-            continue
-        if not lines:
-            first = number
-        lines.append(line)
-        if header and not in_moves:
-            tags.add(header[1])
-        elif not empty and (in_moves or not line.startswith(_BEFORE_MOVES)):
-            in_moves = True
-            in_comment, _ = _scan(line, in_comment)
-    if lines:
-        yield game()
-
-
-def _scan(line: str, is_open: bool) -> tuple[bool, int | None]:
-    """Scan a line of moves for comments.
+    After an error in the main line or a variation, the rest of that line is left out.
 
     Parameters
     ----------
-    line : str
-        The line.
-    is_open : bool
-        Whether a comment in braces is open at its beginning.
+    text : GameText
+        The game's text.
+    builder : GameBuilder, optional
+        Builds the game.
 
     Returns
     -------
-    is_open : bool
-        Whether one is open at its end.
-    remark : int or None
-        Where a comment begins that runs to the end of the line.
+    Game or None
+        The game with its errors, each a `BrokenGame`; ``None`` if the text has only remarks outside a game.
+
+    Raises
+    ------
+    BrokenGame
+        If it is not chess, or begins at an illegal position.
     """
-    if line.startswith("%") and not is_open:
-        return False, None
-    for at, letter in enumerate(line):
-        if is_open:
-            is_open = letter != "}"
-        elif letter == "{":
-            is_open = True
-        elif letter == ";":
-            return False, at
-    return is_open, None
+    reading = _Reading(builder or GameBuilder())
+    for _, found in _lines_of(text):
+        for token in found:
+            reading.add(token)
+    return reading.end()
 
 
-def _parts(text: str) -> tuple[list[str], list[str]]:
-    """Split a game into header lines, without the empty ones, and lines of moves."""
-    lines = text.split("\n")
-    moves = next((at for at, line in enumerate(lines) if line.strip() and not line.startswith(_BEFORE_MOVES)), None)
-    return [line for line in lines[:moves] if line.strip()], [] if moves is None else lines[moves:]
+def tell_left_out(file: object, text: GameText, why: object) -> None:
+    """Report on standard error that a game of a file is left out: all commands say it in the same way."""
+    tell(f"{text.place(file)}, is left out: {why}")
 
 
-def _with_braces(lines: list[str]) -> str:
-    """Convert comments to the end of a line, which python-chess drops, into comments in braces."""
-    result = []
-    is_open = False
-    for line in lines:
-        was_open = is_open
-        is_open, at = _scan(line, is_open)
-        if at is not None:
-            remark = line[at + 1 :].strip().replace("}", ")")
-            line = f"{line[:at]}{{ {remark} }}" if remark else line[:at]
-        # An empty line would end the game.
-        if line.strip() or was_open:
-            result.append(line)
-    return "\n".join(result)
+def moves_of(game: chess.pgn.Game) -> list[chess.Move]:
+    """Give the moves of a game's main line, up to the first null move: that is no move of a game of chess."""
+    return list(takewhile(bool, game.mainline_moves()))
+
+
+def result_of(game: Game) -> str:
+    """Give the result by the tag, or by the end of the moves; ``*`` if it is open, or the two contradict each other."""
+    results = {result for result in (game.headers.get("Result"), game.marker) if result in _RESULTS}
+    return results.pop() if len(results) == 1 else "*"
+
+
+def text_of(game: chess.pgn.Game) -> str:
+    """Write a game in Portable Game Notation, without an empty line at its end.
+
+    The moves end with the result that they had, or else the one of the tag; the tag stays as it is.
+    """
+    marker = game.marker if isinstance(game, Game) else None
+    tag = game.headers.get("Result")
+    return game.accept(_Exporter(marker or (tag if tag in _RESULTS else None) or "*"))
+
+
+def remarks(text: GameText) -> str:
+    """Give the remarks that belong to no move: escaped lines, and lines before the moves; each with its line end."""
+    result = ""
+    in_moves = False
+    for _, found in _lines_of(text):
+        for token in found:
+            in_moves = in_moves or token.kind in _MOVETEXT
+            if token.kind is Kind.ESCAPE:
+                result += token.text.rstrip("\n") + "\n"
+            elif token.kind is Kind.REMARK and not in_moves:
+                result += f"; {token.text}\n"
+    return result
+
+
+def headers_of(text: GameText) -> chess.pgn.Headers | None:
+    """Read a game's headers, even if the game is broken; None if there are only remarks outside a game."""
+    headers, empty = chess.pgn.Headers(), True
+    for _, found in _lines_of(text):
+        for token in found:
+            if token.kind is Kind.TAG:
+                headers[token.name] = token.text
+            empty = empty and token.kind in _REMARKS
+            if token.kind in (Kind.MOVE, Kind.NUMBER):
+                return headers
+    return None if empty else headers
+
+
+def is_prose(text: GameText) -> bool:
+    """Return whether a text has no tag, no move and no number of one."""
+    return not any(token.kind in _CHESS for _, found in _lines_of(text) for token in found)
+
+
+# --- where a game ends ---------------------------------------------------------------------------------------------
+
+
+def _lines_of(text: GameText) -> Iterator[tuple[str, list[Token]]]:
+    return tokens(io.StringIO(text.text, newline="\n"), text.line)
+
+
+def _texts(lines: Iterable[str]) -> Iterator[GameText]:
+    for number, (line, text) in enumerate(_split(lines), 1):
+        yield GameText(number, line, text)
+
+
+def _split(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Split lines into games: give the number of each one's first line, and its text."""
+    parts: list[str] = []
+    first, part = 1, _Part()
+    for number, (line, found) in enumerate(tokens(lines), 1):
+        cut = 0
+        for token in found:
+            if part.ends_before(token, line):
+                parts.append(line[cut : token.start])
+                text = "".join(parts).strip("\n")
+                if text:
+                    yield first, text
+                parts, part, cut = [], _Part(), token.start
+            part.add(token)
+        if parts or line[cut:].strip():
+            first = first if parts else number
+            parts.append(line[cut:])
+    if parts:
+        yield first, "".join(parts).strip("\n")
+
+
+@dataclass(slots=True)
+class _Part:
+    """What a game that is being split off has so far."""
+
+    tags: set[str] = field(default_factory=set)
+    malformed: bool = False  # one of the tags
+    begun: bool = False  # the moves have
+    moved: bool = False
+    result: bool = False
+    closed: bool = False  # there is an empty line after the result
+    empty_line: bool = False  # just before this token
+    depth: int = 0  # of variations
+
+    def ends_before(self, token: Token, line: str) -> bool:
+        """Return whether a token of a line belongs to the next game."""
+        kind = token.kind
+        if kind is Kind.EMPTY_LINE:
+            return False
+        if self.closed:
+            return True
+        first = not line[: token.start].strip()
+        if kind is Kind.TAG or (kind is Kind.BAD_TAG and (self.result or looks_like_tag(token.text))):
+            known = token.name in self.tags
+            if self.begun:
+                return self.result or (first and (known or not self.tags or self.empty_line))
+            return self.empty_line and kind is Kind.TAG and (known or self.malformed)
+        if kind is Kind.NUMBER and token.text == "1" and first and self.moved:
+            return self.result or (self.empty_line and self.depth == 0)
+        return False
+
+    def add(self, token: Token) -> None:
+        """Note what a token says."""
+        kind = token.kind
+        if kind is Kind.EMPTY_LINE:
+            self.empty_line = True
+            self.closed = self.result
+            return
+        self.empty_line = False
+        if kind is Kind.TAG:
+            self.tags.add(token.name)
+        elif kind is Kind.BAD_TAG:
+            self.malformed = True
+        elif kind not in _REMARKS:
+            self.begun = True
+            self.moved = self.moved or kind is Kind.MOVE
+            self.depth = max(self.depth + (kind is Kind.OPEN) - (kind is Kind.CLOSE), 0)
+            self.result = self.result or (kind is Kind.RESULT and self.depth == 0)
+
+
+# --- what is in a game ---------------------------------------------------------------------------------------------
+
+
+class _Line:
+    """The main line or a variation that is being read."""
+
+    def __init__(self, board: chess.Board, begun: int) -> None:
+        self.board = board
+        self.begun = begun  # the line of the file
+        self.moved = False
+        self.broken = False
+
+
+class _Reading:
+    """Reads the tokens of a game into a builder."""
+
+    def __init__(self, builder: GameBuilder) -> None:
+        self._builder = builder
+        self._game = builder.game
+        self._lines: list[_Line] = []
+        self._skipped = 0  # variations that are open within a broken line
+        self._empty = True
+        self._last_number = 0
+        self._gap = 0  # the empty line within the moves after which no number has come yet
+        self._result: str | None = None
+
+    def add(self, token: Token) -> None:
+        """Read a token; BrokenGame if it begins the moves of something that is not chess."""
+        kind = token.kind
+        self._empty = self._empty and kind in _REMARKS
+        if kind is Kind.TAG:
+            if self._lines:
+                self._fail(f"the tag {token.name:.40} stands among the moves, in line {token.line}", stop=True)
+            else:
+                self._builder.visit_header(token.name, token.text)
+        elif kind is Kind.BAD_TAG:
+            self._fail(f"malformed header: {token.text:.60}")
+        elif kind is Kind.EMPTY_LINE:
+            if self._lines and self._lines[0].moved and self._result is None:
+                self._gap = self._gap or token.line
+        elif kind is Kind.COMMENT or kind is Kind.REMARK:
+            if self._lines or kind is Kind.COMMENT:
+                self._comment(token.text if kind is Kind.COMMENT else token.text.replace("}", ")"))
+        elif kind is Kind.UNCLOSED:
+            self._fail(f"the comment that begins in line {token.text} has no closing brace")
+        elif kind is Kind.WORD:
+            self._begin()
+            # It may be a move, of which the position after it is not known.
+            stop = token.text[0] != "$" and any(letter.isalnum() for letter in token.text)
+            self._fail(f"cannot read {token.text[:40]!r} in line {token.line}", stop)
+        elif kind in _MOVETEXT:
+            self._begin()
+            self._add_movetext(token)
+
+    def end(self) -> Game | None:
+        """Return the game; None if there is none."""
+        if self._empty:
+            return None
+        self._begin()
+        if len(self._lines) > 1 or self._skipped:
+            self._fail(f"the variation that begins in line {self._lines[-1].begun} has no end")
+        return self._game
+
+    def _begin(self) -> None:
+        """Set up the position before the first move."""
+        if self._lines:
+            return
+        headers = self._game.headers
+        try:
+            variant = headers.variant()
+            if variant is not chess.Board:
+                raise BrokenGame(f"{variant.uci_variant} is not played here")
+            board = chess.Board(chess960=headers.is_chess960())
+            if "FEN" in headers:
+                board = board_of(headers["FEN"], headers.is_chess960())
+                notes = parse_fen(headers["FEN"]).notes
+                if notes:
+                    self._game.notes += notes
+                    headers["FEN"] = board.fen(en_passant="fen")
+        except BrokenGame:
+            raise
+        except FenError as error:
+            raise BrokenGame(refusal(headers["FEN"], error)) from None
+        except ValueError as error:  # an unknown variant
+            raise BrokenGame(f"{error!s:.{_SHOWN}}") from None
+        if problem := problem_of(board):
+            raise BrokenGame(refusal(headers.get("FEN", ""), problem))
+        self._lines.append(_Line(board, 0))
+
+    def _fail(self, text: str, stop: bool = False) -> None:
+        """Note an error; with `stop` the rest of the current line cannot be read."""
+        self._game.errors.append(BrokenGame(text[:_SHOWN]))
+        if stop and self._lines:
+            self._lines[-1].broken = True
+
+    def _comment(self, text: str) -> None:
+        if not self._skipped and not (self._lines and self._lines[-1].broken):
+            self._builder.visit_comment(text.removeprefix(" ").removesuffix(" "))
+
+    def _add_movetext(self, token: Token) -> None:
+        kind, line = token.kind, self._lines[-1]
+        if self._skipped:
+            self._skipped += (kind is Kind.OPEN) - (kind is Kind.CLOSE)
+        elif kind is Kind.OPEN:
+            self._open(token)
+        elif kind is Kind.CLOSE:
+            if len(self._lines) > 1:
+                self._lines.pop()
+                self._builder.end_variation()
+            else:
+                self._fail(f"a closing parenthesis without an opening one, in line {token.line}")
+        elif line.broken:
+            return
+        elif kind is Kind.RESULT:
+            self._end_moves(token)
+        elif kind is Kind.NAG:
+            self._builder.visit_nag(int(token.text))
+        elif kind is Kind.MARK:
+            self._builder.visit_comment(token.text)
+        elif self._result is not None:
+            self._fail(f"moves after the result, in line {token.line}", stop=True)
+        elif kind is Kind.MOVE:
+            self._play(token)
+        elif len(self._lines) == 1:
+            self._number(token)
+
+    def _open(self, token: Token) -> None:
+        line = self._lines[-1]
+        if line.broken:
+            self._skipped = 1
+        elif not line.moved:
+            self._fail(f"a variation without a move before it, in line {token.line}")
+        else:
+            self._builder.begin_variation()
+            board = line.board.copy(stack=1)
+            board.pop()
+            self._lines.append(_Line(board, token.line))
+
+    def _play(self, token: Token) -> None:
+        line = self._lines[-1]
+        if self._gap and len(self._lines) == 1 and not self._last_number:
+            self._fail(f"the empty line {self._gap} stands among moves without numbers", stop=True)
+            return
+        try:
+            move = line.board.parse_san(token.text)
+        except ValueError as error:
+            self._fail(str(error), stop=True)
+            return
+        self._builder.visit_move(line.board, move)
+        line.board.push(move)
+        line.moved = True
+
+    def _number(self, token: Token) -> None:
+        """Check that the numbers go on after an empty line: else it may have been the end of a game."""
+        number = int(token.text) if token.text and len(token.text) < 6 else 0
+        if self._gap and number not in (self._last_number, self._last_number + 1):
+            self._fail(f"move {self._last_number} before the empty line {self._gap}, but {number} after it", stop=True)
+        self._gap = 0
+        self._last_number = number
+
+    def _end_moves(self, token: Token) -> None:
+        result = token.text
+        if len(self._lines) > 1:
+            self._builder.visit_comment(result)  # a variation has no result
+        elif self._result not in (None, result):
+            self._fail(f"two results: {self._result} and {result}, in line {token.line}")
+        else:
+            self._result = result
+            self._builder.visit_result(result)
+
+
+class _Exporter(chess.pgn.StringExporter):
+    """Ends the moves with this result, whatever the header says."""
+
+    def __init__(self, result: str) -> None:
+        super().__init__(columns=80)
+        self._marker = result
+
+    def visit_result(self, result: str) -> None:
+        super().visit_result(self._marker)

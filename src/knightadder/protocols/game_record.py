@@ -54,8 +54,8 @@ class GameRecord:
         self.engine.set_option("UCI_Chess960", str(chess960).lower())
         self._begin(None)
 
-    def set_up(self, fen: str) -> None:
-        """Begin at a position.
+    def set_up(self, fen: str) -> tuple[str, ...]:
+        """Begin at a position; give what of it was left out because it cannot be.
 
         Raises
         ------
@@ -64,7 +64,7 @@ class GameRecord:
         """
         self.illegal = True
         self.legal = []
-        self._begin(fen)
+        return self._begin(fen)
 
     def push(self, move: str, silent: bool = False) -> None:
         """Play one of the legal moves.
@@ -140,10 +140,11 @@ class GameRecord:
         """Give the number of moves that a side has made since the first position."""
         return (len(self._moves) + (side == self._first_side)) // 2
 
-    def _begin(self, fen: str | None) -> None:
-        self.engine.set_position(fen)
+    def _begin(self, fen: str | None) -> tuple[str, ...]:
+        notes = self.engine.set_position(fen)
         self._fen, self._moves = fen, []
         fields = self.engine.fen().split()
         self._first_side, self._first_number = int(fields[1] == "b"), int(fields[5])
         self.illegal = False
         self.sync()
+        return notes

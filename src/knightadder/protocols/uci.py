@@ -47,6 +47,8 @@ from knightadder.text import one_line
 if TYPE_CHECKING:
     from knightadder.engine.engine import Engine
 
+_NO_POSITION = "there is no position: the last one was refused"
+
 
 @dataclass(slots=True)
 class _Activity:
@@ -92,6 +94,7 @@ class Uci(Conversation):
         super().__init__(Session(lines, output, loader))
         self._activity: _Activity | None = None
         self._debug = False
+        self._has_position = True
         self._spoken_to = False
         self._shown_step = "loading"
         self._shown_at = time.monotonic()
@@ -292,19 +295,35 @@ class Uci(Conversation):
         self._engine.new_game()
 
     def _position(self, text: str) -> None:
+        # A search of the position before would be taken for one of this position.
+        self._has_position = False
         fen, moves = parse_position(text)
-        self._engine.set_position(fen, moves)
+        notes = self._engine.set_position(fen, moves)
+        self._has_position = True
+        for note in notes:
+            self._say(note)
+
+    def _must_have_position(self) -> None:
+        if not self._has_position:
+            raise EngineError(_NO_POSITION)
 
     def _print(self, text: str) -> None:
+        self._must_have_position()
         self._output.write(self._engine.diagram())
 
     def _eval(self, text: str) -> None:
+        self._must_have_position()
         self._output.write(self._core.evaluation())
 
     def _go(self, text: str) -> None:
         go = parse_go(text)
         if "perft" in text.split():
+            self._must_have_position()
             self._perft(go.perft)
+            return
+        if not self._has_position:
+            self._say(_NO_POSITION)
+            self._output.write(format_result(Result(None, None, None)))
             return
         if go.ignored:
             self._say(f"go: ignored {', '.join(go.ignored)}")

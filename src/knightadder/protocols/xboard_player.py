@@ -332,7 +332,8 @@ class XBoardPlayer:
         """Set up a position."""
         self.interrupt()
         try:
-            self._game.set_up(text)
+            for note in self._game.set_up(text):
+                self.comment(note)
         except PositionError as error:
             self.comment(str(error))
             self._output.write("tellusererror Illegal position")

@@ -14,7 +14,6 @@ from knightadder.engine.errors import OptionError, PositionError
 from knightadder.executor import add_cluster, open_pool
 from knightadder.progress import progress
 from knightadder.runs import check_new, check_not_games, write_whole
-from knightadder.text import tell
 
 if TYPE_CHECKING:
     from knightadder.puzzles.puzzle import Puzzle
@@ -67,7 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
     """
     from knightadder.core.native.processors import processors
     from knightadder.engine.loader import compile_core
-    from knightadder.pgn.games import game_files
+    from knightadder.pgn.files import game_files
+    from knightadder.pgn.games import tell_left_out
     from knightadder.puzzles.workers import PuzzleMaker, puzzles_of
 
     out: Path | None = arguments.out
@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
                     puzzles = puzzles_of(result)
                     if isinstance(puzzles, str):
                         broken += 1
-                        tell(f"{_place(item)} is left out: {puzzles}")
+                        tell_left_out(item.file, item.text, puzzles)
                         puzzles = []
                     found[item.number] = puzzles
                     count = sum(map(len, found.values()))
@@ -129,10 +129,6 @@ def _items(files: Sequence[tuple[str, Path]]) -> Iterator[Item]:
     for name, file in files:
         for text in read_texts(file):
             yield Item(next(numbers), Path(name).name, text)
-
-
-def _place(item: Item) -> str:
-    return f"{item.file}, game {item.text.number}, line {item.text.line},"
 
 
 def _write(found: dict[int, list[Puzzle]], out: Path | None, suffix: str) -> int:

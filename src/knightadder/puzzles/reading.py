@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import chess
 
+from knightadder.core.board.fen import FenError, refusal
 from knightadder.engine.errors import OptionError
 from knightadder.foreign import whole_or_none
+from knightadder.pgn.epd import split_epd
+from knightadder.pgn.files import lines_of, text_lines, without_compression
 from knightadder.pgn.games import BrokenGame, read_games
 from knightadder.puzzles.puzzle import Puzzle, Solution
 from knightadder.rules import board_of, problem_of
-from knightadder.runs import reading
 
 
 def read_puzzles(file: Path) -> tuple[list[Puzzle], list[str]]:
@@ -39,23 +40,24 @@ def read_puzzles(file: Path) -> tuple[list[Puzzle], list[str]]:
         If the file cannot be read.
     """
     readers: dict[str, Callable[[Path], Iterable[tuple[int, Puzzle | str]]]] = {".csv": _read_csv, ".epd": _read_epd}
-    entries = list(readers.get(file.suffix.lower(), _read_pgn)(file))
+    entries = list(readers.get(without_compression(file).suffix.lower(), _read_pgn)(file))
     puzzles = [entry for _, entry in entries if isinstance(entry, Puzzle)]
     complaints = [f"{file}, line {line}: {entry}" for line, entry in entries if isinstance(entry, str)]
     return puzzles, complaints
 
 
 def _read_csv(file: Path) -> Iterator[tuple[int, Puzzle | str]]:
-    rows = csv.DictReader(io.StringIO(_text(file)))
-    try:
-        for row in rows:
-            try:
-                yield rows.line_num, _from_row(row)
-            except (KeyError, TypeError, ValueError) as error:
-                missing = f"there is no column {error}" if isinstance(error, KeyError) else str(error)
-                yield rows.line_num, missing
-    except csv.Error as error:
-        raise OptionError(f"cannot read {file}: {error}") from None
+    with lines_of(file) as lines:
+        rows = csv.DictReader(lines)
+        try:
+            for row in rows:
+                try:
+                    yield rows.line_num, _from_row(row)
+                except (KeyError, TypeError, ValueError) as error:
+                    missing = f"there is no column {error}" if isinstance(error, KeyError) else str(error)
+                    yield rows.line_num, missing
+        except csv.Error as error:
+            raise OptionError(f"cannot read {file}: {error}") from None
 
 
 def _from_row(row: dict[str, str]) -> Puzzle:
@@ -77,17 +79,19 @@ def _from_row(row: dict[str, str]) -> Puzzle:
 
 
 def _read_epd(file: Path) -> Iterator[tuple[int, Puzzle | str]]:
-    for number, line in enumerate(_text(file).splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
+    for number, line in enumerate(text_lines(file), 1):
+        if not line.strip() or line.lstrip().startswith("#"):
             continue
         try:
-            fen = " ".join(line.rstrip("; \t").split(None, 4)[:4])
-            board = _Chess960Board() if board_of(fen).chess960 else chess.Board()
-            operations = board.set_epd(line)
+            fen, rest = split_epd(line)
+            board = _board(fen)
+            reader = _Chess960Board() if board.chess960 else chess.Board()
+            place = board.epd(shredder=board.chess960, en_passant="fen")
+            operations = reader.set_epd(f"{place} {rest.removeprefix(';')}")
             moves = operations.get("pv") or operations.get("bm")
             if not isinstance(moves, list):
                 raise ValueError("there is no solution: neither pv nor bm")
-            solution = Solution.of(_board(board.fen()), moves if "pv" in operations else moves[:1])
+            solution = Solution.of(board, moves if "pv" in operations else moves[:1])
         except (TypeError, ValueError) as error:
             yield number, str(error)
             continue
@@ -126,13 +130,11 @@ def _read_pgn(file: Path) -> Iterator[tuple[int, Puzzle | str]]:
         )
 
 
-def _text(file: Path) -> str:
-    with reading(file):
-        return file.read_text(encoding="utf-8-sig", errors="replace")
-
-
 def _board(fen: str) -> chess.Board:
-    board = board_of(fen)
-    if problem_of(board):
-        raise ValueError(f"illegal position: {fen}")
+    try:
+        board = board_of(fen)
+    except FenError as error:
+        raise ValueError(refusal(fen, error)) from None
+    if problem := problem_of(board):
+        raise ValueError(refusal(fen, problem))
     return board

@@ -323,10 +323,9 @@ def board_from_fen(fen: str) -> chess.Board:
     try:
         board = board_of(fen.strip())
     except ValueError as error:
-        raise MessageError(f"this is no FEN: {error}") from None
-    problem = problem_of(board)
-    if problem:
-        raise MessageError(f"the position is illegal: {problem}")
+        raise MessageError(f"illegal position: {error}") from None
+    if problem := problem_of(board):
+        raise MessageError(f"illegal position: {problem}")
     return board
 
 

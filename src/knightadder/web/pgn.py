@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 
 import chess
 import chess.pgn
 
-from knightadder.pgn.builder import SilentBuilder
-from knightadder.pgn.games import GameText, texts_of, unclosed_comment, whole_text
-from knightadder.rules import problem_of
+from knightadder.pgn.files import UNREADABLE, decompressed
+from knightadder.pgn.games import BrokenGame, GameBuilder, GameText, headers_of, is_prose, read_game, texts_of
 from knightadder.web.gametree import MAX_NODES, GameTree
-from knightadder.web.messages import MessageError
+from knightadder.web.messages import MAX_PGN, MessageError
 
 _MAX_GAMES = 500  # games in a file that the user can choose from
 _MAX_ASIDES = 4  # comments and variations allowed per move of the longest game; usual games have fewer
-_MAX_NESTING = 100  # levels of variations; python-chess keeps a board with all its moves for each level
-_MAX_COPIED = 2_000_000  # moves before all variations, which python-chess copies for each; takes some seconds
+_MAX_NESTING = 100  # levels of variations
 _MAX_NAG = 255  # the highest in the PGN standard
 
 
@@ -52,7 +49,7 @@ def load_pgn(content: bytes, index: int = 0) -> LoadedPgn:
     Parameters
     ----------
     content : bytes
-        The PGN, of one game or several, in any encoding that `pgn.games` reads.
+        The PGN, of one game or several, in any encoding and compression that `pgn.files` reads.
     index : int
         Index of the game, from 0.
 
@@ -67,27 +64,18 @@ def load_pgn(content: bytes, index: int = 0) -> LoadedPgn:
         if there_are_more:
             raise MessageError(f"only the first {_MAX_GAMES} games of a PGN can be chosen")
         raise MessageError("this PGN has no game" if not games else f"this PGN has only {len(games)} games")
-    text = games[index][0]
-    game = _read_game(io.StringIO(whole_text(text)))
-    problem = str(game.errors[0]) if game.errors else None
-    unclosed = unclosed_comment(text)
-    if problem is None and unclosed is not None:
-        problem = f"the comment that begins in line {unclosed} has no closing brace"
     try:
-        variant = game.headers.variant()
-        board = game.board()
-    except ValueError as error:
+        game = read_game(games[index][0], _Builder())
+    except BrokenGame as error:
         raise MessageError(f"this game cannot be read: {error}") from None
-    if variant is not chess.Board:
-        raise MessageError(f"this game is of another variant: {variant.uci_variant}")
-    illegal = problem_of(board)
-    if illegal:
-        raise MessageError(f"the game starts from an illegal position: {illegal}")
+    if game is None:  # not reached: `_games` leaves remarks out
+        raise MessageError("this PGN has no game")
+    problem = str(game.errors[0]) if game.errors else None
+    if is_prose(games[index][0]):
+        raise MessageError("this is not PGN: no tags and no moves")
     if not game.variations and problem is not None:
         raise MessageError(f"this game cannot be read: {problem}")
-    if not game.variations and set(game.headers.values()) <= {"?", "????.??.??", "*"}:
-        raise MessageError("this is not PGN: no tags and no moves")
-    left_out = []
+    left_out = [f"{note[:1].upper()}{note[1:]}" for note in game.notes]
     if _drop_null_moves(game):
         left_out.append("Null moves cannot be analysed, so their lines end before them")
     if there_are_more and index == 0:  # said when the file is opened, not for each game that is chosen
@@ -99,8 +87,8 @@ def _games(content: bytes) -> tuple[list[tuple[GameText, str]], bool]:
     """Return the texts of the first games with their titles, and whether there are more than `_MAX_GAMES`."""
     games: list[tuple[GameText, str]] = []
     try:
-        for text in texts_of(content):
-            headers = chess.pgn.read_headers(io.StringIO(text.text))
+        for text in texts_of(decompressed(content, max(MAX_PGN, len(content)))):
+            headers = headers_of(text)
             if headers is None:
                 continue
             if len(games) == _MAX_GAMES:
@@ -108,92 +96,49 @@ def _games(content: bytes) -> tuple[list[tuple[GameText, str]], bool]:
             games.append((text, _title(headers)))
     except UnicodeError:
         raise MessageError("this file begins as UTF-16, but is not") from None
+    except UNREADABLE as error:  # it is compressed and damaged, or too large
+        raise MessageError(f"this PGN cannot be read: {error}") from None
     return games, False
 
 
-def _read_game(source: io.StringIO) -> chess.pgn.Game:
-    """Return the game that begins here, with its errors in its list ``errors``."""
-    builder = _Builder()
-    try:
-        chess.pgn.read_game(source, Visitor=lambda: builder)
-    except (ValueError, LookupError, AssertionError) as error:  # python-chess does not handle all errors itself
-        builder.game.errors.append(ValueError(str(error) or "the text makes no sense"))
-    return builder.game
-
-
-class _Builder(SilentBuilder):
-    """Builds a game: drops the rest of a line after an error, and refuses a game that is too large.
-
-    After an error in a variation, python-chess adds the moves that follow the variation to it. So this class skips
-    the rest of the line.
-    """
+class _Builder(GameBuilder):
+    """Refuses a game that is too large for the board."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._broken = [False]  # for each open line: whether it had an error
-        self._skipping = False  # inside a variation of a line with an error
-        self._move = chess.Move.null()
         self._nodes = 1
-        self._plies = 0  # from the start to the last move read, inclusive
         self._asides = 0
-        self._copied = 0
+        self._depth = 0
 
     def _count_aside(self) -> None:
-        """Count a variation or a comment: each costs time, even if it is dropped."""
         self._asides += 1
         if self._asides > _MAX_ASIDES * MAX_NODES:
             raise MessageError(f"the game has more than {_MAX_ASIDES * MAX_NODES} comments and variations")
-
-    def begin_parse_san(self, board: chess.Board, san: str) -> chess.pgn.SkipType | None:
-        if self._broken[-1]:
-            return chess.pgn.SKIP
-        try:
-            self._move = board.parse_san(san)
-        except ValueError as error:
-            self.game.errors.append(error)
-            self._broken[-1] = True
-            return chess.pgn.SKIP
-        return None
-
-    def parse_san(self, board: chess.Board, san: str) -> chess.Move:
-        return self._move
 
     def visit_move(self, board: chess.Board, move: chess.Move) -> None:
         self._nodes += 1
         if self._nodes > MAX_NODES:
             raise MessageError(f"the game has more than {MAX_NODES} moves")
-        self._plies = len(board.move_stack) + 1
         super().visit_move(board, move)
 
     def visit_comment(self, comment: str) -> None:
         self._count_aside()
-        if not self._broken[-1]:
-            super().visit_comment(comment)
+        super().visit_comment(comment)
 
     def visit_nag(self, nag: int) -> None:
-        if not self._broken[-1] and nag <= _MAX_NAG:
+        if nag <= _MAX_NAG:
             super().visit_nag(nag)
 
-    def begin_variation(self) -> chess.pgn.SkipType | None:  # type: ignore[override]
+    def begin_variation(self) -> None:
         self._count_aside()
-        if self._broken[-1]:
-            self._skipping = True
-            return chess.pgn.SKIP
-        self._copied += self._plies
-        if self._copied > _MAX_COPIED:
-            raise MessageError(f"the game has variations with more than {_MAX_COPIED} moves before them, all in all")
-        if len(self._broken) > _MAX_NESTING:
+        self._depth += 1
+        if self._depth > _MAX_NESTING:
             raise MessageError(f"the game has variations that are nested more than {_MAX_NESTING} deep")
         super().begin_variation()
-        self._broken.append(False)
-        return None
 
     def end_variation(self) -> None:
-        if self._skipping:
-            self._skipping = False
-            return
+        self._depth -= 1
         super().end_variation()
-        self._broken.pop()
 
 
 def _title(headers: chess.pgn.Headers) -> str:

@@ -62,10 +62,12 @@ def read_book(words: Iterable[str], chess960: bool = False) -> Book:
 
 
 def _polyglot(file: Path, plies: int | None, seed: int) -> Book:
+    from knightadder.pgn.games import GameText
     from knightadder.workshop.openings import Book
     from knightadder.workshop.polyglot import draw_lines
 
     lines = draw_lines(file, plies, seed)
     if not lines:
         raise OptionError(f"there is no opening in {file}")
-    return Book([f"\t{line}" for line in lines], "tsv", file.stem)
+    entries = [GameText(number, number, f"\t{line}") for number, line in enumerate(lines, 1)]
+    return Book(entries, "tsv", file.stem, file=str(file))

@@ -6,6 +6,7 @@ An EPD line is the first four fields of a FEN and operations, such as ``bm Qg6; 
 - ``dm 3`` or ``ce +M3``: a forced mate in this number of moves;
 - points for moves, as in the Strategic Test Suite (STS): ``c9`` with the moves and ``c8`` with their points, or
   ``c0 "f5=10, Bf2=4"``;
+- ``hmvc`` and ``fmvn``: the halfmove clock and the move number, unless they stand after the position as in a FEN;
 - ``id``: the name.
 
 See https://www.chessprogramming.org/Extended_Position_Description.
@@ -20,7 +21,9 @@ import chess
 
 from knightadder.core.board.fen import parse_fen
 from knightadder.foreign import parse_whole, whole_or_none
-from knightadder.runs import reading
+from knightadder.pgn.epd import operations_of, split_epd
+from knightadder.pgn.files import text_lines
+from knightadder.rules import leave_out_impossible
 
 # Composed problems may break all other rules of legal positions.
 _UNPLAYABLE = (
@@ -31,9 +34,6 @@ _UNPLAYABLE = (
     | chess.STATUS_PAWNS_ON_BACKRANK
     | chess.STATUS_OPPOSITE_CHECK
 )
-# Four fields, and optionally the two counters of a full FEN, which some suites contain.
-_POSITION = re.compile(r"\s*(\S+ +[wb] +[-\w]+ +[-\w]+)(?: +(\d+) +(\d+)(?=\s|;|$))?")
-_OPERATION = re.compile(r'\s*([A-Za-z]\w*)((?:"[^"]*"|[^";])*)(?:;|$)')
 _MATE = re.compile(r"\+?[M#]?(\d+)")
 _POINTS = re.compile(r"([^\s,]+)=(\d+)")
 _POINTS_LIST = re.compile(rf"{_POINTS.pattern}(?:[\s,]+{_POINTS.pattern})*[\s,]*")
@@ -105,7 +105,7 @@ def read_problems(file: Path, chess960: bool = False, own_engine: bool = False) 
     Parameters
     ----------
     file : Path
-        The file, in UTF-8.
+        The file, as `pgn.files.lines_of` reads it.
     chess960 : bool
         Whether castling is that of Chess960.
     own_engine : bool
@@ -123,10 +123,8 @@ def read_problems(file: Path, chess960: bool = False, own_engine: bool = False) 
     OptionError
         If the file cannot be read.
     """
-    with reading(file):
-        lines = file.read_text(encoding="utf-8-sig", errors="replace").splitlines()
     problems, complaints = [], []
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(text_lines(file), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         try:
@@ -160,11 +158,12 @@ def parse_problem(line: str, name: str, chess960: bool = False, own_engine: bool
     """
     fen, rest = split_epd(line)
     board = chess.Board(fen, chess960=chess960)
+    leave_out_impossible(board)
     if board.status() & _UNPLAYABLE:
         raise ValueError("the position is not playable")
     if own_engine:
         parse_fen(board.fen())  # its FenError is a ValueError
-    operations = {code: operand.strip().strip('"') for code, operand in _OPERATION.findall(rest)}
+    operations = operations_of(rest)
     best, avoid = (_moves(board, operations.get(code, "")) for code in ("bm", "am"))
     points = _points(board, operations)
     if points and not best:
@@ -173,32 +172,6 @@ def parse_problem(line: str, name: str, chess960: bool = False, own_engine: bool
     if not (best or avoid or mate):
         raise ValueError("no solution: none of bm, am, dm and points")
     return Problem(operations.get("id") or name, board, best, avoid, mate, points)
-
-
-def split_epd(line: str) -> tuple[str, str]:
-    """Split a line of EPD into its position and its operations.
-
-    Parameters
-    ----------
-    line : str
-        The line.
-
-    Returns
-    -------
-    fen : str
-        The position as a FEN; its counters are 0 and 1 if they are not in the line.
-    operations : str
-        The text after the position.
-
-    Raises
-    ------
-    ValueError
-        If the line does not begin with a position.
-    """
-    match = _POSITION.match(line)
-    if not match:
-        raise ValueError("not a position")
-    return f"{match[1]} {match[2] or 0} {match[3] or 1}", line[match.end() :]
 
 
 def _moves(board: chess.Board, text: str) -> frozenset[chess.Move]:

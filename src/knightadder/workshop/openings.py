@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import random
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from itertools import islice
 from pathlib import Path
 
 import chess
-import chess.pgn
 
+from knightadder.core.board.fen import FenError, parse_fen, refusal
 from knightadder.engine.errors import OptionError, PositionError
-from knightadder.rules import problem_of
-from knightadder.runs import reading
-from knightadder.workshop.epd import split_epd
+from knightadder.pgn.epd import split_epd
+from knightadder.pgn.files import text_lines, without_compression
+from knightadder.pgn.games import GameText, headers_of, moves_of, parse, read_texts
+from knightadder.rules import board_of, problem_of
 
 FORMATS = ("epd", "pgn")
 ORDERS = ("random", "sequential")
@@ -57,12 +55,14 @@ class Book:
 
     Parameters
     ----------
-    entries : sequence of str
-        The openings: a line of EPD, a game of a PGN file, or name, tab and moves.
+    entries : sequence of GameText
+        The openings with their places: a line of EPD, a game of a PGN file, or name, tab and moves.
     form : str
         ``epd``, ``pgn`` or ``tsv``.
     name : str
-        Name of the book, for messages and tables.
+        Name of the book, for tables.
+    file : str, optional
+        Its name for messages; by default that of the book.
     plies : int, optional
         Maximum number of plies from a game or line; all by default.
     chess960 : bool
@@ -75,14 +75,22 @@ class Book:
     """
 
     def __init__(
-        self, entries: Sequence[str], form: str, name: str, plies: int | None = None, chess960: bool = False
+        self,
+        entries: Sequence[GameText],
+        form: str,
+        name: str,
+        plies: int | None = None,
+        chess960: bool = False,
+        file: str | None = None,
     ) -> None:
         self._entries = entries
         self._form = form
         self._plies = plies
         self._chess960 = chess960
         self.name = name
-        self.digest = hashlib.sha256(repr((form, plies, *entries)).encode()).hexdigest()[:16]
+        self._file = name if file is None else file
+        texts = (entry.text for entry in entries)
+        self.digest = hashlib.sha256(repr((form, plies, *texts)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     def __len__(self) -> int:
         """Return the number of openings."""
@@ -109,14 +117,19 @@ class Book:
         entry = self._entries[number % len(self._entries)]
         try:
             opening = self._read(entry)
+            if _board(opening.fen).chess960 and not self._chess960:
+                raise ValueError("the castling rights are possible only in Chess960")
             board = opening.board(self._chess960)
+            if problem := problem_of(board):
+                raise ValueError(refusal(opening.fen, problem))
+            if board.is_game_over():
+                raise ValueError("the game is over already")
         except ValueError as error:
-            raise PositionError(f"{self.name}: {error}: {entry.splitlines()[0][:80]}") from None
-        if problem := problem_of(board):
-            raise PositionError(f"{self.name}: the position is not legal ({problem}): {entry.splitlines()[0][:80]}")
-        if board.is_game_over():
-            raise PositionError(f"{self.name}: the game is over already: {entry.splitlines()[0][:80]}")
+            raise PositionError(f"{self._place(entry)}: {error}") from None
         return opening
+
+    def _place(self, entry: GameText) -> str:
+        return entry.place(self._file) if self._form == "pgn" else f"{self._file}, line {entry.line}"
 
     def check(self, count: int) -> None:
         """Read the first openings, so that a bad one is found before the games start.
@@ -134,26 +147,30 @@ class Book:
         for number in range(min(count, len(self))):
             self.opening(number)
 
-    def _read(self, entry: str) -> BookLine:
-        if self._form == "epd":
-            fen, _ = split_epd(entry)
-            return BookLine(fen)
+    def _read(self, entry: GameText) -> BookLine:
         if self._form == "pgn":
-            game = chess.pgn.read_game(io.StringIO(entry))
-            if game is None or game.errors:
-                raise ValueError(str(game.errors[0]) if game else "not a game")
-            # The notation of castling is that of the match, which is not always that of the game.
-            fen, moves = game.board().fen(), []
-            board = chess.Board(fen, chess960=self._chess960)
-            for move in islice(game.mainline_moves(), self._plies):
-                moves.append(board.uci(move))
-                board.push(move)
-            return BookLine(fen, tuple(moves), game.headers.get("Opening", ""))
-        name, _, text = entry.partition("\t")
+            return self._read_game(entry)
+        if self._form == "epd":
+            fen, _ = split_epd(entry.text)
+            board = _board(fen)
+            return BookLine(board.fen(en_passant="fen") if parse_fen(fen).notes else fen)
+        name, _, text = entry.text.partition("\t")
         board = chess.Board()
         for word in text.split()[: self._plies]:
             board.push_san(word)
         return BookLine(chess.STARTING_FEN, tuple(move.uci() for move in board.move_stack), name)
+
+    def _read_game(self, text: GameText) -> BookLine:
+        game = parse(text, moveless=True)
+        if game is None or (game.next() is None and "FEN" not in game.headers):
+            raise ValueError("no moves")
+        # The notation of castling is that of the match, which is not always that of the game.
+        fen, moves = game.board().fen(), []
+        board = chess.Board(fen, chess960=self._chess960)
+        for move in moves_of(game)[: self._plies]:
+            moves.append(board.uci(move))
+            board.push(move)
+        return BookLine(fen, tuple(moves), game.headers.get("Opening", ""))
 
 
 def load_book(
@@ -169,7 +186,7 @@ def load_book(
     Parameters
     ----------
     file : Path, optional
-        An EPD or PGN file; the package's own lines by default, or for Chess960 its start positions.
+        An EPD or PGN file, also compressed; the package's own lines by default, or for Chess960 its start positions.
     form : str, optional
         ``epd`` or ``pgn``; by default the suffix of the file decides.
     order : str
@@ -192,26 +209,36 @@ def load_book(
         If the file is unreadable or empty.
     """
     if file is not None:
-        form = form or ("pgn" if file.suffix.lower() == ".pgn" else "epd")
-        with reading(file):
-            text = file.read_text(encoding="utf-8-sig", errors="replace")
-        entries, name = _split(text, form), file.stem
+        plain = without_compression(file)
+        form = form or ("pgn" if plain.suffix.lower() == ".pgn" else "epd")
+        entries = _games(file) if form == "pgn" else numbered(text_lines(file))
+        name = plain.stem
     elif chess960:
-        entries = [chess.Board.from_chess960_pos(number).fen() for number in range(960)]
+        entries = numbered(chess.Board.from_chess960_pos(number).fen() for number in range(960))
         form, name = "epd", "chess960"
     else:
         text = resources.files("knightadder").joinpath("data", "match_openings.tsv").read_text("utf-8")
-        entries, form, name = _split(text, "tsv"), "tsv", "built-in"
+        entries, form, name = numbered(text.splitlines()), "tsv", "built-in"
     if not entries:
         raise OptionError(f"there is no opening in {file}")
     if order == "random":
         random.Random(seed).shuffle(entries)
-    return Book(entries, form, name, plies, chess960)
+    return Book(entries, form, name, plies, chess960, None if file is None else str(file))
 
 
-def _split(text: str, form: str) -> list[str]:
-    """Return the entries of a file."""
-    if form == "pgn":  # a game begins with its tags, after an empty line
-        games = re.split(r"\n\s*\n(?=\[)", text.replace("\r\n", "\n").strip())
-        return [game for game in games if game.strip()]
-    return [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+def _games(file: Path) -> list[GameText]:
+    """Return the games of a PGN file, without remarks outside a game."""
+    return [text for text in read_texts(file) if headers_of(text) is not None]
+
+
+def _board(fen: str) -> chess.Board:
+    try:
+        return board_of(fen)
+    except FenError as error:
+        raise ValueError(refusal(fen, error)) from None
+
+
+def numbered(lines: Iterable[str]) -> list[GameText]:
+    """Return lines with their numbers, without those that are empty or comments."""
+    texts = ((number, line.strip()) for number, line in enumerate(lines, 1))
+    return [GameText(number, number, text) for number, text in texts if text and not text.startswith("#")]

@@ -252,13 +252,13 @@ def test_a_bad_opening(data, tmp_path):
     (tmp_path / "bad.epd").write_text("nonsense\n")
     status, out, err = data("games", "--positions", 1, *QUICK, "--openings", "file=bad.epd")
     assert (status, out) == (2, "")
-    assert err.splitlines()[-1] == "knightadder: bad: not a position: nonsense"
+    assert err.splitlines()[-1] == "knightadder: bad.epd, line 1: not a position"
     # One of many is found at once, too, since chance might choose it only after hours.
     sound = "4k3/8/8/8/8/8/4P3/4K3 w - -\n"
     (tmp_path / "bad.epd").write_text(500 * sound + "4k3/8/8/8/8/8/PPPPPPPP/1QQ1K3 w - -\n")
     status, out, err = data("others", "--positions", 1, *QUICK, "--openings", "file=bad.epd")
     assert (status, out) == (2, "")
-    assert err.splitlines()[-1].startswith("knightadder: bad: the position is not legal (White has more pieces")
+    assert err.splitlines()[-1].startswith("knightadder: bad.epd, line 501: illegal position: White has more pieces")
 
 
 def test_too_large_a_hash_table(data):

@@ -327,7 +327,7 @@ def test_a_bad_opening_is_found_before_any_game(capsys, tmp_path, no_games):
     file = tmp_path / "a.epd"
     file.write_text("nonsense\n")
     status, _, err = _run(capsys, "--iterations", 2, "--openings", f"file={file}")
-    assert (status, err) == (2, "knightadder: a: not a position: nonsense\n")
+    assert (status, err) == (2, f"knightadder: {file}, line 1: not a position\n")
 
 
 def test_too_large_a_hash_table(capsys):

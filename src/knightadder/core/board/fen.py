@@ -3,11 +3,14 @@
 Castling rights are read as FEN's ``KQkq``, as X-FEN (the same letters meaning the outermost rook) and as Shredder-FEN
 (the files of the rooks), so that Chess960 positions can be read too.
 
+Old databases and Scid write castling rights and en passant squares that cannot be. These are left out, as in Stockfish;
+everything else that is wrong is a fault.
+
 `read_fields` is the only reader. Python runs it for a single FEN, and `fen_reader` compiles it for many; this is why
 it is written in loops over numbers.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..layout import BISHOP, BLACK, KING, KNIGHT, NO_SQUARE, PAWN, QUEEN, ROOK, WHITE
 from ..native.jit import kernel
@@ -23,16 +26,22 @@ _LOWER = 32  # the bit that tells a small letter from its capital
 _FIRST_SEPARATOR, _LAST_SEPARATOR = 28, 31  # control characters at which `str.split` splits
 _TAB, _RETURN = 9, 13  # ... and at these and all between them
 
+#: Why a position is illegal that `read_fields` accepts: that needs the squares that men attack.
+WRONG_SIDE_IN_CHECK = "the side that is not to move is in check"
+
 _MAX_COUNTER = 9_999
 _MOST_PAWNS = 8
+_MOST_RIGHTS = 16  # letters of castling rights that are read, those that cannot be included
 _SHOWN = 20  # letters of a wrong field that a message repeats
+_MOST_SHOWN = 120  # and of a FEN
 
 # Places of the numbers that `read_fields` writes. From ROOKS on there are four squares of rooks that may castle:
 # White's left of the king and right of it, then Black's; -1 for none.
 STM, EP, RULE50, FULLMOVE, ROOKS = 0, 1, 2, 3, 4
 # About a fault: its place in the text, the rank or side (0 for White) that it concerns, and the count found there.
 _AT, _WHICH, _COUNT = 8, 9, 10
-_BOUNDS = 11  # where each field begins and ends
+LEFT_OUT = 11  # of the castling rights' letters those that cannot be, as bits, and then whether the en passant square
+_BOUNDS = 13  # where each field begins and ends
 NUMBERS = _BOUNDS + 2 * 6
 
 _FAULTS = {
@@ -45,13 +54,9 @@ _FAULTS = {
     7: "a pawn stands on the first or last rank",
     8: "the side to move is w or b, not {field!r}",
     9: "{letter!r} is no castling right",
-    10: "castling right {letter} without the king on its first rank",
-    11: "castling right {letter} without a rook",
-    12: "castling right {letter} given twice",
-    13: "{field!r} is no en passant square",
-    14: "no pawn can just have passed over {field}",
-    15: f"the halfmove clock is a number up to {_MAX_COUNTER}, not {{field!r}}",
-    16: f"the move number is a number up to {_MAX_COUNTER}, not {{field!r}}",
+    10: "{field!r} is no en passant square",
+    11: f"the halfmove clock is a number up to {_MAX_COUNTER}, not {{field!r}}",
+    12: f"the move number is a number up to {_MAX_COUNTER}, not {{field!r}}",
 }
 (
     _BAD_FIELDS,
@@ -63,11 +68,7 @@ _FAULTS = {
     _BAD_PAWN,
     _BAD_SIDE,
     _BAD_RIGHT,
-    _NO_KING,
-    _NO_ROOK,
-    _TWICE,
     _NO_EP_SQUARE,
-    _NO_EP_PAWN,
     _BAD_CLOCK,
     _BAD_NUMBER,
 ) = _FAULTS
@@ -95,6 +96,8 @@ class Setup:
         Plies since the last capture or pawn move.
     fullmove : int
         Number of the move, counted from 1.
+    notes : tuple of str
+        What was left out because it cannot be, each in a few words.
     """
 
     board: list[int]
@@ -103,6 +106,13 @@ class Setup:
     ep: int
     rule50: int
     fullmove: int
+    notes: tuple[str, ...] = field(default=(), compare=False)
+
+
+def refusal(text: str, reason: object, what: str = "position") -> str:
+    """Return the line that says why a FEN is refused, with the FEN as it came."""
+    shown = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in " ".join(text.split()))
+    return f"illegal {what}: {reason} ({shown[:_MOST_SHOWN]}{'...' * (len(shown) > _MOST_SHOWN)})"
 
 
 def square_name(square: int) -> str:
@@ -135,7 +145,12 @@ def parse_fen(text: str) -> Setup:
             )
         )
     castling = sum(1 << square for square in numbers[ROOKS : ROOKS + 4] if square >= 0)
-    return Setup(board, numbers[STM], castling, numbers[EP], numbers[RULE50], numbers[FULLMOVE])
+    _, _, rights, square = text.split()[:4]
+    wrong = "".join(letter for place, letter in enumerate(rights) if numbers[LEFT_OUT] >> place & 1)
+    notes = [f"impossible castling right{'s' * (len(wrong) > 1)} {wrong} left out"] if wrong else []
+    if numbers[LEFT_OUT + 1]:
+        notes.append(f"impossible en passant square {square} left out")
+    return Setup(board, numbers[STM], castling, numbers[EP], numbers[RULE50], numbers[FULLMOVE], tuple(notes))
 
 
 # --- the reader ----------------------------------------------------------------------------------------------------
@@ -306,18 +321,17 @@ def find_piece(board, piece):
 def _read_castling(text, at, end, board, numbers):
     for slot in range(4):
         numbers[ROOKS + slot] = -1
+    numbers[LEFT_OUT] = 0
     if end - at == 1 and int(text[at]) == _DASH:
         return 0
     for place in range(at, end):
         numbers[_AT] = place
         letter = int(text[place])
         small = letter | _LOWER
-        if small != _K and small != _Q and (small < _A or small > _H):
+        if (small != _K and small != _Q and (small < _A or small > _H)) or place - at >= _MOST_RIGHTS:
             return _BAD_RIGHT
         color = BLACK if letter & _LOWER else WHITE
         base, rook, king = color * 56, color << 3 | ROOK, find_piece(board, color << 3 | KING)
-        if king >> 3 != base >> 3:
-            return _NO_KING
         if small == _K:
             square = base + 7
             while square > king and int(board[square]) != rook:
@@ -328,18 +342,17 @@ def _read_castling(text, at, end, board, numbers):
                 square += 1
         else:
             square = base + small - _A
-        if int(board[square]) != rook:
-            return _NO_ROOK
         slot = ROOKS + 2 * color + (1 if square > king else 0)
-        if numbers[slot] >= 0:
-            return _TWICE
-        numbers[slot] = square
+        if king >> 3 != base >> 3 or int(board[square]) != rook or numbers[slot] >= 0:
+            numbers[LEFT_OUT] |= 1 << place - at
+        else:
+            numbers[slot] = square
     return 0
 
 
 @kernel
 def _read_en_passant(text, at, end, board, numbers):
-    numbers[EP] = NO_SQUARE
+    numbers[EP], numbers[LEFT_OUT + 1] = NO_SQUARE, 0
     if end - at == 1 and int(text[at]) == _DASH:
         return 0
     if end - at != 2:
@@ -347,9 +360,10 @@ def _read_en_passant(text, at, end, board, numbers):
     file, rank = int(text[at]) - _A, int(text[at + 1]) - _1
     if file < 0 or file > 7 or rank < 0 or rank > 7:
         return _NO_EP_SQUARE
-    if not is_passed_over(board, numbers[STM], rank * 8 + file):
-        return _NO_EP_PAWN
-    numbers[EP] = rank * 8 + file
+    if is_passed_over(board, numbers[STM], rank * 8 + file):
+        numbers[EP] = rank * 8 + file
+    else:
+        numbers[LEFT_OUT + 1] = 1
     return 0
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import chess
-import chess.pgn
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,7 +13,7 @@ from knightadder.core.board.packed import DRAW, LOSS, WIN
 from knightadder.core.board.viriformat import NO_SCORE
 from knightadder.core.entries.packing import pack_fen
 from knightadder.core.tables import new_tables
-from knightadder.pgn.games import BrokenGame, read_games
+from knightadder.pgn.games import BrokenGame, Game, read_games, result_of, tell_left_out
 from knightadder.runs import content_digest
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.scored_games import played_out, score_in
@@ -59,7 +58,9 @@ def add_file(parts: Parts, file: Path) -> Counts | None:
         return None
     converter, counts = Converter(), Counts()
     games = []
-    for _, game in read_games(file):
+    for text, game in read_games(file):
+        if isinstance(game, BrokenGame):
+            tell_left_out(file, text, game)
         words = None if isinstance(game, BrokenGame) else converter.convert(game)
         if words is None:
             counts.left_out += 1
@@ -78,9 +79,9 @@ class Converter:
     def __init__(self) -> None:
         self._tables = new_tables()
 
-    def convert(self, game: chess.pgn.Game) -> NDArray[np.uint32] | None:
+    def convert(self, game: Game) -> NDArray[np.uint32] | None:
         """Return a game in viriformat; None if it has to be left out, see `add_file`."""
-        result = _RESULTS.get(game.headers.get("Result", "*"))
+        result = _RESULTS.get(result_of(game))
         if result is None or not played_out(game.headers) or not all(game.mainline_moves()):  # a null move is no move
             return None
         board = game.board()

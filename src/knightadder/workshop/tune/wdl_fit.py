@@ -21,8 +21,9 @@ from knightadder.workshop.scored_games import played_out, score_in
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import chess.pgn
     import numpy as np
+
+    from knightadder.pgn.games import Game
 
 Coefficients: TypeAlias = tuple[float, ...]
 
@@ -123,14 +124,18 @@ def read_games(file: Path, sample: Sample, player: str | None = None) -> int:
     from knightadder.pgn import games
 
     bad = 0
-    for _, game in games.read_games(file):
+    for text, game in games.read_games(file):
+        if isinstance(game, games.BrokenGame):
+            games.tell_left_out(file, text, game)
         bad += isinstance(game, games.BrokenGame) or not _add(game, sample, player)
     return bad
 
 
-def _add(game: chess.pgn.Game, sample: Sample, player: str | None) -> bool:
+def _add(game: Game, sample: Sample, player: str | None) -> bool:
     """Add the positions of a game to a sample; returns whether it has a result that its moves led to."""
-    outcome = _RESULTS.get(game.headers.get("Result", ""))
+    from knightadder.pgn.games import result_of
+
+    outcome = _RESULTS.get(result_of(game))
     if outcome is None or not played_out(game.headers):
         return False
     sample.games += 1
