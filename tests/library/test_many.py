@@ -23,7 +23,7 @@ from random_boards import random_boards
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.engine.options import EVALUATION_NAMES
 from knightadder.library import arrays, blocks, many
-from knightadder.library.arrays import evaluate_iter, evaluate_many, pack
+from knightadder.library.arrays import PACKED, evaluate_iter, evaluate_many, pack
 from knightadder.library.engine import Engine
 from knightadder.library.many import analyse_iter, analyse_many
 from knightadder.library.results import Analysis
@@ -179,6 +179,42 @@ def test_an_illegal_position_is_named() -> None:
     ):
         with pytest.raises(PositionError, match=message):
             analyse_many(["startpos", bad, "more nonsense"], Limit(depth=1))
+
+
+def with_illegal_positions() -> list[chess.Board | str]:
+    """Give positions of which those with odd numbers are illegal."""
+    wrong_move = chess.Board()
+    wrong_move.push(chess.Move.from_uci("g1f5"))
+    two_queens = "4k3/8/8/8/8/8/PPPPPPPP/1QQ1K3 w - - 0 1"  # with eight pawns: only the core refuses it
+    wrong = ["nonsense", wrong_move, chess.Board(None), "", two_queens, "4k3/8/8/8/8/8/8/4RK2 w - - 0 1"]
+    return [position for each in wrong for position in (chess.STARTING_FEN, each)]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_illegal_positions_may_have_an_analysis_of_their_own(threads: int) -> None:
+    positions, none = with_illegal_positions(), Analysis((), None, None)
+    found = analyse_many(positions, Limit(nodes=200), illegal=none, workers=threads)
+    [expected] = analyse_many(positions[:1], Limit(nodes=200))
+    assert [analysis is none for analysis in found] == [False, True] * 6
+    assert {essence(analysis)[0] for analysis in found[::2]} == {expected.best_move}
+    pairs = list(analyse_iter(positions, Limit(nodes=200), illegal=none, workers=threads))
+    assert [position for position, _ in pairs] == positions
+    assert [analysis is none for _, analysis in pairs] == [False, True] * 6
+
+
+def test_illegal_records_may_have_an_analysis_of_their_own() -> None:
+    records = np.concatenate([pack(["startpos"]), np.zeros(1, PACKED)])
+    none = Analysis((), None, None)
+    assert [analysis == none for analysis in analyse_many(records, Limit(nodes=9), illegal=none)] == [False, True]
+    assert dict(analyse_iter(records, Limit(nodes=9), illegal=none))[""] == none
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as executor:
+        found = analyse_many(records, Limit(nodes=9), illegal=none, executor=executor)
+    assert [analysis == none for analysis in found] == [False, True]
+
+
+def test_the_analysis_for_illegal_positions_is_one() -> None:
+    with pytest.raises(TypeError, match=r"^illegal is an Analysis, not -32768$"):
+        analyse_many(["nonsense"], Limit(nodes=1), illegal=-32768)  # type: ignore[arg-type]
 
 
 def test_an_illegal_move_on_a_board_is_named() -> None:

@@ -60,13 +60,16 @@ def pack(positions: Positions) -> NDArray[np.void]:
     return pack_from(0, positions)
 
 
-def pack_from(first: int, positions: Positions) -> NDArray[np.void]:
-    """Pack positions of which the first has this index in error messages; see `pack`."""
+def pack_from(first: int, positions: Positions, strict: bool = True) -> NDArray[np.void]:
+    """Pack positions of which the first has this index in error messages; see `pack`.
+
+    Unless `strict`, an illegal position is no error, but becomes zeros.
+    """
     records = [np.zeros(0, PACKED)]
     for start, block in _numbered(positions, _BLOCK, first):
         records.append(_packed(block, tables_of("classical")))
         empty = np.flatnonzero(records[-1]["occupied"] == 0)
-        if len(empty):
+        if strict and len(empty):
             raise _illegal(block, int(empty[0]), start)
     return np.concatenate(records)
 

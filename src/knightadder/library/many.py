@@ -49,6 +49,7 @@ def analyse_many(
     hash_mb: int | None = None,
     evaluation: str | None = None,
     syzygy_path: Folders | None = None,
+    illegal: Analysis | None = None,
     executor: Executor | None = None,
     on_result: Callable[[int, Analysis], object] | None = None,
 ) -> list[Analysis]:
@@ -77,6 +78,9 @@ def analyse_many(
         ``"classical"``, ``"pesto"`` or ``"nnue"``; the default of the option ``EvalType`` if missing.
     syzygy_path : path or several, optional
         Folders of Syzygy tablebases, which must be there; with an executor, on all machines.
+    illegal : Analysis, optional
+        The analysis to give for illegal positions, and for boards with illegal moves, such as ``Analysis((), None,
+        None)``; by default they are an error.
     executor : concurrent.futures.Executor, optional
         Where to search instead: other processes or machines, which must have the same version of this package.
     on_result : callable, optional
@@ -90,7 +94,8 @@ def analyse_many(
     Raises
     ------
     PositionError
-        If a position or a move on its board is illegal; the text gives its index, counted from 0.
+        If a position or a move on its board is illegal and ``illegal`` is not given; the text gives its index, counted
+        from 0.
     OptionError
         If there is no such evaluation or folder, its network cannot be used, or there is too little memory.
     EngineError
@@ -98,9 +103,9 @@ def analyse_many(
     ValueError, TypeError
         If the limit sets none of these, or a number is not possible.
     """
-    settings = _settings(limit, multipv, hash_mb, evaluation, syzygy_path)
+    settings = _settings(limit, multipv, hash_mb, evaluation, syzygy_path, illegal)
     count = None if workers is None else whole("workers", workers, 1)
-    tasks, records = _tasks(positions_in(boards))
+    tasks, records = _tasks(_positions_in(boards, settings), settings)
     size = settings.block_size(executor is not None)
     starts = range(0, len(tasks), size)
     blocks = ((start, tasks[start : start + size], records[start : start + size]) for start in starts)
@@ -126,6 +131,7 @@ def analyse_iter(
     hash_mb: int | None = None,
     evaluation: str | None = None,
     syzygy_path: Folders | None = None,
+    illegal: Analysis | None = None,
     executor: Executor | None = None,
 ) -> Generator[tuple[Position, Analysis], None, None]:
     """Analyse positions one after another, as they come; parameters, results and errors are those of `analyse_many`.
@@ -139,15 +145,15 @@ def analyse_iter(
     tuple of (chess.Board or str) and Analysis
         Each position, in their order, with its analysis. A board is a copy.
     """
-    settings = _settings(limit, multipv, hash_mb, evaluation, syzygy_path)
+    settings = _settings(limit, multipv, hash_mb, evaluation, syzygy_path, illegal)
     count = None if workers is None else whole("workers", workers, 1)
-    positions, taken = positions_in(boards), deque[Position]()
+    positions, taken = _positions_in(boards, settings), deque[Position]()
 
     def blocks() -> Iterator[_Block]:
         size = settings.block_size(executor is not None)
         remaining = remembering(positions, taken)
         for start in itertools.count(0, size):
-            tasks, records = _tasks(itertools.islice(remaining, size), start)
+            tasks, records = _tasks(itertools.islice(remaining, size), settings, start)
             if not tasks:
                 return
             yield start, tasks, records
@@ -172,6 +178,7 @@ class _Settings:
     megabytes: int
     evaluation: str
     folders: tuple[str, ...]
+    illegal: Analysis | None
 
     def block_size(self, away: bool) -> int:
         """Choose a number of positions that takes long enough to be worth handing out."""
@@ -187,12 +194,15 @@ def _settings(
     hash_mb: int | None,
     evaluation: str | None,
     syzygy_path: Folders | None,
+    illegal: Analysis | None,
 ) -> _Settings:
     limits = limits_without_clock(limit)
     lines = whole("multipv", multipv, 1, MOST_LINES)
     megabytes = _megabytes(limits) if hash_mb is None else whole("hash_mb", hash_mb, 1, _MOST_HASH)
     name = evaluation_of(tables_of(evaluation))  # a worker has no other default
-    return _Settings(limits, lines, megabytes, name, tuple(folders_of(syzygy_path)))
+    if not isinstance(illegal, Analysis | None):
+        raise TypeError(f"illegal is an Analysis, not {illegal!r:.60}")
+    return _Settings(limits, lines, megabytes, name, tuple(folders_of(syzygy_path)), illegal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +284,7 @@ class _Analyst:
 
     def __init__(self, settings: _Settings, tablebases: Tablebases) -> None:
         self._search = ShortSearch(tables_of(settings.evaluation), tablebases, settings.megabytes)
-        self._limits, self._lines = settings.limits, settings.lines
+        self._limits, self._lines, self._illegal = settings.limits, settings.lines, settings.illegal
         self._stop = np.zeros(1, np.uint64)
         self._cancelled = False
 
@@ -284,8 +294,12 @@ class _Analyst:
         return [self._analyse(task, records, row, first + row) for row, task in enumerate(tasks)]
 
     def _analyse(self, task: _Task, records: NDArray[np.void], row: int, index: int) -> Analysis:
+        if self._illegal is not None and not records["occupied"][row]:
+            return self._illegal
         played = self._search.set_up(records, row, task.moves)
         if played < len(task.moves):
+            if self._illegal is not None:
+                return self._illegal
             move = int(task.moves[played])
             name = chess.Move(move & 63, move >> 6 & 63, move >> 12 or None).uci()
             raise PositionError(f"illegal move on the board of position {index}: {name}")
@@ -320,21 +334,28 @@ def _megabytes(limits: Limits) -> int:
     return max(1, min(-(-limits.nodes // _NODES_A_MEGABYTE), _MOST_MEGABYTES))
 
 
-def _tasks(boards: Iterable[Position], first: int = 0) -> tuple[list[_Task], NDArray[np.void]]:
+def _positions_in(boards: Positions, settings: _Settings) -> Iterator[Position]:
+    return positions_in(boards, None if settings.illegal is None else "")
+
+
+def _tasks(boards: Iterable[Position], settings: _Settings, first: int = 0) -> tuple[list[_Task], NDArray[np.void]]:
     """Convert boards to packed positions and the moves from there; `first` is the index of the first."""
     roots: list[str] = []
     tasks = []
+    strict = settings.illegal is None
     for number, position in enumerate(boards, first):
         what = f"position {number}"
         try:
             board = board_of(position, what)
             root, moves = position_of(board, what)
         except PositionError:
-            pack_from(first, roots)  # names an earlier position if one is illegal as well
-            raise
+            if strict:
+                pack_from(first, roots)  # names an earlier position if one is illegal as well
+                raise
+            board, root, moves = chess.Board(None), "", ()
         roots.append(root)
         tasks.append(_Task(_encoded(moves), board.fen(), board.chess960))
-    return tasks, pack_from(first, roots)
+    return tasks, pack_from(first, roots, strict)
 
 
 def _encoded(names: Iterable[str]) -> NDArray[np.int64]:
