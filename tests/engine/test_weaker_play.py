@@ -55,7 +55,7 @@ def test_the_same_seed_plays_the_same(weak: Searcher) -> None:
 
 def test_more_elo_looks_at_more_nodes(weak: Searcher) -> None:
     nodes = []
-    for elo in (MIN_ELO, MIN_ELO + 200, MIN_ELO + 400):
+    for elo in (MIN_ELO, MIN_ELO + 400, MIN_ELO + 800):
         _set(weak, UCI_Elo=elo)
         nodes.append(weak.search(FREE, QUIET).infos[-1].nodes)
     assert nodes == sorted(nodes)

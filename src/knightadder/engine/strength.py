@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 # Elo, nodes a move, temperature in centipawns; in between, the logarithm of the nodes and the temperature are linear.
 # To calibrate, edit this table. The scale is that of Stockfish 15.1's UCI_Elo when it is given all the depth that
 # it uses (one ply more than its level). 1400, 1700, 2000 and 2300 were measured with the network, see the strength log;
-# 1200 and 2600 only extrapolate. Fewer than some 400 nodes did not make play weaker, so temperature has to.
+# 1200 was measured against 1400, and 2600 only extrapolates. Fewer than some 400 nodes did not make play weaker, so
+# temperature has to.
 _CALIBRATION = (
-    (1200, 300, 180.0),
+    (1200, 400, 300.0),
     (1400, 400, 150.0),
     (1700, 1_000, 85.0),
     (2000, 15_000, 21.0),
