@@ -1,4 +1,4 @@
-"""Try the installed engine as its users would: protocol, searches, evaluations, threads, perft, bench, a match.
+"""Try the installed engine as its users would: protocols, searches, evaluations, threads, perft, bench, a match.
 
     python tools/try_installed.py NODES
 
@@ -35,6 +35,7 @@ _CONVERSATION = [
     ("stop", "bestmove"),
     ("quit", ""),
 ]
+_XBOARD = [("protover 2", "feature done=1"), ("ping 1", "pong 1"), ("new\nsd 8\ne2e4", "move"), ("quit", "")]
 _MATCH = "match --engine name=one --engine name=two --each nodes=800 --games 2"
 
 
@@ -182,6 +183,8 @@ def try_engine(command: Sequence[str], environment: Mapping[str, str] | None = N
     for name, search in zip(("classical", "pesto", "nnue"), searches, strict=False):
         note(f"depth 8 by {name}", search)
     print("  two threads, stop, quit: answered", flush=True)
+    [move] = (line for line in converse([*command, "xboard"], _XBOARD, environment) if line.startswith("move "))
+    note("xboard", move)
     note("perft 4", run(command, "perft 4", environment).split()[0])
     note("bench", run(command, "bench", environment).splitlines()[-1].split()[0])
     games = re.search(r"\b2, \d+-\d+-\d+ \(W-D-L\)", run(command, _MATCH, environment))
