@@ -7,6 +7,8 @@ import itertools
 import mmap
 import platform
 import struct
+import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -113,6 +115,23 @@ def test_a_backtrace_goes_through_linked_code_to_its_callers() -> None:
     inside = [start <= address < start + len(code) for address in found]
     assert inside.count(True) == 1
     assert not inside[-1]
+
+
+@pytest.mark.parametrize("triple", [X86_64, AARCH64])
+def test_the_unwinder_of_macos_is_given_one_function_after_the_other(
+    monkeypatch: pytest.MonkeyPatch, triple: str
+) -> None:
+    code, _, frames = link(compile_for(triple))
+    memory = ctypes.create_string_buffer(code)
+    start = ctypes.addressof(memory)
+    given: list[int] = []
+    system = SimpleNamespace(__register_frame=lambda place: given.append(place.value))
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: system)
+    tell_unwinder(start + frames)
+    described = [place - start + 8 + struct.unpack_from("<i", code, place - start + 8)[0] for place in given]
+    assert len(set(described)) == 3  # `prime`, `compute` and `answer`
+    assert set(link(compile_for(triple))[1].values()) <= set(described)
 
 
 def branch_target(code: bytes, place: int) -> int:
