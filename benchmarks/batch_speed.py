@@ -1,4 +1,4 @@
-"""Measure the library's batch work: analyse_many beside the engine's own benchmark, and evaluate_many.
+"""Measure the library: analyse_many beside the engine's own benchmark, evaluate_many, and what short calls cost.
 
 The positions are of games that the engine plays against itself, quickly and from random openings. All programs of a
 round run one after the other in this process; what counts are the ratios, of which the median is shown.
@@ -17,7 +17,9 @@ from knightadder import (
     Engine,
     analyse_many,
     evaluate_many,
+    legal_moves,
     pack,
+    perft,
 )
 from knightadder.engine.bench import run_bench
 from knightadder.engine.engine import Engine as Core
@@ -25,6 +27,7 @@ from knightadder.engine.engine import Engine as Core
 POSITIONS, NODES = 1_000, 20_000
 EVALUATIONS = 2_000_000
 WANTED_RATIO, WANTED_EVALUATIONS = 0.95, 2_000_000
+WANTED_CALL = 300.0  # microseconds
 
 
 def main() -> None:
@@ -38,6 +41,7 @@ def main() -> None:
     boards = play_games(arguments.positions)
     measure_analyses(boards, arguments.nodes, arguments.rounds)
     measure_evaluations(boards, arguments.evaluations, arguments.rounds)
+    measure_calls(boards, arguments.rounds)
 
 
 def play_games(count: int) -> list[chess.Board]:
@@ -115,6 +119,49 @@ def followers(boards: list[chess.Board]) -> list[str]:
             after.push(move)
             fens.append(after.fen())
     return fens
+
+
+def measure_calls(boards: list[chess.Board], rounds: int) -> None:
+    """Print the processor time of short calls, in all threads of this process, and compare with python-chess."""
+    bare = [board.copy(stack=False) for board in boards]
+    engine, limit = Engine(), Limit(depth=1)
+
+    def best(work: Callable[[], object], count: int) -> float:
+        work()
+        times = []
+        for _ in range(rounds):
+            started = time.process_time()
+            work()
+            times.append((time.process_time() - started) / count)
+        return min(times) * 1e6
+
+    print(f"{len(bare)} positions without moves, processor time of a call, best of {rounds}")
+    rows: list[tuple[str, Callable[[], object]]] = [
+        ("Engine.analyse, depth 1", lambda: [engine.analyse(board, limit) for board in bare]),
+        ("analyse_many, depth 1, 1 worker", lambda: analyse_many(bare, limit, workers=1)),
+        ("analyse_many, depth 1, 2 workers", lambda: analyse_many(bare, limit, workers=2)),
+        ("legal_moves", lambda: [legal_moves(board) for board in bare]),
+        ("python-chess, list(board.legal_moves)", lambda: [list(board.legal_moves) for board in bare]),
+    ]
+    for name, work in rows:
+        wanted = f"   (wanted: {WANTED_CALL:.0f})" if "depth 1" in name else ""
+        print(f"  {name:38} {best(work, len(bare)):8.0f} µs{wanted}")
+    leaves = perft(chess.Board(), 6)
+    ours = best(lambda: perft(chess.Board(), 6), leaves)
+    theirs = best(lambda: count_leaves(chess.Board(), 4), count_leaves(chess.Board(), 4))
+    print(f"  perft counts a leaf {theirs / ours:,.0f} times as fast as python-chess")
+
+
+def count_leaves(board: chess.Board, depth: int) -> int:
+    """Count the leaves of the tree of legal moves by python-chess, those of the last ply without making the moves."""
+    if depth == 1:
+        return board.legal_moves.count()
+    leaves = 0
+    for move in board.legal_moves:
+        board.push(move)
+        leaves += count_leaves(board, depth - 1)
+        board.pop()
+    return leaves
 
 
 def timed(work: Callable[[], object]) -> float:

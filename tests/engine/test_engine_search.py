@@ -169,8 +169,9 @@ def test_wins_draws_and_losses_are_told_on_demand(searcher: Searcher) -> None:
     assert searcher.search(Limits(mate=2, depth=20), MATE_IN_TWO).infos[-1].wdl == (1000, 0, 0)
 
 
-def test_the_current_move_is_told_in_a_long_search(searcher: Searcher, clock: Clock) -> None:
-    listener = searcher.start(Limits(infinite=True), KIWIPETE)
+@pytest.mark.parametrize("limits", [Limits(infinite=True), Limits(depth=200), Limits(nodes=2**62)])
+def test_the_current_move_is_told_in_a_long_search(searcher: Searcher, clock: Clock, limits: Limits) -> None:
+    listener = searcher.start(limits, KIWIPETE)
     listener.wait_for_lines(3)
     assert not any(isinstance(report, CurrentMove) for report in listener.reports)
     clock.advance(searcher.engine, search._SHOW_DETAILS_AFTER + 1)

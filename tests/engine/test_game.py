@@ -3,6 +3,7 @@
 import random
 
 import chess
+import numpy as np
 import pytest
 
 from knightadder.core.layout import GAME_KEYS
@@ -18,6 +19,14 @@ ROOK_ENDING = "8/8/8/4k3/8/8/8/R3K3 w - - 0 1"
 @pytest.fixture
 def game() -> Game:
     return Game(TABLES)
+
+
+def bitboards(board: chess.Board) -> np.ndarray:
+    ep = board.ep_square if board.has_legal_en_passant() else 64
+    men = board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings
+    sides = board.occupied_co[chess.WHITE], board.occupied_co[chess.BLACK]
+    rest = board.castling_rights, ep, int(not board.turn), board.halfmove_clock
+    return np.array([*men, *sides, *rest], np.uint64)
 
 
 def random_game(board: chess.Board, plies: int, rng: random.Random, reversible: bool = False) -> list[str]:
@@ -216,3 +225,59 @@ def test_a_king_may_be_in_check_without_a_piece(game: Game) -> None:
     game.set_up("4k3/8/8/8/8/8/4Q3/4K3 b - - 0 1")  # legal, since the king in check is to move
     assert abs(without + game.evaluate()) < 50  # but for the move
     assert without > 5_000
+
+
+# --- Positions from bitboards -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chess960", [False, True])
+def test_bitboards_give_the_position_that_the_fen_gives(game: Game, chess960: bool) -> None:
+    rng, by_fen = random.Random(3), Game(TABLES)
+    for number in range(60):
+        board = chess.Board.from_chess960_pos(16 * number) if chess960 else chess.Board()
+        random_game(board, rng.randrange(60), rng)
+        by_fen.set_up(board.fen(en_passant="legal"))
+        assert game.set_up_bitboards(bitboards(board), board.fullmove_number)
+        assert game.record.stack[0].tobytes() == by_fen.record.stack[0].tobytes()
+        assert (game.ply, game.fen(chess960)) == (by_fen.ply, by_fen.fen(chess960))
+
+
+def test_moves_are_played_from_bitboards(game: Game) -> None:
+    assert game.set_up_bitboards(bitboards(chess.Board()), 1, SHUFFLE * 2)
+    assert game.drawn
+    assert game.fen() == "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 8 5"
+    with pytest.raises(PositionError, match="illegal move: e2e5"):
+        game.set_up_bitboards(bitboards(chess.Board()), 1, ["e2e4", "e7e5", "e2e5"])
+    assert game.ply == 8
+
+
+KINGS, WHITE_MEN, CASTLING, EP, TURN = 5, 6, 8, 9, 10
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (0, chess.BB_RANK_1),  # pawns where other men stand
+        (0, chess.BB_RANK_3),  # pawns that belong to nobody
+        (0, 0),  # men of no type
+        (KINGS, chess.BB_E1),
+        (WHITE_MEN, chess.BB_ALL),  # men that belong to both sides
+        (CASTLING, chess.BB_B1),
+        (CASTLING, chess.BB_E4),
+        (EP, chess.E3),
+        (EP, 65),
+        (EP, 2**64 - 1),
+        (TURN, 2),
+        (TURN, 2**64 - 1),
+    ],
+)
+def test_impossible_bitboards_are_refused(game: Game, place: int, value: int) -> None:
+    game.set_up(None, ["e2e4"])
+    numbers = bitboards(chess.Board())
+    numbers[place] = value
+    assert not game.set_up_bitboards(numbers, 1)
+    assert game.fen() == "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
+
+
+def test_bitboards_with_a_king_that_can_be_captured_are_refused(game: Game) -> None:
+    assert not game.set_up_bitboards(bitboards(chess.Board("4k3/8/8/8/8/8/4R3/4K3 w - - 0 1")), 1)

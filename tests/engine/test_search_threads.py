@@ -1,7 +1,11 @@
 """A search with several threads: how they work together, and that none can cost the game."""
 
 import math
+import os
+import subprocess
+import sys
 import threading
+import weakref
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -25,11 +29,11 @@ from searcher import (
     legal,
 )
 
-from knightadder.engine import deepening, engine, search
+from knightadder.engine import deepening, engine, search, threads
 from knightadder.engine.deepening import Deepening
 from knightadder.engine.errors import OptionError
 from knightadder.engine.hashtable import HashTable
-from knightadder.engine.info import Message
+from knightadder.engine.info import Info, Message
 from knightadder.engine.limits import Limits
 from knightadder.engine.notation import to_uci
 
@@ -373,21 +377,66 @@ def test_without_a_search_thread_a_legal_move_is_played(
     team: Searcher, monkeypatch: pytest.MonkeyPatch, limits: Limits
 ) -> None:
     monkeypatch.setattr(threading.Thread, "start", none_called("search"))
+    monkeypatch.setattr(threads, "_kept", [])
     listener = team.start(limits, KIWIPETE)
     assert listener.reports[0] == Message("no search thread could be started")
     assert listener.result.best_move in legal(KIWIPETE)
     assert team.engine.wait() and not team.engine.searching
 
 
+def test_short_searches_need_no_more_threads(searcher: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    searcher.search(Limits(depth=1))
+    eventually(lambda: threads._kept)
+    monkeypatch.setattr(threading.Thread, "start", none_called(""))
+    for limits in (Limits(depth=1), Limits(nodes=50)):
+        listener = searcher.search(limits)
+        assert all(isinstance(report, Info) for report in listener.reports)
+        eventually(lambda: threads._kept)
+
+
+def test_threads_that_are_kept_keep_nothing_else() -> None:
+    class Work:
+        def __call__(self) -> None:
+            done.set()
+
+    done, work = threading.Event(), Work()
+    kept, reference = len(threads._kept), weakref.ref(work)
+    threads.run_in_thread(work, "work")
+    del work
+    assert done.wait(TIMEOUT)
+    eventually(lambda: reference() is None and len(threads._kept) >= kept)
+    assert len(threads._kept) <= threads._MOST_KEPT
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_fork_searches_with_threads_of_its_own() -> None:
+    script = """
+import os
+import chess, chess.engine
+from knightadder import Engine
+engine, limit = Engine(), chess.engine.Limit(depth=1)
+engine.analyse("startpos", limit)
+child = os.fork()
+engine.analyse("startpos", limit)
+if child == 0:
+    os._exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, timeout=TIMEOUT
+    )
+    assert (done.stdout, done.stderr) == ("7\n", "")
+
+
 # --- The threads' memory ----------------------------------------------------------------------------------------------
 
 
 def test_the_number_of_threads_can_change_between_searches(searcher: Searcher) -> None:
-    for threads in (3, 20, 2, 1):
-        searcher.engine.set_option("Threads", str(threads))
+    for count in (3, 20, 2, 1):
+        searcher.engine.set_option("Threads", str(count))
         listener = searcher.search(Limits(nodes=20_000), KIWIPETE)
         check_answer(listener, KIWIPETE)
-        assert len(threads_of(searcher)) == threads
+        assert len(threads_of(searcher)) == count
 
 
 def test_a_new_game_forgets_what_every_thread_has_learnt(team: Searcher) -> None:

@@ -294,9 +294,15 @@ def test_tablebases_of_a_folder_that_is_not_there_are_refused(tmp_path: Path) ->
     assert analysis.best.tbhits > 0  # by those that come with the engine
 
 
-@pytest.mark.parametrize(("nodes", "megabytes"), [(1, 1), (32_768, 1), (32_769, 2), (10**9, 16), (None, 16)])
-def test_the_hash_table_suits_the_nodes(nodes: int | None, megabytes: int) -> None:
-    assert many._megabytes(many.Limits(nodes=nodes)) == megabytes
+@pytest.mark.parametrize(
+    ("nodes", "depth", "lines", "megabytes"),
+    [
+        *((1, None, 1, 1), (32_768, None, 1, 1), (32_769, None, 1, 2), (10**9, None, 1, 16), (None, None, 1, 16)),
+        *((None, 1, 1, 1), (None, 8, 1, 1), (None, 8, 3, 3), (None, 12, 1, 16), (None, 10_000, 1, 16), (99, 60, 1, 1)),
+    ],
+)
+def test_the_hash_table_suits_the_limit(nodes: int | None, depth: int | None, lines: int, megabytes: int) -> None:
+    assert many._megabytes(many.Limits(nodes=nodes, depth=depth), lines) == megabytes
 
 
 # --- positions as they come ----------------------------------------------------------------------------------------

@@ -134,6 +134,7 @@ WORKER = _record(  # one search thread
     ("non_pawn_correction", np.int16, 4 * CORRECTIONS),  # ... by side to move, side, and its other pieces
     ("minor_correction", np.int16, 2 * CORRECTIONS),  # ... by side to move, all minor pieces and kings
     ("continuation_correction", np.int16, (2, PIECE_TO * PIECE_TO)),  # ... by two earlier moves, see correction.py
+    ("learnt_rows", np.uint8, 3 * PIECE_TO),  # 1 = that row of `continuation` or `continuation_correction` has values
     ("sides", SIDE, 2),
     ("pawns", PAWN_ENTRY, PAWN_ENTRIES),
     ("keys", np.uint64, GAME_KEYS + MAX_PLY + 2),  # of the game up to the root, then of the current line

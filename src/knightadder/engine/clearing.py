@@ -31,10 +31,14 @@ class Clearing:
     """
 
     def __init__(self, blocks: Sequence[NDArray[Any]]) -> None:
-        size = sum(block.nbytes for block in blocks)
-        self._parts = deque(part for block in blocks for part in np.array_split(block, -(-block.nbytes // _PART)))
+        self._parts: deque[NDArray[Any]] = deque()
         self._done: list[threading.Event] = []  # of each thread
-        for _ in range(processors() if size > _AT_ONCE else 0):
+        if sum(block.nbytes for block in blocks) <= _AT_ONCE:
+            for block in blocks:
+                block.fill(0)
+            return
+        self._parts.extend(part for block in blocks for part in np.array_split(block, -(-block.nbytes // _PART)))
+        for _ in range(processors()):
             done = threading.Event()
             thread = threading.Thread(target=self._fill, args=(done,), name="clearing", daemon=True)
             try:

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import cast
 
 import numpy as np
 
 from knightadder.core.entries.game import play_expected
 from knightadder.core.entries.search import search_mate, search_root, start_line, start_search
 from knightadder.core.search import transposition
-from knightadder.engine.game import Game, copy_game
+from knightadder.engine.game import Game, array_of, copy_game
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Bound
 from knightadder.engine.tablebases.play import Probing, Ranking
@@ -98,24 +97,24 @@ class Deepening:
         self.depth = self.completed = 0
         self._root, self._worker = root, worker
         # Arrays: Python reads their fields many times faster than those of a record.
-        self._state, self._moves = cast(np.ndarray, worker.base), worker.root_moves
-        self._frames = worker.frames
+        self._state = array_of(worker)
+        self._moves, self._frames = self._state["root_moves"][0], self._state["frames"][0]
         self._prepared = False
 
     def prepare(self, node_limit: int) -> None:
         """Set up the thread's state; called once, in the thread itself, before the first iteration."""
-        root, worker = self._root, self._worker
+        root, worker, state = self._root, self._worker, self._state
         copy_game(root.game.record, worker)
         moves = self._moves[: len(root.moves)]
         moves["move"] = root.moves
         moves["rank"] = root.ranking.ranks if root.ranking else 0
         start_search(worker, len(moves), node_limit)
-        worker.stop_address = root.stop_flag.ctypes.data
-        worker.tt_address, worker.tt_buckets = root.table.address, root.table.buckets
-        worker.tt_generation = root.table.generation
+        state["stop_address"] = root.stop_flag.ctypes.data
+        state["tt_address"], state["tt_buckets"] = root.table.address, root.table.buckets
+        state["tt_generation"] = root.table.generation
         probing = root.probing
-        worker.tablebases_address, worker.probe_men = probing.address, probing.men
-        worker.probe_depth, worker.fifty_moves = probing.depth, probing.fifty_moves
+        state["tablebases_address"], state["probe_men"] = probing.address, probing.men
+        state["probe_depth"], state["fifty_moves"] = probing.depth, probing.fifty_moves
         self._prepared = True
 
     def iterations(self, deepest: int, lines: int = 1, on_bound: Callable[[], None] = lambda: None) -> Iterator[int]:

@@ -4,9 +4,9 @@ import os
 import shlex
 from collections.abc import Callable, Sequence
 from random import Random
-from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from knightadder.core.layout import CLASSICAL, NETWORK, WORKER, new_record
 from knightadder.engine.book import Book
@@ -17,7 +17,7 @@ from knightadder.engine.evaluator import Evaluator
 from knightadder.engine.explain.pieces import bucket_line, piece_worths, worth_board
 from knightadder.engine.explain.table import evaluation_table
 from knightadder.engine.explain.terms import break_down
-from knightadder.engine.game import Game
+from knightadder.engine.game import Game, array_of
 from knightadder.engine.hashtable import HashTable, must_fit
 from knightadder.engine.info import Message, Result
 from knightadder.engine.limits import Limits
@@ -148,6 +148,11 @@ class Engine:
         """
         self._must_be_idle()
         return self._game.set_up(fen, moves)
+
+    def set_bitboards(self, numbers: NDArray[np.uint64], fullmove: int, moves: Sequence[str] = ()) -> bool:
+        """Set up a position as `Game.set_up_bitboards` does; False if it is not legal."""
+        self._must_be_idle()
+        return self._game.set_up_bitboards(numbers, fullmove, moves)
 
     def fen(self) -> str:
         """Return the position's FEN."""
@@ -342,4 +347,4 @@ def _new_workers(threads: int) -> list[np.record]:
 
 
 def _clear_workers(workers: Sequence[np.record]) -> None:
-    Clearing([cast(np.ndarray, worker.base).view(np.uint8) for worker in workers]).wait()
+    Clearing([array_of(worker).view(np.uint8) for worker in workers]).wait()

@@ -18,6 +18,7 @@ from knightadder.engine.clearing import Clearing
 from knightadder.engine.errors import OptionError
 
 _MEGABYTE = 1 << 20
+_GENERATION = np.uint64((GENERATIONS - 1) << GENERATION_SHIFT)  # the bits of it in an entry
 # Where Linux tells a container's limit in bytes (cgroups, versions 2 and 1): a process that exceeds it is killed.
 _CONTAINER_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
@@ -87,8 +88,8 @@ class HashTable:
     def permille_full(self) -> int:
         """Return how much of the table this search has filled, in per mille, from a sample of a thousand entries."""
         data = self._words[1 : 2 * ENTRIES * 250 : 2]
-        generations = (data >> np.uint64(GENERATION_SHIFT)) & np.uint64(GENERATIONS - 1)
-        return int(np.count_nonzero((data != 0) & (generations == self.generation)))
+        ours = (data & _GENERATION) == np.uint64(self.generation << GENERATION_SHIFT)
+        return int(np.count_nonzero(ours if self.generation else ours & (data != 0)))
 
 
 def must_fit(megabytes: int) -> None:

@@ -25,10 +25,16 @@ def to_uci(move: int, chess960: bool = False) -> str:
     chess960 : bool
         Whether castling is written as king takes rook.
     """
+    source, target, promotion = squares_of(move, chess960)
+    return square_name(source) + square_name(target) + (_LETTERS[promotion] if promotion else "")
+
+
+def squares_of(move: int, chess960: bool = False) -> tuple[int, int, int | None]:
+    """Return the squares of a 16-bit move as UCI writes them, and the type of piece to which it promotes."""
     source, target, kind = move & 63, move >> 6 & 63, move >> 12 & 15
     if kind == CASTLING and not chess960:
         target = (source & 56) + (6 if target > source else 2)
-    return square_name(source) + square_name(target) + _LETTERS.get(kind, "")
+    return source, target, kind if kind in _LETTERS else None
 
 
 @lru_cache(4096)  # an interface sends all moves of the game again with each new move

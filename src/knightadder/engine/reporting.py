@@ -17,7 +17,7 @@ from knightadder.engine.info import (
 )
 from knightadder.engine.notation import to_uci
 from knightadder.engine.options import Options
-from knightadder.engine.wdl import material, win_draw_loss
+from knightadder.engine.wdl import win_draw_loss
 
 MATE, MATE_FOUND = int(transposition.MATE), int(transposition.MATE_FOUND)
 TABLEBASE_WIN, DECISIVE = int(transposition.TABLEBASE_WIN), int(transposition.DECISIVE)
@@ -40,8 +40,8 @@ class Reporter:
         The transposition table.
     options : Options
         The user's settings.
-    placement : str
-        The position's pieces, the first field of its FEN.
+    material : int
+        The material on the board, see `wdl.material`.
     started : float
         When the search began, by `time.perf_counter`.
     root_hits : int
@@ -54,14 +54,14 @@ class Reporter:
         threads: Sequence[Deepening],
         table: HashTable,
         options: Options,
-        placement: str,
+        material: int,
         started: float,
         root_hits: int = 0,
     ) -> None:
         self.last_info: Info | None = None
         self._listener, self._threads, self._table, self._started = listener, threads, table, started
         self._chess960, self._show_wdl = options.chess960, options.show_wdl
-        self._material = material(placement)
+        self._material = material
         self._root_hits = root_hits
 
     def tell(self, news: Info | CurrentMove | Message) -> None:

@@ -38,6 +38,7 @@ from knightadder.engine.tablebases.play import (
     play_out,
 )
 from knightadder.engine.tablebases.registry import Tablebases
+from knightadder.engine.threads import run_in_thread
 from knightadder.engine.timeman import Progress, allot, scale
 from knightadder.engine.voting import vote
 
@@ -124,18 +125,16 @@ class Search:
         self._main, *self._helpers = [
             Deepening(root, worker) for worker, _ in zip(workers, self._node_limits, strict=False)
         ]
-        placement = game.fen().split()[0]
         threads = [self._main, *self._helpers]
         self._ranked = ranking is not None
         self._ends: dict[tuple[int, ...], tuple[int, ...]] = {}  # of lines, by `_played_out`
         hits = len(ranking.moves) if ranking else 0
-        self._reporter = Reporter(report, threads, table, options, placement, self._started, hits)
+        self._reporter = Reporter(report, threads, table, options, game.material, self._started, hits)
 
         # Not the thread itself is asked whether it has ended: CPython 3.11 takes it for ended after Ctrl-C in a `join`.
         self._idle = threading.Event()
         self._idle.set()
-        self._thread = threading.Thread(target=self._run, name="search", daemon=True)
-        self._clock = threading.Thread(target=self._keep_time, name="clock", daemon=True)
+        self._has_clock = False
         self._helper_threads: list[threading.Thread] = []  # those that have been started
         self._helper_lines: list[Line | None] = [None] * len(self._helpers)
         self._starting = threading.Lock()
@@ -145,20 +144,32 @@ class Search:
         # Starting a thread waits until it runs, milliseconds on a busy machine, so the search thread starts first.
         self._idle.clear()
         try:
-            self._thread.start()
+            run_in_thread(self._run, "search")
         except RuntimeError:
             self._reporter.tell(Message("no search thread could be started"))
             self.stop()
             self._run()
             return
-        try:
-            self._clock.start()
-        except RuntimeError:
-            self._reporter.tell(Message("no thread could be started to watch the clock"))
-            if self._budget.hard is not None:
-                self._stop_soon()
+        if self._held or self._budget.hard is not None:
+            self._start_clock()
         if self._root_moves:
             self._start_helper(0)
+
+    def _start_clock(self) -> None:
+        """Start the thread that watches the clock; a second call does nothing.
+
+        A short search by nodes or depth ends without one: to start it would take longer than such a search.
+        """
+        with self._starting:
+            if self._has_clock:
+                return
+            self._has_clock = True
+            try:
+                threading.Thread(target=self._keep_time, name="clock", daemon=True).start()
+            except RuntimeError:
+                self._reporter.tell(Message("no thread could be started to watch the clock"))
+                if self._budget.hard is not None:
+                    self._stop_soon()
 
     @property
     def running(self) -> bool:
@@ -171,6 +182,7 @@ class Search:
 
     def stop(self) -> None:
         """End the search soon, and release a held-back result."""
+        self._start_clock()  # it ends a first iteration that takes long
         with self._changed:
             self._held = self._pondering = False
             self._stop_soon()
@@ -252,6 +264,8 @@ class Search:
             self._report_lines()
             if self._stopped_at is not None or self._enough(depth):
                 return
+            if self._elapsed() > _CLOCK_TICK:
+                self._start_clock()  # it reports what is being searched
             if self._limits.mate and main.prove_mate(self._limits.mate):
                 self._report_lines()
                 return

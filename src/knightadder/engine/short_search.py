@@ -35,10 +35,9 @@ from knightadder.engine.tablebases.play import (
     play_out,
 )
 from knightadder.engine.tablebases.registry import Tablebases
-from knightadder.engine.wdl import material, win_draw_loss
+from knightadder.engine.wdl import material_of_sets, win_draw_loss
 
 _NO_NODE_LIMIT = (1 << 63) - 1
-_LETTERS = "pnbrq"  # by piece type, from 1 on
 
 
 class ShortSearch:
@@ -62,9 +61,11 @@ class ShortSearch:
     def __init__(self, tables: np.record, tablebases: Tablebases, megabytes: int) -> None:
         self._tables, self._tablebases = tables, tablebases
         self._table = HashTable(megabytes)
-        self._memory = zeroed_bytes(WORKER.itemsize)
-        self._state = self._memory.view(WORKER)
+        self._state = zeroed_bytes(WORKER.itemsize).view(WORKER)
         self._worker = self._state[0]
+        position = self._state["stack"][0]  # arrays: Python reads them many times faster than fields of a record
+        self._root_moves = self._state["root_moves"][0]
+        self._by_type, self._checkers = position["by_type"][0], position["checkers"][:1]
         self._game = Game(tables)  # for what is rarely needed
 
     def set_up(self, records: NDArray[np.void], index: int, moves: NDArray[np.int64]) -> int:
@@ -84,7 +85,6 @@ class ShortSearch:
         int
             How many moves were played; fewer than given if the next one is illegal.
         """
-        self._memory.fill(0)
         return int(set_up_game(self._tables, self._worker, records, index, moves))
 
     def search(
@@ -111,12 +111,10 @@ class ShortSearch:
         began = time.perf_counter()
         self._table.clear()
         self._table.age()
-        worker = self._worker
-        position = worker.stack[0]
-        in_check = bool(position.checkers)
-        men = zip(_LETTERS, position.by_type[1:6], strict=True)
-        pieces = material("".join(letter * int(squares).bit_count() for letter, squares in men))
-        probing, ranking = self._consult_tablebases(lines, int(position.by_type[0]).bit_count(), limits)
+        in_check = bool(self._checkers[0])
+        by_type = self._by_type.tolist()
+        material = material_of_sets(by_type)
+        probing, ranking = self._consult_tablebases(lines, by_type[0].bit_count(), limits)
         if ranking:
             found = self._search_ranked(ranking, probing, limits, lines, stop)
         else:
@@ -134,7 +132,7 @@ class ShortSearch:
                 multipv=rank,
                 score=to_score(line.score),
                 bound=Bound.EXACT,  # like the last report of any search
-                wdl=win_draw_loss(line.score, pieces),
+                wdl=win_draw_loss(line.score, material),
                 nodes=nodes,
                 nps=int(nodes / max(seconds, 1e-6)),
                 hashfull=hashfull,
@@ -173,8 +171,7 @@ class ShortSearch:
             lines,
             2 * (limits.mate or 0),
         )
-        moves = self._worker.root_moves
-        return [read_line(moves, index, depth) for index in range(min(lines, int(state["root_count"][0])))]
+        return [read_line(self._root_moves, index, depth) for index in range(min(lines, int(state["root_count"][0])))]
 
     def _search_ranked(
         self, ranking: Ranking, probing: Probing, limits: Limits, lines: int, stop: NDArray[np.uint64]

@@ -31,6 +31,11 @@ def material(placement: str) -> int:
     return sum(_VALUES.get(piece, 0) for piece in placement.lower())
 
 
+def material_of_sets(by_type: Sequence[int]) -> int:
+    """Count the material of both sides as `material` does, from bitboards of all men and of each type of piece."""
+    return sum(value * squares.bit_count() for value, squares in zip(_VALUES.values(), by_type[1:], strict=False))
+
+
 def win_draw_loss(cp: int, material: int = FULL_MATERIAL) -> tuple[int, int, int]:
     """Return the expected wins, draws and losses in a thousand games.
 

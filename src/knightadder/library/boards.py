@@ -11,9 +11,12 @@ from typing import TypeAlias
 
 import chess
 import chess.engine
+import numpy as np
+from numpy.typing import NDArray
 
 from knightadder import rules
 from knightadder.core.board import fen
+from knightadder.core.layout import NO_SQUARE
 from knightadder.engine.errors import PositionError
 from knightadder.engine.limits import Limits
 
@@ -29,6 +32,7 @@ _MOST_SECONDS = 4_000_000.0  # 46 days; where threads wait by 32-bit millisecond
 # After this many plies without a capture or pawn move, a further such ply is a draw by the fifty-move rule, and a
 # capture or pawn move rules repetitions out. So earlier positions do not matter.
 _MOST_HISTORY = 100
+_MOST_COUNTED = 9_999  # plies and moves in a FEN
 
 
 def board_of(position: Position, what: str = "position") -> chess.Board:
@@ -101,15 +105,37 @@ def position_of(board: chess.Board, what: str = "position") -> tuple[str, tuple[
     PositionError
         If the board cannot occur in a game.
     """
+    text, root, moves = root_of(board, what)
+    return root.fen() if moves else text, moves
+
+
+def root_of(board: chess.Board, what: str = "position") -> tuple[str, chess.Board, tuple[str, ...]]:
+    """Give the FEN of a board, the board of the position of `position_of`, and the moves from there."""
     with _intact(what):
-        board.fen()  # raises if the board is invalid, which earlier positions may not show
+        text = board.fen()  # raises if the board is invalid, which earlier positions may not show
         history = min(board.halfmove_clock, _MOST_HISTORY)
+        if not history or not board.move_stack:
+            return text, board, ()
         root = board.copy(stack=history)  # copying a long game takes long
         moves: list[str] = []
         # By the rules of chess, positions before a null move cannot be repeated.
         while len(moves) < history and root.move_stack and root.peek():
             moves.append(root.pop().uci())
-        return root.fen(), tuple(reversed(moves))
+        return text, root, tuple(reversed(moves))
+
+
+def bitboards_of(board: chess.Board) -> NDArray[np.uint64] | None:
+    """Give a board's position as `set_up_bitboards` in ``core/entries/game.py`` expects it; None if that cannot be."""
+    try:
+        if max(board.halfmove_clock, board.fullmove_number) > _MOST_COUNTED or board.fullmove_number < 1:
+            return None
+        men = board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings
+        sides = board.occupied_co[chess.WHITE], board.occupied_co[chess.BLACK]
+        ep = board.ep_square if board.has_legal_en_passant() else NO_SQUARE
+        turn = 0 if board.turn == chess.WHITE else 1
+        return np.array([*men, *sides, board.clean_castling_rights(), ep, turn, board.halfmove_clock], np.uint64)
+    except Exception:  # the attributes may have been set to anything
+        return None
 
 
 def limits_of(

@@ -17,7 +17,16 @@ from knightadder.engine.errors import EngineError
 from knightadder.engine.limits import Limits
 from knightadder.engine.loader import load_engine
 from knightadder.engine.options import Options
-from knightadder.library.boards import Position, board_of, check_limit, limits_of, position_of, whole
+from knightadder.library.boards import (
+    Position,
+    bitboards_of,
+    board_of,
+    check_limit,
+    limits_of,
+    position_of,
+    root_of,
+    whole,
+)
 from knightadder.library.loading import load_core, logger
 from knightadder.library.options import Folders, Option, Setting, folders_of, options_of, texts_of
 from knightadder.library.results import Analysis, PlayResult
@@ -337,10 +346,13 @@ class Engine(Closing):
     ) -> Stream:
         check_limit(limit)
         limits = limits_of(board, limit, root_moves)
-        position = position_of(board)
         with self._turn:
             pondering = self._pondering
-            if pondering and pondering.position == position and _are_kept(pondering.limits, limits, board.turn):
+            if (
+                pondering
+                and pondering.position == position_of(board)
+                and _are_kept(pondering.limits, limits, board.turn)
+            ):
                 self._pondering = None
                 if not pondering.feed.ending:
                     self._core.ponderhit()
@@ -353,13 +365,15 @@ class Engine(Closing):
         self, board: chess.Board, limits: Limits, caller: _Caller, multipv: int = 1, *, analysing: bool = False
     ) -> Feed:
         """Begin a search; call it when the engine is idle."""
-        fen, moves = position_of(board)
+        fen, root, moves = root_of(board)
         multipv = whole("multipv", multipv, 1, MOST_LINES)
-        self._core.set_option("UCI_Chess960", str(board.chess960).lower())
-        self._core.set_option("UCI_AnalyseMode", str(analysing).lower())
-        self._core.set_option("MultiPV", str(multipv))
-        self._core.set_position(fen, moves)
-        feed = Feed(board.fen())
+        for name, value in ("UCI_Chess960", board.chess960), ("UCI_AnalyseMode", analysing), ("MultiPV", multipv):
+            if self._core.options[name] != value:
+                self._core.set_option(name, str(value).lower())
+        numbers = bitboards_of(root)
+        if numbers is None or not self._core.set_bitboards(numbers, root.fullmove_number, moves):
+            self._core.set_position(root.fen(), moves)  # says what is wrong
+        feed = Feed(fen)
         try:
             feed.follow(self._core.go(limits, feed.report, feed.finish))
         except BaseException:  # such as Ctrl-C, when it has begun

@@ -1,12 +1,14 @@
 """Analysis of many positions, by several threads within the process, or by an executor."""
 
 import itertools
+import math
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import TypeAlias
 
 import chess
@@ -33,6 +35,7 @@ from knightadder.library.shared import Stock, tables_of
 _MOST_HASH = 33_554_432  # MiB, the maximum of the option Hash
 _MOST_MEGABYTES = 16  # default maximum of the hash table
 _NODES_A_MEGABYTE = 1 << 15  # half as many as it has entries
+_DEEPEST = 20  # plies; deeper searches get the largest table anyway
 
 # A block is a part of a second: it should take much longer than to hand it out, but must not keep others waiting.
 _MOST_POSITIONS = 64  # in a block
@@ -73,7 +76,8 @@ def analyse_many(
     multipv : int
         Number of best lines to find.
     hash_mb : int, optional
-        Size of each thread's hash table in MiB. By default it depends on the limit of nodes, and is 16 at most.
+        Size of each thread's hash table in MiB. By default it depends on the depth and the nodes of the limit, and is
+        16 at most.
     evaluation : str, optional
         ``"classical"``, ``"pesto"`` or ``"nnue"``; the default of the option ``EvalType`` if missing.
     syzygy_path : path or several, optional
@@ -198,7 +202,7 @@ def _settings(
 ) -> _Settings:
     limits = limits_without_clock(limit)
     lines = whole("multipv", multipv, 1, MOST_LINES)
-    megabytes = _megabytes(limits) if hash_mb is None else whole("hash_mb", hash_mb, 1, _MOST_HASH)
+    megabytes = _megabytes(limits, lines) if hash_mb is None else whole("hash_mb", hash_mb, 1, _MOST_HASH)
     name = evaluation_of(tables_of(evaluation))  # a worker has no other default
     if not isinstance(illegal, Analysis | None):
         raise TypeError(f"illegal is an Analysis, not {illegal!r:.60}")
@@ -321,17 +325,25 @@ class _Analyst:
 
 def _open_tablebases(settings: _Settings) -> Tablebases:
     """Open the user's tablebases, and those that come with the engine."""
+    if not settings.folders:
+        return _shipped_tablebases(settings.evaluation)
     tablebases = Tablebases(tables_of(settings.evaluation), [*settings.folders, SHIPPED])
     for problem in tablebases.problems:
         logger.info("%s", problem)
     return tablebases
 
 
-def _megabytes(limits: Limits) -> int:
+@cache
+def _shipped_tablebases(evaluation: str) -> Tablebases:
+    return Tablebases(tables_of(evaluation))
+
+
+def _megabytes(limits: Limits, lines: int) -> int:
     """Choose the size of the hash table: clearing a large one takes as long as searching thousands of nodes."""
-    if not limits.nodes:
-        return _MOST_MEGABYTES
-    return max(1, min(-(-limits.nodes // _NODES_A_MEGABYTE), _MOST_MEGABYTES))
+    nodes = limits.nodes or math.inf
+    if limits.depth:
+        nodes = min(nodes, lines << min(limits.depth, _DEEPEST) + 7)  # more than nearly all searches visit
+    return max(1, math.ceil(min(nodes / _NODES_A_MEGABYTE, _MOST_MEGABYTES)))
 
 
 def _positions_in(boards: Positions, settings: _Settings) -> Iterator[Position]:
@@ -354,7 +366,7 @@ def _tasks(boards: Iterable[Position], settings: _Settings, first: int = 0) -> t
                 raise
             board, root, moves = chess.Board(None), "", ()
         roots.append(root)
-        tasks.append(_Task(_encoded(moves), board.fen(), board.chess960))
+        tasks.append(_Task(_encoded(moves), root if root and not moves else board.fen(), board.chess960))
     return tasks, pack_from(first, roots, strict)
 
 

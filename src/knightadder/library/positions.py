@@ -18,8 +18,9 @@ from knightadder.engine.evaluator import evaluation_of
 from knightadder.engine.explain.pieces import piece_worths
 from knightadder.engine.explain.terms import Breakdown, Term, break_down
 from knightadder.engine.game import Game
+from knightadder.engine.notation import squares_of
 from knightadder.engine.wdl import material, win_draw_loss
-from knightadder.library.boards import Position, board_of, fen_of, name_of, whole
+from knightadder.library.boards import Position, bitboards_of, board_of, fen_of, name_of, whole
 from knightadder.library.drawing import board_with_numbers, panel
 from knightadder.library.frames import Cell, Tabular
 from knightadder.library.scores import score_text
@@ -143,7 +144,7 @@ def evaluate(board: Position, evaluation: str | None = None) -> Evaluation:
     board = board_of(board)
     fen = fen_of(board)
     with _games(evaluation).lend() as game:
-        game.set_up(fen)
+        _set_up(game, board)
         value = game.evaluate()
         breakdown = break_down(game.trace(), tables.terms) if tables.evaluation == CLASSICAL else None
         name = evaluation_of(tables)
@@ -165,8 +166,8 @@ def legal_moves(board: Position) -> list[chess.Move]:
     """
     board = board_of(board)
     with _games().lend() as game:
-        game.set_up(fen_of(board))  # without the moves that led to it
-        return [chess.Move.from_uci(name) for name in game.legal_moves_uci(board.chess960)]
+        _set_up(game, board)
+        return [chess.Move(*squares_of(move, board.chess960)) for move in game.legal_moves()]
 
 
 def see(board: Position, move: chess.Move) -> int:
@@ -198,7 +199,7 @@ def see(board: Position, move: chess.Move) -> int:
     """
     board = board_of(board)
     with _games().lend() as game:
-        game.set_up(fen_of(board))  # without the moves that led to it
+        _set_up(game, board)
         name = name_of(board, move)
         # The core tells whether an exchange wins at least a value; the result is just below the first that it does not.
         steps = range(_LEAST + _STEP, _MOST + _STEP, _STEP)
@@ -269,6 +270,13 @@ def divide(board: Position, depth: int) -> dict[chess.Move, int]:
     finally:
         stop[0] = 1
     return {chess.Move.from_uci(name): count for name, count in counts.result().items()}
+
+
+def _set_up(game: Game, board: chess.Board) -> None:
+    """Set up a board's position, without the moves that led to it; PositionError if it is illegal."""
+    numbers = bitboards_of(board)
+    if numbers is None or not game.set_up_bitboards(numbers, board.fullmove_number):
+        game.set_up(fen_of(board))  # says what is wrong
 
 
 @cache

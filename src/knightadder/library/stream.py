@@ -47,7 +47,9 @@ class Feed:
         self._stop: Callable[[], None] | None = None
         self._fresh: deque[Line] = deque()
         self._newest: dict[int, Line] = {}
+        # By those who wait for any change, and for the end: each wake takes longer than to look at a line.
         self._wakers: deque[Callable[[], object]] = deque()
+        self._wakers_at_end: deque[Callable[[], object]] = deque()
 
     # --- for the engine's threads ----------------------------------------------------------------------------------
 
@@ -59,7 +61,7 @@ class Feed:
             line = line_of(news, self._fen)
             self._fresh.append(line)
             self._newest[line.rank] = line
-            self._wake()
+            self._wake(self._wakers)
 
     def finish(self, result: Result) -> None:
         """Accept the engine's result."""
@@ -67,13 +69,14 @@ class Feed:
         lines = tuple(self._newest[rank] for rank in sorted(self._newest))
         self.analysis = Analysis(lines, best, ponder)
         self.ending, self._stop = True, None  # the search refers to this feed
-        self._wake()
+        self._wake(self._wakers)
+        self._wake(self._wakers_at_end)
 
-    def _wake(self) -> None:
+    def _wake(self, wakers: deque[Callable[[], object]]) -> None:
         # A waiter that comes too late for this sees what has changed: it looks after it has asked to be woken.
-        while self._wakers:
+        while wakers:
             with contextlib.suppress(IndexError, RuntimeError):  # another thread woke it; its event loop was closed
-                self._wakers.popleft()()
+                wakers.popleft()()
 
     # --- for callers -----------------------------------------------------------------------------------------------
 
@@ -92,7 +95,7 @@ class Feed:
     def result(self) -> Analysis:
         """Wait for the end of the search and give its result."""
         while self.analysis is None:
-            bell = self._next_change()
+            bell = self._bell(self._wakers_at_end)
             if self.analysis is None:
                 while not bell.acquire(timeout=_LOOK_UP):
                     pass
@@ -106,22 +109,22 @@ class Feed:
                 return self._fresh.popleft()
             if ended:
                 return None
-            bell = self._next_change()
+            bell = self._bell(self._wakers)
             if not self._fresh and self.analysis is None:
                 while not bell.acquire(timeout=_LOOK_UP):
                     pass
 
-    def _next_change(self) -> threading.Lock:
-        """Give a lock that can be acquired after the next change."""
+    def _bell(self, wakers: deque[Callable[[], object]]) -> threading.Lock:
+        """Give a lock that can be acquired once these are woken."""
         bell = threading.Lock()
         bell.acquire()
-        self._wakers.append(bell.release)
+        wakers.append(bell.release)
         return bell
 
     async def result_async(self) -> Analysis:
         """Wait for the end of the search and give its result; for coroutines."""
         while self.analysis is None:
-            change = self._next_change_async()
+            change = self._event(self._wakers_at_end)
             if self.analysis is None:
                 await change.wait()
         return self.analysis
@@ -134,14 +137,14 @@ class Feed:
                 return self._fresh.popleft()
             if ended:
                 return None
-            change = self._next_change_async()
+            change = self._event(self._wakers)
             if not self._fresh and self.analysis is None:
                 await change.wait()
 
-    def _next_change_async(self) -> asyncio.Event:
-        """Give an event of the running loop that is set at the next change."""
+    def _event(self, wakers: deque[Callable[[], object]]) -> asyncio.Event:
+        """Give an event of the running loop that is set once these are woken."""
         loop, event = asyncio.get_running_loop(), asyncio.Event()
-        self._wakers.append(lambda: loop.call_soon_threadsafe(event.set))
+        wakers.append(lambda: loop.call_soon_threadsafe(event.set))
         return event
 
 

@@ -83,6 +83,20 @@ def test_lines_stand_in_order() -> None:
         assert len({line.moves[0] for line in lines}) == min(4, board.legal_moves.count())
 
 
+def test_a_worker_that_has_searched_before_searches_like_a_new_one() -> None:
+    """Only what was learnt is cleared, where anything was, however the search before ended."""
+    worker, flag = Game(TABLES).record, np.zeros(1, np.uint64)
+    worker.stop_address = flag.ctypes.data
+    worker.tt_address, worker.tt_buckets = TABLE.address, TABLE.buckets
+    for number, board in enumerate(POSITIONS):
+        nodes = (10 if INTERPRETED else 500) + 7 * number
+        expected = analyse(board, nodes=nodes)
+        TABLE.clear()
+        set_up_game(TABLES, worker, packing.pack_fen(TABLES, board.fen()), 0, np.zeros(0, np.int64))
+        depth = int(analyse_position(TABLES, worker, MAX_DEPTH, nodes, 1, 0))
+        assert (depth, int(worker.nodes), [read_line(worker.root_moves, 0, depth)]) == expected
+
+
 def test_a_mate_that_was_asked_for_ends_the_search() -> None:
     depth, _, [line] = analyse(MATE_IN_TWO, depth=12, mate=2)
     assert line.score == 32_000 - 3

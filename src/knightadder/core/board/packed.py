@@ -105,8 +105,8 @@ def pack(pos, record, ply, score, result):
 
 
 @kernel
-def _find_fault(board, stm, castling, ep):
-    """Return the key in `_FAULTS` of what makes a record impossible; 0 if nothing does.
+def find_fault(board, stm, castling, ep):
+    """Return the key in `_FAULTS` of what makes a position impossible; 0 if nothing does.
 
     Damaged records are rejected here, before compiled code uses their content as squares or numbers of pieces.
     """
@@ -160,7 +160,7 @@ def unpack(tables, record, pos):
     pos.plies_from_null = record.rule50
     ep = np.int64(record.stm_ep) & 127
     pos.ep = ep
-    if _find_fault(pos.board, np.int64(pos.stm), pos.castling, ep):
+    if find_fault(pos.board, np.int64(pos.stm), pos.castling, ep):
         return False
     complete(tables, pos)
     us = np.int64(pos.stm)
@@ -189,6 +189,6 @@ def record_fen(record, chess960=False):
             raise fen.FenError(f"{code} is no packed piece")
         board[square] = piece_type | code & 8
     stm, ep = divmod(int(record["stm_ep"]), 128)
-    if fault := _find_fault(board, stm, np.uint64(castling), ep):
+    if fault := find_fault(board, stm, np.uint64(castling), ep):
         raise fen.FenError(_FAULTS[fault])
     return fen.write_fen(fen.Setup(board, stm, castling, ep, int(record["rule50"]), int(record["fullmove"])), chess960)

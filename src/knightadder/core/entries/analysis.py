@@ -7,6 +7,7 @@ from ..layout import Tables, Worker
 from ..native.jit import entry
 from ..native.signatures import int64
 from ..search.deepening import deepen, prepare
+from ..search.forgetting import forget_searches
 from .game import play_all
 
 
@@ -14,11 +15,14 @@ from .game import play_all
 def set_up_game(tables, worker, records, index, moves):
     """Set up ``worker.stack[0]`` from ``records[index]``, which must be legal, and play moves from it.
 
+    What earlier searches have learnt is cleared, except the hash table.
+
     Returns
     -------
     int
         The number of moves played; see `play_all`.
     """
+    forget_searches(worker)
     worker.key_count = 0
     unpack(tables, records[np.uint64(index)], worker.stack[0])
     return play_all(tables, worker, moves)

@@ -9,10 +9,11 @@ from ..board.bitboard import ZERO
 from ..board.movegen import ALL, generate
 from ..board.packed import DRAW, LOSS, WIN, Packed, pack
 from ..board.viriformat import NO_SCORE, encode
-from ..layout import KING, MAX_DEPTH, PIECE_TO, WHITE, Tables, Worker
-from ..native.jit import entry, inlined, kernel
+from ..layout import MAX_DEPTH, WHITE, Tables, Worker
+from ..native.jit import entry, kernel
 from ..native.signatures import int64, uint32, uint64, void
 from ..search.deepening import deepen, prepare
+from ..search.forgetting import forget_searches
 from ..search.transposition import EXACT, INFINITE
 from ..split_mix import random_below
 from .game import draw_reason, play
@@ -26,38 +27,10 @@ DRAW_FROM = 70  # least plies of a game, opening included, before it is adjudica
 _MOST_NODES = 8  # times the wanted nodes: the hard limit that stops an exploding iteration
 
 
-# Where the tables of continuations hold anything: the numbers of null moves and of White's men, then of Black's. They
-# are large, and most of what a game of quick searches costs besides is to clear them.
-_WHITE_MEN, _BLACK_MEN = (KING + 1) * 64, 8 * 64
-
-
-@inlined
-def _clear_rows(table, first, end):
-    """Clear rows of a table by two moves, where it holds anything."""
-    for row in range(first, end):
-        begin = row * PIECE_TO
-        table[begin : begin + _WHITE_MEN] = 0
-        table[begin + _BLACK_MEN : begin + _BLACK_MEN + _WHITE_MEN] = 0
-
-
-@inlined
-def _clear_continuations(table):
-    _clear_rows(table, 0, _WHITE_MEN)
-    _clear_rows(table, _BLACK_MEN, _BLACK_MEN + _WHITE_MEN)
-
-
 @entry(void(Worker))
 def forget(worker):
     """Clear what a player has learnt from its searches in one game, except the hash table."""
-    worker.history[:] = 0
-    worker.captures[:] = 0
-    worker.pawn_correction[:] = 0
-    worker.non_pawn_correction[:] = 0
-    worker.minor_correction[:] = 0
-    _clear_continuations(worker.continuation)
-    _clear_continuations(worker.continuation_correction[0])
-    _clear_continuations(worker.continuation_correction[1])
-    worker.tt_generation = 0
+    forget_searches(worker)
 
 
 @kernel

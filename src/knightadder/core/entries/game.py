@@ -7,15 +7,26 @@ still be repeated.
 import numpy as np
 
 from ..board.attacks import is_attacked, king_square
+from ..board.bitboard import ONE, bit, without_lsb
 from ..board.draw import is_dead_position, is_fifty_move_draw, is_repetition
 from ..board.movegen import ALL, castling_king_target, generate
 from ..board.moves import CASTLING, NO_MOVE, is_promotion
+from ..board.packed import find_fault
 from ..board.position import make, set_up
 from ..layout import GAME_KEYS, Tables, Worker
-from ..native.jit import copy_record, entry, kernel
-from ..native.signatures import int64, void
+from ..native.jit import copy_record, entry, kernel, lsb
+from ..native.signatures import int64, uint64, void
 from ..search.see import see_at_least
 from ..search.transposition import entry_move, probe
+
+
+@kernel
+def _set_up(tables, worker):
+    pos = worker.stack[0]
+    set_up(tables, pos)
+    worker.key_count = 0
+    us = np.int64(pos.stm)
+    return np.int64(is_attacked(tables, pos, king_square(pos, us ^ 1), pos.by_type[0], us))
 
 
 @entry(int64(Tables, Worker))
@@ -27,11 +38,47 @@ def set_up_position(tables, worker):
     int
         1 if the side that is not to move is in check, which is illegal; else 0.
     """
+    return _set_up(tables, worker)
+
+
+@entry(int64(Tables, Worker, uint64[::1]))
+def set_up_bitboards(tables, worker, numbers):
+    """Set up ``worker.stack[0]`` from bitboards.
+
+    Parameters
+    ----------
+    tables, worker : records
+        The worker's position is undefined if this fails.
+    numbers : array of uint64
+        The squares of pawns, knights, bishops, rooks, queens and kings, of White's and of Black's men, and of the rooks
+        that may castle; the en passant square, 64 for none; 1 if Black is to move, else 0; and the plies since the
+        last capture or pawn move.
+
+    Returns
+    -------
+    int
+        1 if the position is legal, else 0.
+    """
     pos = worker.stack[0]
-    set_up(tables, pos)
-    worker.key_count = 0
-    us = np.int64(pos.stm)
-    return np.int64(is_attacked(tables, pos, king_square(pos, us ^ 1), pos.by_type[0], us))
+    white, black = numbers[6], numbers[7]
+    free = white | black
+    if white & black or numbers[8] & ~numbers[3] or numbers[10] > ONE:
+        return 0
+    pos.board[:] = 0
+    for piece_type in range(1, 7):
+        squares = numbers[np.uint64(piece_type - 1)]
+        if squares & ~free:
+            return 0
+        free &= ~squares
+        while squares:
+            square = lsb(squares)
+            pos.board[np.uint64(square)] = piece_type | (8 if black & bit(square) else 0)
+            squares = without_lsb(squares)
+    pos.castling, pos.ep, pos.stm = numbers[8], np.int64(numbers[9]), np.int64(numbers[10])
+    pos.rule50 = pos.plies_from_null = np.int64(numbers[11])
+    if free or find_fault(pos.board, np.int64(pos.stm), pos.castling, np.int64(pos.ep)):
+        return 0
+    return 1 - _set_up(tables, worker)
 
 
 @entry(int64(Tables, Worker))

@@ -22,6 +22,7 @@ from ..layout import (
     WHITE,
 )
 from ..native.jit import inlined, kernel, multiply_high, prefetch_item
+from .forgetting import note_correction_row
 from .history import apply_gravity, frame_before
 
 LIMIT = 1024
@@ -137,3 +138,5 @@ def update_corrections(worker, pos, ply, difference, depth):
     _learn(worker.minor_correction, _minor_index(pos), bonus)
     _learn(worker.continuation_correction[0], _continuation_index(worker, ply, 2), bonus)
     _learn(worker.continuation_correction[1], _continuation_index(worker, ply, 4), bonus)
+    note_correction_row(worker, 0, frame_before(worker, ply, 2).piece_to)
+    note_correction_row(worker, 1, frame_before(worker, ply, 4).piece_to)

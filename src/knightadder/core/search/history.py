@@ -14,6 +14,7 @@ from ..board.bitboard import ONE
 from ..board.moves import NO_MOVE, is_noisy
 from ..layout import NO_EVAL, NO_PLY, PIECE_TO
 from ..native.jit import inlined, kernel
+from .forgetting import note_history_row
 
 LIMIT = 16_384
 
@@ -107,6 +108,7 @@ def _update(worker, pos, frame, move, bonus):
 def _update_continuations(worker, pos, frame, move, bonus):
     for i in range(3):
         index = np.uint64(frame.continuations[np.uint64(i)] + piece_to(pos, move))
+        note_history_row(worker, frame.continuations[np.uint64(i)])
         worker.continuation[index] = apply_gravity(worker.continuation[index], bonus, LIMIT)
 
 
