@@ -182,7 +182,8 @@ class Search:
 
     def stop(self) -> None:
         """End the search soon, and release a held-back result."""
-        self._start_clock()  # it ends a first iteration that takes long
+        if self.running and not self._main.completed:
+            self._start_clock()  # it ends a first iteration that takes long
         with self._changed:
             self._held = self._pondering = False
             self._stop_soon()
