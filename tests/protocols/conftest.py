@@ -7,5 +7,5 @@ from knightadder.core.native.loading import load
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled_core() -> None:
-    """Compile the core where that is necessary, so that no process of a test begins with the stand-in."""
+    """Compile the core where that is necessary, so that no process of a test waits for the compiler."""
     load()

@@ -1,7 +1,6 @@
 """A protocol's loop in this process, with an engine that only pretends to think."""
 
 import io
-import math
 import queue
 import threading
 import time
@@ -49,8 +48,6 @@ class ClosedPipe(io.StringIO):
 class LoopTalk:
     """A loop in a thread, to be talked with line by line."""
 
-    patience = math.inf  # seconds of compiling after which the stand-in is needed
-
     def __init__(
         self,
         engine: Any,
@@ -62,7 +59,6 @@ class LoopTalk:
         self.output = LineWriter()
         self._input: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self.conversation = converse(iter(self._input.get, None), self.output, self.loader)
-        self.conversation._session.patience = self.patience
         self.status: int | None = None
         self._thread = threading.Thread(target=self._run)
         self._thread.start()
@@ -124,7 +120,7 @@ class SlowLoading(LoopTalk):
         super().__init__(load=self._load)  # type: ignore[call-arg]
 
     def finish_loading(self) -> None:
-        """Let the engine be loaded, and wait until it has taken over from the stand-in."""
+        """Let the engine be loaded, and wait for that."""
         self.may_finish.set()
         end = time.monotonic() + TIMEOUT
         while self.conversation._session.engine is not self.engine:
@@ -136,30 +132,3 @@ class SlowLoading(LoopTalk):
         self.started.set()
         self.may_finish.wait(TIMEOUT)
         return cast("Engine", self.engine)
-
-
-class CompilingLoad(SlowLoading):
-    """Put before a talk's class: the core is compiled, and the stand-in is there, until the test says so."""
-
-    patience = 0.0
-
-    def __init__(self) -> None:
-        super().__init__()
-        end = time.monotonic() + TIMEOUT
-        while self.conversation._session.standby is None:
-            assert time.monotonic() < end
-            time.sleep(0.001)
-
-    def _load(self, options: Options, report: Report) -> "Engine":
-        report("compiling 0/2")
-        return super()._load(options, report)
-
-    def read(self) -> str:
-        """Wait for one line; but how often that step of loading is told depends on the time."""
-        while "compiling 0/2" in (line := super().read()):
-            pass
-        return line
-
-    def rest(self) -> list[str]:
-        """Give what was written since the last read, without that step of loading."""
-        return [line for line in super().rest() if "compiling 0/2" not in line]

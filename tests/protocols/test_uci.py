@@ -7,9 +7,8 @@ import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-import chess
 import pytest
-from loop_talk import TIMEOUT, ClosedPipe, CompilingLoad, Load, LoopTalk, SlowLoading, loader_of
+from loop_talk import TIMEOUT, ClosedPipe, Load, LoopTalk, SlowLoading, loader_of
 from samples import LINE
 
 from knightadder import __version__
@@ -28,7 +27,7 @@ from knightadder.protocols.uci import Uci
 from knightadder.protocols.uci_text import format_info
 
 if TYPE_CHECKING:
-    from knightadder.engine.engine import Engine
+    pass
 
 # --- The loop -------------------------------------------------------------------------------------------------------
 
@@ -619,155 +618,48 @@ def test_a_failure_to_load_is_said_and_ends_the_process(
     assert "ImportError" in capsys.readouterr().err
 
 
-# --- While the core is compiled: the stand-in -------------------------------------------------------------------------
-
-QUICKLY = "depth 1 movetime 3600000"  # the stand-in ends after one ply
-AT_LENGTH = "wtime 3600000000 btime 3600000000"
-NOTE = "info string the core is still being compiled"
+# --- While the core is compiled ---------------------------------------------------------------------------------------
 
 
-class StandbyConversation(CompilingLoad, SlowConversation):
-    """A conversation with the stand-in, until the test lets the engine be loaded."""
-
-
-@pytest.fixture
-def standby() -> Iterator[StandbyConversation]:
-    conversation = StandbyConversation()
-    yield conversation
-    conversation.may_finish.set()
-    conversation.leave()
-
-
-def best_move(line: str, *moves: str) -> str:
-    """Check that a line gives a best move that is legal after these moves, and give it."""
-    board = chess.Board()
-    for move in moves:
-        board.push_uci(move)
-    word, name = line.split()[:2]
-    assert word == "bestmove"
-    assert chess.Move.from_uci(name) in board.legal_moves
-    return name
-
-
-def test_the_interface_need_not_wait_for_the_compiler(standby: StandbyConversation) -> None:
-    assert standby.ask("uci")[-1] == "uciok"
-    assert standby.ask("setoption name Hash value 32", "ucinewgame", "position startpos moves e2e4") == []
-    assert standby.ask("d")[-1] == "Fen: rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
-    standby.send(f"go {QUICKLY}")
-    note, line, move = standby.read_until("bestmove")
-    assert note.startswith(NOTE)
-    assert line.startswith("info depth 1 seldepth ")
-    assert f" pv {best_move(move, 'e2e4')}" in line
-    assert standby.engine.calls == []
-
-
-def test_errors_are_told_by_the_stand_in_too(standby: StandbyConversation) -> None:
-    assert standby.ask("setoption name Hash value 0", "position startpos moves e2e5") == [
-        "info string option Hash: 0 is not between 1 and 33554432",
-        "info string illegal move: e2e5",
-    ]
-    [answer] = standby.ask("position fen broken")
-    assert answer.startswith("info string illegal position: ")
-
-
-def test_why_there_is_no_network_is_told_when_the_engine_takes_over(standby: StandbyConversation) -> None:
-    standby.engine.problem = "the network is lost"
-    standby.ask("setoption name SyzygyPath value a")
-    standby.may_finish.set()
-    assert [standby.read(), standby.read()] == ["info string the network is lost", "info string tables of a"]
-
-
-def test_the_engine_takes_over_options_and_position(standby: StandbyConversation) -> None:
-    standby.ask("setoption name Hash value 32", "setoption name SyzygyPath value a", "position startpos moves e2e4")
-    standby.may_finish.set()
-    assert standby.read() == "info string tables of a"
-    assert standby.engine.calls == ["set_option Hash=32", "set_option SyzygyPath=a", "set_position startpos e2e4"]
-    standby.send("go movetime 1000")
-    assert standby.read_until("bestmove") == [format_info(LINE), "bestmove e2e4 ponder e7e5"]
-    assert standby.engine.limits == Limits(movetime=1000)
-
-
-@pytest.mark.parametrize("go", ["go infinite", "go depth 3", "go nodes 3", "go", f"go ponder {QUICKLY}"])
-def test_without_a_clock_the_stand_in_moves_only_at_stop(standby: StandbyConversation, go: str) -> None:
-    assert standby.ask(go) == []
-    standby.send("stop")
-    assert standby.read().startswith(NOTE)
-    best_move(standby.read_until("bestmove")[-1])
-
-
-@pytest.mark.parametrize("go", ["go depth 3", "go infinite", f"go {AT_LENGTH}", f"go ponder {AT_LENGTH}"])
-def test_the_engine_takes_over_a_search(standby: StandbyConversation, go: str) -> None:
-    standby.ask("position startpos moves d2d4", go)
-    standby.may_finish.set()
-    assert format_info(LINE) in standby.read_until(format_info(LINE))
-    assert standby.engine.calls == ["set_position startpos d2d4", "go"]
-    assert standby.engine.limits.ponder == ("ponder" in go)
-    standby.send("stop")
-    assert standby.read_until("bestmove") == ["bestmove e2e4 ponder e7e5"]
-    assert standby.ask() == []
-
-
-def test_a_ponder_hit_starts_the_clock_of_the_stand_in(standby: StandbyConversation) -> None:
-    assert standby.ask(f"go ponder {QUICKLY}") == []
-    standby.send("ponderhit")
-    best_move(standby.read_until("bestmove")[-1])
-
-
-def test_a_game_goes_on_from_the_stand_in_to_the_engine(standby: StandbyConversation) -> None:
-    moves: list[str] = []
-    for _ in range(6):
-        standby.send(f"position startpos moves {' '.join(moves)}", "isready", f"go {QUICKLY}")
-        moves.append(best_move(standby.read_until("bestmove")[-1], *moves))
-    standby.finish_loading()
-    standby.send(f"position startpos moves {' '.join(moves)}", "go movetime 1")
-    assert standby.read_until("bestmove") == [format_info(LINE), "bestmove e2e4 ponder e7e5"]
-    assert standby.engine.calls[-2:] == [f"set_position startpos {' '.join(moves)}", "go"]
-
-
-def test_what_needs_the_core_waits_for_it_in_order(standby: StandbyConversation) -> None:
-    assert standby.ask("eval", "position startpos moves e2e4", "go perft 2", "go depth 3") == []
-    standby.may_finish.set()
-    assert standby.read() == "info string eval failed: ZeroDivisionError: by nought"
-    assert standby.read_until("Nodes") == ["e2e4: 20", "g1f3: 19", "", "Nodes searched: 39"]
-    assert standby.read_until("bestmove") == [format_info(LINE), "bestmove e2e4 ponder e7e5"]
-    assert standby.engine.calls[-3:] == ["set_position startpos e2e4", "perft 2", "go"]
-
-
-def test_a_search_that_waits_is_told_each_step(standby: StandbyConversation) -> None:
-    standby.ask("go infinite")
-    standby.report("compiling 1/2")
-    assert standby.read_until("info string compiling 1/2 (")
-    standby.report("compiling 2/2")
-    assert standby.read_until("info string compiling 2/2 (")
-
-
-def test_the_stand_in_has_patience(loading: SlowConversation) -> None:
+def test_a_search_that_waits_for_the_compiler_is_told_each_step(loading: SlowConversation) -> None:
     assert loading.started.wait(TIMEOUT)
-    loading.report("compiling 1/2")
-    loading.send("isready", "d", "uci")
-    assert "readyok" not in loading.read_until("uciok")
+    loading.report("compiling 0/2")
+    loading.send("position startpos moves d2d4", "go movetime 1000", "uci")
+    loading.read_until("uciok")
+    for step in ("compiling 1/2", "compiling 2/2"):
+        loading.report(step)
+        assert loading.read_until(f"info string {step} (")
     loading.may_finish.set()
-    assert loading.read_until("readyok")
+    assert loading.read_until("bestmove")[-2:] == [format_info(LINE), "bestmove e2e4 ponder e7e5"]
+    assert loading.engine.calls == ["set_position startpos d2d4", "go"]
 
 
-def test_a_search_that_the_compiler_keeps_waiting_gets_the_stand_in(loading: SlowConversation) -> None:
-    loading.send("isready", "position startpos moves e2e4", f"go {QUICKLY}")
+def test_a_stop_that_comes_before_the_core_is_compiled_ends_the_search_at_once(loading: SlowConversation) -> None:
     assert loading.started.wait(TIMEOUT)
     loading.report("compiling 1/2")
-    lines = loading.read_until("bestmove")
-    assert "readyok" in lines
-    best_move(lines[-1], "e2e4")
+    loading.send("go infinite", "stop")
+    loading.may_finish.set()
+    assert loading.read_until("bestmove")[-1] == "bestmove e2e4 ponder e7e5"
 
 
-@pytest.mark.parametrize("end", ["quit", "end of input"])
-def test_leaving_does_not_wait_for_the_compiler(end: str) -> None:
-    talk = StandbyConversation()
-    talk.ask("go infinite")
-    if end == "quit":
-        talk.send("quit")
-    else:
-        talk.end_input()
-    best_move(talk.wait_for_end()[-1])
+def test_what_waits_for_the_compiler_keeps_its_order(loading: SlowConversation) -> None:
+    assert loading.started.wait(TIMEOUT)
+    loading.report("compiling 1/2")
+    loading.send("eval", "position startpos moves e2e4", "go perft 2", "go depth 3")
+    loading.may_finish.set()
+    assert loading.read_until("info string eval")[-1] == "info string eval failed: ZeroDivisionError: by nought"
+    assert loading.read_until("Nodes") == ["e2e4: 20", "g1f3: 19", "", "Nodes searched: 39"]
+    assert loading.read_until("bestmove") == [format_info(LINE), "bestmove e2e4 ponder e7e5"]
+    assert loading.engine.calls == ["set_position startpos e2e4", "perft 2", "go"]
+
+
+@pytest.mark.parametrize("waiting", [[], ["isready"]])
+def test_leaving_does_not_wait_for_the_compiler(waiting: list[str]) -> None:
+    talk = SlowConversation()
+    assert talk.started.wait(TIMEOUT)
+    talk.report("compiling 1/2")
+    talk.send(*waiting, "quit")
+    assert not [line for line in talk.wait_for_end() if "compiling" not in line]
     assert talk.status == 0
     assert not talk.loader.ready.is_set()
     assert not talk.conversation.close()
@@ -775,26 +667,17 @@ def test_leaving_does_not_wait_for_the_compiler(end: str) -> None:
     talk.end_input()
 
 
-@pytest.mark.parametrize("go", ["go infinite", f"go {AT_LENGTH}", None])
-def test_a_failed_compilation_costs_no_move(
-    go: str | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_failed_compilation_is_said_and_ends_the_process(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    class FailingConversation(StandbyConversation):
-        def _load(self, options: Options, report: Report) -> "Engine":
-            super()._load(options, report)
-            return load_engine(options, report)
-
     def load(report: Report) -> None:
+        report("compiling 1/2")
         raise RuntimeError("no compiler")
 
     monkeypatch.setattr("knightadder.core.native.loading.load", load)
-    talk = FailingConversation()
-    talk.ask(*([go] if go else []), "bench")
-    talk.may_finish.set()
-    lines = talk.wait_for_end()
-    assert lines.count("info string the engine cannot be loaded: RuntimeError: no compiler") == 1
-    if go:
-        best_move(lines[-1])
+    talk = Conversation(load_engine)
+    talk.send("go infinite", "bench")
+    assert talk.wait_for_end()[-1] == "info string the engine cannot be loaded: RuntimeError: no compiler"
     assert talk.status == 1
     assert capsys.readouterr().err.count("Traceback") == 2  # with the cause
     talk.end_input()

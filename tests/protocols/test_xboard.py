@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import chess
 import pytest
-from loop_talk import TIMEOUT, ClosedPipe, CompilingLoad, LineWriter, SlowLoading, loader_of
+from loop_talk import TIMEOUT, ClosedPipe, LineWriter, SlowLoading, loader_of
 from xboard_talk import FakeEngine, Talk, line, loaded
 
 from knightadder import __version__
@@ -21,7 +21,7 @@ from knightadder.protocols.uci import Uci
 from knightadder.protocols.xboard import XBoard
 
 if TYPE_CHECKING:
-    from knightadder.engine.engine import Engine
+    pass
 
 
 class Clock:
@@ -767,125 +767,40 @@ def test_when_nobody_reads_any_more_the_loop_ends_quietly(capsys: pytest.Capture
     assert capsys.readouterr().err == ""
 
 
-# --- While the core is compiled: the stand-in -----------------------------------------------------------------------
+# --- While the core is compiled -------------------------------------------------------------------------------------
 
 
-class StandbyTalk(CompilingLoad, SlowTalk):
-    """A conversation with the stand-in, until the test lets the engine be loaded."""
-
-
-@pytest.fixture
-def standby() -> Iterator[StandbyTalk]:
-    talk = StandbyTalk()
-    yield talk
-    talk.may_finish.set()
-    talk.leave()
-
-
-def read_move(talk: Talk, board: chess.Board) -> None:
-    """Wait for a move of the stand-in, check it, and make it on the board."""
-    move = talk.read_until("move ")[-1].removeprefix("move ")
-    board.push_xboard(move)
-
-
-def test_the_interface_need_not_wait_for_the_compiler(standby: StandbyTalk) -> None:
-    standby.send("xboard", "protover 2", "ping 1")
-    assert standby.read_until("pong 1")[-2:] == ["feature done=1", "pong 1"]
-    assert standby.ask("usermove e2e5", "memory 0", "bk") == [
-        "Illegal move: e2e5",
-        "Error (option Hash: 0 is not between 1 and 33554432): memory 0",
-        " The book has no move here.",
-        "",
-    ]
-
-
-def test_the_stand_in_plays_until_the_engine_is_loaded(standby: StandbyTalk) -> None:
-    board = chess.Board()
-    standby.send("protover 2", "new", "memory 64", "st 3600", "sd 1", "post")
-    for name in ("e2e4", "d2d4", "g1f3"):
-        standby.send(f"usermove {name}")
-        board.push_uci(name)
-        read_move(standby, board)
-    standby.send("hint", "ping 1")
-    assert "pong 1" in standby.read_until("pong 1")
-    standby.finish_loading()
-    standby.send("usermove b1c3")
-    board.push_uci("b1c3")
-    standby.engine.wait_for_search(1)
-    assert standby.engine.board.fen() == board.fen()
-    assert standby.engine.options.hash_mb == 64
-    reply = next(iter(board.legal_moves)).uci()
-    assert standby.answer(reply)[-1] == f"move {reply}"
-
-
-def test_the_stand_in_castles_in_chess960(standby: StandbyTalk) -> None:
-    standby.send(
-        "new", "variant fischerandom", "force", "setboard 5rk1/5ppp/8/8/8/8/8/R3K3 w Q - 0 1", "usermove O-O-O"
-    )
-    standby.send("st 3600", "sd 1", "go")
-    board = chess.Board("5rk1/5ppp/8/8/8/8/8/2KR4 b - - 1 1", chess960=True)
-    read_move(standby, board)
-
-
-def test_the_engine_takes_over_a_search_for_a_move(standby: StandbyTalk) -> None:
-    standby.send("new", "level 0 100000 0", "usermove e2e4", "ping 1")
-    assert standby.ask() == []
-    standby.may_finish.set()
-    standby.engine.wait_for_search(1)
-    assert standby.engine.limits.btime is not None
-    assert 0 < standby.engine.limits.btime <= 100_000 * 60_000
-    assert standby.answer("e7e5") == ["move e7e5", "pong 1"]
-
-
-def test_analysis_waits_for_the_engine(standby: StandbyTalk) -> None:
-    assert standby.ask("new", "force", "usermove e2e4", "analyze", "post") == []
-    [status] = standby.ask(".")
-    assert status.split()[2:] == ["0", "0", "19", "20"]
-    standby.may_finish.set()
-    standby.engine.wait_for_search(1)
-    assert standby.engine.limits == Limits(infinite=True)
-    assert standby.engine.options.analyse_mode
-    standby.engine.on_info(line(-20, ["e7e5"]))
-    assert standby.ask() == ["7 -20 56 1234 e7e5"]
-    assert standby.ask("exit") == []
-
-
-def test_a_move_that_the_compiler_keeps_waiting_is_found_by_the_stand_in(loading: SlowTalk) -> None:
-    loading.send("new", "st 3600", "sd 1", "usermove e2e4")
+def test_a_move_waits_for_the_compiler(loading: SlowTalk) -> None:
     assert loading.started.wait(TIMEOUT)
     loading.report("compiling 1/2")
-    board = chess.Board()
-    board.push_uci("e2e4")
-    read_move(loading, board)
+    loading.send("new", "memory 64", "level 0 100000 0", "usermove e2e4", "ping 1")
+    loading.may_finish.set()
+    loading.engine.wait_for_search(1)
+    assert loading.engine.options.hash_mb == 64
+    assert loading.engine.limits.btime is not None
+    assert 0 < loading.engine.limits.btime <= 100_000 * 60_000
+    assert loading.answer("e7e5")[-2:] == ["move e7e5", "pong 1"]
 
 
-def test_what_the_engine_says_when_it_takes_over_is_a_comment(standby: StandbyTalk) -> None:
-    standby.send("protover 2", "egtpath syzygy a")
-    standby.read_until("feature done=1")
-    standby.may_finish.set()
-    assert standby.read() == "# tables of a"
+def test_analysis_waits_for_the_compiler(loading: SlowTalk) -> None:
+    assert loading.started.wait(TIMEOUT)
+    loading.report("compiling 1/2")
+    loading.send("new", "force", "usermove e2e4", "analyze", "post")
+    loading.may_finish.set()
+    loading.engine.wait_for_search(1)
+    assert loading.engine.limits == Limits(infinite=True)
+    assert loading.engine.options.analyse_mode
+    assert loading.ask("exit") == []
 
 
-def test_a_failed_compilation_costs_no_move(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    class FailingTalk(StandbyTalk):
-        def _load(self, options: Options, report: Report) -> "Engine":
-            super()._load(options, report)
-            return load_engine(options, report)
-
-    def load(report: Report) -> None:
-        raise RuntimeError("no compiler")
-
-    monkeypatch.setattr("knightadder.core.native.loading.load", load)
-    talk = FailingTalk()
-    assert talk.ask("new", "level 0 100000 0", "usermove e2e4") == []
-    talk.may_finish.set()
-    first, move = talk.wait_for_end()
-    assert first == "tellusererror the engine cannot be loaded: RuntimeError: no compiler"
-    assert move.startswith("move ")
-    assert talk.status == 1
-    assert "no compiler" in capsys.readouterr().err
+def test_leaving_does_not_wait_for_the_compiler() -> None:
+    talk = SlowTalk()
+    assert talk.started.wait(TIMEOUT)
+    talk.report("compiling 1/2")
+    talk.send("new", "ping 1", "quit")
+    talk.wait_until_input_ended()
+    talk.may_finish.set()  # what came before is carried out
+    assert talk.wait_for_end() == ["pong 1"]
     talk.end_input()
 
 

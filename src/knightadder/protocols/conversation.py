@@ -27,14 +27,10 @@ from knightadder.protocols.lines import Output, standard_input
 
 if TYPE_CHECKING:
     from knightadder.engine.engine import Engine
-    from knightadder.engine.standby import Standby
 
 # Loading starts after the first command has been answered, or after this many seconds without one, so that the answer
 # need not compete with imports for the GIL.
 _LOADING_DELAY = 0.1
-# Seconds after which a stand-in answers for the engine if the core is being compiled. Interfaces give up after ten, and
-# a busy machine may need some to import the stand-in.
-_LOADING_PATIENCE = 4.0
 TICK = 1.0  # seconds after which the loop runs even without an event
 _READY_TICK = 0.01  # the same while the engine gets ready
 PATIENCE = 2.0  # seconds that a search has to end when the user quits
@@ -55,7 +51,6 @@ class Needs(IntEnum):
     ENGINE = 1
     ITS_TURN = 2
     IDLE_ENGINE = 3
-    CORE = 4  # of this the stand-in is not capable
 
 
 #: What a command needs, and the function that carries it out, given the command's arguments.
@@ -108,12 +103,8 @@ class Session:
         Writes the answers.
     loader : Loader
         The loader given.
-    engine : Engine, Standby or None
-        None until it is loaded, or the stand-in is needed.
-    standby : Standby or None
-        The stand-in, while it is in the place of the engine.
-    patience : float
-        Seconds of loading after which the stand-in is needed, if the core is being compiled.
+    engine : Engine or None
+        None until it is loaded.
     loading_since : float or None
         When loading was started, by `time.monotonic`.
     """
@@ -122,9 +113,7 @@ class Session:
         self.events: queue.SimpleQueue[object] = queue.SimpleQueue()
         self.output = Output(output, lambda: self.events.put(Signal.OUTPUT_CLOSED))
         self.loader = loader
-        self.engine: Engine | Standby | None = None
-        self.standby: Standby | None = None
-        self.patience = _LOADING_PATIENCE
+        self.engine: Engine | None = None
         self.loading_since: float | None = None
         self._lines = lines
         self._reading = False
@@ -141,35 +130,19 @@ class Session:
             self.loading_since = time.monotonic()
             self.loader.start(lambda: self.events.put(Signal.LOADER_NEWS))
 
-    def stand_by(self) -> None:
-        """Put the stand-in in the place of the engine."""
-        from knightadder.engine.standby import Standby  # here, because it is rarely needed
-
-        self.engine = self.standby = Standby()
-
-    def take_engine(self) -> list[str] | None:
-        """Take the engine from the loader, which must be ready; it takes over from the stand-in.
-
-        Returns
-        -------
-        list of str or None
-            Messages for the user; None if the stand-in must first end its search.
+    def take_engine(self) -> list[str]:
+        """Take the engine from the loader, which must be ready, and return messages for the user.
 
         Raises
         ------
         EngineError
             If loading has failed.
         """
-        engine = self.loader.engine()
-        messages = self.standby.hand_over(engine) if self.standby is not None else []
-        if messages is not None:
-            if engine.problem:
-                messages.insert(0, engine.problem)
-            self.engine, self.standby = engine, None
-            # The core's objects stay in memory. A full garbage collection would traverse all of them, which takes a
-            # tenth of a second on the player's clock.
-            gc.freeze()
-        return messages
+        self.engine = self.loader.engine()
+        # The core's objects stay in memory. A full garbage collection would traverse all of them, which takes a tenth
+        # of a second on the player's clock.
+        gc.freeze()
+        return [self.engine.problem] if self.engine.problem else []
 
     def close(self) -> bool:
         """Stop all running work.
@@ -278,12 +251,8 @@ class Conversation(ABC):
         """Handle an event that the conversation itself has put into the queue."""
 
     @abstractmethod
-    def _awaits_search(self, command: Command) -> bool:
-        """Say whether a command starts a search, which must not wait until the core is compiled."""
-
-    @abstractmethod
     def _engine_loaded(self, messages: list[str]) -> None:
-        """Begin the work that needs the engine, or go on with it when the engine takes over from the stand-in.
+        """Begin the work that needs the engine.
 
         Parameters
         ----------
@@ -300,7 +269,7 @@ class Conversation(ABC):
         """Do the work that is due after every event, and once a second without one."""
 
     @property
-    def _engine(self) -> "Engine | Standby":
+    def _engine(self) -> "Engine":
         if self._session.engine is None:
             raise EngineError("the engine is not loaded yet")
         return self._session.engine
@@ -321,15 +290,11 @@ class Conversation(ABC):
             self._carry_out(command)
         elif self._session.engine is None:
             self._waiting.append(command)
-        elif self._is_held(command, bool(self._waiting)):
+        elif self._must_wait(command, bool(self._waiting)):
             self._waiting.append(command)
             self._tell_of_wait(command)
         else:
             self._carry_out(command)
-
-    def _is_held(self, command: Command, others_wait: bool) -> bool:
-        lacks_core = command.needs is Needs.CORE and self._session.standby is not None
-        return lacks_core or self._must_wait(command, others_wait)
 
     def _receive_waiting(self) -> None:
         """Receive all commands that waited for the engine to be loaded."""
@@ -339,14 +304,14 @@ class Conversation(ABC):
 
     def _carry_out_waiting(self) -> None:
         """Carry out the waiting commands, in order, until one has to wait again."""
-        while self._waiting and not self._is_held(self._waiting[0], False):
+        while self._waiting and not self._must_wait(self._waiting[0], False):
             self._carry_out(self._waiting.popleft())
         if self._waiting:
             self._tell_of_wait(self._waiting[0])
 
     def _mind_waiting(self) -> None:
         """Carry out the waiting commands when the engine has got ready; all other reasons to wait end by an event."""
-        if self._waiting and self._session.engine is not None and not self._is_held(self._waiting[0], False):
+        if self._waiting and self._session.engine is not None and not self._must_wait(self._waiting[0], False):
             self._carry_out_waiting()
 
     def _carry_out(self, command: Command) -> None:
@@ -358,8 +323,11 @@ class Conversation(ABC):
     def _leave(self) -> None:
         """Exit when all earlier commands are done; later commands are ignored."""
         self._input_ended = self._leaving = True
-        if self._session.engine is not None and all(map(self._asks_whether_ready, self._waiting)):
-            self._session.engine.hurry()  # no search comes that would need it to get ready
+        if all(map(self._asks_whether_ready, self._waiting)):  # no search comes that would need the engine
+            if self._session.engine is not None:
+                self._session.engine.hurry()
+            elif self._session.loader.progress is not None:
+                self._waiting.clear()  # nobody waits for the compiler's end
 
     # --- The loop ---------------------------------------------------------------------------------------------------
 
@@ -375,33 +343,21 @@ class Conversation(ABC):
             self._hear(event)
 
     def _mind_loading(self) -> None:
-        """Take the engine when it is loaded, or the stand-in while it is compiled and somebody waits."""
-        session = self._session
-        if (session.engine is not None and session.standby is None) or self._status_at_end != 0:
+        """Take the engine when it is loaded."""
+        if self._session.engine is not None or self._status_at_end != 0 or not self._session.loader.ready.is_set():
             return
-        if session.loader.ready.is_set():
-            self._take_engine()
-        elif session.engine is None and session.loading_since is not None and session.loader.progress is not None:
-            waited = time.monotonic() - session.loading_since
-            if waited >= session.patience or any(map(self._awaits_search, self._waiting)):
-                session.stand_by()
-                self._engine_loaded([])
-
-    def _take_engine(self) -> None:
         try:
             messages = self._session.take_engine()
         except EngineError as error:
             self._loading_failed(error)
             if error.__cause__ is not None:  # a defect
                 traceback.print_exception(error)
-            # Only if the process exits does the interface show that something is wrong; a search that the stand-in has
-            # begun still ends with a move.
+            # Only if the process exits does the interface show that something is wrong.
             self._status_at_end = 1
             self._waiting.clear()
             self._input_ended = True
         else:
-            if messages is not None:
-                self._engine_loaded(messages)
+            self._engine_loaded(messages)
 
 
 def speak(converse: Callable[[Iterable[bytes], TextIO, Loader], Conversation], options: Options | None = None) -> int:

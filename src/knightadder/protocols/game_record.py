@@ -8,7 +8,6 @@ from knightadder.protocols.castling import read_move
 if TYPE_CHECKING:
     from knightadder.engine.ending import Ending
     from knightadder.engine.engine import Engine
-    from knightadder.engine.standby import Standby
 
 
 class GameRecord:
@@ -18,12 +17,12 @@ class GameRecord:
 
     Parameters
     ----------
-    engine : Engine or Standby
+    engine : Engine
         Applies the rules of chess.
 
     Attributes
     ----------
-    engine : Engine or Standby
+    engine : Engine
         As given.
     illegal : bool
         Whether the last position to be set up was illegal.
@@ -41,7 +40,7 @@ class GameRecord:
     ending: "Ending | None"
     _fen_now: str
 
-    def __init__(self, engine: "Engine | Standby") -> None:
+    def __init__(self, engine: "Engine") -> None:
         self.engine = engine
         self._fen: str | None = None
         self._first_side, self._first_number = 0, 1

@@ -4,9 +4,7 @@ Where the protocol leaves a choice, this engine behaves as follows:
 
 - ``uci``, ``debug``, ``register`` and ``help`` are answered at once, even while the core is loaded in the background.
   All other commands wait for it, in order.
-- If the core must be compiled first, a stand-in (`engine/standby.py`) takes its place until then, after some seconds
-  or at the first ``go``: ``isready`` is answered, and a ``go`` with a clock gets its move in time. A ``go`` without
-  a clock waits for the core, or for ``stop``. ``eval``, ``bench`` and ``go perft`` wait for the core.
+- While a changed core is compiled, an interface that waits for ``readyok`` or a move is told each step.
 - ``isready`` waits until the memory of the hash table is filled, unless ``quit`` is all that follows.
 - During a search ``isready``, ``stop`` and ``ponderhit`` act at once, before all waiting commands. Commands that
   need an idle engine (``position``, ``go``, ``setoption``, ``ucinewgame``, ``eval``, ``bench``) wait in order until
@@ -25,7 +23,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TextIO, cast
+from typing import TextIO
 
 from knightadder import __version__
 from knightadder.engine.errors import EngineError
@@ -43,9 +41,6 @@ from knightadder.protocols.uci_text import (
     parse_setoption,
 )
 from knightadder.text import one_line
-
-if TYPE_CHECKING:
-    from knightadder.engine.engine import Engine
 
 _NO_POSITION = "there is no position: the last one was refused"
 
@@ -119,8 +114,8 @@ class Uci(Conversation):
             "help": (Needs.NOTHING, self._help),
             "d": (Needs.ITS_TURN, self._print),
             "print": (Needs.ITS_TURN, self._print),
-            "eval": (Needs.CORE, self._eval),
-            "bench": (Needs.CORE, self._bench),
+            "eval": (Needs.IDLE_ENGINE, self._eval),
+            "bench": (Needs.IDLE_ENGINE, self._bench),
         }
 
     def close(self) -> bool:
@@ -128,7 +123,7 @@ class Uci(Conversation):
         activity = self._activity
         if activity is not None and activity.job is not None:
             activity.stopping = True
-            self._core.stop()
+            self._engine.stop()
             if not activity.job.wait(PATIENCE):
                 return False
         return super().close()
@@ -164,8 +159,6 @@ class Uci(Conversation):
             if name in known:
                 needs, run = known[name]
                 text = word.string[word.end() :].strip()
-                if name == "go" and "perft" in text.split():
-                    needs = Needs.CORE
                 return Command(name, text, line, needs, run)
         if words:
             self._say(f"unknown command: {line}")
@@ -214,20 +207,10 @@ class Uci(Conversation):
 
     # --- Loading ----------------------------------------------------------------------------------------------------
 
-    @property
-    def _core(self) -> "Engine":
-        if self._session.engine is None or self._session.engine is self._session.standby:
-            raise EngineError("the engine is not loaded yet")
-        return cast("Engine", self._session.engine)
-
-    def _awaits_search(self, command: Command) -> bool:
-        return command.name == "go" and command.needs is not Needs.CORE
-
     def _engine_loaded(self, messages: list[str]) -> None:
         for message in messages:
             self._say(message)
-        if self._activity is None:
-            self._receive_waiting()
+        self._receive_waiting()
 
     def _loading_failed(self, error: EngineError) -> None:
         self._say(str(error))
@@ -235,8 +218,8 @@ class Uci(Conversation):
     def _show_progress(self) -> None:
         """Report loading to an interface that waits for ``readyok`` or a move: each new step, and every second."""
         session, since = self._session, self._session.loading_since
-        asked = self._activity is not None or any(command.name == "isready" for command in self._waiting)
-        if session.engine is not session.standby or since is None or not asked:
+        asked = any(command.name in ("isready", "go") for command in self._waiting)
+        if session.engine is not None or since is None or not asked:
             return
         step = session.loader.progress or "loading"
         now = time.monotonic()
@@ -313,7 +296,7 @@ class Uci(Conversation):
 
     def _eval(self, text: str) -> None:
         self._must_have_position()
-        self._output.write(self._core.evaluation())
+        self._output.write(self._engine.evaluation())
 
     def _go(self, text: str) -> None:
         go = parse_go(text)
@@ -353,7 +336,7 @@ class Uci(Conversation):
             raise EngineError(f"go perft: expected a depth from 1 to {MAX_PERFT_DEPTH}")
 
         def count(activity: _Activity) -> str:
-            counts = self._core.perft(depth)
+            counts = self._engine.perft(depth)
             if activity.stopping:
                 raise _JobStoppedError
             lines = [f"{move}: {nodes}" for move, nodes in counts.items()]
@@ -378,7 +361,7 @@ class Uci(Conversation):
                 self._output.write(line)
 
             depth = arguments[0] if arguments else BENCH_DEPTH
-            nodes, seconds = run_bench(self._core, depth, on_line)
+            nodes, seconds = run_bench(self._engine, depth, on_line)
             return f"{nodes} nodes\n{round(nodes / max(seconds, 1e-9))} nps"
 
         self._start_job("bench", bench)

@@ -6,8 +6,6 @@ choice, this engine behaves as follows:
 - ``protover`` and unknown commands are answered at once, even while the core is loaded in the background;
   ``feature done=1`` says when that has ended. All other commands wait for it, in order. ``quit`` ends a search
   without a move, but commands that wait for the core are carried out first.
-- If the core must be compiled first, a stand-in (`engine/standby.py`) takes its place until then, after some seconds
-  or when the engine is to move: it plays in time, but analysis and pondering wait for the core.
 - While the engine thinks about its move, ``ping``, options, ``memory`` and ``cores`` wait for that move, as the
   protocol demands of ``ping``. Commands that change the game (``force``, ``new``, ``setboard``, ``undo``, ...) end the
   search, and no move is played. Options interrupt pondering and analysis, which then continue.
@@ -165,15 +163,7 @@ class XBoard(Conversation):
 
     # --- Loading ----------------------------------------------------------------------------------------------------
 
-    def _awaits_search(self, command: Command) -> bool:
-        return command.name in ("go", "usermove")
-
     def _engine_loaded(self, messages: list[str]) -> None:
-        if self._loaded_player is not None:
-            self._loaded_player.change_engine(self._engine)
-            for message in messages:
-                self._loaded_player.comment(message)
-            return
         self._loaded_player = XBoardPlayer(self._engine, self._output, self._events, self._carry_out_waiting)
         self._loaded_player.comments = self._comments
         self._end_features()
@@ -187,8 +177,7 @@ class XBoard(Conversation):
     def _show_progress(self) -> None:
         """Report each step of compiling, for the log of the interface."""
         step = self._session.loader.progress
-        loading = self._session.engine is self._session.standby
-        if self._comments and loading and step is not None and step != self._shown_step:
+        if self._comments and self._session.engine is None and step is not None and step != self._shown_step:
             self._shown_step = step
             self._output.write(f"# {one_line(step)}")
 

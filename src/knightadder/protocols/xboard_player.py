@@ -36,7 +36,6 @@ from knightadder.text import one_line
 
 if TYPE_CHECKING:
     from knightadder.engine.engine import Engine
-    from knightadder.engine.standby import Standby
 
 _WHITE, _BLACK = 0, 1
 # An interface may take output between a move and the answer to its ping for analysis of that move, so the engine
@@ -58,7 +57,7 @@ class XBoardPlayer:
 
     Parameters
     ----------
-    engine : Engine or Standby
+    engine : Engine
         Must be idle; no other object may use it.
     output : Output
         Where moves, analysis and results are written.
@@ -70,7 +69,7 @@ class XBoardPlayer:
 
     def __init__(
         self,
-        engine: "Engine | Standby",
+        engine: "Engine",
         output: Output,
         events: "queue.SimpleQueue[object]",
         on_move: Callable[[], None],
@@ -86,10 +85,6 @@ class XBoardPlayer:
         self._turn_since = 0.0
         self._ponders = self._posts = self._draw_offered = False
         self._reply: tuple[int, str] | None = None  # the expected move, and the number of plies before it
-
-    def change_engine(self, engine: "Engine | Standby") -> None:
-        """Use another engine, which has taken over options, position and search from the one before."""
-        self._engine = self._game.engine = engine
 
     # --- Searches ---------------------------------------------------------------------------------------------------
 
