@@ -142,7 +142,7 @@ def test_evaluations_that_came_damaged(evaluator, damage):
     def run(blocks):
         return ((block, json.dumps(damage(*json.loads(evaluator(block)))).encode()) for block in blocks)
 
-    with pytest.raises(EngineError, match=r"^evaluations of game 0 came damaged from a worker: "):
+    with pytest.raises(EngineError, match=r"^a worker returned damaged evaluations of game 0: "):
         list(evaluate_games([first], run))
 
 

@@ -194,5 +194,5 @@ def test_puzzles_that_came_damaged(damage):
     (puzzle,) = puzzles_of(data)
     assert (puzzle.rating, puzzle.themes, puzzle.solution.moves) == (1200, ("fork",), (chess.Move.from_uci("f5d6"),))
     for damaged in (json.dumps({"puzzles": [row | damage]}).encode(), data[:-1], b"[]", b"{}", b"\xff"):
-        with pytest.raises(EngineError, match=r"^the puzzles of a game came damaged from a worker$"):
+        with pytest.raises(EngineError, match=r"^a worker returned damaged puzzles$"):
             puzzles_of(damaged)

@@ -585,7 +585,7 @@ def test_hints_are_for_the_user_in_a_game(engine, tab):
     assert tab.error["text"] == "no game is being played"
     engine.endless = True
     tab.ask("new_game", color="white").play("e4").ask("hint", node=tab.position["node"])
-    assert tab.error["text"] == "a hint is for your own move"
+    assert tab.error["text"] == "you can only ask for a hint when it is your turn"
 
 
 def test_shapes_are_kept_in_the_game(tab):

@@ -111,7 +111,7 @@ def evaluate_games(
             if not isinstance(found, str):
                 check_block(found, block)
         except ValueError as error:
-            raise EngineError(f"evaluations of game {block.game} came damaged from a worker: {error}") from None
+            raise EngineError(f"a worker returned damaged evaluations of game {block.game}: {error}") from None
         for line in said:
             if line not in told:
                 told.add(line)

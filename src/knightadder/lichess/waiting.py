@@ -37,7 +37,7 @@ class Backoff:
     Parameters
     ----------
     first, most : float
-        Upper ends of the first wait and of the longest, in seconds.
+        Maximum length of the first wait, and of any wait, in seconds.
     draw : callable
         Gives a random number from 0 to 1.
     """

@@ -140,7 +140,7 @@ def puzzles_of(result: bytes) -> list[Puzzle] | str:
             raise ValueError
         return [_puzzle(row) for row in value.puzzles]
     except ValueError:
-        raise EngineError("the puzzles of a game came damaged from a worker") from None
+        raise EngineError("a worker returned damaged puzzles") from None
 
 
 def _puzzle(row: _Row) -> Puzzle:

@@ -11,7 +11,7 @@ LICHESS = "https://tablebase.lichess.ovh/tables/standard/"
 
 _DOWNLOAD = f"""\
 Fetch the Syzygy tables with up to {MOST_MEN} men, about 1 GB. Files that are in the folder and sound stay as they
-are, and a download that was broken off goes on. Each file is checked by the checksum within it.
+are, and an interrupted download continues. Each file is checked by the checksum within it.
 """
 _URL_HELP = (
     "where the files are, or the folders 3-4-5-wdl and 3-4-5-dtz with them; "

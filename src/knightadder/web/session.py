@@ -260,7 +260,7 @@ class Session:
     async def _hint(self, message: messages.Hint) -> None:
         game = self._running()
         if self._tree.node(message.node) is not self._tip or self._tip.turn() != game.user:
-            raise MessageError("a hint is for your own move")
+            raise MessageError("you can only ask for a hint when it is your turn")
         await self._worker.stop()
         if game.running:
             self._worker.start(partial(self._find_hint, game))

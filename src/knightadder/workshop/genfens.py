@@ -66,7 +66,7 @@ def openings(count: int, seed: int, book: Path | None = None) -> Iterator[str]:
     count : int
         Number of positions.
     seed : int
-        Seed of all chance.
+        Random seed.
     book : Path, optional
         An EPD or PGN file; if its name says so, its positions are of Chess960.
 

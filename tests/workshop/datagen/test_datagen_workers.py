@@ -57,13 +57,13 @@ def test_chunks_are_saved_until_there_are_enough(parts):
         (lambda data: data[:-1], "buffer size must be a multiple"),
         (lambda data: data[:-4], "the game at byte"),
         (lambda data: data[:32] + b"\x00\x10" + data[34:], "the game at byte 0 is damaged"),  # a move from a1 to a1
-        (lambda data: data + data, "it has not 100 games"),
-        (lambda data: b"", "it has not 100 games"),
+        (lambda data: data + data, "expected 100 games, got [0-9]+"),
+        (lambda data: b"", "expected 100 games, got [0-9]+"),
         (lambda data: None, ""),
     ],
 )
 def test_what_is_no_chunk_is_refused(parts, change, fault):
-    with pytest.raises(EngineError, match=rf"^chunk 7 came damaged from a worker: .*{fault}"):
+    with pytest.raises(EngineError, match=rf"^a worker returned a damaged chunk 7: .*{fault}"):
         play_chunks(OnePlayer(change), parts, [7], 100, lambda chunk: True)
     assert parts.chunks == {}
     assert not parts.file(7).exists()

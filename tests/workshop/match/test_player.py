@@ -184,14 +184,14 @@ def test_an_engine_killed_with_its_machine_is_not_at_fault_at_once(play, monkeyp
     "data", [b"", b"{}", b"5", b"null", None, b'{"record":5,"pgn":"","absent":"","error":"","notes":[]}']
 )
 def test_what_is_no_outcome_is_refused(data):
-    with pytest.raises(EngineError, match=r"^round 1, A - B came damaged from a worker$"):
+    with pytest.raises(EngineError, match=r"^a worker returned a damaged game: round 1, A - B$"):
         Outcome.read(data, FIXTURE)
 
 
 def test_the_outcome_of_another_game_is_refused(play):
     data = play().player((FIXTURE, BookLine()))
     assert Outcome.read(data, FIXTURE).record.fixture == FIXTURE
-    with pytest.raises(EngineError, match=r"^round 2, B - A came damaged from a worker$"):
+    with pytest.raises(EngineError, match=r"^a worker returned a damaged game: round 2, B - A$"):
         Outcome.read(data, Fixture(1, "B", "A"))
 
 

@@ -449,7 +449,7 @@ def test_an_answer_that_came_damaged(three, solve, damage):
     problem = read_problems(three.file)[0][0]
     assert read_answer(data, problem)[1].solved
     for damaged in (json.dumps(json.loads(data) | damage).encode(), data[:-1], b"[]", b"\xff"):
-        with pytest.raises(EngineError, match=r"^the answer to Pawn\.001 came damaged from a worker$"):
+        with pytest.raises(EngineError, match=r"^a worker returned a damaged answer to Pawn\.001$"):
             read_answer(damaged, problem)
 
 

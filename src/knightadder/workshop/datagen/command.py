@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Let the engine play against itself and keep whole games in a folder, with the score that search found for each move:
-what evaluations and networks are fitted to. The command may be broken off; the same one goes on, also with more
+what evaluations and networks are fitted to. The command may be interrupted; the same one continues, even with more
 --positions, another --concurrency or a newer engine. docs/datagen.md describes the format.
 """
 

@@ -69,7 +69,8 @@ def _checked(reader: Reader, number: int, data: bytes, games: int) -> NDArray[np
         words = np.frombuffer(bytearray(data), np.uint32)
         moves = len(reader.read(words, EVERYTHING))
     except (OptionError, TypeError, ValueError) as error:
-        raise EngineError(f"chunk {number} came damaged from a worker: {error}") from None
-    if reader.count(words) != (games, moves):
-        raise EngineError(f"chunk {number} came damaged from a worker: it has not {games} games")
+        raise EngineError(f"a worker returned a damaged chunk {number}: {error}") from None
+    found, complete = reader.count(words)
+    if (found, complete) != (games, moves):
+        raise EngineError(f"a worker returned a damaged chunk {number}: expected {games} games, got {found}")
     return words

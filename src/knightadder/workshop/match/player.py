@@ -69,7 +69,7 @@ class Outcome:
             return outcome
         except ValueError:
             game = f"round {fixture.round + 1}, {fixture.white} - {fixture.black}"
-            raise EngineError(f"{game} came damaged from a worker") from None
+            raise EngineError(f"a worker returned a damaged game: {game}") from None
 
 
 class GamePlayer:

@@ -243,7 +243,7 @@ def read_answer(data: bytes, problem: Problem) -> tuple[str, Answer]:
         mate = _mate(told.score)
         played = None if told.played is None else _move(told.played, problem)
     except ValueError:
-        raise EngineError(f"the answer to {problem.name} came damaged from a worker") from None
+        raise EngineError(f"a worker returned a damaged answer to {problem.name}") from None
     solved = problem.solved_by(played, mate)
     return told.engine, Answer(
         name=problem.name,

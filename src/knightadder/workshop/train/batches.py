@@ -112,7 +112,7 @@ class Distiller:
     value_below : int
         Only positions with an absolute value below this, in centipawns, are used.
     seed : int
-        Seed of all chance.
+        Random seed.
     """
 
     def __init__(self, evaluation: str, value_below: int, seed: int) -> None:

@@ -177,7 +177,7 @@ def choose(
     folder : Path
         The run's folder.
     seed : int
-        Seed of all chance.
+        Random seed.
     update : callable
         Receives the number of positions for validation so far.
 

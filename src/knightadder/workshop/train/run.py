@@ -94,7 +94,7 @@ class TrainSettings:
     start : str or None
         Digest of the weights to begin with.
     seed : int
-        Seed of all chance.
+        Random seed.
     """
 
     games: list[str]
@@ -204,7 +204,7 @@ class Losses:
     positions : list of int
         Positions trained on, at each point.
     curves : dict of str to list of float
-        Mean losses at these points, by what they are of.
+        Mean loss at each point, by the name of the loss.
     """
 
     positions: list[int] = field(default_factory=list)

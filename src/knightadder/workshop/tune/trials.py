@@ -262,7 +262,7 @@ class TrialPlayer:
             If it is something else.
         """
         if not (isinstance(data, bytes) and len(data) == 2 and set(data) <= {0, 1, 2}):
-            raise EngineError("the results of a trial came damaged from a worker")
+            raise EngineError("a worker returned damaged results of a trial")
         return [byte - 1 for byte in data]
 
 
