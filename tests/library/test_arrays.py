@@ -283,19 +283,19 @@ def test_packed_positions_of_the_other_byte_order_are_the_same_positions() -> No
 
 def test_damaged_records_are_refused_or_are_positions() -> None:
     chance = np.random.default_rng(1)
-    kept = 0
-    for _ in range(300):
-        raw = pack(FENS[:4]).view(np.uint8).reshape(4, PACKED.itemsize)
-        for row in raw:
-            row[chance.integers(0, PACKED.itemsize, chance.integers(1, 4))] = chance.integers(0, 256)
-        for record in raw.view(PACKED).reshape(-1, 1):
-            assert evaluate_many(record, illegal=-32_768).shape == (1,)
-            with contextlib.suppress(PositionError):
-                [board] = unpack(record)
-                legal_moves(board)
-                analyse_many([board], Limit(nodes=10), hash_mb=1)
-                kept += 1
-    assert kept > 10
+    raw = np.tile(pack(FENS[:4]), 300).view(np.uint8).reshape(-1, PACKED.itemsize)
+    for row in raw:
+        row[chance.integers(0, PACKED.itemsize, chance.integers(1, 4))] = chance.integers(0, 256)
+    records = raw.view(PACKED).ravel()
+    assert evaluate_many(records, illegal=-32_768).shape == (1200,)
+    boards = []
+    for record in records.reshape(-1, 1):
+        with contextlib.suppress(PositionError):
+            [board] = unpack(record)
+            legal_moves(board)
+            boards.append(board)
+    assert len(boards) > 10
+    assert len(analyse_many(boards, Limit(nodes=10), hash_mb=1)) == len(boards)
 
 
 @pytest.mark.parametrize("counters", ["0 {}", "{} 1", "{0} {0}"])
