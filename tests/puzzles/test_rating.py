@@ -32,10 +32,10 @@ def _with_gap(gap, from_nodes=1):
 
 
 def _temperature(elo):
-    return handicap_for(elo).temperature + 1.5 * max(0, MIN_ELO - elo)
+    return handicap_for(elo).temperature + 1.35 * max(0, MIN_ELO - elo)
 
 
-@pytest.mark.parametrize("nodes", [301, 500, 20_000, 999_999])
+@pytest.mark.parametrize("nodes", [401, 500, 20_000, 999_999])
 def test_the_least_level_that_searches_far_enough(nodes):
     wanted = next(elo for elo in LEVELS if handicap_for(elo).nodes >= nodes)
     assert rate(FORK, _with_gap(2000, nodes), 10**9) == wanted
@@ -58,10 +58,10 @@ def test_all_moves_together_are_found_in_half_of_the_tries(gap):
 def test_ratings_spread_below_the_lowest_level_of_the_engine():
     ratings = [rate(FORK, _with_gap(gap), 10**9) for gap in (130, 250, 400, 600, 800)]
     assert ratings == sorted(set(ratings), reverse=True)
-    assert ratings[0] > MIN_ELO > ratings[1]
+    assert ratings[0] > MIN_ELO > ratings[2]
 
 
-@pytest.mark.parametrize(("second", "rating"), [(900, MIN_ELO), (500, 950), (-1000, 400)])
+@pytest.mark.parametrize(("second", "rating"), [(900, MIN_ELO), (500, 1050), (-1000, 400)])
 def test_a_beginner_may_miss_a_mate_but_no_level_of_the_engine(second, rating):
     right = {board.epd(): board.san(move) for board, move in FORK.steps()}
     mate = ScriptedAnalyst({epd: [("#2", san), (second, "Kg1")] for epd, san in right.items()})

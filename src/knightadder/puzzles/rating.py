@@ -17,7 +17,7 @@ from knightadder.puzzles.puzzle import Solution
 # Even the engine's lowest level sees short tactics, and half of all puzzles would have its rating. So there are levels
 # below it, which only ratings use. The rise of the temperature makes ratings like those of Lichess's puzzles.
 _LOWEST = 400
-_CENTIPAWNS_PER_ELO = 1.5
+_CENTIPAWNS_PER_ELO = 1.35
 _STEP = 50
 _LEVELS = range(_LOWEST, MAX_ELO + 1, _STEP)
 UNSOLVED = MAX_ELO + _STEP  # the rating of a puzzle that no level solves
