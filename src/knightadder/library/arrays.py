@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor
 from contextlib import closing
 from functools import cache
 from itertools import chain, islice
@@ -20,7 +20,7 @@ from knightadder.core.layout import WORKER, new_record
 from knightadder.core.native.processors import processors
 from knightadder.engine.errors import PositionError
 from knightadder.engine.evaluator import evaluation_of
-from knightadder.library.blocks import WORKERS, blocks_of, results_of, submitter
+from knightadder.library.blocks import WORKERS, Threads, blocks_of, results_of, submitter
 from knightadder.library.boards import STARTPOS, Position, board_of, fen_of, fen_text, whole
 from knightadder.library.shared import Stock, tables_of
 
@@ -256,14 +256,16 @@ def _by_threads(
         for block in chain(first, blocks):
             yield evaluate_block(evaluation, illegal, block)
         return
-    with ThreadPoolExecutor(threads, "evaluation") as pool:
 
-        def submit(block: _Numbered) -> Future[NDArray[np.int16]]:
-            return pool.submit(evaluate_block, evaluation, illegal, block)
+    def work(block: _Numbered) -> NDArray[np.int16]:
+        return evaluate_block(evaluation, illegal, block)
 
-        with closing(results_of(chain(first, blocks), submit, threads)) as found:
-            for _, values in found:
-                yield values
+    with (
+        Threads(threads, "evaluation", work) as pool,
+        closing(results_of(chain(first, blocks), pool.submit, threads)) as found,
+    ):
+        for _, values in found:
+            yield values
 
 
 def evaluate_block(evaluation: str, illegal: int | None, numbered: _Numbered) -> NDArray[np.int16]:

@@ -5,10 +5,13 @@ version of it, can say so.
 """
 
 import pickle
+import sys
+import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from itertools import islice
-from typing import Any, TypeVar
+from queue import SimpleQueue
+from typing import Any, Generic, Self, TypeVar
 
 from knightadder.engine.errors import EngineError
 from knightadder.executor import version
@@ -28,6 +31,62 @@ def blocks_of(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
     """Cut items into lists of this length, the last one perhaps shorter; none is taken before it is needed."""
     remaining = iter(items)
     return iter(lambda: list(islice(remaining, size)), [])
+
+
+class Threads(Generic[Block, Outcome]):
+    """Threads that work on blocks. The interpreter waits for those of a ThreadPoolExecutor when it ends, not for these.
+
+    As a context manager it waits for the work that has begun.
+
+    Parameters
+    ----------
+    count : int
+        Number of threads.
+    name : str
+        Begins their names.
+    work : callable
+        Does the work on a block.
+    """
+
+    def __init__(self, count: int, name: str, work: Callable[[Block], Outcome]) -> None:
+        self._work = work
+        self._waiting: SimpleQueue[tuple[Future[Outcome], Block] | None] = SimpleQueue()
+        self._count, self._name = count, name
+        self._threads: list[threading.Thread] = []
+
+    def submit(self, block: Block) -> Future[Outcome]:
+        """Hand out a block."""
+        future: Future[Outcome] = Future()
+        self._waiting.put((future, block))
+        return future
+
+    def _run(self) -> None:
+        while (handed := self._waiting.get()) is not None:
+            future, block = handed
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(self._work(block))
+                except BaseException as error:
+                    future.set_exception(error)
+            del handed, future, block
+
+    def __enter__(self) -> Self:
+        try:
+            for number in range(self._count):
+                thread = threading.Thread(target=self._run, name=f"{self._name} {number}", daemon=True)
+                thread.start()
+                self._threads.append(thread)
+        except BaseException:  # the system gives no more threads
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for _thread in self._threads:
+            self._waiting.put(None)
+        if not sys.is_finalizing():  # then none of them runs any more, and none ends
+            for thread in self._threads:
+                thread.join()
 
 
 def results_of(

@@ -5,7 +5,7 @@ import math
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Executor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -24,7 +24,7 @@ from knightadder.engine.notation import parse_uci
 from knightadder.engine.short_search import ShortSearch
 from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
 from knightadder.library.arrays import Positions, pack_from, positions_in, remembering
-from knightadder.library.blocks import WORKERS, results_of, submitter
+from knightadder.library.blocks import WORKERS, Threads, results_of, submitter
 from knightadder.library.boards import Position, board_of, limits_without_clock, position_of, whole
 from knightadder.library.engine import MOST_LINES
 from knightadder.library.loading import logger
@@ -259,13 +259,9 @@ def _by_threads(
         with idle.lend() as analyst:
             return analyst.analyse_block(block)
 
-    with ThreadPoolExecutor(max(len(analysts), 1), "analysis") as pool:
-
-        def submit(block: _Block) -> Future[list[Analysis]]:
-            return pool.submit(work, block)
-
+    with Threads(len(analysts), "analysis", work) as pool:
         try:
-            with closing(results_of(blocks, submit, len(analysts), in_order)) as found:
+            with closing(results_of(blocks, pool.submit, len(analysts), in_order)) as found:
                 yield from found
         finally:
             for analyst in analysts:
