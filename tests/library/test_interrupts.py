@@ -10,7 +10,7 @@ import pytest
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is sent as POSIX has it")
 
 BEGIN = """
-import threading, time
+import sys, threading, time
 import chess, knightadder
 from chess.engine import Limit
 
@@ -88,6 +88,36 @@ def test_ctrl_c_ends_a_search_and_the_engine_lives_on(call: str) -> None:
 def test_ctrl_c_ends_a_program(call: str) -> None:
     status, _, errors = interrupted(f"{BEGIN}\nprint('working', flush=True)\n{call}", 1)
     assert status == -signal.SIGINT and errors.endswith("\nKeyboardInterrupt\n")
+
+
+FORKS = """
+import os
+engine, idle = knightadder.Engine(), knightadder.Engine()
+stream = engine.stream(board)
+next(stream)
+if not (child := os.fork()):
+    with knightadder.Engine() as other:
+        for each in (other, idle):
+            assert each.play(board, Limit(nodes=100)).move in board.legal_moves
+    for call in (lambda: engine.play(board, Limit(nodes=1)), engine.new_game, stream.result, lambda: list(stream)):
+        try:
+            call()
+        except knightadder.EngineError as error:
+            assert str(error) == "the engine was searching when this process was forked: make another one"
+        else:
+            raise AssertionError
+    engine.close()
+    sys.exit(0)
+assert os.waitpid(child, 0)[1] == 0
+stream.stop()
+assert engine.play(board, Limit(nodes=100)).move in board.legal_moves
+print("done")
+"""
+
+
+def test_a_forked_process_knows_that_the_search_is_another_process_s() -> None:
+    status, out, errors = interrupted(BEGIN + FORKS, 0)
+    assert (status, out) == (0, "done\n"), errors
 
 
 def test_the_interpreter_may_end_while_everything_works() -> None:

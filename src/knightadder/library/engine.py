@@ -30,7 +30,7 @@ from knightadder.library.boards import (
 from knightadder.library.loading import load_core, logger
 from knightadder.library.options import Folders, Option, Setting, folders_of, options_of, texts_of
 from knightadder.library.results import Analysis, PlayResult
-from knightadder.library.stream import Feed, Stream
+from knightadder.library.stream import LOST, Feed, Stream
 from knightadder.runs import Closing
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ _CLOCK_KEPT = 0.9  # least share of the clock expected for the next move with wh
 
 _loading = threading.Lock()
 _loaded = False
+_engines: "weakref.WeakSet[Engine]" = weakref.WeakSet()
 
 # Who calls: a thread, and the task that runs in it, if any.
 _Caller: TypeAlias = tuple[int, "weakref.ref[asyncio.Task[object]] | None"]
@@ -110,7 +111,8 @@ class Engine(Closing):
         self._feed: Feed | None = None  # of the last search
         self._caller: _Caller | None = None  # who began it
         self._pondering: _Pondering | None = None
-        self._closed = False
+        self._closed = self._lost = False
+        _engines.add(self)
         for line in self.configure(settings):
             logger.info("%s", line)
         if self._core.problem and evaluation is not None:
@@ -306,7 +308,8 @@ class Engine(Closing):
         self._closed = True
         self.stop()  # calls that wait for their turn then find the engine closed
         with self._turn:
-            self._core.close()
+            if not self._lost:
+                self._core.close()
             self._drop.detach()
 
     # --- one search at a time --------------------------------------------------------------------------------------
@@ -336,8 +339,18 @@ class Engine(Closing):
         return caller
 
     def _check_open(self) -> None:
+        if self._lost:
+            raise EngineError(LOST)
         if self._closed:
             raise EngineError("the engine has been closed")
+
+    def _survive_fork(self) -> None:
+        """Give the engine up in a process that was forked while it worked: its threads have not come along."""
+        if self._turn.locked() or not self._core.wait(0):
+            self._turn, self._lost = threading.Lock(), True
+            self._drop.detach()
+            if self._feed:
+                self._feed.lose()
 
     # --- searching -------------------------------------------------------------------------------------------------
 
@@ -397,6 +410,15 @@ class Engine(Closing):
                     feed = self._begin(expected, replace(limits, ponder=True), _caller())
                     self._pondering = _Pondering(position_of(expected), limits, feed)
         return PlayResult(move, reply, analysis.best)
+
+
+def _survive_fork() -> None:
+    for engine in list(_engines):
+        engine._survive_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_survive_fork)
 
 
 def _caller() -> _Caller:

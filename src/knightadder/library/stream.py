@@ -9,6 +9,7 @@ from types import TracebackType
 
 import chess
 
+from knightadder.engine.errors import EngineError
 from knightadder.engine.info import (
     CurrentMove,
     Info,
@@ -20,6 +21,7 @@ from knightadder.library.results import Analysis, Line, line_of
 
 # Where the system does not interrupt a waiting thread, it checks for Ctrl-C this often, in seconds.
 _LOOK_UP = 0.5
+LOST = "the engine was searching when this process was forked: make another one"
 
 
 class Feed:
@@ -43,7 +45,7 @@ class Feed:
     def __init__(self, fen: str) -> None:
         self.analysis: Analysis | None = None
         self.ending = False
-        self._fen = fen
+        self._fen, self._lost = fen, False
         self._stop: Callable[[], None] | None = None
         self._fresh: deque[Line] = deque()
         self._newest: dict[int, Line] = {}
@@ -92,6 +94,10 @@ class Feed:
             stop()
             self.ending = True
 
+    def lose(self) -> None:
+        """Let whoever waits for the search have an EngineError: its threads are in another process."""
+        self._lost, self._stop = True, None
+
     def result(self) -> Analysis:
         """Wait for the end of the search and give its result."""
         while self.analysis is None:
@@ -116,6 +122,7 @@ class Feed:
 
     def _bell(self, wakers: deque[Callable[[], object]]) -> threading.Lock:
         """Give a lock that can be acquired once these are woken."""
+        self._check()
         bell = threading.Lock()
         bell.acquire()
         wakers.append(bell.release)
@@ -141,8 +148,13 @@ class Feed:
             if not self._fresh and self.analysis is None:
                 await change.wait()
 
+    def _check(self) -> None:
+        if self._lost:
+            raise EngineError(LOST)
+
     def _event(self, wakers: deque[Callable[[], object]]) -> asyncio.Event:
         """Give an event of the running loop that is set once these are woken."""
+        self._check()
         loop, event = asyncio.get_running_loop(), asyncio.Event()
         wakers.append(lambda: loop.call_soon_threadsafe(event.set))
         return event
