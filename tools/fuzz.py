@@ -8,9 +8,12 @@ crashes, the input is in the file ``current`` there.
 from __future__ import annotations
 
 import argparse
+import bz2
 import contextlib
+import gzip
 import io
 import logging
+import lzma
 import os
 import random
 import re
@@ -33,11 +36,40 @@ _LINES = 200  # of a conversation with an engine
 _FILES = 50  # of games
 _SECONDS = 120.0  # until a child process counts as hanging
 
-_TOML = b'[[engine]]\nname = "A"\ncmd = "true"\nnodes = 5\n[[engine]]\nname = "B"\ncmd = "true"\nnodes = 5\n'
+_TOML = b"""[[engine]]
+name = "A"
+cmd = "true"
+args = "-x 'two words'"
+tc = "40/1:30+0.5"
+margin = 100
+option.Hash = 16
+option."Clear Hash" = true
+env = {A = "1", B = 2.5}
+[[engine]]
+name = "B"
+cmd = "true"
+nodes = 5
+usual = true
+"""
+_BOT = b"""token-file = "token"
+variants = ["standard", "chess960"]
+speeds = ["blitz"]
+games = 2
+min-rating = 1500
+correspondence_seconds = 1.5
+ponder = true
+options = {UCI_ShowWDL = false}
+"""
 _CSV = b"""PuzzleId,FEN,Moves,Rating,RatingDeviation,Popularity,NbPlays,Themes,GameUrl
 1,1q2k3/8/8/5N2/8/8/6PP/7K b - - 0 1,b8c8 f5d6,1200,80,90,5,fork,https://lichess.org/1#2
 """
-_EPD = b'1q2k3/8/8/5N2/8/8/6PP/7K w - - bm Nd6+; id "a"; dm 3;\n' * 3
+_EPD = b"""# mates
+1q2k3/8/8/5N2/8/8/6PP/7K w - - bm Nd6+; id "a;b"; dm 3; hmvc 4; fmvn 20;
+r3k2r/8/8/8/8/8/8/R3K2R\tw\tKQkq\t- 3 9 am O-O Ra7; c0 "O-O-O=10, Ke2=3"; c8 "10 3"; c9 "e1c1 e1e2";
+4k3/8/8/8/8/8/8/1R2K3 w B - pv b1b8 e8e7; Elo 1500;
+
+4k3/8/8/3pP3/8/8/8/4K3 w KQ d6 bm exd6
+"""
 _JUNK = (b"1e999", b"9" * 400, b"[" * 3000, b"\x00", b"\xff\xfe", b"\x1b[2J", b"NaN", b"-1", b'"', b"\n\n", b"{", b"}")
 
 _INSERTED = ("1-0", "0-1", "*", "1/2-1/2", " 1. ", " e4 ", "\n\n1. e4 ", '\n[Event "x"]\n', " -- ", "\n% so\n")
@@ -239,7 +271,7 @@ def files(chance: random.Random, findings: Findings) -> int:
     """Read damaged files: games, suites, indexes, descriptions of engines, settings, tablebases, puzzles, books."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        seeds = _seeds(chance, folder)
+        seeds, count = _seeds(chance, folder), 0
         for _ in range(20):
             for kind, (data, command) in seeds.items():
                 inner = folder / kind
@@ -254,18 +286,22 @@ def files(chance: random.Random, findings: Findings) -> int:
                     if isinstance(error, KeyboardInterrupt):
                         raise
                     findings.add(kind, last_place(traceback.format_exc()), content)
-            _readers(chance, findings, folder)
-        return 20 * (len(seeds) + 5)
+            count += len(seeds) + _readers(chance, findings, folder)
+        return count
 
 
-def _readers(chance: random.Random, findings: Findings, folder: Path) -> None:
-    """Read damaged files by the functions that commands call, where a command would search or play."""
+def _readers(chance: random.Random, findings: Findings, folder: Path) -> int:
+    """Read damaged files by the functions that commands call, where a command would search or play; return how many."""
     from knightadder.engine.errors import EngineError
     from knightadder.engine.evaluator import load_network
+    from knightadder.lichess.settings import read_settings
     from knightadder.puzzles.reading import read_puzzles
     from knightadder.runs import PACKAGE, Journal
+    from knightadder.web.pgn import load_pgn
     from knightadder.workshop.book_argument import read_book
     from knightadder.workshop.datagen.parts import Parts
+    from knightadder.workshop.epd import read_problems
+    from knightadder.workshop.match.competitors import read_competitors
 
     chunks = b'{"number": 0, "games": 1, "moves": 2, "size": 3, "crc": 4, "engine": "a"}\n' * 2
     journal = b'{"format":1}\n{"number":0,"results":[0,1]}\n{"number":1,"results":[0,1]}\n'
@@ -279,8 +315,26 @@ def _readers(chance: random.Random, findings: Findings, folder: Path) -> None:
         with Journal(file, {"format": 1}, "give another --state") as kept:
             kept.entries(lambda entry: [int(each) for each in entry["results"]])
 
+    def read_openings(file: Path) -> None:
+        book = read_book([f"file={file}", "order=sequential"])
+        for number in range(len(book)):
+            with contextlib.suppress(EngineError):
+                book.opening(number)
+
+    games = _pgn(chance)
     readers: dict[str, tuple[bytes, Callable[[Path], object]]] = {
         "csv": (_CSV, read_puzzles),
+        "suite": (_EPD, lambda file: read_problems(file, chance.random() < 0.5, chance.random() < 0.5)),
+        "epd": (_EPD, read_puzzles),
+        "book.epd": (_EPD, read_openings),
+        "toml": (_TOML, lambda file: read_competitors([], file=file)),
+        "bot": (_BOT, lambda file: read_settings(file, {})),
+        "pgn": (games, read_openings),
+        "solutions": (games, read_puzzles),
+        "pgn.gz": (gzip.compress(games), read_openings),
+        "pgn.bz2": (bz2.compress(games), read_openings),
+        "pgn.xz": (lzma.compress(games), read_openings),
+        "upload": (gzip.compress(games), lambda file: load_pgn(file.read_bytes())),
         "bin": ((folder / "book.bin").read_bytes()[:1600], lambda file: read_book([f"file={file}", "plies=4"])),
         "jsonl": (journal, read_journal),
         "list": (chunks, read_chunks),
@@ -297,6 +351,7 @@ def _readers(chance: random.Random, findings: Findings, folder: Path) -> None:
                 findings.add(kind, "an error of several lines", content)
         except Exception:
             findings.add(kind, last_place(traceback.format_exc()), content)
+    return len(readers)
 
 
 # --- games ---------------------------------------------------------------------------------------------------------

@@ -265,3 +265,22 @@ def test_annotate(
         games = list(iter(lambda: chess.pgn.read_game(stream), None))
         assert [line(game) for game in games] == lines
         assert not any(game.errors for game in games)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["annotate", "{file}", "--out", "{out}.pgn"],
+        ["book", "index", "{file}", "-o", "{out}.sqlite"],
+        ["book", "make", "{file}", "-o", "{out}.bin"],
+        ["datagen", "{out}", "--from-pgn", "{file}"],
+        ["tune", "wdl", "{file}"],
+    ],
+)
+def test_what_is_left_out_of_a_position_is_said(
+    tmp_path: Path, pools: None, capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    file, out = tmp_path / "games.pgn", tmp_path / "out"
+    file.write_text('[FEN "4k3/8/8/8/8/8/8/R3K3 w KQkq - 0 1"]\n\n1. O-O-O *\n')
+    cli.main([word.format(file=file, out=out) for word in command])
+    assert f"knightadder: {file}, game 1, line 1: impossible castling rights Kkq left out\n" in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """Reading PGN of all kinds: sound, broken, and made to break the reader."""
 
+import gzip
 import io
 import json
 import re
@@ -164,3 +165,31 @@ def test_games_beyond_the_most_are_said(count, more):
 def test_comments_to_the_end_of_a_line_are_kept():
     game = load_pgn(b"; a remark\n1. e4 ; best {by} test\ne5 ; open *\n*").tree.game
     assert [node.comment.strip() for node in game.mainline()] == ["best {by) test", "open *"]
+
+
+@pytest.mark.parametrize(
+    ("tag", "end", "result", "told"),
+    [
+        ("1-0", "1-0", "1-0", []),
+        ("1/2", "1/2-1/2", "1/2-1/2", ["The moves end with 1/2-1/2, but the tag Result says '1/2'"]),
+        ("*", "0-1", "0-1", ["The moves end with 0-1, but the tag Result says '*'"]),
+        ("1-0", "0-1", "1-0", ["The moves end with 0-1, but the tag Result says '1-0'"]),
+        ("1-0", "*", "1-0", []),
+        ("1-0", "", "1-0", []),
+    ],
+)
+def test_a_result_that_the_moves_contradict_is_said(tag, end, result, told):
+    loaded = load_pgn(f'[Result "{tag}"]\n\n1. e4 e5 {end}\n'.encode())
+    assert loaded.tree.game.headers["Result"] == result
+    assert loaded.left_out == told
+
+
+def test_compressed_files_are_read_up_to_the_size_of_others():
+    text = "1. e4 e5 *\n"
+    assert len(load_pgn(gzip.compress(text.encode())).tree.game.variations) == 1
+    with pytest.raises(MessageError, match=r"^this PGN cannot be read: it has more than 512 KB$"):
+        load_pgn(gzip.compress(b" " * 600_000 + text.encode()))
+    with pytest.raises(MessageError, match=r"^this PGN cannot be read: "):
+        load_pgn(gzip.compress(text.encode() * 99)[:-9])
+    with pytest.raises(MessageError, match=r"^this PGN cannot be read: it is compressed as zip; unpack it first$"):
+        load_pgn(b"PK\x03\x04" + bytes(99))

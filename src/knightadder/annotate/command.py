@@ -266,7 +266,7 @@ def _write(files: _Files, journal: Journal, graph_format: str) -> list[Row]:
     from knightadder.annotate.notes import annotate
     from knightadder.annotate.review import review
     from knightadder.annotate.summary import row
-    from knightadder.pgn.games import BrokenGame, headers_of, parse, read_texts, remarks, text_of
+    from knightadder.pgn.games import BrokenGame, headers_of, parse, read_texts, remarks, tell_notes, text_of
 
     rows = []
     if files.graphs:
@@ -280,8 +280,7 @@ def _write(files: _Files, journal: Journal, graph_format: str) -> list[Row]:
             try:
                 game = parse(text)
                 if game is not None:
-                    for note in game.notes:
-                        tell(f"{text.place(files.name)}: {note}")
+                    tell_notes(files.name, text, game)
                     kept = journal[text.number].get("result")
                     if isinstance(kept, str):
                         raise BrokenGame(kept)

@@ -163,16 +163,15 @@ def _opened(out: Path, plies: int | None) -> Iterator[tuple[sqlite3.Connection, 
 def _add(database: sqlite3.Connection, files: Sequence[tuple[str, Path]], plies: int, counts: Counts) -> None:
     """Add the games of files, given after their names for the user, to an index."""
     from knightadder.library.explorer import MOST_GAMES, STRENGTH
-    from knightadder.pgn.games import BrokenGame, read_games, read_texts, tell_left_out
+    from knightadder.pgn.games import read_texts, sound_games
 
     total = sum(1 for _, file in files for _ in read_texts(file))
     database.execute(_NEW_MOVES)
     with progress(total, unit="games", stderr=True) as update:
-        games = ((name, *read) for name, file in files for read in read_games(file))
-        for number, (name, text, game) in enumerate(games, 1):
-            if isinstance(game, BrokenGame):
+        games = (game for name, file in files for game in sound_games(file, name))
+        for number, game in enumerate(games, 1):
+            if game is None:
                 counts.broken += 1
-                tell_left_out(name, text, game)
             else:
                 _add_game(database, game, plies, counts)
             update(number, "")

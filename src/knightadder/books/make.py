@@ -124,13 +124,11 @@ def add_games(
     """
     import chess.polyglot
 
-    from knightadder.pgn.games import BrokenGame, moves_of, read_games, result_of, tell_left_out
+    from knightadder.pgn.games import moves_of, result_of, sound_games
 
     used = bad = 0
-    for text, game in read_games(file):
-        if isinstance(game, BrokenGame):
-            tell_left_out(name or file, text, game)
-        if isinstance(game, BrokenGame) or not (result := _RESULTS.get(result_of(game))):
+    for game in sound_games(file, name):
+        if game is None or not (result := _RESULTS.get(result_of(game))):
             bad += 1
             continue
         used += 1

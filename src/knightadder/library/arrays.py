@@ -383,5 +383,5 @@ def _illegal(block: _Block, place: int, start: int) -> PositionError:
     try:
         fen.parse_fen(" ".join(field[:_LONGEST_FIELD] for field in text.split()))
     except fen.FenError as error:
-        return PositionError(f"illegal position {number}: {error}")
-    return PositionError(f"illegal position {number}: {fen.WRONG_SIDE_IN_CHECK}")
+        return PositionError(fen.refusal(text, error, f"position {number}"))
+    return PositionError(fen.refusal(text, fen.WRONG_SIDE_IN_CHECK, f"position {number}"))

@@ -207,6 +207,41 @@ def read_game(text: GameText, builder: GameBuilder | None = None) -> Game | None
     return reading.end()
 
 
+def sound_games(file: Path, name: str | None = None) -> Iterator[Game | None]:
+    """Read the games of a file for a command: the user is told which are broken, and what was changed to read one.
+
+    Parameters
+    ----------
+    file : Path
+        As for `read_texts`.
+    name : str, optional
+        The file's name for the user.
+
+    Yields
+    ------
+    Game or None
+        The game; ``None`` in place of a broken one.
+
+    Raises
+    ------
+    OptionError
+        If the file cannot be read.
+    """
+    for text, game in read_games(file):
+        if isinstance(game, BrokenGame):
+            tell_left_out(name or file, text, game)
+            yield None
+        else:
+            tell_notes(name or file, text, game)
+            yield game
+
+
+def tell_notes(file: object, text: GameText, game: Game) -> None:
+    """Tell the user what was changed to read a game."""
+    for note in game.notes:
+        tell(f"{text.place(file)}: {note}")
+
+
 def tell_left_out(file: object, text: GameText, why: object) -> None:
     """Report on standard error that a game of a file is left out: all commands say it in the same way."""
     tell(f"{text.place(file)}, is left out: {why}")

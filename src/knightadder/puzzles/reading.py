@@ -61,7 +61,7 @@ def _read_csv(file: Path) -> Iterator[tuple[int, Puzzle | str]]:
 
 
 def _from_row(row: dict[str, str]) -> Puzzle:
-    board = _board(row["FEN"])
+    board = _board(row["FEN"] or "")  # None in a row that is too short
     fen = board.fen()
     names = (row["Moves"] or "").split()
     if len(names) < 2:

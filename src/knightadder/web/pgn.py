@@ -12,6 +12,7 @@ from knightadder.pgn.games import BrokenGame, GameBuilder, GameText, headers_of,
 from knightadder.web.gametree import MAX_NODES, GameTree
 from knightadder.web.messages import MAX_PGN, MessageError
 
+_RESULTS = ("1-0", "0-1", "1/2-1/2")
 _MAX_GAMES = 500  # games in a file that the user can choose from
 _MAX_ASIDES = 4  # comments and variations allowed per move of the longest game; usual games have fewer
 _MAX_NESTING = 100  # levels of variations
@@ -76,6 +77,11 @@ def load_pgn(content: bytes, index: int = 0) -> LoadedPgn:
     if not game.variations and problem is not None:
         raise MessageError(f"this game cannot be read: {problem}")
     left_out = [f"{note[:1].upper()}{note[1:]}" for note in game.notes]
+    tag, end = game.headers.get("Result", "*"), game.marker or "*"
+    if end not in ("*", tag):
+        left_out.append(f"The moves end with {end}, but the tag Result says {tag!r:.20}")
+        if tag not in _RESULTS:  # the page ends the moves with the result of the tag
+            game.headers["Result"] = end
     if _drop_null_moves(game):
         left_out.append("Null moves cannot be analysed, so their lines end before them")
     if there_are_more and index == 0:  # said when the file is opened, not for each game that is chosen

@@ -13,7 +13,7 @@ from knightadder.core.board.packed import DRAW, LOSS, WIN
 from knightadder.core.board.viriformat import NO_SCORE
 from knightadder.core.entries.packing import pack_fen
 from knightadder.core.tables import new_tables
-from knightadder.pgn.games import BrokenGame, Game, read_games, result_of, tell_left_out
+from knightadder.pgn.games import Game, result_of, sound_games
 from knightadder.runs import content_digest
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.scored_games import played_out, score_in
@@ -58,10 +58,8 @@ def add_file(parts: Parts, file: Path) -> Counts | None:
         return None
     converter, counts = Converter(), Counts()
     games = []
-    for text, game in read_games(file):
-        if isinstance(game, BrokenGame):
-            tell_left_out(file, text, game)
-        words = None if isinstance(game, BrokenGame) else converter.convert(game)
+    for game in sound_games(file):
+        words = None if game is None else converter.convert(game)
         if words is None:
             counts.left_out += 1
         else:

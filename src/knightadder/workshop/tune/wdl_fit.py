@@ -121,14 +121,9 @@ def read_games(file: Path, sample: Sample, player: str | None = None) -> int:
     OptionError
         If the file cannot be read.
     """
-    from knightadder.pgn import games
+    from knightadder.pgn.games import sound_games
 
-    bad = 0
-    for text, game in games.read_games(file):
-        if isinstance(game, games.BrokenGame):
-            games.tell_left_out(file, text, game)
-        bad += isinstance(game, games.BrokenGame) or not _add(game, sample, player)
-    return bad
+    return sum(game is None or not _add(game, sample, player) for game in sound_games(file))
 
 
 def _add(game: Game, sample: Sample, player: str | None) -> bool:
