@@ -134,7 +134,7 @@ def test_a_command_says_that_the_built_in_network_cannot_be_used(
 def test_the_protocol_imports_nothing_heavy() -> None:
     code = (
         "import sys, knightadder.protocols.uci, knightadder.engine.loader\n"
-        "ours = {'knightadder.core.layout', 'knightadder.core.native.loading', 'knightadder.engine.engine'}\n"
+        "ours = {'knightadder.core.layout', 'knightadder.engine.engine'}\n"
         "heavy = {'numpy', 'numba', 'llvmlite', 'chess', 'rich', *ours}\n"
         "print(sorted(heavy & set(sys.modules)))\n"
     )

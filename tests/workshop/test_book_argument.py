@@ -58,8 +58,8 @@ def test_a_polyglot_book_gives_its_lines_by_weight(tmp_path):
     assert read_book([f"file={file}", "seed=1"]).digest == book.digest
     short = read_book([f"file={file}", "plies=1", "format=bin"])
     assert {short.opening(number).moves for number in range(len(short))} == {("e2e4",), ("d2d4",), ("f2f3",)}
-    firsts = Counter(read_book([f"file={file}", "plies=1", f"seed={seed}"]).opening(0).moves[0] for seed in range(300))
-    assert 150 < firsts["e2e4"] < 210 and 87 < firsts["d2d4"] < 147
+    firsts = Counter(read_book([f"file={file}", "plies=1", f"seed={seed}"]).opening(0).moves[0] for seed in range(100))
+    assert 45 < firsts["e2e4"] < 75 and 24 < firsts["d2d4"] < 54
     with_castling = {"e4 e5 Nf3 Nf6 Bc4 Bc5": {"O-O": 1}}
     path = ["e4", "e5", "Nf3", "Nf6", "Bc4", "Bc5"]
     write_polyglot(file, {" ".join(path[:n]): {san: 1} for n, san in enumerate(path)} | with_castling)

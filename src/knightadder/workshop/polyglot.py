@@ -12,7 +12,7 @@ from knightadder.engine.book import Book
 
 MOST_LINES = 10_000
 MOST_PLIES = 60  # of a line if none are asked for: some books go round in circles
-_DRAWS = 10  # for each wanted line, after which a line that has not come yet is too rare to matter
+_DRAWS = 10_000  # without a new line, after which those that have not come yet are too rare to matter
 
 
 @dataclass(slots=True)
@@ -53,12 +53,13 @@ def draw_lines(file: Path, plies: int | None = None, seed: int = 1, most: int = 
     """
     random, book = Random(seed), Book(file)
     lines: dict[tuple[str, ...], None] = {}
+    again = 0  # draws since the last new line
     try:
         root = _node(book, chess.Board())
-        for _ in range(_DRAWS * most):
-            lines[_draw(book, root, plies or MOST_PLIES, random)] = None
-            if len(lines) == most:
-                break
+        while len(lines) < most and again < _DRAWS:
+            line = _draw(book, root, plies or MOST_PLIES, random)
+            again = again + 1 if line in lines else 0
+            lines[line] = None
     finally:
         book.close()
     return [_san(line) for line in lines if line]
