@@ -39,6 +39,14 @@ def leave_out_impossible(board: Board) -> None:
         board.ep_square = None
 
 
+def left_out_of(fen: str) -> tuple[str, ...]:
+    """Return a line for each impossible castling right or en passant square that is left out of a FEN."""
+    try:
+        return parse_fen(fen).notes
+    except FenError:  # which is told where the position is read
+        return ()
+
+
 def problem_of(board: Board) -> str:
     """Return why a position is illegal, such as ``White has 0 kings``; the empty string if the engine can play it.
 

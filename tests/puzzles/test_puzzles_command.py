@@ -101,6 +101,13 @@ def test_a_position_that_the_engine_refuses_costs_only_its_game(file, here, caps
     assert printed.endswith(f"{out}: 1 puzzles from 1 games, 2 left out\n")
 
 
+def test_what_is_left_out_of_a_start_position_is_told(file, here, capsys):
+    file.write_text('[Event "one"]\n[FEN "4k3/8/8/8/8/8/8/R3K3 w KQkq - 0 1"]\n\n1. O-O-O Ke7 *\n\n')
+    assert puzzles(file, "--out", file.with_name("out.csv")) == 0
+    said = capsys.readouterr().err
+    assert "knightadder: games.pgn, game 1, line 1: impossible castling rights Kkq left out\n" in said
+
+
 def test_several_files_and_standard_input_as_pgn(file, here, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(FORK.encode("utf-16"))))
     assert puzzles(file, "-", file) == 0

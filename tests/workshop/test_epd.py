@@ -17,6 +17,14 @@ def _moves(*names):
     return frozenset(chess.Move.from_uci(name) for name in names)
 
 
+def test_what_is_left_out_of_a_position_is_told(tmp_path) -> None:
+    file = tmp_path / "a.epd"
+    file.write_text("4k3/8/8/8/8/8/8/R3K3 w KQkq - bm Ra8+;\n4k3/8/8/8/8/8/8/R3K3 w Q - bm Ra8+;\n")
+    problems, complaints = read_problems(file)
+    assert [problem.board.epd() for problem in problems] == ["4k3/8/8/8/8/8/8/R3K3 w Q -"] * 2
+    assert complaints == [f"{file}:1: impossible castling rights Kkq left out"]
+
+
 def test_best_moves_moves_to_avoid_and_the_name():
     problem = parse_problem(f'{FREE_KING} bm g4 Kb2; am g3; id "a; name";', "line 1")
     assert problem.name == "a; name"

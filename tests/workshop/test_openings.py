@@ -121,6 +121,22 @@ def test_a_bad_opening_is_named(entry, form, message):
         Book([GameText(2, 9, entry)], form, "book", file="book.x").opening(0)
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "place"),
+    [
+        ("a.epd", "4k3/8/8/8/8/8/8/R3K3 w KQkq -\n", ", line 1"),
+        ("a.pgn", '[FEN "4k3/8/8/8/8/8/8/R3K3 w KQkq - 0 1"]\n\n1. O-O-O *\n', ", game 1, line 1"),
+    ],
+)
+def test_what_is_left_out_of_an_opening_is_told_once(tmp_path, capsys, name, text, place):
+    file = tmp_path / name
+    file.write_text(text)
+    book = load_book(file)
+    book.check(5)
+    assert capsys.readouterr().err == f"knightadder: {file}{place}: impossible castling rights Kkq left out\n"
+    assert book.opening(0).fen.split()[2] == "Q"
+
+
 def test_only_the_first_openings_are_checked():
     book = Book(numbered(["4k3/8/8/8/8/8/4P3/4K3 w - -", "nonsense"]), "epd", "book")
     book.check(1)

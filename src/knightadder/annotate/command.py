@@ -280,7 +280,7 @@ def _write(files: _Files, journal: Journal, graph_format: str) -> list[Row]:
             try:
                 game = parse(text)
                 if game is not None:
-                    tell_notes(files.name, text, game)
+                    tell_notes(files.name, text, game.notes)
                     kept = journal[text.number].get("result")
                     if isinstance(kept, str):
                         raise BrokenGame(kept)

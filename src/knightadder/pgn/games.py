@@ -18,7 +18,7 @@ import chess.pgn
 from knightadder.core.board.fen import FenError, parse_fen, refusal
 from knightadder.pgn.files import decoded, lines_of
 from knightadder.pgn.tokens import Kind, Token, looks_like_tag, tokens
-from knightadder.rules import board_of, problem_of
+from knightadder.rules import board_of, left_out_of, problem_of
 from knightadder.text import tell
 
 _RESULTS = ("1-0", "0-1", "1/2-1/2")
@@ -232,13 +232,13 @@ def sound_games(file: Path, name: str | None = None) -> Iterator[Game | None]:
             tell_left_out(name or file, text, game)
             yield None
         else:
-            tell_notes(name or file, text, game)
+            tell_notes(name or file, text, game.notes)
             yield game
 
 
-def tell_notes(file: object, text: GameText, game: Game) -> None:
+def tell_notes(file: object, text: GameText, notes: Iterable[str]) -> None:
     """Tell the user what was changed to read a game."""
-    for note in game.notes:
+    for note in notes:
         tell(f"{text.place(file)}: {note}")
 
 
@@ -293,6 +293,12 @@ def headers_of(text: GameText) -> chess.pgn.Headers | None:
             if token.kind in (Kind.MOVE, Kind.NUMBER):
                 return headers
     return None if empty else headers
+
+
+def left_out_of_start(text: GameText) -> tuple[str, ...]:
+    """Return what is left out of a game's start position, see `rules.left_out_of`."""
+    headers = headers_of(text)
+    return left_out_of(headers["FEN"]) if headers and "FEN" in headers else ()
 
 
 def is_prose(text: GameText) -> bool:

@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     from knightadder.core.native.processors import processors
     from knightadder.engine.loader import compile_core
     from knightadder.pgn.files import game_files
-    from knightadder.pgn.games import tell_left_out
+    from knightadder.pgn.games import left_out_of_start, tell_left_out, tell_notes
     from knightadder.puzzles.workers import PuzzleMaker, puzzles_of
 
     out: Path | None = arguments.out
@@ -95,6 +95,8 @@ def run(arguments: argparse.Namespace) -> int:
                         broken += 1
                         tell_left_out(item.file, item.text, puzzles)
                         puzzles = []
+                    else:
+                        tell_notes(item.file, item.text, left_out_of_start(item.text))
                     found[item.number] = puzzles
                     count = sum(map(len, found.values()))
                     update(len(found), f"{count} puzzle{'' if count == 1 else 's'}  {pool.place()}".rstrip())

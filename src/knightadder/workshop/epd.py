@@ -23,7 +23,7 @@ from knightadder.core.board.fen import parse_fen
 from knightadder.foreign import parse_whole, whole_or_none
 from knightadder.pgn.epd import operations_of, split_epd
 from knightadder.pgn.files import text_lines
-from knightadder.rules import leave_out_impossible
+from knightadder.rules import leave_out_impossible, left_out_of
 
 # Composed problems may break all other rules of legal positions.
 _UNPLAYABLE = (
@@ -116,7 +116,7 @@ def read_problems(file: Path, chess960: bool = False, own_engine: bool = False) 
     problems : list of Problem
         In the order of the file.
     complaints : list of str
-        A message for each invalid line, with file and line number.
+        A message for each invalid line, and for what is left out of a position, with file and line number.
 
     Raises
     ------
@@ -129,6 +129,7 @@ def read_problems(file: Path, chess960: bool = False, own_engine: bool = False) 
             continue
         try:
             problems.append(parse_problem(line, f"line {number}", chess960, own_engine))
+            complaints += [f"{file}:{number}: {note}" for note in left_out_of(split_epd(line)[0])]
         except ValueError as error:
             complaints.append(f"{file}:{number}: {error}")
     return problems, complaints

@@ -15,8 +15,9 @@ from knightadder.core.board.fen import FenError, parse_fen, refusal
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.pgn.epd import split_epd
 from knightadder.pgn.files import text_lines, without_compression
-from knightadder.pgn.games import GameText, headers_of, moves_of, parse, read_texts
-from knightadder.rules import board_of, problem_of
+from knightadder.pgn.games import GameText, headers_of, left_out_of_start, moves_of, parse, read_texts
+from knightadder.rules import board_of, left_out_of, problem_of
+from knightadder.text import tell
 
 FORMATS = ("epd", "pgn")
 ORDERS = ("random", "sequential")
@@ -134,6 +135,8 @@ class Book:
     def check(self, count: int) -> None:
         """Read the first openings, so that a bad one is found before the games start.
 
+        The user is told what is left out of their positions.
+
         Parameters
         ----------
         count : int
@@ -146,6 +149,13 @@ class Book:
         """
         for number in range(min(count, len(self))):
             self.opening(number)
+            for note in self._left_out(self._entries[number]):
+                tell(f"{self._place(self._entries[number])}: {note}")
+
+    def _left_out(self, entry: GameText) -> tuple[str, ...]:
+        if self._form == "pgn":
+            return left_out_of_start(entry)
+        return left_out_of(split_epd(entry.text)[0]) if self._form == "epd" else ()
 
     def _read(self, entry: GameText) -> BookLine:
         if self._form == "pgn":
