@@ -84,10 +84,12 @@ def test_ctrl_c_ends_a_search_and_the_engine_lives_on(call: str) -> None:
     assert interrupted(BEGIN + SEARCHES.replace("CALL", call), 1) == (0, "done\n", "")
 
 
-@pytest.mark.parametrize("call", ["knightadder.perft(board, 20)", "list(knightadder.Engine().stream(board))"])
+@pytest.mark.parametrize("call", ["knightadder.perft(board, 20)", "list(engine.stream(board))"])
 def test_ctrl_c_ends_a_program(call: str) -> None:
-    status, _, errors = interrupted(f"{BEGIN}\nprint('working', flush=True)\n{call}", 1)
-    assert status == -signal.SIGINT and errors.endswith("\nKeyboardInterrupt\n")
+    # All is imported before: Ctrl-C in the middle of an import may become another error (of `__set_name__`, say).
+    begin = f"{BEGIN}\nengine = knightadder.Engine()\nprint('working', flush=True)"
+    status, _, errors = interrupted(f"{begin}\n{call}", 1)
+    assert (status, errors.splitlines()[-1:]) == (-signal.SIGINT, ["KeyboardInterrupt"])
 
 
 FORKS = """
