@@ -185,7 +185,7 @@ def _conversation(kind: str, words: list[str], chance: random.Random, findings: 
         line = " ".join(chance.choices(words, k=chance.choice((1, 1, 2, 3, 5, 9))))
         if line.startswith("position") and chance.random() < 0.7:
             line = f"position fen {random_fen(chance)}"
-        if "bench" in line or "perft" in line:  # which go on to their end, however deep that is
+        if any(word in line for word in ("go", "bench", "perft")):  # whose end other commands wait for, however deep
             line = line.replace("9999999999999", "0").replace("50", "1")
         lines.append(line.replace("quit", "isready") if chance.random() < 0.99 else line)
     data = ("\n".join(lines) + "\n").encode(errors="replace") + (b"\xff\xfe\n" if chance.random() < 0.1 else b"")
