@@ -1,0 +1,61 @@
+"""Add the public addresses of the project to pyproject.toml, for the package's page on PyPI.
+
+    GITHUB_SERVER_URL=https://github.com GITHUB_REPOSITORY=owner/knightadder python tools/add_urls.py
+
+A checkout has no public address of its own. The workflow that releases runs this script before it builds, and GitHub
+sets the two variables for each workflow.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tomllib
+from pathlib import Path
+
+PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
+
+
+def urls_of(repository: str) -> dict[str, str]:
+    """Return the addresses by label; PyPI shows an icon for each of these labels.
+
+    Parameters
+    ----------
+    repository : str
+        The address of the repository.
+    """
+    return {
+        "Homepage": repository,
+        "Documentation": f"{repository}/blob/HEAD/docs/index.md",
+        "Source": repository,
+        "Issues": f"{repository}/issues",
+        "Changelog": f"{repository}/blob/HEAD/CHANGELOG.md",
+    }
+
+
+def with_urls(text: str, repository: str) -> str:
+    """Return the text of a pyproject.toml with the table ``[project.urls]``.
+
+    Raises
+    ------
+    ValueError
+        If the text has such a table already.
+    """
+    if "urls" in tomllib.loads(text)["project"]:
+        raise ValueError("pyproject.toml has a table [project.urls] already")
+    lines = [f'{label} = "{url}"' for label, url in urls_of(repository).items()]
+    return "\n".join([text.rstrip("\n"), "", "[project.urls]", *lines, ""])
+
+
+def main() -> None:
+    try:
+        repository = f"{os.environ['GITHUB_SERVER_URL']}/{os.environ['GITHUB_REPOSITORY']}"
+        PYPROJECT.write_text(with_urls(PYPROJECT.read_text("utf-8"), repository), "utf-8")
+    except KeyError as error:
+        sys.exit(f"add_urls: the environment variable {error.args[0]} is not set")
+    except ValueError as error:
+        sys.exit(f"add_urls: {error}")
+
+
+if __name__ == "__main__":
+    main()
