@@ -32,7 +32,7 @@ class Platform:
     tags : str
         Its platform tags.
     targets : tuple of str
-        The images that it carries, as `knightadder.core.native.images` names them.
+        The images that it carries, as `knightadder.native.images` names them.
     """
 
     tags: str
@@ -69,7 +69,7 @@ class CustomBuildHook(BuildHookInterface):
             What hatchling is told of the wheel.
         """
         sys.path.insert(0, str(Path(self.root, "src")))
-        from knightadder.core.native import building, images, loading
+        from knightadder.native import building, images, loading
 
         if version == "editable":
             target = images.host_target()
@@ -89,7 +89,7 @@ class CustomBuildHook(BuildHookInterface):
             file = folder / images.file_name(target)
             if images.read(file) is None:
                 sys.exit(f"{file} is missing, or was not made from these sources")
-            build_data["force_include"][str(file)] = f"knightadder/core/native/{file.name}"
+            build_data["force_include"][str(file)] = f"knightadder/core/{file.name}"
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{chosen.tags}"
 
@@ -102,7 +102,7 @@ class CustomBuildHook(BuildHookInterface):
 def chosen_platform() -> str:
     """Name the platform to build for, or end with a line that says which there are."""
     sys.path.insert(0, str(Path(__file__).parent / "src"))
-    from knightadder.core.native.images import host_machine
+    from knightadder.native.images import host_machine
 
     bits = "" if sys.maxsize > 2**32 else "-32-bit"
     here = f"{platform.system()}-{host_machine()}{bits}".lower()

@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 import knightadder
-from knightadder.core.native import images, loading
+from knightadder.native import images, loading
 
 GAME = "uci\nisready\nposition startpos\ngo depth 4\nquit\n"
 
@@ -60,7 +60,7 @@ def failed_starts(sound: Path, count: int, generator: random.Random) -> int:
         copy = package / "knightadder"
         shutil.copytree(Path(knightadder.__file__).parent, copy)
         (package / "sitecustomize.py").write_text("import sys\nsys.modules['numba'] = None\n")
-        image = copy / "core" / "native" / sound.name
+        image = copy / "core" / sound.name
         for number in range(1, count + 1):
             image.write_bytes(flip(sound.read_bytes(), generator))
             told = play(package)

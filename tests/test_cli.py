@@ -16,7 +16,6 @@ import pytest
 from engine_process import TIMEOUT
 
 from knightadder import __version__, cli
-from knightadder.core.native import loading
 from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.engine.info import (
     Bound,
@@ -27,6 +26,7 @@ from knightadder.engine.info import (
     Score,
 )
 from knightadder.engine.limits import Limits
+from knightadder.native import loading
 from knightadder.protocols import uci, xboard
 
 

@@ -20,14 +20,14 @@ LAYERS = (
     ("library",),
     ("executor", "extras", "pgn", "rules", "runs"),
     ("engine",),
-    ("core.native.builder",),
+    ("native.builder",),
     ("core.entries", "core.tables"),
     ("core.search",),
     ("core.evaluation", "core.syzygy"),
     ("core.board",),
     ("core.layout", "core.split_mix"),
     ("core.search.parameters", "core.evaluation.terms"),  # lists of names, without which the layout cannot be
-    ("core.native",),
+    ("native",),
 )
 # Small modules that anybody may import.
 ANYWHERE = {f"knightadder.{name}" for name in ("arguments", "foreign", "openings", "progress", "text")}

@@ -17,7 +17,7 @@ from engine_process import TIMEOUT
 from random_network import random_network
 
 from knightadder.core.evaluation.network_file import network_bytes
-from knightadder.core.native import images, loading
+from knightadder.native import images, loading
 
 ROOT = Path(__file__).parents[1]
 

@@ -16,8 +16,8 @@ from packaging.requirements import Requirement
 from packaging.utils import parse_wheel_filename
 
 from knightadder import __version__
-from knightadder.core.native import building, images, loading
-from knightadder.core.native.builder import TARGETS
+from knightadder.native import building, images, loading
+from knightadder.native.builder import TARGETS
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -191,9 +191,9 @@ def test_a_wheel_gets_no_images_of_other_sources(monkeypatch, tmp_path):
 
 def test_sources_are_compiled_by_their_own_builder(tmp_path):
     """Although this process has imported another one."""
-    package = tmp_path / "src" / "knightadder" / "core" / "native"
+    package = tmp_path / "src" / "knightadder" / "native"
     package.mkdir(parents=True)
-    for folder in (package, *package.parents[:2]):
+    for folder in (package, *package.parents[:1]):
         (folder / "__init__.py").touch()
     own = "def build(folder, targets, report):\n    for name in targets: (folder / name).write_text('compiled')\n"
     (package / "building.py").write_text(own)

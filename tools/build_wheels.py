@@ -24,7 +24,7 @@ from hatch_build import PLATFORMS  # noqa: E402
 _BUILD = """
 import pathlib, sys
 sys.path.insert(0, sys.argv[1])
-from knightadder.core.native.building import build
+from knightadder.native.building import build
 build(pathlib.Path(sys.argv[2]), sys.argv[3:], print)
 """
 

@@ -319,7 +319,7 @@ def _analyse(arguments: "argparse.Namespace") -> int:
 def _warmup(_: "argparse.Namespace") -> int:
     start = time.perf_counter()
     _load(_options()).close()
-    from knightadder.core.native import images, loading
+    from knightadder.native import images, loading
 
     file = loading.image_file()
     kept = images.read(file) is not None

@@ -13,11 +13,11 @@ import numpy as np
 
 from knightadder.core.board import moves
 from knightadder.core.layout import PESTO
-from knightadder.core.native.jit import INTERPRETED
-from knightadder.core.native.loading import BOUNDSCHECK
 from knightadder.core.tables import new_tables
 from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable
+from knightadder.native.jit import INTERPRETED
+from knightadder.native.loading import BOUNDSCHECK
 
 DATA = Path(__file__).parent.parent / "data"
 
@@ -43,7 +43,7 @@ def compiled(function: Callable) -> Callable:
         return function
     from numba import njit
 
-    from knightadder.core.native.builder import teach_numba
+    from knightadder.native.builder import teach_numba
 
     teach_numba(BOUNDSCHECK)
     return njit(function, nogil=True, error_model="numpy", boundscheck=BOUNDSCHECK)

@@ -4,7 +4,7 @@ import pytest
 
 from knightadder.core import tables
 from knightadder.core.layout import CLASSICAL, PESTO
-from knightadder.core.native import jit, loading
+from knightadder.native import jit, loading
 
 
 @pytest.mark.skipif(jit.INTERPRETED, reason="no image is loaded")

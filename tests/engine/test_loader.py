@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from knightadder.core.native import loading
-from knightadder.core.native.building import CoreError
 from knightadder.engine import evaluator
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.loader import Loader, Report, compile_core, load_engine
 from knightadder.engine.options import Options
+from knightadder.native import loading
+from knightadder.native.building import CoreError
 
 if TYPE_CHECKING:
     from knightadder.engine.engine import Engine

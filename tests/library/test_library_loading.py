@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from knightadder.core.native import loading as core
-from knightadder.core.native.building import CoreError
 from knightadder.engine.errors import EngineError
 from knightadder.library.loading import load_core
+from knightadder.native import loading as core
+from knightadder.native.building import CoreError
 
 # Each of the library's functions that the core does the work of, in a process where that has not been loaded.
 FIRST_CALLS = """
@@ -22,7 +22,7 @@ import io, logging, sys
 import chess, chess.pgn
 import knightadder as k
 from chess.engine import Limit
-from knightadder.core.native import building, loading
+from knightadder.native import building, loading
 
 FEN, LIMIT, game = chess.STARTING_FEN, Limit(nodes=1), chess.pgn.read_game(io.StringIO("1. e4 *"))
 CALLS = {
@@ -114,7 +114,7 @@ def test_ctrl_c_meanwhile_has_a_short_traceback(monkeypatch: pytest.MonkeyPatch)
 def test_the_compiler_itself_can_be_interrupted(tmp_path: Path) -> None:
     program = (
         "import knightadder\n"
-        "from knightadder.core.native import loading\n"
+        "from knightadder.native import loading\n"
         f"loading.FOLDER = type(loading.FOLDER)({str(tmp_path)!r})\n"  # where no image is
         "knightadder.evaluate('startpos')\n"
     )

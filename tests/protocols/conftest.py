@@ -2,7 +2,7 @@
 
 import pytest
 
-from knightadder.core.native.loading import load
+from knightadder.native.loading import load
 
 
 @pytest.fixture(scope="session", autouse=True)

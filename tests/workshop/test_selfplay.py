@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from knightadder.core.native.loading import load
 from knightadder.core.search.parameters import PARAMETERS
 from knightadder.engine.info import Bound, Info, Result, Score
+from knightadder.native.loading import load
 from knightadder.workshop import selfplay as module
 from knightadder.workshop.match.clock import TimeControl
 from knightadder.workshop.openings import BookLine, load_book

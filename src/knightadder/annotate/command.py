@@ -212,7 +212,7 @@ def _evaluate(file: Path, total: int, journal: Journal, limit: dict[str, Any], a
 
     from knightadder.annotate.evaluation import blocks
     from knightadder.annotate.workers import Evaluator, evaluate_games
-    from knightadder.core.native.processors import processors
+    from knightadder.native.processors import processors
     from knightadder.pgn.games import BrokenGame, parse, read_texts
 
     broken = positions = 0

@@ -8,9 +8,10 @@ Squares are numbered little-endian rank-file (LERF): a1 = 0, b1 = 1, … h8 = 63
 
 import numpy as np
 
+from knightadder.native.memory import HUGE_PAGE, zeroed_bytes
+from knightadder.native.signatures import record_type
+
 from .evaluation.terms import TERM_VALUES
-from .native.memory import HUGE_PAGE, zeroed_bytes
-from .native.signatures import record_type
 from .search.parameters import PARAMETERS
 
 MAX_PLY = 192

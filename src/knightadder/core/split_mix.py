@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .native.jit import inlined, multiply_high
+from knightadder.native.jit import inlined, multiply_high
 
 
 @inlined

@@ -1,10 +1,11 @@
 """The read-only tables that all threads share."""
 
+from knightadder.native import jit, loading
+from knightadder.native.memory import zeroed_bytes
+
 from .board import attacks, repetition, zobrist
 from .evaluation import evaluate
 from .layout import CLASSICAL, NETWORK_WEIGHTS, TABLES
-from .native import jit, loading
-from .native.memory import zeroed_bytes
 from .search import parameters, search
 
 _CACHE_LINE = 64  # bytes

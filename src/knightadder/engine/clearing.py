@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.core.native.processors import processors
+from knightadder.native.processors import processors
 
 _PART = 8 << 20  # bytes that a thread fills at a time: few enough to be abandoned soon
 _AT_ONCE = 2 * _PART  # for this many bytes or fewer, starting a thread costs more than it saves

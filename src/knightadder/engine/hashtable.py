@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from knightadder.core.native.memory import zeroed_bytes
 from knightadder.core.search.transposition import (
     BUCKET_BYTES,
     ENTRIES,
@@ -16,6 +15,7 @@ from knightadder.core.search.transposition import (
 )
 from knightadder.engine.clearing import Clearing
 from knightadder.engine.errors import OptionError
+from knightadder.native.memory import zeroed_bytes
 
 _MEGABYTE = 1 << 20
 _GENERATION = np.uint64((GENERATIONS - 1) << GENERATION_SHIFT)  # the bits of it in an entry

@@ -8,10 +8,10 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
-from knightadder.core.native import images, loading
-from knightadder.core.native.building import CoreError
 from knightadder.engine.errors import EngineError
 from knightadder.engine.options import Options
+from knightadder.native import images, loading
+from knightadder.native.building import CoreError
 from knightadder.text import tell
 
 if TYPE_CHECKING:

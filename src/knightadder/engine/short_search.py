@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from knightadder.core.entries.analysis import analyse_position, set_up_game
 from knightadder.core.entries.game import play_expected
 from knightadder.core.layout import MAX_DEPTH, WORKER
-from knightadder.core.native.memory import zeroed_bytes
 from knightadder.engine.deepening import (
     DECISIVE,
     MATE_FOUND,
@@ -36,6 +35,7 @@ from knightadder.engine.tablebases.play import (
 )
 from knightadder.engine.tablebases.registry import Tablebases
 from knightadder.engine.wdl import material_of_sets, win_draw_loss
+from knightadder.native.memory import zeroed_bytes
 
 _NO_NODE_LIMIT = (1 << 63) - 1
 

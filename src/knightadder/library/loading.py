@@ -2,9 +2,9 @@
 
 import logging
 
-from knightadder.core.native import loading
-from knightadder.core.native.building import CoreError
 from knightadder.engine.errors import EngineError
+from knightadder.native import loading
+from knightadder.native.building import CoreError
 
 logger = logging.getLogger("knightadder")
 

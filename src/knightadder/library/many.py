@@ -16,7 +16,6 @@ import chess.engine
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.core.native.processors import processors
 from knightadder.engine.errors import PositionError
 from knightadder.engine.evaluator import evaluation_of
 from knightadder.engine.limits import Limits
@@ -31,6 +30,7 @@ from knightadder.library.loading import logger
 from knightadder.library.options import Folders, folders_of
 from knightadder.library.results import Analysis, line_of
 from knightadder.library.shared import Stock, tables_of
+from knightadder.native.processors import processors
 
 _MOST_HASH = 33_554_432  # MiB, the maximum of the option Hash
 _MOST_MEGABYTES = 16  # default maximum of the hash table

@@ -64,8 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
     EngineError
         If the engine cannot be loaded or a worker fails; what was found is written.
     """
-    from knightadder.core.native.processors import processors
     from knightadder.engine.loader import compile_core
+    from knightadder.native.processors import processors
     from knightadder.pgn.files import game_files
     from knightadder.pgn.games import left_out_of_start, tell_left_out, tell_notes
     from knightadder.puzzles.workers import PuzzleMaker, puzzles_of

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from knightadder.core.layout import MAX_DEPTH, WORKER
-from knightadder.core.native.memory import zeroed_bytes
 from knightadder.engine.deepening import Deepening, Root
 from knightadder.engine.ending import Ending
 from knightadder.engine.evaluator import Evaluator
@@ -24,6 +23,7 @@ from knightadder.engine.options import Options
 from knightadder.engine.search import Search
 from knightadder.engine.settlement import stayed_within
 from knightadder.engine.tablebases.registry import Tablebases
+from knightadder.native.memory import zeroed_bytes
 from knightadder.workshop.match.clock import Allowance, SideClock, TimeControl
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import chess
 import pytest
 
-from knightadder.core.native.jit import INTERPRETED
 from knightadder.engine.engine import Engine
+from knightadder.native.jit import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import chess
 import pytest
 
-from knightadder.core.native.jit import INTERPRETED
 from knightadder.engine.engine import Engine
+from knightadder.native.jit import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

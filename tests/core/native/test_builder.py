@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 import knightadder
-from knightadder.core.native import images, jit, loading
 from knightadder.engine.loader import compile_core
+from knightadder.native import images, jit, loading
 
 pytestmark = pytest.mark.skipif(jit.INTERPRETED or loading.BOUNDSCHECK, reason="the installed image is not used")
 
@@ -26,8 +26,8 @@ import json, sys
 from pathlib import Path
 import numpy as np
 from knightadder.core import entries
-from knightadder.core.native import builder, images, jit, loading
-from knightadder.core.native.signatures import float32, int16, int64, pair, record_type, uint64, void
+from knightadder.native import builder, images, jit, loading
+from knightadder.native.signatures import float32, int16, int64, pair, record_type, uint64, void
 
 entries.__path__ = []
 assert not jit.ENTRIES

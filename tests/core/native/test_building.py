@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from knightadder.core.native import building
-from knightadder.core.native.building import CoreError, build
+from knightadder.native import building
+from knightadder.native.building import CoreError, build
 
-BUILDER_FILE = "knightadder/core/native/builder.py"
+BUILDER_FILE = "knightadder/native/builder.py"
 BUILDER = """
 import sys
 
@@ -29,7 +29,7 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(building, "_SOURCES", tmp_path)
     file = tmp_path / BUILDER_FILE
     file.parent.mkdir(parents=True)
-    for folder in list(file.parents)[:3]:
+    for folder in list(file.parents)[:2]:
         (folder / "__init__.py").touch()
     file.write_text(BUILDER)
     return tmp_path

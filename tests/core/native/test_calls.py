@@ -12,9 +12,9 @@ from knightadder.core.board.packed import PACKED
 from knightadder.core.entries.game import list_moves
 from knightadder.core.entries.packing import pack_position
 from knightadder.core.layout import TABLES, WORKER, new_record
-from knightadder.core.native import jit
-from knightadder.core.native.calls import bind
-from knightadder.core.native.signatures import float32, int64, pair, record_type, uint64, void
+from knightadder.native import jit
+from knightadder.native.calls import bind
+from knightadder.native.signatures import float32, int64, pair, record_type, uint64, void
 
 pytestmark = pytest.mark.skipif(jit.INTERPRETED, reason="nothing is compiled")
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from knightadder.core.native import images
-from knightadder.core.native.builder import TARGETS
-from knightadder.core.native.building import CoreError
+from knightadder.native import images
+from knightadder.native.builder import TARGETS
+from knightadder.native.building import CoreError
 
 IMAGE = images.Image({"entries.game.play": 0, "board.perft.perft": 1200}, b"\n".join(map(bytes, [range(200)] * 2)))
 
@@ -73,10 +73,11 @@ def test_an_image_fits_its_target_its_checks_and_its_sources(file: Path, monkeyp
 @pytest.fixture
 def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make a copy of the core's sources the one that is digested."""
-    copy = tmp_path / "core"
-    shutil.copytree(images.CORE, copy, ignore=shutil.ignore_patterns("*.image*", "__pycache__"))
-    monkeypatch.setattr(images, "CORE", copy)
-    return copy
+    for name in ("CORE", "NATIVE"):
+        copy = tmp_path / name.lower()
+        shutil.copytree(getattr(images, name), copy, ignore=shutil.ignore_patterns("*.image*", "__pycache__"))
+        monkeypatch.setattr(images, name, copy)
+    return images.CORE
 
 
 def new_digest() -> str:
@@ -88,7 +89,7 @@ def test_the_digest_tells_all_sources_apart(sources: Path) -> None:
     before = new_digest()
     assert before == images.digest()
     seen = {before}
-    for file in (sources / "search" / "see.py", sources / "native" / "builder.py"):
+    for file in (sources / "search" / "see.py", sources.parent / "native" / "builder.py"):
         file.write_text(file.read_text(encoding="utf-8") + "\n", encoding="utf-8")
         seen.add(new_digest())
     (sources / "search" / "see.py").rename(sources / "board" / "see.py")

@@ -10,10 +10,10 @@ import pytest
 from core_helpers import compiled
 
 from knightadder.core.layout import POSITION, WORKER, new_record
-from knightadder.core.native import jit
-from knightadder.core.native.jit import INTERPRETED
-from knightadder.core.native.loading import BOUNDSCHECK
-from knightadder.core.native.signatures import int64, uint64
+from knightadder.native import jit
+from knightadder.native.jit import INTERPRETED
+from knightadder.native.loading import BOUNDSCHECK
+from knightadder.native.signatures import int64, uint64
 
 only_compiled = pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
 

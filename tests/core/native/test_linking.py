@@ -16,8 +16,8 @@ pytest.importorskip("llvmlite")
 
 import llvmlite.binding as llvm
 
-from knightadder.core.native.linking import LinkError, link
-from knightadder.core.native.machine_code import executable, tell_unwinder
+from knightadder.native.linking import LinkError, link
+from knightadder.native.machine_code import executable, tell_unwinder
 
 # A function with a table of constants, a jump table, a vector constant and calls of another function.
 SOURCE = """

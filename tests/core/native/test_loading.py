@@ -17,9 +17,9 @@ import pytest
 import knightadder
 from knightadder.cli import main
 from knightadder.core.entries.game import list_moves
-from knightadder.core.native import images, jit, loading
-from knightadder.core.native.building import CoreError
 from knightadder.core.search.parameters import PARAMETERS
+from knightadder.native import images, jit, loading
+from knightadder.native.building import CoreError
 
 pytestmark = pytest.mark.skipif(jit.INTERPRETED or loading.BOUNDSCHECK, reason="the installed image is not used")
 
@@ -27,8 +27,8 @@ pytestmark = pytest.mark.skipif(jit.INTERPRETED or loading.BOUNDSCHECK, reason="
 PROCESS = """
 import json, shutil, sys
 from pathlib import Path
-from knightadder.core.native import images, loading
-from knightadder.core.native.building import CoreError
+from knightadder.native import images, loading
+from knightadder.native.building import CoreError
 
 folder, ready, builds = map(Path, sys.argv[1:])
 loading.FOLDER = folder
@@ -253,7 +253,7 @@ def test_a_changed_margin_plays_at_once_by_the_image_that_is_there(place: Place,
     package = shutil.copytree(
         source, tmp_path / "copy" / source.name, ignore=shutil.ignore_patterns("*.image*", "__pycache__")
     )
-    image = package / "core" / "native" / place.ready.name
+    image = package / "core" / place.ready.name
     shutil.copy(place.ready, image)
     sealed = image.read_bytes()
 
@@ -310,7 +310,7 @@ def test_threads_may_load_it_together() -> None:
 # Python takes its modules apart, and `sys` last, while a daemon thread counts without end.
 AT_THE_END = """
 import sys, threading, time
-from knightadder.core.native import loading
+from knightadder.native import loading
 from knightadder.core.tables import new_tables
 from knightadder.engine.game import Game
 

@@ -5,7 +5,7 @@ import platform
 
 import pytest
 
-from knightadder.core.native.machine_code import executable
+from knightadder.native.machine_code import executable
 
 # Machine code that returns 42.
 RETURN_42 = {"x86_64": b"\xb8\x2a\x00\x00\x00\xc3", "aarch64": b"\x40\x05\x80\x52\xc0\x03\x5f\xd6"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from knightadder.core.native.memory import HUGE_PAGE, zeroed_bytes
+from knightadder.native.memory import HUGE_PAGE, zeroed_bytes
 
 
 @pytest.mark.parametrize("size", [1, HUGE_PAGE - 1, HUGE_PAGE, 3 * HUGE_PAGE + 5])

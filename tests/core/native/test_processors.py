@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from knightadder.core.native import images
-from knightadder.core.native.processors import processors, x86_64_level
+from knightadder.native import images
+from knightadder.native.processors import processors, x86_64_level
 
 CPU_INFO = Path("/proc/cpuinfo")
 # By level, some of the instructions that it brings, as Linux calls them.
@@ -19,7 +19,7 @@ BROUGHT = {2: {"sse4_2", "popcnt", "ssse3"}, 3: {"avx2", "fma", "bmi1", "bmi2", 
 OLD_PROCESSOR = """
 import sys
 sys.modules["numpy"] = None
-from knightadder.core.native import images
+from knightadder.native import images
 images.x86_64_level = lambda: 1
 images.host_machine = lambda: "x86_64"
 """

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from knightadder.native.jit import inlined, lsb
+
 from ..layout import (
     BISHOP,
     KING,
@@ -10,7 +12,6 @@ from ..layout import (
     QUEEN,
     ROOK,
 )
-from ..native.jit import inlined, lsb
 from . import magics
 from .bitboard import (
     NINE,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..native.jit import inlined
+from knightadder.native.jit import inlined
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
 SEVEN, EIGHT, NINE = np.uint64(7), np.uint64(8), np.uint64(9)

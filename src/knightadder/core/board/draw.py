@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from knightadder.native.jit import inlined, kernel, popcount
+
 from ..layout import (
     BISHOP,
     KNIGHT,
@@ -9,7 +11,6 @@ from ..layout import (
     QUEEN,
     ROOK,
 )
-from ..native.jit import inlined, kernel, popcount
 from .bitboard import DARK_SQUARES, ZERO
 from .movegen import ALL, generate
 from .position import make

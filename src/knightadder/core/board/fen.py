@@ -12,8 +12,9 @@ it is written in loops over numbers.
 
 from dataclasses import dataclass, field
 
+from knightadder.native.jit import kernel
+
 from ..layout import BISHOP, BLACK, KING, KNIGHT, NO_SQUARE, PAWN, QUEEN, ROOK, WHITE
-from ..native.jit import kernel
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 

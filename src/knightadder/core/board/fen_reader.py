@@ -5,7 +5,8 @@ It uses the same reader, but does not say why it rejects a text; `fen` does.
 
 import numpy as np
 
-from ..native.jit import kernel
+from knightadder.native.jit import kernel
+
 from .attacks import is_attacked, king_square
 from .bitboard import ZERO, bit
 from .fen import EP, FULLMOVE, NUMBERS, ROOKS, RULE50, STM, read_fields

@@ -7,6 +7,8 @@ uncover an attack that no pin shows, so each such capture is tried on the set of
 
 import numpy as np
 
+from knightadder.native.jit import inlined, kernel, lsb, popcount
+
 from ..layout import (
     BISHOP,
     KNIGHT,
@@ -16,7 +18,6 @@ from ..layout import (
     ROOK,
     WHITE,
 )
-from ..native.jit import inlined, kernel, lsb, popcount
 from .attacks import (
     bishop_attacks,
     diagonal_sliders,

@@ -5,8 +5,9 @@ Castling is written as king takes own rook, so that Chess960 needs nothing speci
 
 import numpy as np
 
+from knightadder.native.jit import inlined
+
 from ..layout import KNIGHT, QUEEN
-from ..native.jit import inlined
 
 NO_MOVE = np.int64(0)
 

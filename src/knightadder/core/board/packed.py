@@ -21,9 +21,10 @@ The en passant square is there only if a capture on it is legal, so that equal p
 
 import numpy as np
 
+from knightadder.native.jit import kernel, lsb, popcount
+from knightadder.native.signatures import record_type
+
 from ..layout import KING, NO_SQUARE, ROOK
-from ..native.jit import kernel, lsb, popcount
-from ..native.signatures import record_type
 from . import fen
 from .attacks import is_attacked, king_square
 from .bitboard import ZERO, bit, without_lsb

@@ -6,17 +6,18 @@ just goes down a ply. A record is 200 bytes: copying it costs less than undoing 
 
 import numpy as np
 
+from knightadder.native.jit import (
+    copy_record,
+    inlined,
+    kernel,
+    lsb,
+)
+
 from ..layout import (
     KING,
     NO_SQUARE,
     PAWN,
     ROOK,
-)
-from ..native.jit import (
-    copy_record,
-    inlined,
-    kernel,
-    lsb,
 )
 from .attacks import set_checks
 from .bitboard import ZERO, bit, without_lsb

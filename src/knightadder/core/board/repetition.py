@@ -7,6 +7,8 @@ cuckoo hash: every key is in one of two places.
 
 import numpy as np
 
+from knightadder.native.jit import inlined, kernel
+
 from ..layout import (
     BISHOP,
     CUCKOO_PLACES,
@@ -15,7 +17,6 @@ from ..layout import (
     QUEEN,
     ROOK,
 )
-from ..native.jit import inlined, kernel
 from .bitboard import ZERO
 
 _MASK = np.uint64(CUCKOO_PLACES - 1)

@@ -14,8 +14,9 @@ as the core encodes them: 32,000 less the plies to mate.
 
 import numpy as np
 
+from knightadder.native.jit import inlined, kernel, record_at
+
 from ..layout import KNIGHT, PAWN
-from ..native.jit import inlined, kernel, record_at
 from .bitboard import ZERO
 from .movegen import is_legal
 from .moves import CASTLING, DOUBLE_PUSH, EN_PASSANT, NORMAL, is_noisy, is_promotion

@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from knightadder.native.jit import entry
+from knightadder.native.signatures import int64
+
 from ..board.packed import Packed, unpack
 from ..layout import Tables, Worker
-from ..native.jit import entry
-from ..native.signatures import int64
 from ..search.deepening import deepen, prepare
 from ..search.forgetting import forget_searches
 from .game import play_all

@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from knightadder.native.jit import entry
+from knightadder.native.signatures import int16, int64, uint8
+
 from ..board.fen_reader import read_fen
 from ..board.packed import (
     DRAW,
@@ -11,8 +14,6 @@ from ..board.packed import (
 )
 from ..evaluation.evaluate import evaluate
 from ..layout import WHITE, Tables, Worker
-from ..native.jit import entry
-from ..native.signatures import int16, int64, uint8
 from ..search.transposition import INFINITE
 
 NO_VALUE = -32_768  # in place of the value of an illegal position

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from ..native.jit import entry
-from ..native.signatures import int64, uint32, uint64, void
+from knightadder.native.jit import entry
+from knightadder.native.signatures import int64, uint32, uint64, void
+
 from ..syzygy.city_hash import CRC_TABLE, SHORTEST, city_hash_crc_128, city_hash_crc_256
 
 

@@ -5,13 +5,14 @@ At a hundred nodes a move, what Python does between the moves would take longer 
 
 import numpy as np
 
+from knightadder.native.jit import entry, kernel
+from knightadder.native.signatures import int64, uint32, uint64, void
+
 from ..board.bitboard import ZERO
 from ..board.movegen import ALL, generate
 from ..board.packed import DRAW, LOSS, WIN, Packed, pack
 from ..board.viriformat import NO_SCORE, encode
 from ..layout import MAX_DEPTH, WHITE, Tables, Worker
-from ..native.jit import entry, kernel
-from ..native.signatures import int64, uint32, uint64, void
 from ..search.deepening import deepen, prepare
 from ..search.forgetting import forget_searches
 from ..search.transposition import EXACT, INFINITE

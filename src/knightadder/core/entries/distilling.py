@@ -2,14 +2,15 @@
 
 import numpy as np
 
+from knightadder.native.jit import copy_record, entry
+from knightadder.native.signatures import int64, uint64
+
 from ..board.bitboard import ZERO
 from ..board.movegen import ALL, generate
 from ..board.packed import DRAW, Packed, pack, unpack
 from ..board.position import make
 from ..evaluation.evaluate import evaluate
 from ..layout import WHITE, Tables, Worker
-from ..native.jit import copy_record, entry
-from ..native.signatures import int64, uint64
 from ..search.transposition import INFINITE
 from ..split_mix import random_below
 

@@ -6,6 +6,9 @@ still be repeated.
 
 import numpy as np
 
+from knightadder.native.jit import copy_record, entry, kernel, lsb
+from knightadder.native.signatures import int64, uint64, void
+
 from ..board.attacks import is_attacked, king_square
 from ..board.bitboard import ONE, bit, without_lsb
 from ..board.draw import is_dead_position, is_fifty_move_draw, is_repetition
@@ -14,8 +17,6 @@ from ..board.moves import CASTLING, NO_MOVE, is_promotion
 from ..board.packed import find_fault
 from ..board.position import make, set_up
 from ..layout import GAME_KEYS, Tables, Worker
-from ..native.jit import copy_record, entry, kernel, lsb
-from ..native.signatures import int64, uint64, void
 from ..search.see import see_at_least
 from ..search.transposition import entry_move, probe
 

@@ -2,11 +2,12 @@
 
 import numpy as np
 
+from knightadder.native.jit import entry, inlined
+from knightadder.native.signatures import int64, record_type, uint32
+
 from ..board.packed import Packed
 from ..board.viriformat import HEADER, read_game
 from ..layout import POSITION, Tables
-from ..native.jit import entry, inlined
-from ..native.signatures import int64, record_type, uint32
 
 Position = record_type(POSITION)
 

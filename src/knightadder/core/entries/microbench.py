@@ -2,11 +2,12 @@
 
 import numpy as np
 
+from knightadder.native.jit import copy_record, entry
+from knightadder.native.signatures import int64
+
 from ..board.movegen import ALL, generate
 from ..evaluation.evaluate import evaluate
 from ..layout import Tables, Worker
-from ..native.jit import copy_record, entry
-from ..native.signatures import int64
 from ..search.transposition import INFINITE
 
 _COPIES = np.int64(64)  # few enough for the first-level cache, and a power of two

@@ -2,11 +2,12 @@
 
 import numpy as np
 
+from knightadder.native.jit import entry
+from knightadder.native.signatures import int64, void
+
 from ..board.fen import FenError, parse_fen
 from ..board.packed import DRAW, PACKED, Packed, pack, unpack
 from ..layout import WORKER, Tables, Worker, new_record
-from ..native.jit import entry
-from ..native.signatures import int64, void
 from .game import set_up_position
 
 

@@ -2,12 +2,13 @@
 
 import numpy as np
 
+from knightadder.native.jit import entry, load64
+from knightadder.native.signatures import int64
+
 from ..board.bitboard import ZERO
 from ..board.movegen import ALL, count_moves, generate
 from ..board.position import make
 from ..layout import Tables, Worker
-from ..native.jit import entry, load64
-from ..native.signatures import int64
 
 
 @entry(int64(Tables, Worker, int64, int64, int64))

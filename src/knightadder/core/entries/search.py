@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from knightadder.native.jit import entry
+from knightadder.native.signatures import int64, void
+
 from ..layout import Tables, Worker
-from ..native.jit import entry
-from ..native.signatures import int64, void
 from ..search.aspiration import begin_line, begin_search, search_window
 from ..search.mate import prove_mate
 

@@ -5,6 +5,9 @@ Search has the evaluation compiled in; these entry points serve people and tools
 
 import numpy as np
 
+from knightadder.native.jit import entry
+from knightadder.native.signatures import int64
+
 from ..evaluation import classical
 from ..evaluation.evaluate import evaluate
 from ..layout import (
@@ -14,8 +17,6 @@ from ..layout import (
     Worker,
     new_record,
 )
-from ..native.jit import entry
-from ..native.signatures import int64
 from ..search.transposition import INFINITE
 
 

@@ -5,11 +5,12 @@ The position is ``worker.stack[0]``, as in `game`.
 
 import numpy as np
 
+from knightadder.native.jit import entry, inlined
+from knightadder.native.signatures import int64, pair
+
 from ..board.draw import is_fifty_move_draw, is_repetition
 from ..board.position import make
 from ..layout import Tablebases, Tables, Worker
-from ..native.jit import entry, inlined
-from ..native.signatures import int64, pair
 from ..syzygy.probe import (
     FOUND,
     dtz_before_zeroing,

@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from knightadder.native.jit import entry, inlined
+from knightadder.native.signatures import float32, int32, int64
+
 from ..board.packed import Packed, unpack
 from ..evaluation import classical, endings
 from ..evaluation.score import FULL_PHASE, FULL_SCALE, game_phase
@@ -14,8 +17,6 @@ from ..layout import (
     Worker,
     new_record,
 )
-from ..native.jit import entry, inlined
-from ..native.signatures import float32, int32, int64
 from ..search.transposition import INFINITE
 
 MOST_COUNTS = 256  # upper bound of the values that count in one position: only a few for each of 32 men

@@ -7,13 +7,14 @@ With them the value of a position is a linear function of the terms' values, whi
 
 import numpy as np
 
+from knightadder.native.jit import inlined, kernel, popcount
+
 from ..layout import (
     BLACK,
     KING,
     PAWN,
     WHITE,
 )
-from ..native.jit import inlined, kernel, popcount
 from .king import king_safety
 from .pawns import passed_pawns, probe_pawns
 from .pieces import pieces, start_sides

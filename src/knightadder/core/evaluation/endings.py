@@ -6,6 +6,13 @@ Other material wins less often than its value says, or never: then the value of 
 
 import numpy as np
 
+from knightadder.native.jit import (
+    inlined,
+    kernel,
+    lsb,
+    popcount,
+)
+
 from ..board.bitboard import (
     DARK_SQUARES,
     NOT_FILE_A,
@@ -21,12 +28,6 @@ from ..layout import (
     PAWN,
     QUEEN,
     ROOK,
-)
-from ..native.jit import (
-    inlined,
-    kernel,
-    lsb,
-    popcount,
 )
 from .pesto import END_GAME_VALUES
 from .score import FULL_SCALE

@@ -1,7 +1,8 @@
 """The static evaluation that search calls; the modules beside it are the evaluations to choose from, and endings."""
 
+from knightadder.native.jit import inlined
+
 from ..layout import CLASSICAL, NETWORK, PESTO
-from ..native.jit import inlined
 from . import classical, endings, network, pesto
 from .score import game_phase
 from .terms import read_values

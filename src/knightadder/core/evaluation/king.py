@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from knightadder.native.jit import kernel, popcount
+
 from ..board.attacks import bishop_attacks, king_square, rook_attacks
 from ..board.bitboard import ZERO
 from ..layout import (
@@ -11,7 +13,6 @@ from ..layout import (
     QUEEN,
     ROOK,
 )
-from ..native.jit import kernel, popcount
 from .side import ONCE, worth
 from .terms import START
 

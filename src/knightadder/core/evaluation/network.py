@@ -10,11 +10,12 @@ import itertools
 
 import numpy as np
 
+from knightadder.native.jit import inlined, kernel, lsb, popcount, record_at
+
 from ..board.bitboard import without_lsb
 from ..board.movegen import castling_king_target, castling_rook_target
 from ..board.moves import CASTLING, EN_PASSANT, NO_MOVE, is_promotion
 from ..layout import HIDDEN, KING, MAX_BUCKETS, MAX_MEN_ON_BOARD, NETWORK_WEIGHTS, PAWN, ROOK
-from ..native.jit import inlined, kernel, lsb, popcount, record_at
 from .network_file import QA, QB, bucket_of
 
 _keys = itertools.count(1)  # one for each network that a process has used

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from knightadder.native.jit import inlined, kernel, lsb
+
 from ..board.attacks import king_square, pawn_attacks
 from ..board.bitboard import ZERO, bit, without_lsb
 from ..layout import (
@@ -12,7 +14,6 @@ from ..layout import (
     ROOK,
     WHITE,
 )
-from ..native.jit import inlined, kernel, lsb
 from .side import (
     ONCE,
     beside,

@@ -4,7 +4,8 @@ The tables are Ronald Friederich's (RofChade), tuned by Texel's method and publi
 in the Chess Programming Wiki. `make` keeps the sums up to date.
 """
 
-from ..native.jit import inlined
+from knightadder.native.jit import inlined
+
 from .score import (
     FULL_SCALE,
     blend,

@@ -2,6 +2,13 @@
 
 import numpy as np
 
+from knightadder.native.jit import (
+    inlined,
+    kernel,
+    lsb,
+    popcount,
+)
+
 from ..board.attacks import (
     bishop_attacks,
     king_square,
@@ -24,12 +31,6 @@ from ..layout import (
     QUEEN,
     ROOK,
     WHITE,
-)
-from ..native.jit import (
-    inlined,
-    kernel,
-    lsb,
-    popcount,
 )
 from .side import (
     ONCE,

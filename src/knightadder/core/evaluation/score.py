@@ -6,13 +6,14 @@ scores are packed scores too ("tapered evaluation").
 
 import numpy as np
 
+from knightadder.native.jit import inlined, popcount
+
 from ..layout import (
     BISHOP,
     KNIGHT,
     QUEEN,
     ROOK,
 )
-from ..native.jit import inlined, popcount
 
 # Phase: knights and bishops 1, rooks 2, queens 4; the start position has 24.
 FULL_PHASE = 24

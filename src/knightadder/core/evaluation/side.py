@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from knightadder.native.jit import inlined, lsb, msb
+
 from ..board.bitboard import (
     EIGHT,
     NINE,
@@ -11,7 +13,6 @@ from ..board.bitboard import (
     SEVEN,
     ZERO,
 )
-from ..native.jit import inlined, lsb, msb
 
 FILE_A = np.uint64(0x0101010101010101)
 ONCE = np.int64(1)  # for `worth`: a plain 1 would make Numba compile it again

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from knightadder.native.jit import inlined, kernel, popcount
+
 from ..board.attacks import pawn_attacks
 from ..board.bitboard import RANK_3, RANK_6
 from ..layout import (
@@ -13,7 +15,6 @@ from ..layout import (
     ROOK,
     WHITE,
 )
-from ..native.jit import inlined, kernel, popcount
 from .pieces import CENTRE
 from .score import game_phase
 from .side import forward, worth

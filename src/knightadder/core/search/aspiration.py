@@ -6,9 +6,10 @@ until the line is done. Between these calls there is time for reports.
 
 import numpy as np
 
+from knightadder.native.jit import inlined, kernel
+
 from ..board.bitboard import ZERO
 from ..layout import NO_EVAL, NO_PLY
-from ..native.jit import inlined, kernel
 from .history import clear_killers
 from .root import move_to_front
 from .search import search

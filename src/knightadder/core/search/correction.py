@@ -8,6 +8,8 @@ as move histories.
 
 import numpy as np
 
+from knightadder.native.jit import inlined, kernel, multiply_high, prefetch_item
+
 from ..evaluation.evaluate import MAX_EVAL, evaluate
 from ..layout import (
     BISHOP,
@@ -21,7 +23,6 @@ from ..layout import (
     ROOK,
     WHITE,
 )
-from ..native.jit import inlined, kernel, multiply_high, prefetch_item
 from .forgetting import note_correction_row
 from .history import apply_gravity, frame_before
 

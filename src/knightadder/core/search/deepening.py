@@ -6,8 +6,9 @@ windows. That takes as long as a thousand nodes. Both search the same windows (`
 
 import numpy as np
 
+from knightadder.native.jit import kernel
+
 from ..board.movegen import ALL, generate
-from ..native.jit import kernel
 from .aspiration import begin_line, begin_search, search_window
 from .mate import prove_mate
 from .transposition import GENERATIONS, MATE

@@ -6,8 +6,9 @@ Between short searches of unrelated positions this takes longer than such a sear
 
 import numpy as np
 
+from knightadder.native.jit import inlined, kernel
+
 from ..layout import PIECE_TO
-from ..native.jit import inlined, kernel
 
 _SHIFT = PIECE_TO.bit_length() - 1
 

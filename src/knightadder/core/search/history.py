@@ -9,11 +9,12 @@ results weigh most.
 
 import numpy as np
 
+from knightadder.native.jit import inlined, kernel
+
 from ..board.attacks import attacked_by, set_check_squares
 from ..board.bitboard import ONE
 from ..board.moves import NO_MOVE, is_noisy
 from ..layout import NO_EVAL, NO_PLY, PIECE_TO
-from ..native.jit import inlined, kernel
 from .forgetting import note_history_row
 
 LIMIT = 16_384

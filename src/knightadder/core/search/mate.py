@@ -7,7 +7,8 @@ another, and mate distance pruning ends each line in time. So the answer is exac
 
 import numpy as np
 
-from ..native.jit import inlined, kernel
+from knightadder.native.jit import inlined, kernel
+
 from .aspiration import clear_root_killers
 from .search import search
 from .transposition import INFINITE, MATE

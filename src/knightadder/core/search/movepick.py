@@ -8,6 +8,8 @@ then quiet moves by history.
 
 import numpy as np
 
+from knightadder.native.jit import inlined, kernel
+
 from ..board.attacks import gives_direct_check
 from ..board.bitboard import ZERO
 from ..board.movegen import (
@@ -19,7 +21,6 @@ from ..board.movegen import (
 )
 from ..board.moves import NO_MOVE, is_noisy
 from ..layout import QUEEN
-from ..native.jit import inlined, kernel
 from .history import capture_history, history_from, quiet_history
 from .see import QUEEN_VALUE, captured_value, piece_value, see_at_least
 

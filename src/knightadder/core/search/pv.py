@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from knightadder.native.jit import inlined
+
 from ..layout import MAX_PLY
-from ..native.jit import inlined
 
 
 @inlined

@@ -2,6 +2,14 @@
 
 import numpy as np
 
+from knightadder.native.jit import (
+    inlined,
+    kernel,
+    load64,
+    self_call,
+)
+from knightadder.native.signatures import int64
+
 from ..board.bitboard import ONE, ZERO
 from ..board.draw import is_draw
 from ..board.movegen import is_legal
@@ -9,13 +17,6 @@ from ..board.moves import NO_MOVE, is_noisy, is_promotion
 from ..board.position import make
 from ..evaluation.endings import KNOWN_WIN
 from ..layout import MAX_PLY, NO_EVAL
-from ..native.jit import (
-    inlined,
-    kernel,
-    load64,
-    self_call,
-)
-from ..native.signatures import int64
 from .correction import corrected_eval
 from .history import piece_to, prepare_histories
 from .movepick import next_move, start_picking

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from knightadder.native.jit import copy_record, inlined, kernel
+
 from ..layout import MAX_MOVES
-from ..native.jit import copy_record, inlined, kernel
 from .pv import update_pv
 from .transposition import DECISIVE, EXACT, LOWER, UPPER
 

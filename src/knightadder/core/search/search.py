@@ -4,6 +4,9 @@ import math
 
 import numpy as np
 
+from knightadder.native.jit import inlined, kernel, self_call
+from knightadder.native.signatures import int64
+
 from ..board.attacks import gives_direct_check
 from ..board.bitboard import ZERO
 from ..board.draw import is_draw
@@ -17,8 +20,6 @@ from ..layout import (
     NO_EVAL,
     PAWN,
 )
-from ..native.jit import inlined, kernel, self_call
-from ..native.signatures import int64
 from .correction import corrected_eval, update_corrections
 from .history import (
     attacked_ends,

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from knightadder.native.jit import inlined, kernel
+
 from ..board.attacks import (
     attackers_to,
     bishop_attacks,
@@ -18,7 +20,6 @@ from ..layout import (
     QUEEN,
     ROOK,
 )
-from ..native.jit import inlined, kernel
 
 PAWN_VALUE, MINOR_VALUE, ROOK_VALUE, QUEEN_VALUE = 100, 300, 500, 900  # centipawns, the traditional 1-3-5-9
 

@@ -2,14 +2,15 @@
 
 import numpy as np
 
-from ..board.bitboard import ZERO
-from ..layout import TABLEBASES
-from ..native.jit import (
+from knightadder.native.jit import (
     inlined,
     kernel,
     popcount,
     record_at,
 )
+
+from ..board.bitboard import ZERO
+from ..layout import TABLEBASES
 from ..syzygy.probe import WIN, probe_wdl
 from .transposition import (
     EXACT,

@@ -9,14 +9,15 @@ The data word, from the low bits: move 16, score 16, depth 8, generation 6, boun
 
 import numpy as np
 
-from ..layout import MAX_PLY
-from ..native.jit import (
+from knightadder.native.jit import (
     inlined,
     load64,
     multiply_high,
     prefetch,
     store64,
 )
+
+from ..layout import MAX_PLY
 
 BUCKET_BYTES = 64
 ENTRIES = 4

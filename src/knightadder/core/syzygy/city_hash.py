@@ -7,7 +7,7 @@ instruction; here tables compute it, eight bytes at once ("slicing by 8").
 
 import numpy as np
 
-from ..native.jit import inlined, kernel, load_unaligned
+from knightadder.native.jit import inlined, kernel, load_unaligned
 
 _K0 = np.uint64(0xC3A5C85C97CB3127)
 _K1 = np.uint64(0xB492B66FBE98F273)

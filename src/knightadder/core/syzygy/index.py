@@ -14,6 +14,13 @@ from math import comb
 
 import numpy as np
 
+from knightadder.native.jit import (
+    inlined,
+    kernel,
+    lsb,
+    popcount,
+)
+
 from ..board.bitboard import (
     ONE,
     ZERO,
@@ -21,12 +28,6 @@ from ..board.bitboard import (
     without_lsb,
 )
 from ..layout import MAX_MEN, MAX_PAWNS, PAWN
-from ..native.jit import (
-    inlined,
-    kernel,
-    lsb,
-    popcount,
-)
 
 TRIANGLE, BELOW_DIAGONAL, DIAGONAL = 6, 28, 8  # squares below the diagonal in the triangle and on the board, and on it
 

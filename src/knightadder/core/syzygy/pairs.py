@@ -13,7 +13,7 @@ at least one.
 
 import numpy as np
 
-from ..native.jit import inlined, kernel, load_unaligned
+from knightadder.native.jit import inlined, kernel, load_unaligned
 
 FAILED = np.int64(-1)
 

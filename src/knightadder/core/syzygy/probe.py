@@ -10,6 +10,13 @@ loss that it makes a draw (*blessed*), -2 a loss; always as if the last move had
 
 import numpy as np
 
+from knightadder.native.jit import (
+    inlined,
+    kernel,
+    lsb,
+    popcount,
+)
+
 from ..board.movegen import ALL, NOISY, generate
 from ..board.moves import EN_PASSANT
 from ..board.position import make
@@ -19,12 +26,6 @@ from ..layout import (
     MAX_PLY,
     NO_SQUARE,
     PAWN,
-)
-from ..native.jit import (
-    inlined,
-    kernel,
-    lsb,
-    popcount,
 )
 from .index import lead_pawns, pawn_index, piece_index
 from .pairs import FAILED, decompress, load16

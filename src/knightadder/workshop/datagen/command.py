@@ -211,7 +211,7 @@ def _note_damaged(parts: Parts) -> None:
 
 def _play(settings: GameSettings, parts: Parts, arguments: argparse.Namespace) -> None:
     """Play the chunks that are missing, lowest number first."""
-    from knightadder.core.native.processors import processors
+    from knightadder.native.processors import processors
     from knightadder.workshop.datagen.workers import ChunkPlayer, play_chunks
 
     wanted: int = arguments.positions

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.core.native.building import CoreError
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.executor import Pool
+from knightadder.native.building import CoreError
 from knightadder.workshop.datagen.games import GameSettings, SelfPlayer
 from knightadder.workshop.datagen.parts import Chunk, Parts
 from knightadder.workshop.datagen.reader import EVERYTHING, Reader

@@ -275,8 +275,8 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
         from knightadder.workshop.train import run as runs
         from knightadder.workshop.train.comparison import compare
 
-    from knightadder.core.native.processors import processors
     from knightadder.engine.loader import compile_core
+    from knightadder.native.processors import processors
 
     settings = _settings(arguments)
     weights = runs.first_weights(settings.shape, settings.scale, arguments.start, arguments.seed)

@@ -11,7 +11,7 @@ from numba import njit
 
 from knightadder.core.board.viriformat import HEADER, NO_SCORE
 from knightadder.core.layout import MAX_MEN_ON_BOARD
-from knightadder.core.native.intrinsics import lsb
+from knightadder.native.intrinsics import lsb
 from knightadder.workshop.train.weights import LIMIT
 
 #: In the field `spare` of a packed position: it has no result, only a score.

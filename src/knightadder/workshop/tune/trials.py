@@ -231,7 +231,7 @@ class TrialPlayer:
 
     def __call__(self, item: tuple[Trial, BookLine]) -> bytes:
         """Play both games of a trial; EngineError if that is not possible."""
-        from knightadder.core.native.building import CoreError
+        from knightadder.native.building import CoreError
 
         trial, opening = item
         first, second = (dict(zip(self._names, values, strict=True)) for values in (trial.plus, trial.minus))

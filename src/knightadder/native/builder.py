@@ -27,8 +27,9 @@ from numba.core import callconv, cgutils, codegen, compiler, typed_passes, types
 from numba.core.registry import cpu_target
 from numba.np import arrayobj
 
-from .. import entries, tables
-from ..layout import TABLES, new_record
+from knightadder.core import entries, tables
+from knightadder.core.layout import TABLES, new_record
+
 from . import images, intrinsics, jit
 from .linking import link
 

@@ -4,10 +4,10 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-_SOURCES = Path(__file__).parents[3]  # the folder that has the package
+_SOURCES = Path(__file__).parents[2]  # the folder that has the package
 _STEP = "compiling "  # begins each line of the builder that tells its progress
 # Not by PYTHONPATH: in pip's build environments, what an editable installation has on its path is taken off again.
-_START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from knightadder.core.native.builder import main; main()"
+_START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from knightadder.native.builder import main; main()"
 
 
 class CoreError(RuntimeError):

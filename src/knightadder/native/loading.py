@@ -13,7 +13,7 @@ from .machine_code import executable, tell_unwinder
 
 INTERPRETED = os.environ.get("KNIGHTADDER_INTERPRET") == "1"
 BOUNDSCHECK = os.environ.get("KNIGHTADDER_BOUNDSCHECK") == "1"
-FOLDER = Path(__file__).parent  # where the images lie
+FOLDER = Path(__file__).parents[1] / "core"  # where the images lie
 PATIENCE = 300.0  # seconds to wait for another engine that is compiling: more than that takes on a slow machine
 
 places: dict[str, int] = {}  # the address of each entry point, and of the tables; empty before `load`

@@ -25,7 +25,7 @@ from pathlib import Path
 from .building import CoreError
 from .processors import x86_64_level
 
-CORE = Path(__file__).parents[1]
+CORE, NATIVE = Path(__file__).parents[1] / "core", Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -68,17 +68,18 @@ def host_target() -> str:
 
 @cache
 def digest() -> str:
-    """Digest the sources of the core, in hexadecimal.
+    """Digest the sources of the core and of its compiler, in hexadecimal.
 
     The values of the parameters are data, which the code reads from a table: their numbers are left out. Their names
     and order count, since they lay out that table.
     """
     whole = hashlib.sha256()
-    for source in sorted(CORE.rglob("*.py")):
+    sources = sorted((source, folder) for folder in (CORE, NATIVE) for source in folder.rglob("*.py"))
+    for source, folder in sources:
         content = source.read_bytes()
         if source.name == "parameters.py":
             content = re.sub(rb"(?<!\w)-?\d+(?!\w)", b"", content)
-        whole.update(f"\0{source.relative_to(CORE).as_posix()}\0{len(content)}\0".encode() + content)
+        whole.update(f"\0{folder.name}/{source.relative_to(folder).as_posix()}\0{len(content)}\0".encode() + content)
     return whole.hexdigest()
 
 
