@@ -7,7 +7,7 @@ import random
 import chess
 import pytest
 
-from knightadder.rules import board_of, outcome_of, problem_of
+from knightadder.rules import impossible_in, leave_out_impossible, outcome_of, problem_of, read_fen
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,42 @@ from knightadder.rules import board_of, outcome_of, problem_of
     ],
 )
 def test_castling_rights_tell_the_rules(fen: str, chess960: bool) -> None:
-    assert board_of(fen).chess960 == chess960
+    assert read_fen(fen)[0].chess960 == chess960
+
+
+@pytest.mark.parametrize(
+    ("fen", "notes", "clean"),
+    [
+        (chess.STARTING_FEN, [], chess.STARTING_FEN),
+        ("4k3/8/8/8/4P3/8/8/4K3 b - e3 0 1", [], "4k3/8/8/8/4P3/8/8/4K3 b - e3 0 1"),
+        ("4k3/8/8/8/8/8/8/R3K3 w KQ e6 0 1", ["right K", "square e6"], "4k3/8/8/8/8/8/8/R3K3 w Q - 0 1"),
+        ("r3k3/8/8/8/8/8/8/4K2R w KQkq - 0 1", ["rights Qk"], "r3k3/8/8/8/8/8/8/4K2R w Kq - 0 1"),
+    ],
+)
+def test_what_cannot_be_is_left_out_of_fens_and_of_boards(fen: str, notes: list[str], clean: str) -> None:
+    board, said = read_fen(fen)
+    assert board.fen(en_passant="fen") == clean
+    own = chess.Board(fen)
+    known = tuple(note.replace("Qk", "k") for note in said)  # python-chess reads a Q without any rook as nothing
+    assert impossible_in(own) in (said, known)
+    assert leave_out_impossible(own) in (said, known)
+    assert own.fen(en_passant="fen") == clean and not impossible_in(own)
+    texts = [note.removeprefix("impossible castling ").removeprefix("impossible en passant ") for note in said]
+    assert texts == [f"{note} left out" for note in notes]
+
+
+@pytest.mark.parametrize(
+    ("fen", "reason"),
+    [
+        ("4k3/4R3/8/8/8/8/8/4K3 w - - 0 1", "the side that is not to move is in check"),
+        ("8/8/8/8/8/8/8/K7 w - - 0 1", "Black has 0 kings"),
+        ("here", "a FEN has 4 to 6 fields, not 1"),
+    ],
+)
+def test_a_fen_that_cannot_be_played_is_refused(fen: str, reason: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        read_fen(fen, what="position 3")
+    assert str(caught.value) == f"illegal position 3: {reason} ({fen})"
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from knightadder.engine.errors import EngineError as EngineError
     from knightadder.engine.errors import OptionError as OptionError
     from knightadder.engine.errors import PositionError as PositionError
+    from knightadder.engine.errors import PositionWarning as PositionWarning
     from knightadder.engine.explain.terms import Breakdown as Breakdown
     from knightadder.engine.explain.terms import Tapered as Tapered
     from knightadder.engine.explain.terms import Term as Term
@@ -48,6 +49,7 @@ _MODULES = {  # public name to its module
     "EngineError": "engine.errors",
     "OptionError": "engine.errors",
     "PositionError": "engine.errors",
+    "PositionWarning": "engine.errors",
     "Bound": "engine.info",
     "Engine": "library.engine",
     "Option": "library.options",

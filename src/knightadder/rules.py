@@ -1,18 +1,25 @@
 """How a game begins and ends by the rules of chess, for games that a person or a match plays.
 
-It uses python-chess instead of the engine's own code, since matches also test that code. Only `problem_of` also asks
-the engine's reader of FENs, which refuses more positions.
+It uses python-chess instead of the engine's own code, since matches also test that code. Only where a game begins, the
+engine's FEN reader is asked too: it refuses more positions.
 """
 
 from __future__ import annotations
 
-from chess import Board, Outcome, Status, Termination
+from chess import SQUARE_NAMES, Board, Outcome, Status, Termination, scan_forward, square_file, square_rank
 
-from knightadder.core.board.fen import WRONG_SIDE_IN_CHECK, FenError, parse_fen, write_fen
+from knightadder.core.board.fen import (
+    WRONG_SIDE_IN_CHECK,
+    FenError,
+    notes_on,
+    parse_fen,
+    refusal,
+    write_fen,
+)
 
 
-def board_of(fen: str, chess960: bool = False) -> Board:
-    """Return the position of a FEN, without castling rights and an en passant square that cannot be.
+def read_fen(fen: str, chess960: bool = False, what: str = "position") -> tuple[Board, tuple[str, ...]]:
+    """Read a FEN, without castling rights and an en passant square that cannot be.
 
     Parameters
     ----------
@@ -20,31 +27,61 @@ def board_of(fen: str, chess960: bool = False) -> Board:
         The FEN.
     chess960 : bool
         Whether to use the rules of Chess960 even if the castling rights do not need them.
+    what : str
+        The name of the position in the text of an error.
+
+    Returns
+    -------
+    board : chess.Board
+        The position.
+    notes : tuple of str
+        A line for each castling right or en passant square that was left out.
 
     Raises
     ------
     FenError
-        If the FEN cannot be read, or the engine cannot play the position. Whether the side that is not to move is in
-        check remains to be asked of `problem_of`.
+        If the FEN cannot be read, or the engine cannot play the position. The text repeats the FEN.
     """
-    board = Board(write_fen(parse_fen(fen), True), chess960=True)
+    try:
+        setup = parse_fen(fen)
+        board = Board(write_fen(setup, True), chess960=True)
+        if board.was_into_check():
+            raise FenError(WRONG_SIDE_IN_CHECK)
+    except FenError as error:
+        raise FenError(refusal(fen, error, what)) from None
     board.chess960 = chess960 or board.has_chess960_castling_rights()
-    return board
+    return board, setup.notes
 
 
-def leave_out_impossible(board: Board) -> None:
-    """Take away the castling rights and the en passant square that cannot be; for boards of which nobody knows yet."""
+def impossible_in(board: Board) -> tuple[str, ...]:
+    """Return a line for each castling right and en passant square of a board that cannot be."""
+    wrong = scan_forward(board.castling_rights & ~board.clean_castling_rights())
+    squares = sorted(wrong, key=lambda square: (square_rank(square), -square_file(square)))
+    rights = "".join(_letter(board, square) for square in squares)
+    ep = board.ep_square
+    return notes_on(rights, SQUARE_NAMES[ep] if ep is not None and board.status() & Status.INVALID_EP_SQUARE else "")
+
+
+def _letter(board: Board, rook: int) -> str:
+    """Return the letter of the right to castle with a rook."""
+    color = square_rank(rook) == 0
+    king = board.king(color)
+    letter = "k" if square_file(rook) > (4 if king is None else square_file(king)) else "q"
+    if board.chess960:
+        letter = SQUARE_NAMES[rook][0]
+    return letter.upper() if color else letter
+
+
+def leave_out_impossible(board: Board) -> tuple[str, ...]:
+    """Take away the castling rights and the en passant square that cannot be; return a line for each.
+
+    For boards of which nobody knows yet whether the engine plays them; `read_fen` does this for all others.
+    """
+    notes = impossible_in(board)
     board.castling_rights = board.clean_castling_rights()
     if board.status() & Status.INVALID_EP_SQUARE:
         board.ep_square = None
-
-
-def left_out_of(fen: str) -> tuple[str, ...]:
-    """Return a line for each impossible castling right or en passant square that is left out of a FEN."""
-    try:
-        return parse_fen(fen).notes
-    except FenError:  # which is told where the position is read
-        return ()
+    return notes
 
 
 def problem_of(board: Board) -> str:

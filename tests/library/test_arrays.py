@@ -282,6 +282,7 @@ def test_packed_positions_of_the_other_byte_order_are_the_same_positions() -> No
     assert evaluate_many(swapped).tolist() == evaluate_many(records).tolist()
 
 
+@pytest.mark.filterwarnings("ignore::knightadder.PositionWarning")  # boards have rights that need Chess960
 def test_damaged_records_are_refused_or_are_positions() -> None:
     chance = np.random.default_rng(1)
     raw = np.tile(pack(FENS[:4]), 300).view(np.uint8).reshape(-1, PACKED.itemsize)

@@ -2,6 +2,8 @@
 
 import math
 import random
+import warnings
+from collections.abc import Callable
 from fractions import Fraction
 
 import chess
@@ -10,9 +12,10 @@ import numpy as np
 import pytest
 from chess.engine import Limit
 
+import knightadder
 from knightadder.engine.errors import PositionError
 from knightadder.engine.limits import Limits
-from knightadder.library.boards import board_of, limits_of, position_of
+from knightadder.library.boards import Position, board_of, limits_of, position_of
 
 
 def random_game(seed: int, chess960: bool) -> chess.Board:
@@ -84,6 +87,50 @@ def test_board_of_reads_fens(chess960: bool) -> None:
             assert read.chess960 == board.has_chess960_castling_rights()
             moves = set(board.legal_moves) if read.chess960 == chess960 else set(chess.Board(board.fen()).legal_moves)
             assert set(read.legal_moves) == moves
+
+
+def analyse(position: Position) -> str:
+    with knightadder.Engine() as engine:
+        return engine.analyse(position, Limit(nodes=100)).fen
+
+
+def play(position: Position) -> chess.Move | None:
+    with knightadder.Engine() as engine:
+        return engine.play(position, Limit(nodes=100), ponder=True).move
+
+
+WRONG = "4k3/8/8/8/8/8/8/R3K3 w KQ e6 0 1"
+
+
+@pytest.mark.parametrize("position", [WRONG, chess.Board(WRONG)], ids=["fen", "board"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda position: knightadder.evaluate(position).fen,
+        lambda position: knightadder.legal_moves(position),
+        lambda position: knightadder.see(position, chess.Move.from_uci("a1a2")),
+        lambda position: knightadder.perft(position, 0),
+        lambda position: knightadder.perft(position, 2),
+        lambda position: analyse(position),
+        lambda position: play(position),
+    ],
+    ids=["evaluate", "legal_moves", "see", "perft 0", "perft", "analyse", "play"],
+)
+def test_what_is_left_out_of_a_position_is_said_once_at_the_callers_line(
+    call: Callable[[Position], object], position: Position
+) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = call(position)
+    (warning,) = caught
+    assert warning.category is knightadder.PositionWarning and warning.filename == __file__
+    notes = "impossible castling right K left out; impossible en passant square e6 left out"
+    assert str(warning.message) == f"position: {notes}"
+    assert not isinstance(found, str) or found == "4k3/8/8/8/8/8/8/R3K3 w Q - 0 1"
+
+
+def test_nothing_is_said_of_an_en_passant_square_that_no_pawn_can_use() -> None:
+    assert len(knightadder.legal_moves("4k3/8/8/8/4P3/8/8/4K3 b - e3 0 1")) == 5  # warnings are errors here
 
 
 def test_board_of_refuses_what_is_no_position() -> None:

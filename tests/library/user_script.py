@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import assert_type
@@ -34,6 +35,7 @@ from knightadder import (
     OptionError,
     PlayResult,
     PositionError,
+    PositionWarning,
     Side,
     Stream,
     Tapered,
@@ -143,6 +145,9 @@ def errors() -> None:
         evaluate("nonsense")
     except PositionError as error:
         print(error)
+    with warnings.catch_warnings(record=True, category=PositionWarning) as caught:
+        evaluate("4k3/8/8/8/8/8/8/4K3 w K - 0 1")
+    print(len(caught))
     try:
         Engine(options={"Colour": "red"})
     except OptionError as error:

@@ -164,12 +164,12 @@ def test_bad_arguments(file, arguments, message, monkeypatch, capsys):
 
 
 def test_a_game_of_remarks_has_no_puzzles():
-    assert puzzles_of(PuzzleMaker(100, 1)(Item(0, "games.pgn", GameText(1, 1, "; a remark")))) == []
+    assert puzzles_of(PuzzleMaker(100, 1)(Item(0, "games.pgn", GameText(1, 1, "; a remark")))) == ([], [])
 
 
 def test_a_null_move_ends_a_game():
     text = SCHOLAR.strip().replace("Bc4 Nf6", "Bc4 --")
-    assert puzzles_of(PuzzleMaker(1000, 1)(Item(0, "games.pgn", GameText(1, 1, text)))) == []
+    assert puzzles_of(PuzzleMaker(1000, 1)(Item(0, "games.pgn", GameText(1, 1, text)))) == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_puzzles_that_came_damaged(damage):
         "game": "games.pgn?game=1#2",
     }
     data = json.dumps({"puzzles": [row]}).encode()
-    (puzzle,) = puzzles_of(data)
+    (puzzle,), _ = puzzles_of(data)
     assert (puzzle.rating, puzzle.themes, puzzle.solution.moves) == (1200, ("fork",), (chess.Move.from_uci("f5d6"),))
     for damaged in (json.dumps({"puzzles": [row | damage]}).encode(), data[:-1], b"[]", b"{}", b"\xff"):
         with pytest.raises(EngineError, match=r"^a worker returned damaged puzzles$"):

@@ -132,7 +132,7 @@ def blocks(number: int, board: chess.Board) -> list[Block]:
     PositionError
         If it is a game of another variant.
     """
-    board = board_of(board)
+    board = board_of(board, warn=False)
     moves = tuple(move.uci() for move in board.move_stack)
     plies, found = len(moves), []
     for first, position in zip(range(plies, -1, -1), _backwards(board), strict=True):

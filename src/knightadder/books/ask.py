@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from knightadder.core.board.fen import FenError
 from knightadder.engine.errors import PositionError
-from knightadder.text import one_line
+from knightadder.rules import read_fen
+from knightadder.text import one_line, tell
 
 if TYPE_CHECKING:
     import chess
@@ -46,11 +48,16 @@ def run(arguments: argparse.Namespace) -> int:
     PositionError
         If the position or a move is illegal.
     """
-    from knightadder.library.boards import board_of
+    from knightadder.library.boards import fen_text
     from knightadder.library.explorer import Explorer
     from knightadder.openings import find_opening
 
-    board = board_of(" ".join(arguments.fen)).copy()
+    try:
+        board, notes = read_fen(fen_text(" ".join(arguments.fen)))
+    except FenError as error:
+        raise PositionError(str(error)) from None
+    for note in notes:
+        tell(note)
     _play(board, arguments.moves)
     with Explorer(arguments.file) as explorer:
         moves, games = explorer.moves(board), explorer.games(board)

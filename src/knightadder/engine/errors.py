@@ -15,5 +15,9 @@ class PositionError(EngineError, ValueError):
     """A FEN does not describe a legal position, or a move is not legal in its position."""
 
 
+class PositionWarning(UserWarning):
+    """A position has castling rights or an en passant square that cannot be; the engine leaves them out."""
+
+
 class OptionError(EngineError, ValueError):
     """An option does not exist, or does not accept the value."""

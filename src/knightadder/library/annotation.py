@@ -94,7 +94,7 @@ def annotate_game(
         raise TypeError(f"game is a chess.pgn.Game, not {game!r:.60}")
     if game.errors:
         raise PositionError(f"the game is broken: {game.errors[0]!s:.200}")
-    board = board_of(_end_of(game), "game")
+    board = _end_of(game)
     limits_without_clock(limit)
     whole("multipv", multipv, 1, MOST_LINES)
     if engine is None:
@@ -112,7 +112,7 @@ def annotate_game(
 
 def _end_of(game: chess.pgn.Game) -> chess.Board:
     """Give the board at the end; PositionError if a move is illegal. A null move is allowed."""
-    board = game.board()
+    board = board_of(game.board(), "game")
     for move in game.mainline_moves():
         if move and not board.is_legal(move):
             raise PositionError(f"the game is broken: illegal move {move.uci()} in {board.fen()}")

@@ -371,7 +371,7 @@ def _fen(position: Position, number: int) -> str:
         text = fen_text(position)
         return text if text.isascii() else " ".join(text.split())
     what = f"position {number}"
-    return fen_of(board_of(position, what), what)
+    return fen_of(board_of(position, what, warn=False), what)
 
 
 def _illegal(block: _Block, place: int, start: int) -> PositionError:

@@ -5,6 +5,8 @@ All values from a caller are checked here, because compiled code does not check 
 
 import contextlib
 import math
+import sys
+import warnings
 from collections.abc import Iterable, Iterator
 from numbers import Integral, Real
 from typing import TypeAlias
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 from knightadder import rules
 from knightadder.core.board import fen
 from knightadder.core.layout import NO_SQUARE
-from knightadder.engine.errors import PositionError
+from knightadder.engine.errors import PositionError, PositionWarning
 from knightadder.engine.limits import Limits
 
 Position: TypeAlias = chess.Board | str
@@ -35,16 +37,18 @@ _MOST_HISTORY = 100
 _MOST_COUNTED = 9_999  # plies and moves in a FEN
 
 
-def board_of(position: Position, what: str = "position") -> chess.Board:
+def board_of(position: Position, what: str = "position", warn: bool = True) -> chess.Board:
     """Give the board of a position.
 
     Parameters
     ----------
     position : chess.Board or str
         A board, which is given back; a FEN, which is of Chess960 if its castling rights are possible only there; or
-        ``"startpos"``. Impossible castling rights and en passant squares of a FEN are left out.
+        ``"startpos"``. Impossible castling rights and en passant squares are left out.
     what : str
         The name that the caller knows it by.
+    warn : bool
+        Whether a `PositionWarning` says what is left out.
 
     Raises
     ------
@@ -55,14 +59,35 @@ def board_of(position: Position, what: str = "position") -> chess.Board:
     """
     if isinstance(position, str):
         try:
-            return rules.board_of(fen_text(position))
+            board, notes = rules.read_fen(fen_text(position), what=what)
         except fen.FenError as error:
-            raise PositionError(fen.refusal(position, error, what)) from None
+            raise PositionError(str(error)) from None
+        if warn:
+            _warn(what, notes)
+        return board
     if not isinstance(position, chess.Board):
         raise TypeError(f"{what} is a chess.Board, a FEN or 'startpos', not {position!r:.60}")
     if position.uci_variant != "chess":
         raise PositionError(f"illegal {what}: {position.uci_variant} is not played here")
+    if warn:
+        _warn(what, _impossible_in(position))
     return position
+
+
+def _impossible_in(board: chess.Board) -> tuple[str, ...]:
+    with contextlib.suppress(Exception):  # the attributes may have been set to anything, which is refused later
+        return rules.impossible_in(board)
+    return ()
+
+
+def _warn(what: str, notes: tuple[str, ...]) -> None:
+    """Warn of what is left out of a position, at the line of the caller that is outside this package."""
+    if not notes:
+        return
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == __package__.partition(".")[0]:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(f"{what}: {'; '.join(notes)}", PositionWarning, stacklevel=level)
 
 
 def fen_text(text: str) -> str:

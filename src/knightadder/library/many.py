@@ -354,7 +354,7 @@ def _tasks(boards: Iterable[Position], settings: _Settings, first: int = 0) -> t
     for number, position in enumerate(boards, first):
         what = f"position {number}"
         try:
-            board = board_of(position, what)
+            board = board_of(position, what, warn=False)
             root, moves = position_of(board, what)
         except PositionError:
             if strict:

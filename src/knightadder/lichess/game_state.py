@@ -7,6 +7,7 @@ from typing import Any
 import chess
 
 from knightadder.lichess.errors import Unreachable
+from knightadder.rules import leave_out_impossible
 
 _RUNNING = {"created", "started"}
 _MOST_MS = 10**12  # on a clock: about thirty years
@@ -172,8 +173,6 @@ def starting_board(fen: str | None, chess960: bool = False) -> chess.Board:
         If the text is not a FEN.
     """
     board = chess.Board(fen or chess.STARTING_FEN, chess960=True)
-    board.castling_rights = board.clean_castling_rights()
-    if board.status() & chess.STATUS_INVALID_EP_SQUARE:
-        board.ep_square = None
+    leave_out_impossible(board)
     board.chess960 = chess960 or board.has_chess960_castling_rights()
     return board

@@ -15,10 +15,10 @@ from pathlib import Path
 import chess
 import chess.pgn
 
-from knightadder.core.board.fen import FenError, parse_fen, refusal
+from knightadder.core.board.fen import FenError
 from knightadder.pgn.files import decoded, lines_of
 from knightadder.pgn.tokens import Kind, Token, looks_like_tag, tokens
-from knightadder.rules import board_of, left_out_of, problem_of
+from knightadder.rules import read_fen
 from knightadder.text import tell
 
 _RESULTS = ("1-0", "0-1", "1/2-1/2")
@@ -295,12 +295,6 @@ def headers_of(text: GameText) -> chess.pgn.Headers | None:
     return None if empty else headers
 
 
-def left_out_of_start(text: GameText) -> tuple[str, ...]:
-    """Return what is left out of a game's start position, see `rules.left_out_of`."""
-    headers = headers_of(text)
-    return left_out_of(headers["FEN"]) if headers and "FEN" in headers else ()
-
-
 def is_prose(text: GameText) -> bool:
     """Return whether a text has no tag, no move and no number of one."""
     return not any(token.kind in _CHESS for _, found in _lines_of(text) for token in found)
@@ -462,19 +456,16 @@ class _Reading:
                 raise BrokenGame(f"{variant.uci_variant} is not played here")
             board = chess.Board(chess960=headers.is_chess960())
             if "FEN" in headers:
-                board = board_of(headers["FEN"], headers.is_chess960())
-                notes = parse_fen(headers["FEN"]).notes
+                board, notes = read_fen(headers["FEN"], headers.is_chess960())
                 if notes:
                     self._game.notes += notes
                     headers["FEN"] = board.fen(en_passant="fen")
         except BrokenGame:
             raise
         except FenError as error:
-            raise BrokenGame(refusal(headers["FEN"], error)) from None
+            raise BrokenGame(str(error)) from None
         except ValueError as error:  # an unknown variant
             raise BrokenGame(f"{error!s:.{_SHOWN}}") from None
-        if problem := problem_of(board):
-            raise BrokenGame(refusal(headers.get("FEN", ""), problem))
         self._lines.append(_Line(board, 0))
 
     def _fail(self, text: str, stop: bool = False) -> None:

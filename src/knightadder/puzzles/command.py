@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     from knightadder.engine.loader import compile_core
     from knightadder.native.processors import processors
     from knightadder.pgn.files import game_files
-    from knightadder.pgn.games import left_out_of_start, tell_left_out, tell_notes
+    from knightadder.pgn.games import BrokenGame, tell_left_out, tell_notes
     from knightadder.puzzles.workers import PuzzleMaker, puzzles_of
 
     out: Path | None = arguments.out
@@ -90,14 +90,13 @@ def run(arguments: argparse.Namespace) -> int:
                 progress(total, unit="games", stderr=True) as update,
             ):
                 for item, result in pool.run(_items(files)):
-                    puzzles = puzzles_of(result)
-                    if isinstance(puzzles, str):
+                    found[item.number] = []
+                    try:
+                        found[item.number], notes = puzzles_of(result)
+                        tell_notes(item.file, item.text, notes)
+                    except BrokenGame as fault:
                         broken += 1
-                        tell_left_out(item.file, item.text, puzzles)
-                        puzzles = []
-                    else:
-                        tell_notes(item.file, item.text, left_out_of_start(item.text))
-                    found[item.number] = puzzles
+                        tell_left_out(item.file, item.text, fault)
                     count = sum(map(len, found.values()))
                     update(len(found), f"{count} puzzle{'' if count == 1 else 's'}  {pool.place()}".rstrip())
         finally:  # also after Ctrl-C or a failure

@@ -8,14 +8,13 @@ from pathlib import Path
 
 import chess
 
-from knightadder.core.board.fen import FenError, refusal
 from knightadder.engine.errors import OptionError
 from knightadder.foreign import whole_or_none
 from knightadder.pgn.epd import split_epd
 from knightadder.pgn.files import lines_of, text_lines, without_compression
 from knightadder.pgn.games import BrokenGame, read_games
 from knightadder.puzzles.puzzle import Puzzle, Solution
-from knightadder.rules import board_of, problem_of
+from knightadder.rules import read_fen
 
 
 def read_puzzles(file: Path) -> tuple[list[Puzzle], list[str]]:
@@ -61,7 +60,7 @@ def _read_csv(file: Path) -> Iterator[tuple[int, Puzzle | str]]:
 
 
 def _from_row(row: dict[str, str]) -> Puzzle:
-    board = _board(row["FEN"] or "")  # None in a row that is too short
+    board, _ = read_fen(row["FEN"] or "")  # None in a row that is too short
     fen = board.fen()
     names = (row["Moves"] or "").split()
     if len(names) < 2:
@@ -84,7 +83,7 @@ def _read_epd(file: Path) -> Iterator[tuple[int, Puzzle | str]]:
             continue
         try:
             fen, rest = split_epd(line)
-            board = _board(fen)
+            board, _ = read_fen(fen)
             reader = _Chess960Board() if board.chess960 else chess.Board()
             place = board.epd(shredder=board.chess960, en_passant="fen")
             operations = reader.set_epd(f"{place} {rest.removeprefix(';')}")
@@ -128,13 +127,3 @@ def _read_pgn(file: Path) -> Iterator[tuple[int, Puzzle | str]]:
                 headers.get("Site", "?").removeprefix("?"),
             ),
         )
-
-
-def _board(fen: str) -> chess.Board:
-    try:
-        board = board_of(fen)
-    except FenError as error:
-        raise ValueError(refusal(fen, error)) from None
-    if problem := problem_of(board):
-        raise ValueError(refusal(fen, problem))
-    return board

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 import chess
 import chess.pgn
@@ -74,7 +74,7 @@ class PuzzleMaker:
                 rows.append(_row(found, rating, f"{address}#{found.ply}"))
         except PositionError as error:  # such as a move number that has become too large
             return _Told(fault=str(error)).to_json()
-        return _Told(rows).to_json()
+        return _Told(rows, game.notes).to_json()
 
 
 def _end_of(game: chess.pgn.Game) -> chess.Board:
@@ -101,9 +101,10 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """The result of the task: the puzzles of a game, or what is wrong with it."""
+    """The result of the task: the puzzles of a game and what was changed to read it, or what is wrong with it."""
 
     puzzles: list[_Row] | None = None
+    notes: list[str] = field(default_factory=list)
     fault: str | None = None
 
     def to_json(self) -> bytes:
@@ -124,23 +125,26 @@ def _row(found: Found, rating: int, game: str) -> _Row:
     )
 
 
-def puzzles_of(result: bytes) -> list[Puzzle] | str:
-    """Return the puzzles in a result of the task, or what is wrong with the game.
+def puzzles_of(result: bytes) -> tuple[list[Puzzle], list[str]]:
+    """Return the puzzles in a result of the task, and what was changed to read the game.
 
     Raises
     ------
+    BrokenGame
+        If the game cannot be used.
     EngineError
         If it is not a result of the task, or has illegal positions or moves.
     """
     try:
         value: _Told = parse_json(result, _Told)
-        if value.fault is not None:
-            return value.fault
-        if value.puzzles is None:
+        puzzles = [_puzzle(row) for row in value.puzzles or []]
+        if value.puzzles is None and value.fault is None:
             raise ValueError
-        return [_puzzle(row) for row in value.puzzles]
     except ValueError:
         raise EngineError("a worker returned damaged puzzles") from None
+    if value.fault is not None:
+        raise BrokenGame(value.fault)
+    return puzzles, value.notes
 
 
 def _puzzle(row: _Row) -> Puzzle:

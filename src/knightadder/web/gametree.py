@@ -18,7 +18,7 @@ from chess.engine import Cp
 
 from knightadder.library.scores import score_text
 from knightadder.openings import Opening, find_opening
-from knightadder.rules import board_of, problem_of
+from knightadder.rules import read_fen
 from knightadder.web.messages import MessageError
 
 MAX_NODES = 20_000
@@ -321,11 +321,9 @@ def board_from_fen(fen: str) -> chess.Board:
         If the FEN cannot be read or the position is illegal; the text says what is wrong.
     """
     try:
-        board = board_of(fen.strip())
+        board, _ = read_fen(fen)
     except ValueError as error:
-        raise MessageError(f"illegal position: {error}") from None
-    if problem := problem_of(board):
-        raise MessageError(f"illegal position: {problem}")
+        raise MessageError(str(error)) from None
     return board
 
 

@@ -19,11 +19,11 @@ from pathlib import Path
 
 import chess
 
-from knightadder.core.board.fen import parse_fen
+from knightadder.core.board.fen import FenError, parse_fen
 from knightadder.foreign import parse_whole, whole_or_none
 from knightadder.pgn.epd import operations_of, split_epd
 from knightadder.pgn.files import text_lines
-from knightadder.rules import leave_out_impossible, left_out_of
+from knightadder.rules import leave_out_impossible
 
 # Composed problems may break all other rules of legal positions.
 _UNPLAYABLE = (
@@ -55,6 +55,8 @@ class Problem:
         Moves to a forced mate.
     points : mapping of chess.Move to int
         Points of each move; other moves get none. Empty if the suite gives no points.
+    notes : tuple of str
+        A line for each impossible castling right or en passant square that was left out of the position.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Problem:
     avoid: frozenset[chess.Move] = frozenset()
     mate: int | None = None
     points: Mapping[chess.Move, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def maximum(self) -> int:
@@ -129,7 +132,7 @@ def read_problems(file: Path, chess960: bool = False, own_engine: bool = False) 
             continue
         try:
             problems.append(parse_problem(line, f"line {number}", chess960, own_engine))
-            complaints += [f"{file}:{number}: {note}" for note in left_out_of(split_epd(line)[0])]
+            complaints += [f"{file}:{number}: {note}" for note in problems[-1].notes]
         except ValueError as error:
             complaints.append(f"{file}:{number}: {error}")
     return problems, complaints
@@ -159,11 +162,14 @@ def parse_problem(line: str, name: str, chess960: bool = False, own_engine: bool
     """
     fen, rest = split_epd(line)
     board = chess.Board(fen, chess960=chess960)
-    leave_out_impossible(board)
+    notes = leave_out_impossible(board)
     if board.status() & _UNPLAYABLE:
         raise ValueError("the position is not playable")
-    if own_engine:
-        parse_fen(board.fen())  # its FenError is a ValueError
+    try:
+        notes = parse_fen(fen).notes  # python-chess reads some impossible rights as none
+    except FenError:  # a ValueError
+        if own_engine:
+            raise
     operations = operations_of(rest)
     best, avoid = (_moves(board, operations.get(code, "")) for code in ("bm", "am"))
     points = _points(board, operations)
@@ -172,7 +178,7 @@ def parse_problem(line: str, name: str, chess960: bool = False, own_engine: bool
     mate = _mate(operations)
     if not (best or avoid or mate):
         raise ValueError("no solution: none of bm, am, dm and points")
-    return Problem(operations.get("id") or name, board, best, avoid, mate, points)
+    return Problem(operations.get("id") or name, board, best, avoid, mate, points, notes)
 
 
 def _moves(board: chess.Board, text: str) -> frozenset[chess.Move]:

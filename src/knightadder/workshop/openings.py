@@ -11,12 +11,11 @@ from pathlib import Path
 
 import chess
 
-from knightadder.core.board.fen import FenError, parse_fen, refusal
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.pgn.epd import split_epd
 from knightadder.pgn.files import text_lines, without_compression
-from knightadder.pgn.games import GameText, headers_of, left_out_of_start, moves_of, parse, read_texts
-from knightadder.rules import board_of, left_out_of, problem_of
+from knightadder.pgn.games import GameText, headers_of, moves_of, parse, read_texts
+from knightadder.rules import read_fen
 from knightadder.text import tell
 
 FORMATS = ("epd", "pgn")
@@ -35,11 +34,14 @@ class BookLine:
         Moves from there, in UCI notation; the engines receive them, too.
     name : str
         Name of the opening, if it has one.
+    notes : tuple of str
+        A line for each impossible castling right or en passant square that was left out of the position.
     """
 
     fen: str = chess.STARTING_FEN
     moves: tuple[str, ...] = ()
     name: str = ""
+    notes: tuple[str, ...] = ()
 
     def board(self, chess960: bool = False) -> chess.Board:
         """Return the position after the moves, with its history."""
@@ -118,12 +120,9 @@ class Book:
         entry = self._entries[number % len(self._entries)]
         try:
             opening = self._read(entry)
-            if _board(opening.fen).chess960 and not self._chess960:
+            if not self._chess960 and chess.Board(opening.fen).has_chess960_castling_rights():
                 raise ValueError("the castling rights are possible only in Chess960")
-            board = opening.board(self._chess960)
-            if problem := problem_of(board):
-                raise ValueError(refusal(opening.fen, problem))
-            if board.is_game_over():
+            if opening.board(self._chess960).is_game_over():
                 raise ValueError("the game is over already")
         except ValueError as error:
             raise PositionError(f"{self._place(entry)}: {error}") from None
@@ -148,22 +147,16 @@ class Book:
             If an opening is bad, see `opening`.
         """
         for number in range(min(count, len(self))):
-            self.opening(number)
-            for note in self._left_out(self._entries[number]):
+            for note in self.opening(number).notes:
                 tell(f"{self._place(self._entries[number])}: {note}")
-
-    def _left_out(self, entry: GameText) -> tuple[str, ...]:
-        if self._form == "pgn":
-            return left_out_of_start(entry)
-        return left_out_of(split_epd(entry.text)[0]) if self._form == "epd" else ()
 
     def _read(self, entry: GameText) -> BookLine:
         if self._form == "pgn":
             return self._read_game(entry)
         if self._form == "epd":
             fen, _ = split_epd(entry.text)
-            board = _board(fen)
-            return BookLine(board.fen(en_passant="fen") if parse_fen(fen).notes else fen)
+            board, notes = read_fen(fen)
+            return BookLine(board.fen(en_passant="fen") if notes else fen, notes=notes)
         name, _, text = entry.text.partition("\t")
         board = chess.Board()
         for word in text.split()[: self._plies]:
@@ -180,7 +173,7 @@ class Book:
         for move in moves_of(game)[: self._plies]:
             moves.append(board.uci(move))
             board.push(move)
-        return BookLine(fen, tuple(moves), game.headers.get("Opening", ""))
+        return BookLine(fen, tuple(moves), game.headers.get("Opening", ""), tuple(game.notes))
 
 
 def load_book(
@@ -239,13 +232,6 @@ def load_book(
 def _games(file: Path) -> list[GameText]:
     """Return the games of a PGN file, without remarks outside a game."""
     return [text for text in read_texts(file) if headers_of(text) is not None]
-
-
-def _board(fen: str) -> chess.Board:
-    try:
-        return board_of(fen)
-    except FenError as error:
-        raise ValueError(refusal(fen, error)) from None
 
 
 def numbered(lines: Iterable[str]) -> list[GameText]:

@@ -148,10 +148,16 @@ def parse_fen(text: str) -> Setup:
     castling = sum(1 << square for square in numbers[ROOKS : ROOKS + 4] if square >= 0)
     _, _, rights, square = text.split()[:4]
     wrong = "".join(letter for place, letter in enumerate(rights) if numbers[LEFT_OUT] >> place & 1)
-    notes = [f"impossible castling right{'s' * (len(wrong) > 1)} {wrong} left out"] if wrong else []
-    if numbers[LEFT_OUT + 1]:
+    notes = notes_on(wrong, square if numbers[LEFT_OUT + 1] else "")
+    return Setup(board, numbers[STM], castling, numbers[EP], numbers[RULE50], numbers[FULLMOVE], notes)
+
+
+def notes_on(rights: str, square: str) -> tuple[str, ...]:
+    """Return the lines that say which castling rights and which en passant square are left out; empty for none."""
+    notes = [f"impossible castling right{'s' * (len(rights) > 1)} {rights} left out"] if rights else []
+    if square:
         notes.append(f"impossible en passant square {square} left out")
-    return Setup(board, numbers[STM], castling, numbers[EP], numbers[RULE50], numbers[FULLMOVE], tuple(notes))
+    return tuple(notes)
 
 
 # --- the reader ----------------------------------------------------------------------------------------------------
