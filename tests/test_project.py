@@ -13,11 +13,6 @@ import knightadder
 from knightadder.cli import build_parser
 from knightadder.engine.options import (
     OPTIONS,
-    Button,
-    Check,
-    Combo,
-    Spin,
-    Text,
 )
 
 ROOT = Path(__file__).parents[1]
@@ -55,16 +50,16 @@ def test_the_options_are_documented_as_they_are():
 
 
 def _default_and_range(option):
-    match option:
-        case Spin():
-            return str(option.default), f"{option.minimum} to {option.maximum}"
-        case Check():
+    match option.type:
+        case "spin":
+            return str(option.default), f"{option.min} to {option.max}"
+        case "check":
             return str(option.default).lower(), ""
-        case Combo():
-            return option.default, ", ".join(option.choices)
-        case Text():
+        case "combo":
+            return option.default, ", ".join(option.var)
+        case "string":
             return f"`{option.default}`" if option.default else "empty", ""
-        case Button():
+        case "button":
             return "", ""
 
 

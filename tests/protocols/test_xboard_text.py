@@ -8,12 +8,7 @@ from samples import LINE
 from knightadder.engine.ending import Ending
 from knightadder.engine.info import Bound, Info, Score
 from knightadder.engine.options import (
-    Button,
-    Check,
-    Combo,
     Option,
-    Spin,
-    Text,
 )
 from knightadder.protocols.xboard_text import (
     OFFERED,
@@ -57,13 +52,13 @@ def test_times_and_depths_are_read() -> None:
 @pytest.mark.parametrize(
     ("option", "text"),
     [
-        (Spin("Move Overhead", 20, 0, 5000), '"Move Overhead -spin 20 0 5000"'),
-        (Check("OwnBook", False), '"OwnBook -check 0"'),
-        (Check("OwnBook", True), '"OwnBook -check 1"'),
-        (Button("Clear Hash"), '"Clear Hash -button"'),
-        (Text("BookFile", ""), '"BookFile -string "'),
-        (Text("BookFile", "a b.bin"), '"BookFile -string a b.bin"'),
-        (Combo("Style", "calm", ("wild", "calm", "dry")), '"Style -combo wild /// *calm /// dry"'),
+        (Option("Move Overhead", "spin", 20, 0, 5000), '"Move Overhead -spin 20 0 5000"'),
+        (Option("OwnBook", "check", False), '"OwnBook -check 0"'),
+        (Option("OwnBook", "check", True), '"OwnBook -check 1"'),
+        (Option("Clear Hash", "button"), '"Clear Hash -button"'),
+        (Option("BookFile", "string", ""), '"BookFile -string "'),
+        (Option("BookFile", "string", "a b.bin"), '"BookFile -string a b.bin"'),
+        (Option("Style", "combo", "calm", var=("wild", "calm", "dry")), '"Style -combo wild /// *calm /// dry"'),
     ],
 )
 def test_options_are_declared(option: Option, text: str) -> None:
@@ -89,7 +84,7 @@ def test_options_are_read(text: str, option: tuple[str, str | None]) -> None:
 
 
 def test_a_switch_is_a_number() -> None:
-    switch, number = Check("OwnBook", False), Spin("MultiPV", 1, 1, 256)
+    switch, number = Option("OwnBook", "check", False), Option("MultiPV", "spin", 1, 1, 256)
     assert [option_value(switch, value) for value in ("1", "0", "true", "2", None)] == [
         "true",
         "false",

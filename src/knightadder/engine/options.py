@@ -1,7 +1,8 @@
 """Engine options: their declarations in UCI's terms, and the values that the user has set."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 from knightadder.engine.errors import OptionError
 from knightadder.engine.strength import (
@@ -14,6 +15,7 @@ from knightadder.engine.strength import (
 )
 
 Value: TypeAlias = int | bool | str
+T = TypeVar("T")
 
 EVALUATION_NAMES = ("classical", "pesto", "nnue")
 DEFAULT_EVALUATION = "nnue"  # of the engine and of the library
@@ -21,156 +23,146 @@ BUILT_IN = "<built-in>"  # in place of the file of a network: the one that comes
 
 
 @dataclass(frozen=True, slots=True)
-class Spin:
-    """A whole number between two bounds, both included."""
+class Option:
+    """The declaration of an option, with the names of python-chess's ``chess.engine.Option``.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    type : str
+        ``"spin"`` (a whole number), ``"check"`` (a switch), ``"combo"`` (one of several words), ``"string"`` or
+        ``"button"`` (an action).
+    default : int, bool, str or None
+        The value of a new engine; ``None`` for a button.
+    min, max : int or None
+        The bounds of a whole number, both included.
+    var : tuple of str
+        The words to choose from.
+    """
 
     name: str
-    default: int
-    minimum: int
-    maximum: int
+    type: str
+    default: Value | None = None
+    min: int | None = None
+    max: int | None = None
+    var: tuple[str, ...] = ()
 
     def uci(self) -> str:
         """Give the line that declares the option to a UCI interface."""
-        return f"option name {self.name} type spin default {self.default} min {self.minimum} max {self.maximum}"
+        line = f"option name {self.name} type {self.type}"
+        if self.type == "check":
+            return f"{line} default {str(self.default).lower()}"
+        if self.type == "spin":
+            return f"{line} default {self.default} min {self.min} max {self.max}"
+        words = "".join(f" var {word}" for word in self.var)
+        return line if self.type == "button" else f"{line} default {self.default or '<empty>'}{words}"
 
-    def parse(self, text: str | None) -> int:
-        """Read a value.
+    def parse(self, text: str | None) -> Value | None:
+        """Read a value; words are read in any case.
+
+        For a string, a missing or empty value and ``<empty>`` give the default. A button takes any text, since some
+        interfaces send a value with it, and gives None.
 
         Raises
         ------
         OptionError
-            If the text is not a whole number or is outside the bounds.
+            If the option does not accept the value.
         """
+        match self.type:
+            case "spin":
+                return self._number(text)
+            case "check":
+                return self._word(text, ("true", "false")) == "true"
+            case "combo":
+                return self._word(text, self.var)
+            case "string":
+                return self.default if text in (None, "", "<empty>") else text
+        return None
+
+    def _number(self, text: str | None) -> int:
+        assert self.min is not None and self.max is not None
         try:
             value = int(text or "")
         except ValueError:
             raise OptionError(f"option {self.name}: expected a whole number, not {text or 'nothing'}") from None
-        if not self.minimum <= value <= self.maximum:
-            raise OptionError(f"option {self.name}: {text} is not between {self.minimum} and {self.maximum}")
+        if not self.min <= value <= self.max:
+            raise OptionError(f"option {self.name}: {text} is not between {self.min} and {self.max}")
         return value
 
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """A switch."""
-
-    name: str
-    default: bool
-
-    def uci(self) -> str:
-        """Give the line that declares the option to a UCI interface."""
-        return f"option name {self.name} type check default {str(self.default).lower()}"
-
-    def parse(self, text: str | None) -> bool:
-        """Read ``true`` or ``false``, in any case.
-
-        Raises
-        ------
-        OptionError
-            If the text is neither.
-        """
-        values = {"true": True, "false": False}
-        try:
-            return values[(text or "").lower()]
-        except KeyError:
-            raise OptionError(f"option {self.name}: expected true or false, not {text or 'nothing'}") from None
-
-
-@dataclass(frozen=True, slots=True)
-class Button:
-    """An action without a value."""
-
-    name: str
-
-    def uci(self) -> str:
-        """Give the line that declares the option to a UCI interface."""
-        return f"option name {self.name} type button"
-
-    def parse(self, text: str | None) -> None:
-        """Accept any text: some interfaces send a value with a button, which means nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """Free text; UCI writes the empty text as ``<empty>``."""
-
-    name: str
-    default: str
-
-    def uci(self) -> str:
-        """Give the line that declares the option to a UCI interface."""
-        return f"option name {self.name} type string default {self.default or '<empty>'}"
-
-    def parse(self, text: str | None) -> str:
-        """Read a text; a missing or empty value and ``<empty>`` give the default."""
-        return self.default if text in (None, "", "<empty>") else str(text)
-
-
-@dataclass(frozen=True, slots=True)
-class Combo:
-    """One of several words."""
-
-    name: str
-    default: str
-    choices: tuple[str, ...]
-
-    def uci(self) -> str:
-        """Give the line that declares the option to a UCI interface."""
-        choices = "".join(f" var {choice}" for choice in self.choices)
-        return f"option name {self.name} type combo default {self.default}{choices}"
-
-    def parse(self, text: str | None) -> str:
-        """Read one of the choices, in any case, and give it as declared.
-
-        Raises
-        ------
-        OptionError
-            If the text is none of them.
-        """
-        for choice in self.choices:
-            if choice.lower() == (text or "").lower():
-                return choice
-        raise OptionError(f"option {self.name}: expected {' or '.join(self.choices)}, not {text or 'nothing'}")
+    def _word(self, text: str | None, words: tuple[str, ...]) -> str:
+        for word in words:
+            if word.lower() == (text or "").lower():
+                return word
+        raise OptionError(f"option {self.name}: expected {' or '.join(words)}, not {text or 'nothing'}")
 
 
 _NOT_IN_A_LINE = "\0\n\r"  # also not allowed in file names, on most systems
 
-Option: TypeAlias = Spin | Check | Button | Text | Combo
-
-OPTIONS: tuple[Option, ...] = (
-    Spin("Hash", 16, 1, 33_554_432),
-    Button("Clear Hash"),
-    Spin("Threads", 1, 1, 512),
-    Check("Ponder", False),
-    Spin("MultiPV", 1, 1, 256),
-    Spin("Move Overhead", 20, 0, 5000),
-    Check("UCI_Chess960", False),
-    Check("UCI_AnalyseMode", False),
-    Check("UCI_ShowWDL", False),
-    Check("UCI_LimitStrength", False),
-    Spin("UCI_Elo", DEFAULT_ELO, MIN_ELO, MAX_ELO),
-    Spin("Skill Level", FULL_SKILL, 0, FULL_SKILL),
-    Combo("EvalType", DEFAULT_EVALUATION, EVALUATION_NAMES),
-    Text("EvalFile", BUILT_IN),
-    Check("OwnBook", False),
-    Text("BookFile", ""),
-    Spin("BookDepth", 255, 1, 255),
-    Check("BestBookMove", False),
-    Text("SyzygyPath", ""),
-    Spin("SyzygyProbeDepth", 1, 1, 100),
-    Spin("SyzygyProbeLimit", 7, 0, 7),
-    Check("Syzygy50MoveRule", True),
+OPTIONS = (
+    Option("Hash", "spin", 16, 1, 33_554_432),
+    Option("Clear Hash", "button"),
+    Option("Threads", "spin", 1, 1, 512),
+    Option("Ponder", "check", False),
+    Option("MultiPV", "spin", 1, 1, 256),
+    Option("Move Overhead", "spin", 20, 0, 5000),
+    Option("UCI_Chess960", "check", False),
+    Option("UCI_AnalyseMode", "check", False),
+    Option("UCI_ShowWDL", "check", False),
+    Option("UCI_LimitStrength", "check", False),
+    Option("UCI_Elo", "spin", DEFAULT_ELO, MIN_ELO, MAX_ELO),
+    Option("Skill Level", "spin", FULL_SKILL, 0, FULL_SKILL),
+    Option("EvalType", "combo", DEFAULT_EVALUATION, var=EVALUATION_NAMES),
+    Option("EvalFile", "string", BUILT_IN),
+    Option("OwnBook", "check", False),
+    Option("BookFile", "string", ""),
+    Option("BookDepth", "spin", 255, 1, 255),
+    Option("BestBookMove", "check", False),
+    Option("SyzygyPath", "string", ""),
+    Option("SyzygyProbeDepth", "spin", 1, 1, 100),
+    Option("SyzygyProbeLimit", "spin", 7, 0, 7),
+    Option("Syzygy50MoveRule", "check", True),
 )
+
+
+class _Setting(Generic[T]):
+    """Gives the value of an option as an attribute of `Options`."""
+
+    def __init__(self, name: str, kind: Callable[[Value], T]) -> None:
+        self._name, self._kind = name, kind
+
+    def __get__(self, options: "Options", owner: type["Options"]) -> T:
+        return self._kind(options[self._name])
 
 
 class Options:
     """The values of all options; each starts at its default."""
 
+    hash_mb = _Setting("Hash", int)  # size of the transposition table in MiB
+    threads = _Setting("Threads", int)
+    ponder = _Setting("Ponder", bool)  # whether the interface may let the engine think on the opponent's time
+    multipv = _Setting("MultiPV", int)  # number of best lines to analyse
+    move_overhead = _Setting("Move Overhead", int)  # milliseconds of each move for the delay of the interface
+    chess960 = _Setting("UCI_Chess960", bool)  # whether castling is read and written as king takes rook
+    analyse_mode = _Setting("UCI_AnalyseMode", bool)  # whether the engine analyses rather than plays a game
+    show_wdl = _Setting("UCI_ShowWDL", bool)  # whether analysis gives expected wins, draws and losses
+    limit_strength = _Setting("UCI_LimitStrength", bool)  # whether to play at the strength of `elo`
+    elo = _Setting("UCI_Elo", int)
+    skill_level = _Setting("Skill Level", int)  # 20 is full strength; ignored if `limit_strength` is set
+    evaluation = _Setting("EvalType", str)  # one of `EVALUATION_NAMES`
+    eval_file = _Setting("EvalFile", str)  # the network of the evaluation ``nnue``
+    own_book = _Setting("OwnBook", bool)  # whether to play moves from the book
+    book_file = _Setting("BookFile", str)  # an opening book in Polyglot's format; empty for none
+    book_depth = _Setting("BookDepth", int)  # plies of a game during which the book is used
+    best_book_move = _Setting("BestBookMove", bool)  # whether to play the heaviest move instead of one by weight
+    syzygy_path = _Setting("SyzygyPath", str)  # folders joined by the system's separator, besides the package's own
+    syzygy_probe_depth = _Setting("SyzygyProbeDepth", int)  # minimum remaining depth to probe the largest tablebases
+    syzygy_probe_limit = _Setting("SyzygyProbeLimit", int)  # maximum men, kings included, of a position to probe
+    syzygy_50_move_rule = _Setting("Syzygy50MoveRule", bool)  # whether the fifty-move rule makes some wins draws
+
     def __init__(self) -> None:
-        self._declared: dict[str, Option] = {option.name.lower(): option for option in OPTIONS}
-        self._values: dict[str, Value] = {
-            option.name: option.default for option in OPTIONS if not isinstance(option, Button)
-        }
+        self._declared = {option.name.lower(): option for option in OPTIONS}
+        self._values = {option.name: option.default for option in OPTIONS if option.default is not None}
 
     def set(self, name: str, text: str | None) -> Option:
         """Set an option from text, as UCI's ``setoption`` gives it.
@@ -206,7 +198,6 @@ class Options:
             If the option does not accept the value.
         """
         option = self.set(name, str(value))
-        assert isinstance(option, Spin)
         self._declared[name.lower()] = replace(option, default=value)
 
     @property
@@ -234,61 +225,6 @@ class Options:
         return self._values[name]
 
     @property
-    def hash_mb(self) -> int:
-        """Size of the transposition table in MiB."""
-        return int(self["Hash"])
-
-    @property
-    def threads(self) -> int:
-        """Number of search threads."""
-        return int(self["Threads"])
-
-    @property
-    def ponder(self) -> bool:
-        """Whether the interface may let the engine think on the opponent's time."""
-        return bool(self["Ponder"])
-
-    @property
-    def multipv(self) -> int:
-        """Number of best lines to analyse."""
-        return int(self["MultiPV"])
-
-    @property
-    def move_overhead(self) -> int:
-        """Milliseconds to reserve on each move for the delay between interface and engine."""
-        return int(self["Move Overhead"])
-
-    @property
-    def chess960(self) -> bool:
-        """Whether castling is read and written as king takes rook."""
-        return bool(self["UCI_Chess960"])
-
-    @property
-    def analyse_mode(self) -> bool:
-        """Whether the engine analyses rather than plays a game."""
-        return bool(self["UCI_AnalyseMode"])
-
-    @property
-    def show_wdl(self) -> bool:
-        """Whether analysis gives expected wins, draws and losses."""
-        return bool(self["UCI_ShowWDL"])
-
-    @property
-    def limit_strength(self) -> bool:
-        """Whether to play at the strength of `elo`."""
-        return bool(self["UCI_LimitStrength"])
-
-    @property
-    def elo(self) -> int:
-        """The Elo to play at, if `limit_strength` is set."""
-        return int(self["UCI_Elo"])
-
-    @property
-    def skill_level(self) -> int:
-        """Strength from 0 to 20, 20 being full strength; ignored if `limit_strength` is set."""
-        return int(self["Skill Level"])
-
-    @property
     def handicap(self) -> Handicap | None:
         """The handicap for the strength that the user has set; None for full strength."""
         if self.limit_strength:
@@ -296,53 +232,3 @@ class Options:
         if self.skill_level < FULL_SKILL:
             return handicap_for(MIN_ELO + (MAX_ELO - MIN_ELO) * self.skill_level / FULL_SKILL)
         return None
-
-    @property
-    def evaluation(self) -> str:
-        """The static evaluation, one of `EVALUATION_NAMES`."""
-        return str(self["EvalType"])
-
-    @property
-    def eval_file(self) -> str:
-        """The network's file for the evaluation ``nnue``, or `BUILT_IN`."""
-        return str(self["EvalFile"])
-
-    @property
-    def own_book(self) -> bool:
-        """Whether to play moves from the book."""
-        return bool(self["OwnBook"])
-
-    @property
-    def book_file(self) -> str:
-        """The opening book in Polyglot's format; empty for none."""
-        return str(self["BookFile"])
-
-    @property
-    def book_depth(self) -> int:
-        """Plies of a game during which the book is used."""
-        return int(self["BookDepth"])
-
-    @property
-    def best_book_move(self) -> bool:
-        """Whether to always play the book's heaviest move, instead of a random one by weight."""
-        return bool(self["BestBookMove"])
-
-    @property
-    def syzygy_path(self) -> str:
-        """Folders of Syzygy tablebases, joined by the system's path separator; if empty, only the package's own."""
-        return str(self["SyzygyPath"])
-
-    @property
-    def syzygy_probe_depth(self) -> int:
-        """Least remaining depth in plies at which search probes the largest tablebases."""
-        return int(self["SyzygyProbeDepth"])
-
-    @property
-    def syzygy_probe_limit(self) -> int:
-        """Most men, kings included, of a position to probe in tablebases; 0 for never."""
-        return int(self["SyzygyProbeLimit"])
-
-    @property
-    def syzygy_50_move_rule(self) -> bool:
-        """Whether the fifty-move rule counts, which makes some wins draws."""
-        return bool(self["Syzygy50MoveRule"])

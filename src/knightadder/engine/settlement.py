@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from knightadder.engine.errors import OptionError
 from knightadder.engine.info import Score
-from knightadder.engine.options import Option, Spin
+from knightadder.engine.options import Option
 
 _DRAW_FROM_MOVE = 35
 _DRAW_MOVES = 8  # the engine's own moves for which the score has been level
@@ -12,10 +12,10 @@ _LOST, _LOST_MOVES = -300, 2  # centipawns, and the engine's own moves with such
 _PATIENCE = 10  # the engine's own moves between two offers
 _MATE = 100_000  # beyond any score in centipawns
 
-OPTIONS: tuple[Spin, ...] = (
-    Spin("Draw Score", 10, 0, 1000),
-    Spin("Resign Score", 900, 0, 10_000),
-    Spin("Resign Moves", 4, 0, 100),
+OPTIONS = (
+    Option("Draw Score", "spin", 10, 0, 1000),
+    Option("Resign Score", "spin", 900, 0, 10_000),
+    Option("Resign Moves", "spin", 4, 0, 100),
 )
 
 
@@ -28,7 +28,7 @@ class Settlement:
     """
 
     def __init__(self) -> None:
-        self._values = {option.name: option.default for option in OPTIONS}
+        self._values = {option.name: int(option.default or 0) for option in OPTIONS}
         self._scores: list[int] = []
         self._move_number = 0
         self._offered_at: int | None = None
@@ -37,7 +37,7 @@ class Settlement:
         """Set an option from text and give its declaration; OptionError if it does not exist or the value is bad."""
         for option in OPTIONS:
             if option.name.lower() == name.lower():
-                self._values[option.name] = option.parse(text)
+                self._values[option.name] = int(option.parse(text) or 0)
                 return option
         raise OptionError(f"unknown option: {name}")
 

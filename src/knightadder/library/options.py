@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TypeAlias
 
+from knightadder.engine import options
 from knightadder.engine.errors import OptionError
-from knightadder.engine.options import OPTIONS, Button, Check, Combo, Options, Spin
 
 Setting: TypeAlias = str | int | bool
 Folders: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -16,7 +16,7 @@ _OWN = {"multipv", "ponder", "uci_analysemode", "uci_chess960", "uci_showwdl"}
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class Option(options.Option):
     """An option of the engine; all but ``value`` is named as in python-chess's ``chess.engine.Option``.
 
     Attributes
@@ -36,27 +36,16 @@ class Option:
         The value now; ``None`` for a button.
     """
 
-    name: str
-    type: str
-    default: Setting | None
-    min: int | None
-    max: int | None
-    var: tuple[str, ...]
-    value: Setting | None
+    value: Setting | None = None
 
 
-def options_of(options: Options) -> dict[str, Option]:
+def options_of(values: options.Options) -> dict[str, Option]:
     """Describe the options that a caller can set, with their values, by name."""
-    found = {}
-    for option in OPTIONS:
-        if option.name.lower() not in _OWN:
-            least, most = (option.minimum, option.maximum) if isinstance(option, Spin) else (None, None)
-            words = option.choices if isinstance(option, Combo) else ()
-            kinds = {Spin: "spin", Check: "check", Combo: "combo", Button: "button"}
-            default, value = (None, None) if isinstance(option, Button) else (option.default, options[option.name])
-            kind = kinds.get(type(option), "string")
-            found[option.name] = Option(option.name, kind, default, least, most, words, value)
-    return found
+    return {
+        option.name: Option(**asdict(option), value=None if option.default is None else values[option.name])
+        for option in options.OPTIONS
+        if option.name.lower() not in _OWN
+    }
 
 
 def texts_of(settings: Mapping[str, Setting]) -> dict[str, str]:

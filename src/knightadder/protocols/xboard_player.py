@@ -18,7 +18,7 @@ from knightadder.engine.info import (
     Result,
 )
 from knightadder.engine.limits import Limits
-from knightadder.engine.options import OPTIONS, Spin
+from knightadder.engine.options import OPTIONS
 from knightadder.engine.settlement import Settlement
 from knightadder.protocols.castling import write_moves
 from knightadder.protocols.game_record import GameRecord
@@ -43,7 +43,7 @@ _WHITE, _BLACK = 0, 1
 _SILENCE = 0.2
 _POLL_SECONDS = 1.0  # a wait without a timeout would block Ctrl-C
 
-_MAXIMA = {option.name: option.maximum for option in OPTIONS if isinstance(option, Spin)}
+_MAXIMA = {option.name: option.max for option in OPTIONS if option.max is not None}
 
 
 class _Mode(Enum):

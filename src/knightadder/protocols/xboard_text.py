@@ -10,15 +10,7 @@ from knightadder import __version__
 from knightadder.engine.ending import Ending
 from knightadder.engine.errors import EngineError
 from knightadder.engine.info import Bound, Info, Score
-from knightadder.engine.options import (
-    OPTIONS,
-    Button,
-    Check,
-    Combo,
-    Option,
-    Spin,
-    Text,
-)
+from knightadder.engine.options import OPTIONS, Option
 
 _MATE = 100_000  # the score of a mate in 0 moves
 
@@ -41,18 +33,17 @@ _LEVEL = re.compile(r"(?P<moves>\d{1,4})\s+(?P<minutes>\d{1,6})(:(?P<seconds>\d{
 
 def declare_option(option: Option) -> str:
     """Give the value of the feature ``option`` that declares an option to the interface."""
-    match option:
-        case Spin():
-            value = f"spin {option.default} {option.minimum} {option.maximum}"
-        case Check():
-            value = f"check {int(option.default)}"
-        case Button():
-            value = "button"
-        case Text():
+    match option.type:
+        case "spin":
+            value = f"spin {option.default} {option.min} {option.max}"
+        case "check":
+            value = f"check {int(bool(option.default))}"
+        case "combo":
+            value = f"combo {' /// '.join(f'*{word}' if word == option.default else word for word in option.var)}"
+        case "string":
             value = f"string {option.default}"  # XBoard requires the space even before an empty value
-        case Combo():
-            choices = [f"*{choice}" if choice == option.default else choice for choice in option.choices]
-            value = f"combo {' /// '.join(choices)}"
+        case _:
+            value = option.type
     return f'"{option.name} -{value}"'
 
 
@@ -64,7 +55,7 @@ def parse_option(text: str) -> tuple[str, str | None]:
 
 def option_value(option: Option, value: str | None) -> str | None:
     """Convert the value of an option to UCI's form: in CECP a switch is 1 or 0."""
-    if isinstance(option, Check):
+    if option.type == "check":
         return {"1": "true", "0": "false"}.get((value or "").strip(), value)
     return value
 
