@@ -86,7 +86,7 @@ docs: $(VENV)/.installed-dev ## build the documents as a site in docs/_build, an
 	@$(BIN)/python -m pytest --quiet tests/test_project.py -k links
 
 coverage: $(VENV)/.installed-dev ## show which lines of the core no test reaches, by the tests of the interpreted core
-	@KNIGHTADDER_INTERPRET=1 $(BIN)/python -m coverage run -m pytest -m nojit tests/core
+	@KNIGHTADDER_INTERPRET=1 $(BIN)/python -m coverage run -m pytest -m nojit tests/core tests/native
 	@$(BIN)/python -m coverage report
 
 ci: ## everything that has to pass before a change goes in

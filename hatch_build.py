@@ -32,7 +32,7 @@ class Platform:
     tags : str
         Its platform tags.
     targets : tuple of str
-        The images that it carries, as `knightadder.native.images` names them.
+        The images that it carries, as `knightadder.native.builder.TARGETS` names them.
     """
 
     tags: str
@@ -69,12 +69,12 @@ class CustomBuildHook(BuildHookInterface):
             What hatchling is told of the wheel.
         """
         sys.path.insert(0, str(Path(self.root, "src")))
-        from knightadder.native import building, images, loading
+        from knightadder.core.program import core
+        from knightadder.native.processors import host_target
 
         if version == "editable":
-            target = images.host_target()
-            if images.read(loading.FOLDER / images.file_name(target)) is None:
-                building.build(loading.FOLDER, [target], print, "--tune")
+            if core.read(core.image_file()) is None:
+                core.build(core.folder, [host_target()], print, "--tune")
             return
         chosen = PLATFORMS[chosen_platform()]
         ready = os.environ.get("KNIGHTADDER_IMAGES")
@@ -84,10 +84,10 @@ class CustomBuildHook(BuildHookInterface):
             self._folder = tempfile.TemporaryDirectory()  # until `finalize`
             folder = Path(self._folder.name)
             tune = [] if os.environ.get("KNIGHTADDER_TARGET") else ["--tune"]
-            building.build(folder, chosen.targets, print, *tune)
+            core.build(folder, chosen.targets, print, *tune)
         for target in chosen.targets:
-            file = folder / images.file_name(target)
-            if images.read(file) is None:
+            file = folder / core.file_name(target)
+            if core.read(file) is None:
                 sys.exit(f"{file} is missing, or was not made from these sources")
             build_data["force_include"][str(file)] = f"knightadder/core/{file.name}"
         build_data["pure_python"] = False
@@ -102,7 +102,7 @@ class CustomBuildHook(BuildHookInterface):
 def chosen_platform() -> str:
     """Name the platform to build for, or end with a line that says which there are."""
     sys.path.insert(0, str(Path(__file__).parent / "src"))
-    from knightadder.native.images import host_machine
+    from knightadder.native.processors import host_machine
 
     bits = "" if sys.maxsize > 2**32 else "-32-bit"
     here = f"{platform.system()}-{host_machine()}{bits}".lower()

@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 import knightadder
-from knightadder.native import images, loading
+from knightadder.core.program import core
 
 GAME = "uci\nisready\nposition startpos\ngo depth 4\nquit\n"
 
@@ -36,7 +36,7 @@ def unnoticed_flips(sound: Path, count: int, generator: random.Random) -> int:
         damaged = Path(place, sound.name)
         for _ in range(count):
             damaged.write_bytes(flip(content, generator))
-            unnoticed += images.read(damaged) is not None
+            unnoticed += core.read(damaged) is not None
     return unnoticed
 
 
@@ -81,8 +81,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the places (default: %(default)s)")
     arguments = parser.parse_args()
     generator = random.Random(arguments.seed)
-    loading.load()
-    image = loading.image_file()
+    core.load()
+    image = core.image_file()
     unnoticed = unnoticed_flips(image, arguments.flips, generator)
     print(f"{arguments.flips} flipped bits: {unnoticed} unnoticed", flush=True)
     failed = failed_starts(image, arguments.starts, generator)

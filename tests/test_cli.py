@@ -16,6 +16,7 @@ import pytest
 from engine_process import TIMEOUT
 
 from knightadder import __version__, cli
+from knightadder.core.program import core
 from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.engine.info import (
     Bound,
@@ -26,7 +27,6 @@ from knightadder.engine.info import (
     Score,
 )
 from knightadder.engine.limits import Limits
-from knightadder.native import loading
 from knightadder.protocols import uci, xboard
 
 
@@ -506,9 +506,9 @@ def test_an_illegal_line_is_shown_as_it_is():
 def test_warmup_says_where_the_code_is(capsys, engine, monkeypatch):
     status, out, _ = _run(capsys, "warmup")
     assert status == 0
-    assert re.fullmatch(rf"Ready after \d+\.\d s; the compiled core is {re.escape(str(loading.image_file()))}\n", out)
+    assert re.fullmatch(rf"Ready after \d+\.\d s; the compiled core is {re.escape(str(core.image_file()))}\n", out)
     assert engine[0].closed
-    monkeypatch.setattr(loading, "image_file", lambda: Path("place") / "core.image")
+    monkeypatch.setattr(core, "image_file", lambda: Path("place") / "core.image")
     assert _run(capsys, "warmup")[1].endswith("; the compiled core cannot be kept in place\n")
 
 

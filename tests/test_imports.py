@@ -20,13 +20,13 @@ LAYERS = (
     ("library",),
     ("executor", "extras", "pgn", "rules", "runs"),
     ("engine",),
-    ("native.builder",),
     ("core.entries", "core.tables"),
     ("core.search",),
     ("core.evaluation", "core.syzygy"),
     ("core.board",),
     ("core.layout", "core.split_mix"),
     ("core.search.parameters", "core.evaluation.terms"),  # lists of names, without which the layout cannot be
+    ("core.program",),
     ("native",),
 )
 # Small modules that anybody may import.
@@ -84,6 +84,12 @@ def test_all_modules_are_found_with_what_they_import() -> None:
 
 def test_there_is_no_circle_of_files() -> None:
     list(TopologicalSorter(GRAPH).static_order())  # raises CycleError with the circle
+
+
+def test_the_compiler_knows_nothing_of_what_it_compiles() -> None:
+    inside = {name for name in MODULES if name.startswith("knightadder.native")}
+    assert "knightadder.native.builder" in inside
+    assert {other for name in inside for other in GRAPH[name]} <= inside
 
 
 def test_entry_points_of_the_core_are_in_one_place() -> None:

@@ -17,7 +17,7 @@ from engine_process import TIMEOUT
 from random_network import random_network
 
 from knightadder.core.evaluation.network_file import network_bytes
-from knightadder.native import images, loading
+from knightadder.core.program import core
 
 ROOT = Path(__file__).parents[1]
 
@@ -79,13 +79,13 @@ class Client:
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Client:
-    loading.load()
-    image = images.read(loading.image_file())
+    core.load()
+    image = core.read(core.image_file())
     assert image
     client = Client(*(tmp_path_factory.mktemp(name) for name in ("client", "builds", "images")))
     (client.folder / "Engines").mkdir()
     for target in hatch_build.PLATFORMS[hatch_build.chosen_platform()].targets:
-        images.write(client.images / images.file_name(target), image)
+        core.write(client.images / core.file_name(target), image)
     return client
 
 

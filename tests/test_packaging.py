@@ -16,8 +16,10 @@ from packaging.requirements import Requirement
 from packaging.utils import parse_wheel_filename
 
 from knightadder import __version__
-from knightadder.native import building, images, loading
+from knightadder.core.program import core
 from knightadder.native.builder import TARGETS
+from knightadder.native.images import Image
+from knightadder.native.processors import host_target
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -84,8 +86,8 @@ def test_the_wheel_carries_the_images_and_nothing_that_tools_left(release, tmp_p
     with zipfile.ZipFile(release[0]) as archive:
         names = archive.namelist()
         found = [Path(archive.extract(name, tmp_path)) for name in names if ".image" in name]
-    assert {file.name for file in found} == set(map(images.file_name, hatch_build.PLATFORMS[HOST].targets))
-    assert None not in map(images.read, found)
+    assert {file.name for file in found} == set(map(core.file_name, hatch_build.PLATFORMS[HOST].targets))
+    assert None not in map(core.read, found)
     assert [name for name in names if "__pycache__" in name or not name.startswith("knightadder")] == []
     assert NETWORK.relative_to(ROOT / "src").as_posix() in names
 
@@ -150,9 +152,9 @@ def test_what_is_built_for_a_platform_by_name_is_not_tuned_for_this_processor(mo
     def build(folder, targets, report, *options):
         seen.append("--tune" in options)
         for name in targets:
-            images.write(folder / images.file_name(name), images.Image({}, b"code"))
+            core.write(folder / core.file_name(name), Image({}, b"code"))
 
-    monkeypatch.setattr(building, "build", build)
+    monkeypatch.setattr(core, "build", build)
     monkeypatch.setenv("KNIGHTADDER_TARGET", named)
     hook = hatch_build.CustomBuildHook(str(ROOT), {}, None, None, "", "wheel")
     build_data = {"force_include": {}}
@@ -167,22 +169,22 @@ def test_an_editable_installation_gets_one_image_beside_the_sources_unless_it_ha
 
     def build(folder, targets, report, *options):
         built.append((targets, options))
-        images.write(folder / images.file_name(*targets), images.Image({}, b"code"))
+        core.write(folder / core.file_name(*targets), Image({}, b"code"))
 
-    monkeypatch.setattr(building, "build", build)
-    monkeypatch.setattr(loading, "FOLDER", tmp_path)
+    monkeypatch.setattr(core, "build", build)
+    monkeypatch.setattr(core, "folder", tmp_path)
     hook = hatch_build.CustomBuildHook(str(ROOT), {}, None, None, "", "wheel")
     for _ in range(2):
         hook.initialize("editable", {})
-    assert built == [([images.host_target()], ("--tune",))]
-    assert [file.name for file in tmp_path.iterdir()] == [images.file_name(images.host_target())]
+    assert built == [([host_target()], ("--tune",))]
+    assert [file.name for file in tmp_path.iterdir()] == [core.file_name(host_target())]
 
 
 def test_a_wheel_gets_no_images_of_other_sources(monkeypatch, tmp_path):
     with monkeypatch.context() as other:
-        other.setattr(images, "digest", lambda: "other")
+        other.setattr(core, "digest", "other")
         for target in hatch_build.PLATFORMS[HOST].targets:
-            images.write(tmp_path / images.file_name(target), images.Image({}, b"code"))
+            core.write(tmp_path / core.file_name(target), Image({}, b"code"))
     monkeypatch.setenv("KNIGHTADDER_IMAGES", str(tmp_path))
     hook = hatch_build.CustomBuildHook(str(ROOT), {}, None, None, "", "wheel")
     with pytest.raises(SystemExit, match="was not made from these sources"):
@@ -191,15 +193,20 @@ def test_a_wheel_gets_no_images_of_other_sources(monkeypatch, tmp_path):
 
 def test_sources_are_compiled_by_their_own_builder(tmp_path):
     """Although this process has imported another one."""
-    package = tmp_path / "src" / "knightadder" / "native"
+    package = tmp_path / "src" / "knightadder" / "core"
     package.mkdir(parents=True)
     for folder in (package, *package.parents[:1]):
         (folder / "__init__.py").touch()
-    own = "def build(folder, targets, report):\n    for name in targets: (folder / name).write_text('compiled')\n"
-    (package / "building.py").write_text(own)
+    own = """
+class core:
+    def build(folder, targets, report):
+        for name in targets:
+            (folder / name).write_text("compiled")
+"""
+    (package / "program.py").write_text(own)
     build_wheels.build_images(tmp_path / "src", tmp_path, ["one", "other"])
     assert [(tmp_path / name).read_text() for name in ("one", "other")] == ["compiled", "compiled"]
-    (package / "building.py").write_text("def build(folder, targets, report): raise RuntimeError('no compiler')")
+    (package / "program.py").write_text(own.replace("for name in targets", "raise RuntimeError"))
     with pytest.raises(SystemExit, match="cannot be compiled"):
         build_wheels.build_images(tmp_path / "src", tmp_path, ["one"])
 

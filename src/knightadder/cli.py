@@ -319,10 +319,10 @@ def _analyse(arguments: "argparse.Namespace") -> int:
 def _warmup(_: "argparse.Namespace") -> int:
     start = time.perf_counter()
     _load(_options()).close()
-    from knightadder.native import images, loading
+    from knightadder.core.program import core
 
-    file = loading.image_file()
-    kept = images.read(file) is not None
+    file = core.image_file()
+    kept = core.read(file) is not None
     where = f"the compiled core is {file}" if kept else f"the compiled core cannot be kept in {file.parent}"
     print(f"Ready after {time.perf_counter() - start:.1f} s; {where}")
     return EXIT_OK

@@ -1,9 +1,9 @@
-"""Helpers of the core's tests: random positions, moves in the core's encoding, functions compiled for a test."""
+"""Helpers of the core's tests: random positions, moves in the core's encoding."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -16,8 +16,6 @@ from knightadder.core.layout import PESTO
 from knightadder.core.tables import new_tables
 from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable
-from knightadder.native.jit import INTERPRETED
-from knightadder.native.loading import BOUNDSCHECK
 
 DATA = Path(__file__).parent.parent / "data"
 
@@ -35,18 +33,6 @@ STARTS = (
     "4k3/p1p1p1p1/8/1P1P1P1P/1p1p1p1p/8/P1P1P1P1/4K3 w - - 0 1",
     "r2q1rk1/pP1p2pp/Q4n2/bbp1p3/Np6/1B3NBn/pPPP1PPP/R3K2R b KQ - 0 1",
 )
-
-
-def compiled(function: Callable) -> Callable:
-    """Compile a function of a test, with the kernels that it calls; unless the core is interpreted."""
-    if INTERPRETED:
-        return function
-    from numba import njit
-
-    from knightadder.native.builder import teach_numba
-
-    teach_numba(BOUNDSCHECK)
-    return njit(function, nogil=True, error_model="numpy", boundscheck=BOUNDSCHECK)
 
 
 def random_game(board: chess.Board, generator: random.Random, plies: int = 60) -> Iterator[chess.Move]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from core_helpers import compiled
+from compiling import compiled
 
 from knightadder.core.split_mix import split_mix
 

@@ -4,20 +4,21 @@ import pytest
 
 from knightadder.core import tables
 from knightadder.core.layout import CLASSICAL, PESTO
-from knightadder.native import jit, loading
+from knightadder.core.program import core
+from knightadder.native import program
 
 
-@pytest.mark.skipif(jit.INTERPRETED, reason="no image is loaded")
+@pytest.mark.skipif(program.INTERPRETED, reason="no image is loaded")
 @pytest.mark.boundscheck
 @pytest.mark.parametrize("evaluation", [CLASSICAL, PESTO])
 def test_an_image_has_the_tables_that_python_fills(monkeypatch: pytest.MonkeyPatch, evaluation: int) -> None:
-    loading.load()
+    core.load()
     filled: list[object] = []
-    fill = tables.fill_constants
-    monkeypatch.setattr(tables, "fill_constants", lambda record: (filled.append(record), fill(record)))
+    fill = tables.constant_tables.function
+    monkeypatch.setattr(tables.constant_tables, "function", lambda: filled.append(None) or fill())
     loaded = tables.new_tables(evaluation)
     assert not filled
-    monkeypatch.delitem(loading.places, "tables")
+    monkeypatch.delitem(core.places, tables.constant_tables.name)
     by_python = tables.new_tables(evaluation)
     assert by_python.network_address != loaded.network_address
     by_python.network_address = loaded.network_address

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from knightadder.core.program import core
 from knightadder.engine import evaluator
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.loader import Loader, Report, compile_core, load_engine
 from knightadder.engine.options import Options
-from knightadder.native import loading
-from knightadder.native.building import CoreError
+from knightadder.native.building import ImageError
 
 if TYPE_CHECKING:
     from knightadder.engine.engine import Engine
@@ -69,7 +69,7 @@ def fail_with(monkeypatch: pytest.MonkeyPatch, failure: BaseException) -> None:
     def load(report: Report) -> None:
         raise failure
 
-    monkeypatch.setattr(loading, "load", load)
+    monkeypatch.setattr(core, "load", load)
 
 
 @pytest.mark.parametrize("failure", [ImportError("no numba here"), SystemExit(3), MemoryError()])
@@ -85,7 +85,7 @@ def test_a_defect_reaches_whoever_waits(monkeypatch: pytest.MonkeyPatch, failure
 
 
 def test_that_there_is_no_compiled_core_is_no_defect(monkeypatch: pytest.MonkeyPatch) -> None:
-    fail_with(monkeypatch, CoreError("reinstall it"))
+    fail_with(monkeypatch, ImageError("reinstall it"))
     with pytest.raises(EngineError, match=r"^the engine cannot be loaded: reinstall it$") as caught:
         load_engine(Options(), lambda step: None)
     assert caught.value.__cause__ is None
@@ -107,14 +107,14 @@ def test_ctrl_c_ends_the_loading_of_a_command(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_command_hears_each_step(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     heard: list[str] = []
-    load = loading.load
+    load = core.load
 
     def load_in_steps(report: Report = lambda step: None) -> None:
         report("compiling 1/2")
         report("compiling 2/2")
         load()
 
-    monkeypatch.setattr(loading, "load", load_in_steps)
+    monkeypatch.setattr(core, "load", load_in_steps)
     load_engine(Options(), heard.append).close()
     assert heard == ["compiling 1/2", "compiling 2/2"]
     compile_core()

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from knightadder.core.program import core
 from knightadder.engine.errors import EngineError
 from knightadder.library.loading import load_core
-from knightadder.native import loading as core
-from knightadder.native.building import CoreError
+from knightadder.native import program
+from knightadder.native.building import ImageError
 
 # Each of the library's functions that the core does the work of, in a process where that has not been loaded.
 FIRST_CALLS = """
@@ -22,7 +23,8 @@ import io, logging, sys
 import chess, chess.pgn
 import knightadder as k
 from chess.engine import Limit
-from knightadder.native import building, loading
+from knightadder.core.program import core
+from knightadder.native.building import ImageError
 
 FEN, LIMIT, game = chess.STARTING_FEN, Limit(nodes=1), chess.pgn.read_game(io.StringIO("1. e4 *"))
 CALLS = {
@@ -45,9 +47,9 @@ TOLD = """
 def build(report):
     for step in ("waiting for another engine", "compiling", "compiling 1/2", "compiling 2/2"):
         report(step)
-    raise building.CoreError("it is only a test")
+    raise ImageError("it is only a test")
 
-loading.images.read, loading._build = lambda file: None, build
+core.read, core._build_once = lambda file: None, build
 for name, run in CALLS.items():
     lines = []
     handler = logging.Handler()
@@ -62,7 +64,7 @@ COVERED = """
 def build(report):
     raise AssertionError("there is something to compile")
 
-loading._build = build
+core._build_once = build
 for name, run in CALLS.items():
     run()
     print(name)
@@ -75,7 +77,7 @@ def run(program: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-@pytest.mark.skipif(core.INTERPRETED, reason="nothing is compiled then")
+@pytest.mark.skipif(program.INTERPRETED, reason="nothing is compiled then")
 def test_each_function_says_once_that_it_compiles() -> None:
     line = (
         "WARNING",
@@ -101,21 +103,21 @@ def test_ctrl_c_meanwhile_has_a_short_traceback(monkeypatch: pytest.MonkeyPatch)
             raise KeyboardInterrupt from None
 
     monkeypatch.setattr(core, "places", {})
-    monkeypatch.setattr(core, "INTERPRETED", False)
-    monkeypatch.setattr(core.images, "read", lambda file: None)
-    monkeypatch.setattr(core, "_build", build)
+    monkeypatch.setattr(program, "INTERPRETED", False)
+    monkeypatch.setattr(core, "read", lambda file: None)
+    monkeypatch.setattr(core, "_build_once", build)
     with pytest.raises(KeyboardInterrupt, match=r"^the core is not compiled yet$") as caught:
         load_core()
     assert len("".join(traceback.format_exception(caught.value)).splitlines()) < 10
 
 
 @pytest.mark.skipif(os.name == "nt", reason="SIGINT cannot be sent to a process there")
-@pytest.mark.skipif(core.INTERPRETED, reason="nothing is compiled then")
+@pytest.mark.skipif(program.INTERPRETED, reason="nothing is compiled then")
 def test_the_compiler_itself_can_be_interrupted(tmp_path: Path) -> None:
     program = (
         "import knightadder\n"
-        "from knightadder.native import loading\n"
-        f"loading.FOLDER = type(loading.FOLDER)({str(tmp_path)!r})\n"  # where no image is
+        "from knightadder.core.program import core\n"
+        f"core.folder = type(core.folder)({str(tmp_path)!r})\n"  # where no image is
         "knightadder.evaluate('startpos')\n"
     )
     process = subprocess.Popen(
@@ -134,7 +136,7 @@ def test_the_compiler_itself_can_be_interrupted(tmp_path: Path) -> None:
 
 def test_a_core_that_cannot_be_loaded_is_an_error_of_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(report: object) -> None:
-        raise CoreError("it is missing")
+        raise ImageError("it is missing")
 
     monkeypatch.setattr(core, "load", fail)
     with pytest.raises(EngineError, match=r"^the engine cannot be loaded: it is missing$"):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from knightadder.native.loading import load
+from knightadder.core.program import core
 
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled_core() -> None:
     """Compile the core where that is necessary, so that no process of a test waits for the compiler."""
-    load()
+    core.load()

@@ -608,7 +608,7 @@ def test_a_failure_to_load_is_said_and_ends_the_process(
     def load(report: Report) -> None:
         raise ImportError("no numba here")
 
-    monkeypatch.setattr("knightadder.native.loading.load", load)
+    monkeypatch.setattr("knightadder.core.program.core.load", load)
     talk = Conversation(load_engine)
     talk.send("isready")
     lines = talk.wait_for_end()
@@ -674,7 +674,7 @@ def test_a_failed_compilation_is_said_and_ends_the_process(
         report("compiling 1/2")
         raise RuntimeError("no compiler")
 
-    monkeypatch.setattr("knightadder.native.loading.load", load)
+    monkeypatch.setattr("knightadder.core.program.core.load", load)
     talk = Conversation(load_engine)
     talk.send("go infinite", "bench")
     assert talk.wait_for_end()[-1] == "info string the engine cannot be loaded: RuntimeError: no compiler"

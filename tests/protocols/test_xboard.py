@@ -752,7 +752,7 @@ def test_a_failure_to_load_is_said_and_ends_the_process(
     def load(report: Report) -> None:
         raise ImportError("no numba here")
 
-    monkeypatch.setattr("knightadder.native.loading.load", load)
+    monkeypatch.setattr("knightadder.core.program.core.load", load)
     talk = Talk(load_engine)
     assert talk.wait_for_end() == ["tellusererror the engine cannot be loaded: ImportError: no numba here"]
     assert talk.status == 1

@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from knightadder.core.program import core
 from knightadder.core.search.parameters import PARAMETERS
 from knightadder.engine.info import Bound, Info, Result, Score
-from knightadder.native.loading import load
 from knightadder.workshop import selfplay as module
 from knightadder.workshop.match.clock import TimeControl
 from knightadder.workshop.openings import BookLine, load_book
@@ -28,7 +28,7 @@ WEAK = {"delta_margin": -3000, "see_noisy_margin": -3000, "razoring_margin": -30
 @pytest.fixture(scope="module", autouse=True)
 def compiled():
     """Load the core, or compile it, before any test waits for it."""
-    load()
+    core.load()
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,12 @@
 """The read-only tables that all threads share."""
 
-from knightadder.native import jit, loading
+from knightadder.native.jit import copy_record
 from knightadder.native.memory import zeroed_bytes
 
 from .board import attacks, repetition, zobrist
 from .evaluation import evaluate
-from .layout import CLASSICAL, NETWORK_WEIGHTS, TABLES
+from .layout import CLASSICAL, NETWORK_WEIGHTS, TABLES, Tables, new_record
+from .program import core
 from .search import parameters, search
 
 _CACHE_LINE = 64  # bytes
@@ -22,11 +23,7 @@ def new_tables(chosen=CLASSICAL):
     # room takes no memory.
     block = zeroed_bytes(_NETWORK_AT + NETWORK_WEIGHTS.itemsize)
     tables = block[: TABLES.itemsize].view(TABLES)[0]
-    ready = loading.places.get("tables")
-    if ready is None:
-        fill_constants(tables)
-    else:  # the image has them: filling them takes as long as a third of `import numpy`
-        jit.copy_record(tables, jit.record_at(ready, TABLES))
+    copy_record(tables, constant_tables())
     tables.network_address = block.ctypes.data + _NETWORK_AT
     evaluate.fill_tables(tables, chosen)
     parameters.fill_tables(tables)
@@ -34,8 +31,14 @@ def new_tables(chosen=CLASSICAL):
     return tables
 
 
-def fill_constants(tables):
-    """Fill what neither a parameter nor the choice of an evaluation changes; each image has it, see `builder`."""
+@core.constant(Tables)
+def constant_tables():
+    """Return a TABLES record with all that neither a parameter nor the choice of an evaluation changes.
+
+    To fill it takes as long as a third of `import numpy`.
+    """
+    tables = new_record(TABLES)
     attacks.fill_tables(tables)
     zobrist.fill_tables(tables)
     repetition.fill_tables(tables)
+    return tables

@@ -8,10 +8,12 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
+from knightadder.core.program import core
 from knightadder.engine.errors import EngineError
 from knightadder.engine.options import Options
-from knightadder.native import images, loading
-from knightadder.native.building import CoreError
+from knightadder.native.building import ImageError
+from knightadder.native.processors import host_target
+from knightadder.native.program import INTERPRETED
 from knightadder.text import tell
 
 if TYPE_CHECKING:
@@ -21,14 +23,14 @@ Report: TypeAlias = Callable[[str], None]
 
 
 def check_processor() -> None:
-    """Raise an EngineError if there is no compiled core for this processor.
+    """Raise an EngineError if the core cannot be compiled for this processor.
 
     Whatever imports NumPy asks this first: NumPy's own import may not survive on an old processor.
     """
     try:
-        if not loading.INTERPRETED:
-            images.host_target()
-    except CoreError as error:
+        if not INTERPRETED:
+            host_target()
+    except ImageError as error:
         raise EngineError(f"the engine cannot be loaded: {error}") from None
 
 
@@ -49,7 +51,7 @@ def load_engine(options: Options, report: Report) -> "Engine":
         become the cause of an EngineError, too: only a defect has a cause.
     """
     try:
-        loading.load(report)  # before NumPy is imported, see `check_processor`
+        core.load(report)  # before NumPy is imported, see `check_processor`
         from knightadder.engine.engine import Engine
 
         engine = Engine(options)
@@ -57,7 +59,7 @@ def load_engine(options: Options, report: Report) -> "Engine":
         return engine
     except EngineError:
         raise
-    except CoreError as error:
+    except ImageError as error:
         raise EngineError(f"the engine cannot be loaded: {error}") from None
     except (Exception, SystemExit) as error:
         raise EngineError(f"the engine cannot be loaded: {type(error).__name__}: {error}") from error

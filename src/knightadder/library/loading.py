@@ -2,9 +2,9 @@
 
 import logging
 
+from knightadder.core.program import core
 from knightadder.engine.errors import EngineError
-from knightadder.native import loading
-from knightadder.native.building import CoreError
+from knightadder.native.building import ImageError
 
 logger = logging.getLogger("knightadder")
 
@@ -32,8 +32,8 @@ def load_core() -> None:
             logger.info("%s", step)
 
     try:
-        loading.load(report)
-    except CoreError as error:
+        core.load(report)
+    except ImageError as error:
         raise EngineError(f"the engine cannot be loaded: {error}") from None
     except KeyboardInterrupt:
         raise KeyboardInterrupt("the core is not compiled yet") from None

@@ -1,19 +1,18 @@
-"""The builder: it compiles the whole core into one image of machine code, see `loading`.
+"""The builder: it compiles a whole program into one image of machine code, see `program`.
 
 Numba types every function and lowers it to LLVM's language. Here these pieces become one module, which LLVM optimises
 as a whole; `linking` turns the result into an image. Four things are replaced in Numba, the last two to save time:
 
 - The convention of calls. Numba's functions return a status, for exceptions, and their value through a pointer. The
-  core raises nothing, so its functions just return their value.
+  compiled code raises nothing, so its functions just return their value.
 - What Numba does with the piece of each function: it is kept as text, instead of being compiled on its own.
-- The passes that each function goes through: only those that the core needs.
+- The passes that each function goes through: only those that plain functions need.
 - The search for what a call of an operator or a NumPy function returns: it is made once for the same types.
 """
 
 import argparse
 import gc
 import importlib
-import pkgutil
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -27,10 +26,7 @@ from numba.core import callconv, cgutils, codegen, compiler, typed_passes, types
 from numba.core.registry import cpu_target
 from numba.np import arrayobj
 
-from knightadder.core import entries, tables
-from knightadder.core.layout import TABLES, new_record
-
-from . import images, intrinsics, jit
+from . import images, intrinsics, jit, program
 from .linking import link
 
 _I64, _POINTER = ir.IntType(64), ir.IntType(8).as_pointer()
@@ -178,7 +174,7 @@ class _ByValue(callconv.BaseCallConv):
 
 
 class _Compiler(compiler.CompilerBase):
-    """Numba's way from byte code to LLVM's language, without what the core does not use.
+    """Numba's way from byte code to LLVM's language, without what no compiled function here uses.
 
     Left out are closures, generators, inlining and array expressions on Numba's level, parallel loops, and
     `literal_unroll`. The code stays the same, and the front end needs an eighth less time.
@@ -202,7 +198,7 @@ class _Compiler(compiler.CompilerBase):
     )
 
     def define_pipelines(self):
-        manager = compiler.PassManager("core")
+        manager = compiler.PassManager("kernel")
         for each in self.passes:
             manager.add_pass(each, each.__name__)
         manager.finalize()
@@ -226,14 +222,8 @@ def _remember_calls() -> None:
     types.Function.get_call_type = get_call_type
 
 
-def teach_numba(boundscheck: bool = False) -> None:
-    """Tell Numba what the core's plain functions and intrinsics are, where a function that it compiles calls them.
-
-    Parameters
-    ----------
-    boundscheck : bool
-        Whether kernels check each index.
-    """
+def teach_numba() -> None:
+    """Tell Numba what kernels and intrinsics are, where a function that it compiles calls them."""
     intrinsic = {function: getattr(intrinsics, function.__name__) for function in jit.INTRINSICS}
     for call, (function, returns) in jit.SELF_CALLS.items():
         if call not in _taught:
@@ -246,13 +236,13 @@ def teach_numba(boundscheck: bool = False) -> None:
             context.insert_global(function, context.resolve_value_type(known))
     for function, inlined in jit.KERNELS.items():
         if function not in _taught:
-            _taught[function] = _jit(function, boundscheck, forceinline=inlined)
+            _taught[function] = _jit(function, forceinline=inlined)
             context.insert_global(function, types.Dispatcher(_taught[function]))
 
 
-def _jit(function, boundscheck, **options):
+def _jit(function, **options):
     quiet = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "error_model": "numpy"}
-    return numba.njit(function, boundscheck=boundscheck, pipeline_class=_Compiler, **quiet, **options)
+    return numba.njit(function, boundscheck=program.BOUNDSCHECK, pipeline_class=_Compiler, **quiet, **options)
 
 
 def _check_bodies() -> None:
@@ -280,7 +270,7 @@ def numba_type(kind):
     return types.UniTuple(single, kind.count) if kind.count else single
 
 
-def _front_end(boundscheck: bool, report: Callable[[int, int], None]) -> None:
+def _front_end(entries: list[program.Entry], report: Callable[[int, int], None]) -> None:
     """Type and lower the entry points and all that they call; `_Piece` collects the results."""
     context = cpu_target.target_context
     context.refresh()
@@ -289,13 +279,13 @@ def _front_end(boundscheck: bool, report: Callable[[int, int], None]) -> None:
     type(context).call_conv = property(_ByValue)
     type(context).create_cpython_wrapper = type(context).create_cfunc_wrapper = lambda *arguments, **named: None
     _remember_calls()
-    teach_numba(boundscheck)
-    functions = len(jit.KERNELS) + len(jit.ENTRIES)
+    teach_numba()
+    functions = len(jit.KERNELS) + len(entries)
     _Piece.on_text = staticmethod(lambda done: report(done, max(done, functions)))
-    for entry in jit.ENTRIES:
-        _taught[entry] = _jit(entry.function, boundscheck)
+    for entry in entries:
+        _taught[entry] = _jit(entry.function)
         cpu_target.typing_context.insert_global(entry, types.Dispatcher(_taught[entry]))
-    for entry in jit.ENTRIES:
+    for entry in entries:
         dispatcher = _taught[entry]
         dispatcher.compile(tuple(map(numba_type, entry.signature.arguments)))
         [compiled] = dispatcher.overloads.values()
@@ -344,9 +334,9 @@ def _array(context, builder, kind, address, shape):
     return array._getvalue()
 
 
-def _emit(target: Target, boundscheck: bool) -> tuple[bytes, dict[str, int], int]:
+def _emit(target: Target, entries: list[program.Entry]) -> tuple[bytes, dict[str, int], int]:
     """Compile what the front end has collected, and link it."""
-    whole = llvm.parse_assembly(_RUNTIME + (_TRAP if boundscheck else ""))
+    whole = llvm.parse_assembly(_RUNTIME + (_TRAP if program.BOUNDSCHECK else ""))
     attributes = rf'\g<0> uwtable "tune-cpu"="{target.tune}"'  # "uwtable": with call frame information
     for text in _Piece.texts:
         whole.link_in(llvm.parse_assembly(re.sub("^define .*", attributes, text, flags=re.MULTILINE)))
@@ -354,7 +344,7 @@ def _emit(target: Target, boundscheck: bool) -> tuple[bytes, dict[str, int], int
         cpu=target.cpu, features=target.features, opt=3, reloc="pic", codemodel="default"
     )
     whole.triple, whole.data_layout = target.triple, str(machine.target_data)
-    visible = {entry.name for entry in jit.ENTRIES} | {"memcpy", "memmove", "memset"}
+    visible = {entry.name for entry in entries} | {"memcpy", "memmove", "memset"}
     for value in (*whole.functions, *whole.global_variables):
         if not value.is_declaration and value.name not in visible:
             value.linkage = "internal"
@@ -366,39 +356,39 @@ def _emit(target: Target, boundscheck: bool) -> tuple[bytes, dict[str, int], int
     return link(machine.emit_object(whole))
 
 
-def build(targets: Iterable[Target], folder: Path, boundscheck: bool, report: Callable[[int, int], None]) -> None:
-    """Build an image of the core for each target.
+def build(chosen: program.Program, targets: Iterable[Target], folder: Path, report: Callable[[int, int], None]) -> None:
+    """Build an image of a program for each target.
 
     It changes Numba for the rest of the process, which should end after it.
 
     Parameters
     ----------
+    chosen : Program
+        The program to compile.
     targets : iterable of Target
         The processors and conventions to build for.
     folder : Path
-        Where the images go, named as `images.file_name` says.
-    boundscheck : bool
-        Whether the code checks each index; one that is out of range ends the process then.
+        Where the images go, named as `Program.file_name` says.
     report : callable
         Receives the number of functions done, and of all.
     """
     gc.disable()  # there is little garbage, and looking for it takes 7 % of the time
-    for module in pkgutil.iter_modules(entries.__path__, f"{entries.__name__}."):
-        importlib.import_module(module.name)
-    _front_end(boundscheck, report)
+    chosen.declare()
+    _front_end(chosen.entries, report)
     # LLVM makes vectors that have room for the widest numbers of a loop, which leaves half of them empty where 16-bit
-    # numbers are multiplied to 32-bit sums, as in the network's output.
+    # numbers are multiplied to 32-bit sums, as in the output of a neural network.
     llvm.set_option("", "-vectorizer-maximize-bandwidth")
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    constants = new_record(TABLES)
-    tables.fill_constants(constants)
+    constants = [(constant.name, constant.kind.dtype, constant.function()) for constant in chosen.constants]
     for target in targets:
-        code, places, frames = _emit(target, boundscheck)
-        code += bytes(-len(code) % TABLES.alignment)
-        places |= {"frames": frames, "tables": len(code)}
-        image = images.Image(places, code + constants.tobytes())
-        images.write(folder / images.file_name(target.name, boundscheck), image)
+        code, places, frames = _emit(target, chosen.entries)
+        places["frames"] = frames
+        for name, dtype, record in constants:
+            code += bytes(-len(code) % dtype.alignment)
+            places[name] = len(code)
+            code += record.tobytes()
+        chosen.write(folder / chosen.file_name(target.name), images.Image(places, code))
 
 
 def for_this_processor(target: Target) -> Target:
@@ -410,15 +400,16 @@ def for_this_processor(target: Target) -> Target:
 def main() -> None:
     """Build the images that the command line names, and print the progress."""
     parser = argparse.ArgumentParser()
+    parser.add_argument("module", help="the module that has the program")
+    parser.add_argument("name", help="the program's name in it")
     parser.add_argument("folder", type=Path)
     parser.add_argument("targets", nargs="+", choices=TARGETS)
-    parser.add_argument("--boundscheck", action="store_true", help="check each index")
     parser.add_argument("--tune", action="store_true", help="for the processor at hand, see `for_this_processor`")
     chosen = parser.parse_args()
     targets = [TARGETS[name] for name in chosen.targets]
     if chosen.tune:
         targets = [for_this_processor(target) for target in targets]
-    build(targets, chosen.folder, chosen.boundscheck, _show)
+    build(getattr(importlib.import_module(chosen.module), chosen.name), targets, chosen.folder, _show)
 
 
 def _show(done: int, functions: int) -> None:

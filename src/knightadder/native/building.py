@@ -4,41 +4,36 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-_SOURCES = Path(__file__).parents[2]  # the folder that has the package
+_ROOT = Path(__file__).parents[__name__.count(".")]  # the folder from which this package is imported
 _STEP = "compiling "  # begins each line of the builder that tells its progress
 # Not by PYTHONPATH: in pip's build environments, what an editable installation has on its path is taken off again.
-_START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from knightadder.native.builder import main; main()"
+_START = f"import sys; sys.path[:0] = sys.argv[1:3]; del sys.argv[1:3]; from {__package__}.builder import main; main()"
 
 
-class CoreError(RuntimeError):
-    """There is no compiled core, and none can be built."""
+class ImageError(RuntimeError):
+    """No image fits, and none can be built."""
 
 
-def build(folder: Path, targets: Sequence[str], report: Callable[[str], None], *options: str) -> None:
-    """Build images of the core from these sources.
+def run_builder(arguments: Sequence[str], report: Callable[[str], None]) -> None:
+    """Run the builder.
 
     Parameters
     ----------
-    folder : Path
-        Where the images go.
-    targets : sequence of str
-        The names of the images to build.
+    arguments : sequence of str
+        The folder from which the program is imported, and the arguments of `builder.main`.
     report : callable
         Receives a line such as ``compiling 31/334`` whenever there is progress.
-    *options : str
-        Of the builder: ``--tune`` for the processor at hand, which others can run all the same; ``--boundscheck`` to
-        check each index.
 
     Raises
     ------
-    CoreError
-        If the core cannot be compiled. The error's cause has all that the builder printed.
+    ImageError
+        If the builder fails. Its message is the last line that the builder printed; its cause has all lines.
     """
     import subprocess  # which most starts do not need
     from subprocess import DEVNULL, PIPE, STDOUT
 
     report(_STEP.strip())
-    command = [sys.executable, "-P", "-c", _START, str(_SOURCES), str(folder), *targets, *options]
+    command = [sys.executable, "-P", "-c", _START, str(_ROOT), *arguments]
     flags = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # on Windows
     printed = [""]
     # If `report` raises an error, the pipe is closed, which ends the builder at its next line.
@@ -52,4 +47,4 @@ def build(folder: Path, targets: Sequence[str], report: Callable[[str], None], *
             else:
                 printed.append(line)
     if process.returncode != 0:
-        raise CoreError(f"the core cannot be compiled: {printed[-1].strip()}") from RuntimeError("".join(printed))
+        raise ImageError(printed[-1].strip()) from RuntimeError("".join(printed))

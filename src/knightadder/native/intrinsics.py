@@ -12,7 +12,7 @@ _BYTES = ir.IntType(8).as_pointer()
 
 
 @intrinsic
-def popcount(typing_context, bitboard):
+def popcount(typing_context, word):
     def generate(context, builder, signature, arguments):
         return builder.ctpop(arguments[0])
 
@@ -20,7 +20,7 @@ def popcount(typing_context, bitboard):
 
 
 @intrinsic
-def lsb(typing_context, bitboard):
+def lsb(typing_context, word):
     def generate(context, builder, signature, arguments):
         return builder.cttz(arguments[0], ir.Constant(_I1, 1))
 
@@ -28,7 +28,7 @@ def lsb(typing_context, bitboard):
 
 
 @intrinsic
-def msb(typing_context, bitboard):
+def msb(typing_context, word):
     def generate(context, builder, signature, arguments):
         return builder.sub(ir.Constant(_I64, 63), builder.ctlz(arguments[0], ir.Constant(_I1, 1)))
 

@@ -1,31 +1,25 @@
-"""What marks the functions that are compiled, and the few machine instructions that Python lacks.
+"""The marks of the functions that are compiled, and the few machine instructions that Python lacks.
 
-A function of the core is plain Python with one of three decorators:
+A compiled function is plain Python with one of three decorators:
 
 `inlined`
     a small helper, which LLVM must inline;
 `kernel`
     any other function that compiled code calls;
-`entry`
-    a function with a signature that Python calls.
+`Program.entry`
+    a function with a signature that Python calls, see `program`.
 
 The decorators only note the functions; `builder` compiles them. An entry point runs the compiled code, which its first
-call loads. Everything else remains plain Python. With ``KNIGHTADDER_INTERPRET=1`` the entry points do, too, for line
-coverage and debuggers; the intrinsics below are then what they say.
+call loads. Everything else remains plain Python. With ``KNIGHTADDER_INTERPRET=1`` the entry points do, too; the
+intrinsics below are then what they say.
 """
 
 import ctypes
-import functools
 
 import numpy as np
 
-from . import loading
-from .calls import bind
-from .loading import INTERPRETED
-
 KERNELS = {}  # by function: whether LLVM must inline it
 SELF_CALLS = {}  # by the name's function: the kernel that calls itself by it, and what that returns
-ENTRIES = []
 INTRINSICS = []
 
 
@@ -45,8 +39,8 @@ def self_call(function, returns):
     """Return a function by which a kernel calls itself, to save compile time.
 
     The kernel could also call itself by its own name. But to find the type that such a call returns, Numba infers the
-    types of the whole kernel once more, for each call in it and in each round of its inference: half the time that
-    search takes to compile. Here the type is given.
+    types of the whole kernel once more, for each call in it and in each round of its inference: half the compile time
+    of a large kernel. Here the type is given.
 
     Parameters
     ----------
@@ -63,48 +57,6 @@ def self_call(function, returns):
     return call
 
 
-class Entry:
-    """A function that Python calls in the compiled core.
-
-    Attributes
-    ----------
-    function : function
-        As it is written, in Python.
-    signature : Signature
-        The types of its arguments and its result.
-    name : str
-        Its name in the compiled core.
-    run : callable
-        What a call runs: the compiled function once it is loaded.
-    """
-
-    def __init__(self, function, signature):
-        functools.update_wrapper(self, function)
-        self.function, self.signature = function, signature
-        self.name = f"{function.__module__}.{function.__name__}".removeprefix("knightadder.core.")
-        self.run = function if INTERPRETED else self.load_and_run
-
-    def __call__(self, *arguments):
-        """Call the compiled function."""
-        return self.run(*arguments)
-
-    def load_and_run(self, *arguments):
-        """Load the compiled core, and call the function in it."""
-        loading.load()
-        self.run = bind(self.signature, loading.places[self.name])
-        return self.run(*arguments)
-
-
-def entry(signature):
-    """Mark a function that Python calls."""
-
-    def decorate(function):
-        ENTRIES.append(Entry(function, signature))
-        return ENTRIES[-1]
-
-    return decorate
-
-
 # --- intrinsics: `intrinsics` has the machine instructions that compiled code runs instead --------------------------
 
 
@@ -114,21 +66,21 @@ def _intrinsic(function):
 
 
 @_intrinsic
-def popcount(bitboard):
+def popcount(word):
     """Return the number of set bits."""
-    return int(bitboard).bit_count()
+    return int(word).bit_count()
 
 
 @_intrinsic
-def lsb(bitboard):
+def lsb(word):
     """Return the index of the lowest set bit; undefined for 0."""
-    return (int(bitboard) & -int(bitboard)).bit_length() - 1
+    return (int(word) & -int(word)).bit_length() - 1
 
 
 @_intrinsic
-def msb(bitboard):
+def msb(word):
     """Return the index of the highest set bit; undefined for 0."""
-    return int(bitboard).bit_length() - 1
+    return int(word).bit_length() - 1
 
 
 @_intrinsic

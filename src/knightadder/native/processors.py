@@ -2,8 +2,12 @@
 
 import ctypes
 import os
+import platform
+import sys
+import sysconfig
 from functools import cache
 
+from .building import ImageError
 from .machine_code import executable
 
 # Machine code that needs no argument, so that it is the same for all conventions of calls. The low half of its result
@@ -34,3 +38,24 @@ def x86_64_level() -> int:
     """Give the level of x86-64 that this processor has, from 1 to 3, as the System V ABI defines it."""
     has = ctypes.CFUNCTYPE(ctypes.c_uint64)(executable(_FEATURES))()
     return sum(has & level == level for level in (0, _V2, _V2 | _V3))
+
+
+def host_machine() -> str:
+    """Name the kind of processor that this Python is made for, in small letters.
+
+    On Windows for ARM, Python may be one for x86-64, which the system emulates; `platform.machine` does not tell.
+    """
+    name = sysconfig.get_platform().rpartition("-")[2] if sys.platform == "win32" else platform.machine()
+    return name.lower()
+
+
+def host_target() -> str:
+    """Name the best of `builder.TARGETS` that this machine can run; ImageError if there is none."""
+    machine = host_machine()
+    if machine in ("aarch64", "arm64") and sys.platform != "win32":
+        return "aarch64"
+    if machine in ("x86_64", "amd64"):
+        level = x86_64_level()
+        if level >= 2:
+            return f"{'windows-' if sys.platform == 'win32' else ''}x86-64-v{level}"
+    raise ImageError("this kind of processor is not supported")

@@ -1,4 +1,4 @@
-"""The types of what crosses the border between Python and the compiled core.
+"""The types of what crosses the border between Python and compiled code.
 
 They are written as in Numba, ``int64(Tables, Worker, int64[::1])``, but without it: only the builder needs Numba.
 """

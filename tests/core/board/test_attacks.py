@@ -7,9 +7,11 @@ import random
 import chess
 import numpy as np
 import pytest
-from core_helpers import INTERPRETED, TABLES, compiled, encode, is_noisy, new_game, random_positions
+from compiling import compiled
+from core_helpers import TABLES, encode, is_noisy, new_game, random_positions
 
 from knightadder.core.board import attacks
+from knightadder.native.program import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

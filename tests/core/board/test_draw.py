@@ -6,10 +6,12 @@ import random
 
 import numpy as np
 import pytest
-from core_helpers import INTERPRETED, TABLES, compiled, new_game, random_placement, set_up
+from compiling import compiled
+from core_helpers import TABLES, new_game, random_placement, set_up
 
 from knightadder.core.board import draw
 from knightadder.core.entries import game as core_game
+from knightadder.native.program import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

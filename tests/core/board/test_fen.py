@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import chess
 import pytest
-from core_helpers import INTERPRETED, random_positions
+from core_helpers import random_positions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +16,7 @@ from knightadder.core.board.fen import (
     write_fen,
 )
 from knightadder.core.layout import NO_SQUARE
+from knightadder.native.program import INTERPRETED
 
 pytestmark = pytest.mark.nojit
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import chess
 import numpy as np
 import pytest
-from core_helpers import INTERPRETED, TABLES
+from core_helpers import TABLES
 
 from knightadder.core.board import attacks, magics
+from knightadder.native.program import INTERPRETED
 
 ROOKS = (attacks.ROOK_DIRECTIONS, TABLES.rook)
 BISHOPS = (attacks.BISHOP_DIRECTIONS, TABLES.bishop)

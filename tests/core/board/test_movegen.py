@@ -7,7 +7,8 @@ import random
 import chess
 import numpy as np
 import pytest
-from core_helpers import INTERPRETED, TABLES, compiled, encode, is_noisy, new_game, random_positions, set_up
+from compiling import compiled
+from core_helpers import TABLES, encode, is_noisy, new_game, random_positions, set_up
 
 from knightadder.core.board.movegen import (
     ALL,
@@ -18,6 +19,7 @@ from knightadder.core.board.movegen import (
     is_legal,
     is_pseudo_legal,
 )
+from knightadder.native.program import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

@@ -7,12 +7,13 @@ import random
 import chess
 import numpy as np
 import pytest
-from core_helpers import INTERPRETED, TABLES, new_game, random_positions
+from core_helpers import TABLES, new_game, random_positions
 
 from knightadder.core.board import packed
 from knightadder.core.board.fen import FenError
 from knightadder.core.entries import packing
 from knightadder.core.layout import WORKER, new_record
+from knightadder.native.program import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

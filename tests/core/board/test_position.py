@@ -7,20 +7,12 @@ import random
 import chess
 import numpy as np
 import pytest
-from core_helpers import (
-    INTERPRETED,
-    TABLES,
-    compiled,
-    encode,
-    new_game,
-    random_game,
-    random_positions,
-    set_up,
-    start_boards,
-)
+from compiling import compiled
+from core_helpers import TABLES, encode, new_game, random_game, random_positions, set_up, start_boards
 
 from knightadder.core.board.position import make_null
 from knightadder.core.entries import game as core_game
+from knightadder.native.program import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

@@ -7,10 +7,12 @@ import random
 import chess
 import numpy as np
 import pytest
-from core_helpers import INTERPRETED, STARTS, TABLES, compiled, encode, new_game, set_up
+from compiling import compiled
+from core_helpers import STARTS, TABLES, encode, new_game, set_up
 
 from knightadder.core.board.repetition import can_repeat
 from knightadder.core.entries import game as core_game
+from knightadder.native.program import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

@@ -8,7 +8,8 @@ import struct
 import chess
 import numpy as np
 import pytest
-from core_helpers import TABLES, compiled, encode, is_noisy, random_game, start_boards
+from compiling import compiled
+from core_helpers import TABLES, encode, is_noisy, random_game, start_boards
 
 from knightadder.core.board import packed, viriformat
 from knightadder.core.entries import game_reading, packing

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import chess
 import pytest
-from core_helpers import INTERPRETED, TABLES, new_game, set_up
+from core_helpers import TABLES, new_game, set_up
 
 from knightadder.core.board import zobrist
 from knightadder.core.layout import NO_SQUARE, new_record
 from knightadder.core.layout import TABLES as LAYOUT
+from knightadder.native.program import INTERPRETED
 
 
 def all_numbers() -> list[int]:

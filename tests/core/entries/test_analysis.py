@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from core_helpers import INTERPRETED, NO_LIMIT, TABLE, TABLES, random_positions, set_up
+from core_helpers import NO_LIMIT, TABLE, TABLES, random_positions, set_up
 
 from knightadder.core.board.fen import START
 from knightadder.core.entries import packing
@@ -18,6 +18,7 @@ from knightadder.engine.deepening import (
 )
 from knightadder.engine.game import Game
 from knightadder.engine.notation import parse_uci
+from knightadder.native.program import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

@@ -7,7 +7,7 @@ import random
 import chess
 import numpy as np
 import pytest
-from core_helpers import INTERPRETED, TABLES, new_game, random_positions
+from core_helpers import TABLES, new_game, random_positions
 
 from knightadder.core.board import packed
 from knightadder.core.board.fen import FenError
@@ -19,6 +19,7 @@ from knightadder.core.layout import (
     new_record,
 )
 from knightadder.core.tables import new_tables
+from knightadder.native.program import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from core_helpers import INTERPRETED
 
 from knightadder.core.entries.checksum import hash_128, hash_256
+from knightadder.native.program import INTERPRETED
 
 pytestmark = [
     pytest.mark.boundscheck,

@@ -5,13 +5,14 @@ from __future__ import annotations
 import chess
 import numpy as np
 import pytest
-from core_helpers import INTERPRETED, TABLES, random_positions
+from core_helpers import TABLES, random_positions
 
 from knightadder.core.board.packed import PACKED, record_fen
 from knightadder.core.entries.batch import evaluate_records
 from knightadder.core.entries.distilling import distil_positions
 from knightadder.core.entries.packing import pack_fen
 from knightadder.core.layout import WORKER, new_record
+from knightadder.native.program import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

@@ -11,7 +11,7 @@ import chess
 import pytest
 
 from knightadder.engine.engine import Engine
-from knightadder.native.jit import INTERPRETED
+from knightadder.native.program import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

@@ -6,11 +6,12 @@ import chess
 import chess.syzygy
 import numpy as np
 import pytest
-from core_helpers import INTERPRETED, TABLES, new_game, random_boards, set_up
+from core_helpers import TABLES, new_game, random_boards, set_up
 
 from knightadder.core.entries import tablebases as syzygy_entries
 from knightadder.engine.notation import to_uci
 from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
+from knightadder.native.program import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 import chess
 import numpy as np
 import pytest
-from core_helpers import INTERPRETED, compiled, random_positions
+from compiling import compiled
+from core_helpers import random_positions
 
 from knightadder.core.entries.static_eval import evaluate_position, static_trace, static_value
 from knightadder.core.evaluation import classical
@@ -23,6 +24,7 @@ from knightadder.core.layout import CLASSICAL
 from knightadder.core.search.transposition import INFINITE
 from knightadder.core.tables import new_tables
 from knightadder.engine.game import Game
+from knightadder.native.program import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

@@ -8,13 +8,15 @@ import chess
 import chess.syzygy
 import numpy as np
 import pytest
-from core_helpers import INTERPRETED, TABLES, compiled, new_game, random_placement, set_up
+from compiling import compiled
+from core_helpers import TABLES, new_game, random_placement, set_up
 
 from knightadder.core.entries.static_eval import static_value
 from knightadder.core.evaluation import endings
 from knightadder.core.evaluation.endings import KNOWN_WIN
 from knightadder.core.evaluation.evaluate import MAX_EVAL
 from knightadder.engine.tablebases.registry import SHIPPED
+from knightadder.native.program import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

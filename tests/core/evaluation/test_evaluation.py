@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from core_helpers import INTERPRETED, TABLES, compiled, new_game, random_positions, set_up
+from compiling import compiled
+from core_helpers import TABLES, new_game, random_positions, set_up
 
 from knightadder.core.entries.static_eval import static_value
 from knightadder.core.evaluation import endings, pesto, score
+from knightadder.native.program import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import chess
 import numpy as np
 import pytest
-from core_helpers import INTERPRETED, compiled, new_game, random_positions, set_up, start_boards
+from compiling import compiled
+from core_helpers import new_game, random_positions, set_up, start_boards
 from random_network import random_network
 
 from knightadder.core.board.bitboard import ZERO
@@ -20,6 +21,7 @@ from knightadder.core.layout import HIDDEN, MAX_BUCKETS, NETWORK, WORKER, new_re
 from knightadder.core.tables import new_tables
 from knightadder.engine.evaluator import BUILT_IN_FILE
 from knightadder.library.arrays import pack
+from knightadder.native.program import INTERPRETED
 from knightadder.workshop.train.integer_model import integer_values
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import chess
 import pytest
-from core_helpers import INTERPRETED, compiled, new_game, random_positions, set_up
+from compiling import compiled
+from core_helpers import new_game, random_positions, set_up
 
 from knightadder.core.evaluation import pesto
+from knightadder.native.program import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

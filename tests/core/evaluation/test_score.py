@@ -6,7 +6,8 @@ import random
 
 import numpy as np
 import pytest
-from core_helpers import compiled, new_game, set_up
+from compiling import compiled
+from core_helpers import new_game, set_up
 
 from knightadder.core.evaluation import score
 

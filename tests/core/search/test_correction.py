@@ -5,13 +5,15 @@ from __future__ import annotations
 import chess
 import numpy as np
 import pytest
-from core_helpers import INTERPRETED, TABLES, compiled, new_game, random_positions, set_up
+from compiling import compiled
+from core_helpers import TABLES, new_game, random_positions, set_up
 
 from knightadder.core.entries.static_eval import static_value
 from knightadder.core.evaluation.evaluate import MAX_EVAL
 from knightadder.core.layout import PIECE_TO
 from knightadder.core.search import correction
 from knightadder.core.search.transposition import INFINITE
+from knightadder.native.program import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

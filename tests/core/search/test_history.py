@@ -5,7 +5,8 @@ from __future__ import annotations
 import chess
 import numpy as np
 import pytest
-from core_helpers import TABLES, compiled, new_game
+from compiling import compiled
+from core_helpers import TABLES, new_game
 
 from knightadder.core.layout import NO_EVAL, PIECE_TO
 from knightadder.core.search import history

@@ -8,13 +8,15 @@ from collections.abc import Iterator
 import chess
 import numpy as np
 import pytest
-from core_helpers import INTERPRETED, TABLES, compiled, encode, is_noisy, new_game, random_positions, set_up
+from compiling import compiled
+from core_helpers import TABLES, encode, is_noisy, new_game, random_positions, set_up
 
 from knightadder.core.board.moves import EN_PASSANT
 from knightadder.core.entries import game as core_game
 from knightadder.core.layout import MAX_MOVES, PIECE_TO
 from knightadder.core.search import movepick
 from knightadder.core.search.history import LIMIT
+from knightadder.native.program import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

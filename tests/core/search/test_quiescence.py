@@ -7,24 +7,15 @@ from collections.abc import Iterator
 import chess
 import numpy as np
 import pytest
-from core_helpers import (
-    INTERPRETED,
-    NO_LIMIT,
-    TABLE,
-    TABLES,
-    compiled,
-    encode,
-    is_noisy,
-    new_game,
-    random_positions,
-    set_up,
-)
+from compiling import compiled
+from core_helpers import NO_LIMIT, TABLE, TABLES, encode, is_noisy, new_game, random_positions, set_up
 
 from knightadder.core.entries import game as core_game
 from knightadder.core.entries.static_eval import static_value
 from knightadder.core.layout import MAX_PLY
 from knightadder.core.search.quiescence import quiesce
 from knightadder.core.search.transposition import INFINITE, MATE
+from knightadder.native.program import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

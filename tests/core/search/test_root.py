@@ -7,7 +7,7 @@ import itertools
 import chess
 import numpy as np
 import pytest
-from core_helpers import INTERPRETED, NO_LIMIT, TABLES, new_game
+from core_helpers import NO_LIMIT, TABLES, new_game
 
 from knightadder.core.entries.search import search_root, start_line, start_search
 from knightadder.core.search.transposition import (
@@ -19,6 +19,7 @@ from knightadder.core.search.transposition import (
 from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.notation import to_uci
+from knightadder.native.program import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import chess
 import pytest
-from core_helpers import DATA, INTERPRETED, random_placement, random_positions
+from core_helpers import DATA, random_placement, random_positions
 
 from knightadder.engine.engine import Engine
 from knightadder.engine.info import (
@@ -20,6 +20,7 @@ from knightadder.engine.info import (
 )
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import DEFAULT_EVALUATION
+from knightadder.native.program import INTERPRETED
 
 
 def search(engine: Engine, fen: str | None, limits: Limits) -> tuple[Result, Info]:

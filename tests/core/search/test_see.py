@@ -5,7 +5,8 @@ from __future__ import annotations
 import chess
 import numpy as np
 import pytest
-from core_helpers import DATA, compiled, new_game
+from compiling import compiled
+from core_helpers import DATA, new_game
 
 from knightadder.core.search.see import (
     MINOR_VALUE,

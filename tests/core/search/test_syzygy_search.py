@@ -5,7 +5,8 @@ from __future__ import annotations
 import chess
 import numpy as np
 import pytest
-from core_helpers import TABLES, compiled, new_game, set_up
+from compiling import compiled
+from core_helpers import TABLES, new_game, set_up
 
 from knightadder.core.layout import WORKER, new_record
 from knightadder.core.search import tablebases as syzygy_search

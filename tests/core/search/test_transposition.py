@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from core_helpers import compiled
+from compiling import compiled
 
 from knightadder.core.layout import MAX_PLY, WORKER, new_record
 from knightadder.core.search import transposition as tt

@@ -11,7 +11,8 @@ import chess
 import chess.syzygy
 import numpy as np
 import pytest
-from core_helpers import INTERPRETED, TABLES, compiled, new_game, random_boards, set_up
+from compiling import compiled
+from core_helpers import TABLES, new_game, random_boards, set_up
 
 from knightadder.core.entries import tablebases as syzygy_entries
 from knightadder.core.layout import (
@@ -25,6 +26,7 @@ from knightadder.core.syzygy import pairs as syzygy_pairs
 from knightadder.core.syzygy import probe as syzygy
 from knightadder.engine.tablebases import file as syzygy_file
 from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
+from knightadder.native.program import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

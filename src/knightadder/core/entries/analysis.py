@@ -2,17 +2,17 @@
 
 import numpy as np
 
-from knightadder.native.jit import entry
 from knightadder.native.signatures import int64
 
 from ..board.packed import Packed, unpack
 from ..layout import Tables, Worker
+from ..program import core
 from ..search.deepening import deepen, prepare
 from ..search.forgetting import forget_searches
 from .game import play_all
 
 
-@entry(int64(Tables, Worker, Packed[::1], int64, int64[::1]))
+@core.entry(int64(Tables, Worker, Packed[::1], int64, int64[::1]))
 def set_up_game(tables, worker, records, index, moves):
     """Set up ``worker.stack[0]`` from ``records[index]``, which must be legal, and play moves from it.
 
@@ -29,7 +29,7 @@ def set_up_game(tables, worker, records, index, moves):
     return play_all(tables, worker, moves)
 
 
-@entry(int64(Tables, Worker, int64, int64, int64, int64))
+@core.entry(int64(Tables, Worker, int64, int64, int64, int64))
 def analyse_position(tables, worker, deepest, nodes, lines, mate_plies):
     """Search the position ``worker.stack[0]``, until a limit or the worker's stop flag ends it.
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from knightadder.native.jit import entry
 from knightadder.native.signatures import int16, int64, uint8
 
 from ..board.fen_reader import read_fen
@@ -14,12 +13,13 @@ from ..board.packed import (
 )
 from ..evaluation.evaluate import evaluate
 from ..layout import WHITE, Tables, Worker
+from ..program import core
 from ..search.transposition import INFINITE
 
 NO_VALUE = -32_768  # in place of the value of an illegal position
 
 
-@entry(int64(Tables, Worker, uint8[::1], int64[::1], Packed[::1]))
+@core.entry(int64(Tables, Worker, uint8[::1], int64[::1], Packed[::1]))
 def pack_fens(tables, worker, text, ends, records):
     """Read consecutive FENs and pack their positions.
 
@@ -56,7 +56,7 @@ def pack_fens(tables, worker, text, ends, records):
     return illegal
 
 
-@entry(int64(Tables, Worker, Packed[::1], int16[::1]))
+@core.entry(int64(Tables, Worker, Packed[::1], int16[::1]))
 def evaluate_records(tables, worker, records, values):
     """Evaluate packed positions.
 

@@ -5,7 +5,7 @@ At a hundred nodes a move, what Python does between the moves would take longer 
 
 import numpy as np
 
-from knightadder.native.jit import entry, kernel
+from knightadder.native.jit import kernel
 from knightadder.native.signatures import int64, uint32, uint64, void
 
 from ..board.bitboard import ZERO
@@ -13,6 +13,7 @@ from ..board.movegen import ALL, generate
 from ..board.packed import DRAW, LOSS, WIN, Packed, pack
 from ..board.viriformat import NO_SCORE, encode
 from ..layout import MAX_DEPTH, WHITE, Tables, Worker
+from ..program import core
 from ..search.deepening import deepen, prepare
 from ..search.forgetting import forget_searches
 from ..search.transposition import EXACT, INFINITE
@@ -28,7 +29,7 @@ DRAW_FROM = 70  # least plies of a game, opening included, before it is adjudica
 _MOST_NODES = 8  # times the wanted nodes: the hard limit that stops an exploding iteration
 
 
-@entry(void(Worker))
+@core.entry(void(Worker))
 def forget(worker):
     """Clear what a player has learnt from its searches in one game, except the hash table."""
     forget_searches(worker)
@@ -39,7 +40,7 @@ def _type_of(pos, move):
     return np.int64(pos.board[np.uint64(move & 63)]) & 7
 
 
-@entry(int64(Tables, Worker, int64, uint64))
+@core.entry(int64(Tables, Worker, int64, uint64))
 def play_randomly(tables, worker, plies, seed):
     """Play random moves in ``worker.stack[0]``, as long as the game goes on, and return how many.
 
@@ -106,7 +107,7 @@ def _is_fair(tables, worker, nodes, most):
     return abs(_score(tables, worker, nodes)) <= most
 
 
-@entry(int64(Tables, Worker, Worker, int64, int64, int64, int64, Packed[::1], uint32[::1]))
+@core.entry(int64(Tables, Worker, Worker, int64, int64, int64, int64, Packed[::1], uint32[::1]))
 def play_game(tables, white, black, nodes, first_nodes, most, ply, header, words):
     """Play a game from the position of two players to its end, and write it as `viriformat` describes.
 

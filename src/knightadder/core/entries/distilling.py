@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from knightadder.native.jit import copy_record, entry
+from knightadder.native.jit import copy_record
 from knightadder.native.signatures import int64, uint64
 
 from ..board.bitboard import ZERO
@@ -11,13 +11,14 @@ from ..board.packed import DRAW, Packed, pack, unpack
 from ..board.position import make
 from ..evaluation.evaluate import evaluate
 from ..layout import WHITE, Tables, Worker
+from ..program import core
 from ..search.transposition import INFINITE
 from ..split_mix import random_below
 
 MOST_TRIES = 64  # candidates for each wanted position; a few percent are in check or out of bounds
 
 
-@entry(int64(Tables, Worker, Packed[::1], uint64, int64, int64, Packed[::1]))
+@core.entry(int64(Tables, Worker, Packed[::1], uint64, int64, int64, Packed[::1]))
 def distil_positions(tables, worker, source, seed, most_moves, value_below, records):
     """Draw positions at random, play up to so many random moves, and evaluate what arises.
 

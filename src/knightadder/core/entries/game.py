@@ -6,7 +6,7 @@ still be repeated.
 
 import numpy as np
 
-from knightadder.native.jit import copy_record, entry, kernel, lsb
+from knightadder.native.jit import copy_record, kernel, lsb
 from knightadder.native.signatures import int64, uint64, void
 
 from ..board.attacks import is_attacked, king_square
@@ -17,6 +17,7 @@ from ..board.moves import CASTLING, NO_MOVE, is_promotion
 from ..board.packed import find_fault
 from ..board.position import make, set_up
 from ..layout import GAME_KEYS, Tables, Worker
+from ..program import core
 from ..search.see import see_at_least
 from ..search.transposition import entry_move, probe
 
@@ -30,7 +31,7 @@ def _set_up(tables, worker):
     return np.int64(is_attacked(tables, pos, king_square(pos, us ^ 1), pos.by_type[0], us))
 
 
-@entry(int64(Tables, Worker))
+@core.entry(int64(Tables, Worker))
 def set_up_position(tables, worker):
     """Complete ``worker.stack[0]`` after its board, side to move, castling rooks and en passant square were set.
 
@@ -42,7 +43,7 @@ def set_up_position(tables, worker):
     return _set_up(tables, worker)
 
 
-@entry(int64(Tables, Worker, uint64[::1]))
+@core.entry(int64(Tables, Worker, uint64[::1]))
 def set_up_bitboards(tables, worker, numbers):
     """Set up ``worker.stack[0]`` from bitboards.
 
@@ -82,7 +83,7 @@ def set_up_bitboards(tables, worker, numbers):
     return 1 - _set_up(tables, worker)
 
 
-@entry(int64(Tables, Worker))
+@core.entry(int64(Tables, Worker))
 def list_moves(tables, worker):
     """Write the legal moves into ``worker.frames[0].moves`` and return how many there are."""
     return generate(tables, worker.stack[0], worker.frames[0], np.int64(0), ALL)
@@ -138,7 +139,7 @@ def _count_moves(tables, worker):
     return np.int64(0) if _draw_reason(tables, worker) else count
 
 
-@entry(int64(Tables, Worker, int64, int64, int64))
+@core.entry(int64(Tables, Worker, int64, int64, int64))
 def find_move(tables, worker, source, target, promotion):
     """Return the legal move from `source` to `target`, or 0.
 
@@ -152,13 +153,13 @@ def find_move(tables, worker, source, target, promotion):
     return _find(tables, worker, source, target, promotion)
 
 
-@entry(void(Tables, Worker, int64))
+@core.entry(void(Tables, Worker, int64))
 def play(tables, worker, move):
     """Play a legal move in ``worker.stack[0]`` and keep the key of the old position for repetitions."""
     _play(tables, worker, move)
 
 
-@entry(int64(Tables, Worker, int64[::1]))
+@core.entry(int64(Tables, Worker, int64[::1]))
 def play_all(tables, worker, wanted):
     """Play moves as long as they are legal, and return how many were played.
 
@@ -178,7 +179,7 @@ def play_all(tables, worker, wanted):
     return len(wanted)
 
 
-@entry(int64(Tables, Worker, int64, int64))
+@core.entry(int64(Tables, Worker, int64, int64))
 def play_expected(tables, worker, best, reply):
     """Play a search's best move and the reply to it, and return that reply if it is worth pondering on.
 
@@ -206,13 +207,13 @@ def play_expected(tables, worker, best, reply):
     return 0
 
 
-@entry(int64(Tables, Worker))
+@core.entry(int64(Tables, Worker))
 def draw_reason(tables, worker):
     """Say why the game is drawn: 1 fifty-move rule, 2 threefold repetition, 3 dead position, 0 no draw."""
     return _draw_reason(tables, worker)
 
 
-@entry(int64(Tables, Worker, int64, int64))
+@core.entry(int64(Tables, Worker, int64, int64))
 def see(tables, worker, move, threshold):
     """Return 1 if the exchange that a legal move starts wins at least `threshold` centipawns, else 0."""
     return np.int64(see_at_least(tables, worker.stack[0], move, threshold))

@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from knightadder.native.jit import entry, inlined
+from knightadder.native.jit import inlined
 from knightadder.native.signatures import int64, record_type, uint32
 
 from ..board.packed import Packed
 from ..board.viriformat import HEADER, read_game
 from ..layout import POSITION, Tables
+from ..program import core
 
 Position = record_type(POSITION)
 
@@ -21,7 +22,7 @@ def _end(words, at):
     return min(at, np.int64(len(words)))
 
 
-@entry(int64(uint32[::1], int64[::1]))
+@core.entry(int64(uint32[::1], int64[::1]))
 def count_games(words, counts):
     """Count games and moves without decoding them.
 
@@ -49,7 +50,7 @@ def count_games(words, counts):
     return at
 
 
-@entry(int64(Tables, Position[::1], uint32[::1], int64[::1], int64, int64, int64, Packed[::1]))
+@core.entry(int64(Tables, Position[::1], uint32[::1], int64[::1], int64, int64, int64, Packed[::1]))
 def read_games(tables, positions, words, place, first_ply, score_below, quiet, records):
     """Replay games and write their wanted positions, in order, into records.
 

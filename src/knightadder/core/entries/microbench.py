@@ -2,18 +2,19 @@
 
 import numpy as np
 
-from knightadder.native.jit import copy_record, entry
+from knightadder.native.jit import copy_record
 from knightadder.native.signatures import int64
 
 from ..board.movegen import ALL, generate
 from ..evaluation.evaluate import evaluate
 from ..layout import Tables, Worker
+from ..program import core
 from ..search.transposition import INFINITE
 
 _COPIES = np.int64(64)  # few enough for the first-level cache, and a power of two
 
 
-@entry(int64(Tables, Worker, int64))
+@core.entry(int64(Tables, Worker, int64))
 def time_evaluate(tables, worker, count):
     """Evaluate ``worker.stack[0]`` `count` times.
 
@@ -35,7 +36,7 @@ def time_evaluate(tables, worker, count):
     return total
 
 
-@entry(int64(Tables, Worker, int64))
+@core.entry(int64(Tables, Worker, int64))
 def time_generate(tables, worker, count):
     """Generate all legal moves of ``worker.stack[0]`` `count` times.
 

@@ -2,22 +2,22 @@
 
 import numpy as np
 
-from knightadder.native.jit import entry
 from knightadder.native.signatures import int64, void
 
 from ..board.fen import FenError, parse_fen
 from ..board.packed import DRAW, PACKED, Packed, pack, unpack
 from ..layout import WORKER, Tables, Worker, new_record
+from ..program import core
 from .game import set_up_position
 
 
-@entry(void(Worker, Packed[::1], int64, int64, int64, int64))
+@core.entry(void(Worker, Packed[::1], int64, int64, int64, int64))
 def pack_position(worker, records, index, ply, score, result):
     """Pack ``worker.stack[0]`` into ``records[index]``; see `pack`."""
     pack(worker.stack[0], records[np.uint64(index)], ply, score, result)
 
 
-@entry(int64(Tables, Worker, Packed[::1], int64))
+@core.entry(int64(Tables, Worker, Packed[::1], int64))
 def unpack_position(tables, worker, records, index):
     """Set up ``worker.stack[0]`` from ``records[index]``, without a history; return 0 if it is illegal."""
     worker.key_count = 0

@@ -2,16 +2,17 @@
 
 import numpy as np
 
-from knightadder.native.jit import entry, load64
+from knightadder.native.jit import load64
 from knightadder.native.signatures import int64
 
 from ..board.bitboard import ZERO
 from ..board.movegen import ALL, count_moves, generate
 from ..board.position import make
 from ..layout import Tables, Worker
+from ..program import core
 
 
-@entry(int64(Tables, Worker, int64, int64, int64))
+@core.entry(int64(Tables, Worker, int64, int64, int64))
 def perft(tables, worker, ply, depth, bulk):
     """Count the positions `depth` plies below ``worker.stack[ply]``.
 

@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from knightadder.native.jit import entry
 from knightadder.native.signatures import int64, void
 
 from ..layout import Tables, Worker
+from ..program import core
 from ..search.aspiration import begin_line, begin_search, search_window
 from ..search.mate import prove_mate
 
 
-@entry(void(Worker, int64, int64))
+@core.entry(void(Worker, int64, int64))
 def start_search(worker, count, node_limit):
     """Prepare a search among the first `count` of ``worker.root_moves``, whose moves and ranks are set.
 
@@ -19,13 +19,13 @@ def start_search(worker, count, node_limit):
     begin_search(worker, count, node_limit)
 
 
-@entry(void(Worker, int64, int64))
+@core.entry(void(Worker, int64, int64))
 def start_line(worker, depth, line):
     """Prepare the search for the `line`-th best move, from 0, `depth` plies deep; line 0 begins an iteration."""
     begin_line(worker, depth, line)
 
 
-@entry(int64(Tables, Worker))
+@core.entry(int64(Tables, Worker))
 def search_root(tables, worker):
     """Search the root moves once for this line, within its aspiration window.
 
@@ -38,7 +38,7 @@ def search_root(tables, worker):
     return search_window(tables, worker)
 
 
-@entry(int64(Tables, Worker, int64, int64))
+@core.entry(int64(Tables, Worker, int64, int64))
 def search_mate(tables, worker, depth, mate_plies):
     """Look for a mate after an iteration, see `prove_mate`; return 1 if there is one, else 0."""
     return np.int64(prove_mate(tables, worker, depth, mate_plies))

@@ -5,7 +5,6 @@ Search has the evaluation compiled in; these entry points serve people and tools
 
 import numpy as np
 
-from knightadder.native.jit import entry
 from knightadder.native.signatures import int64
 
 from ..evaluation import classical
@@ -17,16 +16,17 @@ from ..layout import (
     Worker,
     new_record,
 )
+from ..program import core
 from ..search.transposition import INFINITE
 
 
-@entry(int64(Tables, Worker))
+@core.entry(int64(Tables, Worker))
 def evaluate_position(tables, worker):
     """Return the static value of ``worker.stack[0]`` in centipawns, from the side to move's view."""
     return evaluate(tables, worker, worker.stack[0], np.int64(0), -INFINITE, INFINITE)
 
 
-@entry(int64(Tables, Worker, Trace))
+@core.entry(int64(Tables, Worker, Trace))
 def trace_position(tables, worker, trace):
     """Return the classical value of ``worker.stack[0]``, from the side to move's view, and trace it.
 

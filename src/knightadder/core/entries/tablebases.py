@@ -5,12 +5,13 @@ The position is ``worker.stack[0]``, as in `game`.
 
 import numpy as np
 
-from knightadder.native.jit import entry, inlined
+from knightadder.native.jit import inlined
 from knightadder.native.signatures import int64, pair
 
 from ..board.draw import is_fifty_move_draw, is_repetition
 from ..board.position import make
 from ..layout import Tablebases, Tables, Worker
+from ..program import core
 from ..syzygy.probe import (
     FOUND,
     dtz_before_zeroing,
@@ -32,19 +33,19 @@ def _draws_at_once(tables, worker, move):
     return is_fifty_move_draw(tables, after, worker.frames[1]) or is_repetition(worker, after, np.int64(1))
 
 
-@entry(_VALUE(Tables, Tablebases, Worker, int64))
+@core.entry(_VALUE(Tables, Tablebases, Worker, int64))
 def find_wdl(tables, tablebases, worker, ply):
     """Probe the WDL tables from Python, see `probe_wdl`."""
     return probe_wdl(tables, tablebases, worker, ply)
 
 
-@entry(_VALUE(Tables, Tablebases, Worker, int64))
+@core.entry(_VALUE(Tables, Tablebases, Worker, int64))
 def find_dtz(tables, tablebases, worker, ply):
     """Probe the DTZ tables from Python, see `probe_dtz`."""
     return probe_dtz(tables, tablebases, worker, ply)
 
 
-@entry(_VALUE(Tables, Tablebases, Worker, int64))
+@core.entry(_VALUE(Tables, Tablebases, Worker, int64))
 def find_wdl_after(tables, tablebases, worker, move):
     """Probe the WDL tables after a legal move from ``worker.stack[0]``.
 
@@ -60,7 +61,7 @@ def find_wdl_after(tables, tablebases, worker, move):
     return -wdl, known
 
 
-@entry(_VALUE(Tables, Tablebases, Worker, int64))
+@core.entry(_VALUE(Tables, Tablebases, Worker, int64))
 def find_dtz_after(tables, tablebases, worker, move):
     """Probe the DTZ tables after a legal move from ``worker.stack[0]``.
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from knightadder.native.jit import entry, inlined
+from knightadder.native.jit import inlined
 from knightadder.native.signatures import float32, int32, int64
 
 from ..board.packed import Packed, unpack
@@ -17,6 +17,7 @@ from ..layout import (
     Worker,
     new_record,
 )
+from ..program import core
 from ..search.transposition import INFINITE
 
 MOST_COUNTS = 256  # upper bound of the values that count in one position: only a few for each of 32 men
@@ -31,7 +32,7 @@ def _known_scale(pos, value):
     return endings.scale_of(pos, us if value > 0 else us ^ 1) / FULL_SCALE
 
 
-@entry(int64(Tables, Worker, Trace, Packed[::1], int32[::1], float32[::1], int64[::1], float32[:, ::1]))
+@core.entry(int64(Tables, Worker, Trace, Packed[::1], int32[::1], float32[::1], int64[::1], float32[:, ::1]))
 def trace_records(tables, worker, trace, records, places, counts, ends, weights):
     """Trace packed positions, and write White's counts less Black's as rows in compressed sparse form.
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.executor import Pool
-from knightadder.native.building import CoreError
+from knightadder.native.building import ImageError
 from knightadder.workshop.datagen.games import GameSettings, SelfPlayer
 from knightadder.workshop.datagen.parts import Chunk, Parts
 from knightadder.workshop.datagen.reader import EVERYTHING, Reader
@@ -28,7 +28,7 @@ class ChunkPlayer:
             if self._player is None:
                 self._player = SelfPlayer(self._settings)
             return self._player.play_chunk(number).tobytes()
-        except CoreError as error:
+        except ImageError as error:
             raise EngineError(str(error)) from None
 
 

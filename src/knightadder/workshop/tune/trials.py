@@ -231,7 +231,7 @@ class TrialPlayer:
 
     def __call__(self, item: tuple[Trial, BookLine]) -> bytes:
         """Play both games of a trial; EngineError if that is not possible."""
-        from knightadder.native.building import CoreError
+        from knightadder.native.building import ImageError
 
         trial, opening = item
         first, second = (dict(zip(self._names, values, strict=True)) for values in (trial.plus, trial.minus))
@@ -243,7 +243,7 @@ class TrialPlayer:
             if self._closed:
                 self._player.stop()
             return bytes(1 + result for result in self._player.play_pair(opening, first, second))
-        except CoreError as error:
+        except ImageError as error:
             raise EngineError(str(error)) from None
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Loading: which image is used, and what happens when none fits."""
+"""The core as a program: which image is used, and what happens when none fits."""
 
 from __future__ import annotations
 
@@ -17,42 +17,45 @@ import pytest
 import knightadder
 from knightadder.cli import main
 from knightadder.core.entries.game import list_moves
+from knightadder.core.program import core
 from knightadder.core.search.parameters import PARAMETERS
-from knightadder.native import images, jit, loading
-from knightadder.native.building import CoreError
+from knightadder.native import program
+from knightadder.native.building import ImageError
+from knightadder.native.processors import host_target
 
-pytestmark = pytest.mark.skipif(jit.INTERPRETED or loading.BOUNDSCHECK, reason="the installed image is not used")
+pytestmark = pytest.mark.skipif(program.INTERPRETED or program.BOUNDSCHECK, reason="the installed image is not used")
 
 # A process that loads the core. Its builder is a stand-in that copies a ready image, and notes that it was called.
 PROCESS = """
 import json, shutil, sys
 from pathlib import Path
-from knightadder.native import images, loading
-from knightadder.native.building import CoreError
+from knightadder.core.program import core
+from knightadder.native import processors, program
+from knightadder.native.building import ImageError
 
 folder, ready, builds = map(Path, sys.argv[1:])
-loading.FOLDER = folder
+core.folder = folder
 lines = []
 
 def build(into, targets, report, *options):
     with builds.open("a") as file:
         print(*targets, *options, file=file)
     report("compiling 1/1")
-    shutil.copy(ready, into / images.file_name(targets[0], "--boundscheck" in options))
+    shutil.copy(ready, into / core.file_name(targets[0]))
 
-loading.build = build
+core.build = build
 CHANGE
 try:
-    loading.load(lines.append)
+    core.load(lines.append)
     from knightadder.cli import main
     main(["perft", "3"])
-except CoreError as error:
+except ImageError as error:
     lines.append(str(error))
-print(json.dumps({"lines": lines, "loaded": bool(loading.places), "numba": "numba" in sys.modules}))
+print(json.dumps({"lines": lines, "loaded": bool(core.places), "numba": "numba" in sys.modules}))
 """
 TELL = "class Told(list):\n    append = lambda self, line: print(line, flush=True)\nlines = Told()"
-NO_NUMBA = "loading.importlib.util.find_spec = lambda name: None"
-OTHER_SOURCES = "images.digest = lambda: '1' * 64"
+NO_NUMBA = "program.importlib.util.find_spec = lambda name: None"
+OTHER_SOURCES = "core.digest = '1' * 64"
 
 FITS = {"lines": [], "loaded": True, "numba": False}
 IS_BUILT = FITS | {"lines": ["compiling 1/1"]}
@@ -62,7 +65,7 @@ class Place:
     """A folder for images in the place of the checkout's own, and a ready image."""
 
     def __init__(self, folder: Path, ready: Path) -> None:
-        self.folder, self.ready, self._builds = folder / "native", ready, folder / "builds"
+        self.folder, self.ready, self._builds = folder / "core", ready, folder / "builds"
         self.image = self.folder / ready.name
         self.folder.mkdir()
 
@@ -101,19 +104,19 @@ def finish(process: subprocess.Popen) -> dict:
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     """Give a place without an image."""
-    loading.load()
-    return Place(tmp_path, loading.image_file())
+    core.load()
+    return Place(tmp_path, core.image_file())
 
 
 @pytest.fixture
 def other(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give an image of other sources."""
-    image = images.read(place.ready)
+    image = core.read(place.ready)
     assert image is not None
     other = tmp_path / place.ready.name
     with monkeypatch.context() as sources:
-        sources.setattr(images, "digest", lambda: "1" * 64)
-        images.write(other, image)
+        sources.setattr(core, "digest", "1" * 64)
+        core.write(other, image)
     return other
 
 
@@ -133,7 +136,7 @@ def test_an_installed_image_is_used_and_nothing_is_written(place: Place) -> None
 def test_without_one_it_is_built_once_for_this_machine(place: Place) -> None:
     assert place.run() == IS_BUILT
     assert place.run(NO_NUMBA) == FITS
-    assert place.builds() == [f"{images.host_target()} --tune"]
+    assert place.builds() == [f"{host_target()} --tune"]
 
 
 @pytest.mark.parametrize("change", ["damaged", "other sources"])
@@ -150,30 +153,30 @@ def test_an_image_that_does_not_fit_is_replaced(place: Place, other: Path, chang
     "change",
     [
         OTHER_SOURCES,
-        "loading.BOUNDSCHECK = True",
-        "images.host_target = lambda: 'aarch64'",
-        "images.platform.machine = lambda: 'riscv64'",
+        "program.BOUNDSCHECK = True",
+        "program.host_target = lambda: 'aarch64'",
+        "processors.platform.machine = lambda: 'riscv64'",
     ],
 )
 def test_an_image_that_does_not_fit_is_not_used(place: Place, change: str) -> None:
     for target in ("aarch64", "x86-64-v2", "x86-64-v3"):
-        for checks in (False, True):
-            shutil.copy(place.ready, place.folder / images.file_name(target, checks))
+        for checks in ("", "-checked"):
+            shutil.copy(place.ready, place.folder / f"core-{target}{checks}.image")
     found = place.run(f"{change}\n{NO_NUMBA}")
     assert not found["loaded"]
     [line] = found["lines"]
-    assert line.startswith(("the compiled core is missing", "there is no compiled core for"))
+    assert line.startswith(("the compiled core is missing", "this kind of processor is not"))
 
 
 def test_bounds_checks_have_an_image_of_their_own(place: Place, tmp_path: Path) -> None:
     shutil.copy(place.ready, place.folder)
-    image = images.read(place.ready)
+    image = core.read(place.ready)
     assert image is not None
-    checked = tmp_path / images.file_name(images.host_target(), boundscheck=True)
-    images.write(checked, image)
+    checked = tmp_path / f"core-{host_target()}-checked.image"
+    core.write(checked, image)
     for expected in (IS_BUILT, FITS):
-        assert place.run("loading.BOUNDSCHECK = True", checked) == expected
-    assert place.builds() == [f"{images.host_target()} --tune --boundscheck"]
+        assert place.run("program.BOUNDSCHECK = True", checked) == expected
+    assert place.builds() == [f"{host_target()} --tune"]
     assert place.run() == FITS
 
 
@@ -186,9 +189,9 @@ def test_without_numba_one_line_says_what_to_do(place: Place) -> None:
 
 def test_a_command_shows_that_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def load(report: Callable[[str], None]) -> None:
-        raise CoreError("reinstall knightadder")
+        raise ImageError("reinstall knightadder")
 
-    monkeypatch.setattr(loading, "load", load)
+    monkeypatch.setattr(core, "load", load)
     assert main(["bench", "1"]) == 1
     [line] = capsys.readouterr().err.splitlines()
     assert line == "knightadder: the engine cannot be loaded: reinstall knightadder"
@@ -228,15 +231,15 @@ def test_processes_wait_for_the_one_that_builds(place: Place) -> None:
         told = [process.stdout.readline() for process in waiting]
         shutil.copy(place.ready, place.folder)
     for process, line in zip(waiting, told, strict=True):
-        assert line == "waiting for another engine that is compiling\n"
+        assert line == "waiting for another process that is compiling\n"
         assert finish(process)["loaded"]
     assert place.builds() == []
 
 
 def test_processes_do_not_wait_for_ever(place: Place) -> None:
     with filelock.FileLock(f"{place.image}.lock"):
-        waited = place.run("loading.PATIENCE = 0.2")
-    assert waited == FITS | {"lines": ["waiting for another engine that is compiling", "compiling 1/1"]}
+        waited = place.run("program.PATIENCE = 0.2")
+    assert waited == FITS | {"lines": ["waiting for another process that is compiling", "compiling 1/1"]}
 
 
 # A search in a copy of the package, where nothing can be built; it prints the nodes.
@@ -287,7 +290,7 @@ def test_a_changed_margin_plays_at_once_by_the_image_that_is_there(place: Place,
 
 
 def test_an_entry_point_is_bound_at_its_first_call() -> None:
-    entry = jit.Entry(list_moves.function, list_moves.signature)
+    entry = program.Entry(core, list_moves.function, list_moves.signature)
     with pytest.raises(TypeError, match="0 arguments where 2 are wanted"):
         entry()
     bound = entry.run
@@ -299,7 +302,7 @@ def test_an_entry_point_is_bound_at_its_first_call() -> None:
 
 def test_threads_may_load_it_together() -> None:
     found = []
-    threads = [threading.Thread(target=lambda: found.append(loading.load())) for _ in range(8)]
+    threads = [threading.Thread(target=lambda: found.append(core.load())) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -310,7 +313,7 @@ def test_threads_may_load_it_together() -> None:
 # Python takes its modules apart, and `sys` last, while a daemon thread counts without end.
 AT_THE_END = """
 import sys, threading, time
-from knightadder.native import loading
+from knightadder.core.program import core
 from knightadder.core.tables import new_tables
 from knightadder.engine.game import Game
 
@@ -319,7 +322,7 @@ class Last:
         sleep(0.5)
 
 sys.last = Last()
-loading.load()
+core.load()
 threading.Thread(target=Game(new_tables()).perft, args=(15,), daemon=True).start()
 time.sleep(0.1)
 """

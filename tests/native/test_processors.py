@@ -4,12 +4,15 @@ import os
 import platform
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
 
-from knightadder.native import images
-from knightadder.native.processors import processors, x86_64_level
+from knightadder.native import processors as module
+from knightadder.native.builder import TARGETS
+from knightadder.native.building import ImageError
+from knightadder.native.processors import host_machine, host_target, processors, x86_64_level
 
 CPU_INFO = Path("/proc/cpuinfo")
 # By level, some of the instructions that it brings, as Linux calls them.
@@ -19,12 +22,12 @@ BROUGHT = {2: {"sse4_2", "popcnt", "ssse3"}, 3: {"avx2", "fma", "bmi1", "bmi2", 
 OLD_PROCESSOR = """
 import sys
 sys.modules["numpy"] = None
-from knightadder.native import images
-images.x86_64_level = lambda: 1
-images.host_machine = lambda: "x86_64"
+from knightadder.native import processors
+processors.x86_64_level = lambda: 1
+processors.host_machine = lambda: "x86_64"
 """
 RUN = "from knightadder.cli import main\nsys.exit(main(sys.argv[1:]))"
-REASON = "the engine cannot be loaded: there is no compiled core for a processor of this kind"
+REASON = "the engine cannot be loaded: this kind of processor is not supported"
 
 
 def test_processors_are_those_that_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,7 +40,7 @@ def test_processors_are_those_that_this_process_may_use(monkeypatch: pytest.Monk
     assert processors() == 1
 
 
-@pytest.mark.skipif(images.host_machine() not in ("x86_64", "amd64"), reason="it has no such level")
+@pytest.mark.skipif(host_machine() not in ("x86_64", "amd64"), reason="it has no such level")
 def test_the_level_is_that_of_the_instructions_which_the_processor_has() -> None:
     level = x86_64_level()
     assert level in (1, 2, 3)
@@ -45,6 +48,36 @@ def test_the_level_is_that_of_the_instructions_which_the_processor_has() -> None
         flags = CPU_INFO.read_text().partition("\nflags")[2].partition("\n")[0].split()
         for brings, names in BROUGHT.items():
             assert (level >= brings) == (names <= set(flags))
+
+
+@pytest.mark.parametrize(
+    ("system", "machine", "level", "target"),
+    [
+        ("linux", "x86_64", 3, "x86-64-v3"),
+        ("darwin", "x86_64", 2, "x86-64-v2"),
+        ("win32", "AMD64", 3, "windows-x86-64-v3"),
+        ("win32", "AMD64", 2, "windows-x86-64-v2"),
+        ("linux", "x86_64", 1, None),
+        ("linux", "aarch64", None, "aarch64"),
+        ("darwin", "arm64", None, "aarch64"),
+        ("win32", "ARM64", None, None),
+        ("linux", "riscv64", None, None),
+    ],
+)
+def test_a_machine_gets_what_its_processor_runs(
+    monkeypatch: pytest.MonkeyPatch, system: str, machine: str, level: int | None, target: str | None
+) -> None:
+    monkeypatch.setattr(module, "x86_64_level", lambda: level)
+    monkeypatch.setattr(sys, "platform", system)
+    # On Windows for ARM, this says ARM64 to an emulated Python for x86-64, too.
+    monkeypatch.setattr(platform, "machine", lambda: "ARM64" if system == "win32" else machine)
+    monkeypatch.setattr(sysconfig, "get_platform", lambda: f"win-{machine.lower()}")
+    if target is None:
+        with pytest.raises(ImageError, match="this kind of processor is not supported"):
+            host_target()
+    else:
+        assert host_target() == target
+        assert target in TARGETS
 
 
 def on_old_processor(code: str, *arguments: str) -> tuple[int, str, str]:

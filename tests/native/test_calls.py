@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from knightadder.core.board.packed import PACKED
-from knightadder.core.entries.game import list_moves
-from knightadder.core.entries.packing import pack_position
-from knightadder.core.layout import TABLES, WORKER, new_record
-from knightadder.native import jit
 from knightadder.native.calls import bind
 from knightadder.native.signatures import float32, int64, pair, record_type, uint64, void
-
-pytestmark = pytest.mark.skipif(jit.INTERPRETED, reason="nothing is compiled")
 
 RECORD = np.dtype((np.record, [("first", np.int64), ("second", np.int64)]))
 
@@ -59,18 +51,23 @@ def test_results_come_back() -> None:
 
 
 def test_arguments_of_other_types_do_not_reach_the_compiled_code() -> None:
-    tables, worker = new_record(TABLES), new_record(WORKER)
-    records = np.zeros(4, PACKED)
-    calls: list[Callable[[], object]] = [
-        lambda: list_moves(worker, worker),
-        lambda: list_moves(tables, None),
-        lambda: list_moves(tables),
-        lambda: list_moves(tables, worker, 1),
-        lambda: pack_position(worker, records[::2], 0, 0, 0, 0),
-        lambda: pack_position(worker, np.zeros(2), 0, 0, 0, 0),
-        lambda: pack_position(worker, records[:, None], 0, 0, 0, 0),
-        lambda: pack_position(worker, records, 0.5, 0, 0, 0),
+    @ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+    def unreachable(record, row, number):
+        raise AssertionError
+
+    function = bind(int64(record_type(RECORD), int64[::1], int64), address(unreachable))
+    records, row = np.zeros(4, RECORD), np.zeros(8, np.int64)
+    calls: list[tuple[object, ...]] = [
+        (row, row, 1),
+        (records[0], None, 1),
+        (records[0], row),
+        (records[0], row, 1, 1),
+        (records, row, 1),
+        (records[0], row[::2], 1),
+        (records[0], np.zeros(8), 1),
+        (records[0], row[:, None], 1),
+        (records[0], row, 0.5),
     ]
-    for call in calls:
+    for arguments in calls:
         with pytest.raises((TypeError, ctypes.ArgumentError)):
-            call()
+            function(*arguments)

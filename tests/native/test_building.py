@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from knightadder.native import building
-from knightadder.native.building import CoreError, build
+from knightadder.native.building import ImageError, run_builder
 
 BUILDER_FILE = "knightadder/native/builder.py"
 BUILDER = """
@@ -18,15 +18,15 @@ def main():
     print("compiling 1/2", flush=True)
     print("compiling 2/2", flush=True)
     print("x" * 1_000_000, file=sys.stderr, flush=True)  # more than a pipe holds
-    with open(sys.argv[1] + "/made", "w") as file:
-        file.write(" ".join(sys.argv[2:]))
+    with open(sys.path[1] + "/made", "w") as file:
+        file.write(" ".join(sys.argv[1:]))
 """
 
 
 @pytest.fixture
 def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make a package that has nothing but a stand-in for the builder."""
-    monkeypatch.setattr(building, "_SOURCES", tmp_path)
+    monkeypatch.setattr(building, "_ROOT", tmp_path)
     file = tmp_path / BUILDER_FILE
     file.parent.mkdir(parents=True)
     for folder in list(file.parents)[:2]:
@@ -37,16 +37,16 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_progress_is_reported_and_nothing_else(sources: Path) -> None:
     lines: list[str] = []
-    build(sources, ["one", "two"], lines.append, "--tune")
+    run_builder([str(sources), "one", "two", "--tune"], lines.append)
     assert lines == ["compiling", "compiling 1/2", "compiling 2/2"]
     assert (sources / "made").read_text() == "one two --tune"
 
 
 def test_a_failure_is_told_in_one_line_with_all_that_was_printed_behind_it(sources: Path) -> None:
     (sources / BUILDER_FILE).write_text("print('before')\nraise ValueError('why')\n")
-    with pytest.raises(CoreError) as caught:
-        build(sources, ["one"], lambda line: None)
-    assert str(caught.value) == "the core cannot be compiled: ValueError: why"
+    with pytest.raises(ImageError) as caught:
+        run_builder([str(sources), "one"], lambda line: None)
+    assert str(caught.value) == "ValueError: why"
     assert "before" in str(caught.value.__cause__)
     assert "Traceback" in str(caught.value.__cause__)
 
@@ -59,4 +59,4 @@ def test_what_interrupts_the_report_ends_the_builder(sources: Path) -> None:
             raise BrokenPipeError
 
     with pytest.raises(BrokenPipeError):
-        build(sources, ["one"], report)
+        run_builder([str(sources), "one"], report)

@@ -7,13 +7,13 @@ import random
 
 import numpy as np
 import pytest
-from core_helpers import compiled
+from compiling import compiled
 
-from knightadder.core.layout import POSITION, WORKER, new_record
 from knightadder.native import jit
-from knightadder.native.jit import INTERPRETED
-from knightadder.native.loading import BOUNDSCHECK
+from knightadder.native.program import BOUNDSCHECK, INTERPRETED
 from knightadder.native.signatures import int64, uint64
+
+RECORD = np.dtype((np.record, np.dtype([("key", np.uint64), ("places", np.uint8, 64), ("side", np.int32)], align=True)))
 
 only_compiled = pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
 
@@ -135,42 +135,41 @@ def test_fetching_ahead_changes_nothing() -> None:
 
 @pytest.mark.nojit
 def test_records_are_copied_whole() -> None:
-    source, target = new_record(POSITION), new_record(POSITION)
-    for name in POSITION.names:
-        source[name] = np.arange(1, source[name].size + 1).reshape(source[name].shape)
+    source, target = np.zeros(2, RECORD)
+    source.key, source.places[:], source.side = 1 << 63, np.arange(1, 65), -5
     copy(target, source)
     assert target.tobytes() == source.tobytes()
-    source.board[5] = 0
-    assert target.board[5] == 6
+    source.places[5] = 0
+    assert target.places[5] == 6
 
 
 @compiled
-def board_at(address, square):
-    return jit.record_at(address, POSITION).board[np.uint64(square)]
+def place_at(address, i):
+    return jit.record_at(address, RECORD).places[np.uint64(i)]
 
 
 @pytest.mark.nojit
 def test_a_record_is_seen_at_its_address() -> None:
-    position = new_record(POSITION)
-    position.board[:] = np.arange(64)
-    address = np.uint64(position.base.ctypes.data)
-    assert [int(board_at(address, square)) for square in range(64)] == list(range(64))
+    records = np.zeros(1, RECORD)
+    records[0].places[:] = np.arange(64)
+    address = np.uint64(records.ctypes.data)
+    assert [int(place_at(address, i)) for i in range(64)] == list(range(64))
 
 
 @jit.kernel
-def key_at(worker, i):
-    return worker.keys[np.uint64(i)]
+def item_at(record, i):
+    return record.places[np.uint64(i)]
 
 
 @compiled
-def read_key(worker, i):
-    return key_at(worker, i)
+def read_item(record, i):
+    return item_at(record, i)
 
 
 @pytest.mark.boundscheck
 @pytest.mark.skipif(not BOUNDSCHECK, reason="bounds are not checked")
 def test_bounds_are_checked_inside_kernels() -> None:
-    worker = new_record(WORKER)
-    assert read_key(worker, np.int64(len(worker.keys) - 1)) == 0
+    record = np.zeros(1, RECORD)[0]
+    assert read_item(record, np.int64(63)) == 0
     with pytest.raises(IndexError):
-        read_key(worker, np.int64(len(worker.keys)))
+        read_item(record, np.int64(64))

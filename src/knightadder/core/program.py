@@ -1,0 +1,10 @@
+"""The core as a program: what is compiled together into the image that lies in this folder."""
+
+from knightadder.native.program import Program
+
+core = Program(
+    __name__,
+    "core",
+    ["knightadder.core.entries", "knightadder.core.tables"],
+    data=["search/parameters.py"],
+)

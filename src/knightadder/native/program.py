@@ -1,0 +1,271 @@
+"""Programs: functions that are compiled together into one image, which each start loads.
+
+A program is a Python package. Its image lies in the package's folder. If no image there fits the sources, it is built
+anew where Numba is installed.
+
+With ``KNIGHTADDER_INTERPRET=1`` nothing is loaded: all functions run as plain Python, for line coverage and debuggers.
+With ``KNIGHTADDER_BOUNDSCHECK=1`` the compiled code checks each index.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import importlib.util
+import os
+import pkgutil
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import images
+from .building import ImageError, run_builder
+from .machine_code import executable, tell_unwinder
+from .processors import host_target
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from .signatures import Kind, Signature
+
+INTERPRETED = os.environ.get("KNIGHTADDER_INTERPRET") == "1"
+BOUNDSCHECK = os.environ.get("KNIGHTADDER_BOUNDSCHECK") == "1"
+PATIENCE = 300.0  # seconds to wait for another process that is compiling: more than that takes on a slow machine
+
+
+class Program:
+    """Functions that are compiled together into one image.
+
+    Parameters
+    ----------
+    module : str
+        The module that has this object as a global variable: its `__name__`. The builder, which is another process,
+        imports it. The module's package is the program; its folder has the images.
+    name : str
+        The name of that variable. It also begins the names of the images, and messages say "the compiled NAME".
+    modules : sequence of str
+        The modules whose import declares all entry points and constants; a package stands for all modules in it.
+    data : sequence of str
+        Source files, by their paths in the package, whose numbers are data that no compiled code contains: an image
+        still fits when only these numbers change.
+
+    Attributes
+    ----------
+    package : str
+        The package's name.
+    folder : Path
+        Where the images lie.
+    entries : list of Entry
+        The functions that Python calls.
+    constants : list of Constant
+        The values that are computed when an image is built.
+    places : dict
+        The address of each entry point and constant, by name; empty before `load`.
+    """
+
+    def __init__(self, module: str, name: str, modules: Sequence[str], data: Sequence[str] = ()) -> None:
+        spec = sys.modules[module].__spec__
+        assert spec is not None and spec.parent, "a program is a package"
+        self.module, self.name, self.package = module, name, spec.parent
+        self.folder = self._sources = Path(sys.modules[self.package].__path__[0])
+        self.entries: list[Entry] = []
+        self.constants: list[Constant] = []
+        self.places: dict[str, int] = {}
+        self._modules, self._data = modules, data
+        self._lock = threading.Lock()
+
+    def entry(self, signature: Signature) -> Callable[[Callable[..., Any]], Entry]:
+        """Mark a function that Python calls."""
+
+        def decorate(function: Callable[..., Any]) -> Entry:
+            self.entries.append(Entry(self, function, signature))
+            return self.entries[-1]
+
+        return decorate
+
+    def constant(self, kind: Kind) -> Callable[[Callable[[], np.record]], Constant]:
+        """Mark a function without arguments whose result, a record of this type, becomes a part of each image."""
+
+        def decorate(function: Callable[[], np.record]) -> Constant:
+            self.constants.append(Constant(self, function, kind))
+            return self.constants[-1]
+
+        return decorate
+
+    def load(self, report: Callable[[str], None] = lambda step: None) -> None:
+        """Load the program's image; build it first if none fits.
+
+        Parameters
+        ----------
+        report : callable
+            Receives a line such as ``compiling 31/334`` whenever there is progress; not called if an image fits.
+
+        Raises
+        ------
+        ImageError
+            If no image fits, and none can be built.
+        """
+        with self._lock:
+            if not INTERPRETED and not self.places:
+                image = self.read(self.image_file()) or self._build_once(report)
+                code = executable(image.code)
+                tell_unwinder(code + image.places["frames"])
+                self.places.update((name, code + start) for name, start in image.places.items())
+
+    def image_file(self) -> Path:
+        """Give the file of this machine's image; ImageError if there is no machine code for its processor."""
+        return self.folder / self.file_name(host_target())
+
+    def file_name(self, target: str) -> str:
+        """Name the file of the image for one of `builder.TARGETS`."""
+        return f"{self.name}-{target}{'-checked' * BOUNDSCHECK}.image"
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """The hash of the sources of the program and of its compiler."""
+        return images.digest([self._sources, Path(__file__).parent], self._data)
+
+    def read(self, file: Path) -> images.Image | None:
+        """Read an image of this program; None if there is none that fits."""
+        return images.read(file, self.digest)
+
+    def write(self, file: Path, image: images.Image) -> None:
+        """Write an image of this program, as `images.write` does."""
+        images.write(file, image, self.digest)
+
+    def build(self, folder: Path, targets: Sequence[str], report: Callable[[str], None], *options: str) -> None:
+        """Build images of the program from its sources, in a process of its own.
+
+        Parameters
+        ----------
+        folder : Path
+            Where the images go.
+        targets : sequence of str
+            The names of the processors to build for, see `builder.TARGETS`.
+        report : callable
+            Receives a line such as ``compiling 31/334`` whenever there is progress.
+        *options : str
+            Options of the builder: ``--tune`` tunes the code for the processor at hand, but it runs on all of its kind.
+
+        Raises
+        ------
+        ImageError
+            If the program cannot be compiled. The error's cause has all that the builder printed.
+        """
+        root = self._sources.parents[self.package.count(".")]
+        try:
+            run_builder([str(root), self.module, self.name, str(folder), *targets, *options], report)
+        except ImageError as error:
+            raise ImageError(f"the {self.name} cannot be compiled: {error}") from error.__cause__
+
+    def declare(self) -> None:
+        """Import all modules that declare entry points and constants."""
+        for name in self._modules:
+            module = importlib.import_module(name)
+            for inner in pkgutil.iter_modules(getattr(module, "__path__", ()), f"{name}."):
+                importlib.import_module(inner.name)
+
+    def _build_once(self, report: Callable[[str], None]) -> images.Image:
+        """Build the image, unless another process does so meanwhile, and keep it for the next start."""
+        if importlib.util.find_spec("numba") is None:
+            distribution = self.package.partition(".")[0]
+            raise ImageError(
+                f"the compiled {self.name} is missing, damaged or of another version: reinstall {distribution}"
+            )
+        import tempfile
+
+        import filelock
+
+        file = self.image_file()
+        with contextlib.ExitStack() as stack:
+            with contextlib.suppress(OSError, NotImplementedError):  # no file can be made there, or it cannot be locked
+                lock = filelock.FileLock(f"{file}.lock")
+                try:
+                    stack.enter_context(lock.acquire(timeout=0))
+                except filelock.Timeout:
+                    report("waiting for another process that is compiling")
+                    stack.enter_context(lock.acquire(timeout=PATIENCE))  # it may never end; its Timeout is an OSError
+            image = self.read(file)
+            if image is None:
+                with tempfile.TemporaryDirectory(prefix=f"{self.name}-") as folder:
+                    self.build(Path(folder), [host_target()], report, "--tune")
+                    image = self.read(Path(folder, file.name))
+                if image is None:
+                    raise ImageError(f"the compiled {self.name} does not fit its sources: they changed meanwhile")
+                with contextlib.suppress(OSError):  # then the next start builds it again
+                    self.write(file, image)
+        return image
+
+
+class Entry:
+    """A function of a program that Python calls.
+
+    Attributes
+    ----------
+    function : callable
+        The Python function.
+    signature : Signature
+        The types of its arguments and its result.
+    name : str
+        Its name in the image.
+    run : callable
+        What a call runs: the compiled function once it is loaded.
+    """
+
+    def __init__(self, program: Program, function: Callable[..., Any], signature: Signature) -> None:
+        functools.update_wrapper(self, function)
+        self.function, self.signature = function, signature
+        self.name = f"{function.__module__}.{function.__qualname__}"
+        self._program = program
+        self.run = function if INTERPRETED else self.load_and_run
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the compiled function."""
+        return self.run(*arguments)
+
+    def load_and_run(self, *arguments: Any) -> Any:
+        """Load the program's image, and call the function in it."""
+        from .calls import bind  # imports NumPy, for which a program that only loads its image does not wait
+
+        self._program.load()
+        self.run = bind(self.signature, self._program.places[self.name])
+        return self.run(*arguments)
+
+
+class Constant:
+    """A record that is computed when an image is built.
+
+    Attributes
+    ----------
+    function : callable
+        The Python function that computes it.
+    kind : Kind
+        Its type.
+    name : str
+        Its name in the image.
+    """
+
+    def __init__(self, program: Program, function: Callable[[], np.record], kind: Kind) -> None:
+        functools.update_wrapper(self, function)
+        self.function, self.kind = function, kind
+        self.name = f"{function.__module__}.{function.__qualname__}"
+        self._program = program
+
+    def __call__(self) -> np.record:
+        """Return the record: the read-only one of the image if that is loaded, else a new one."""
+        address = self._program.places.get(self.name)
+        if address is None:
+            return self.function()
+        import ctypes
+
+        import numpy as np
+
+        dtype: Any = self.kind.dtype
+        memory: Any = (ctypes.c_char * dtype.itemsize).from_address(address)
+        records = np.frombuffer(memory, dtype)
+        records.flags.writeable = False  # a write would end the process
+        record: np.record = records[0]
+        return record
