@@ -1,8 +1,11 @@
 """Types of command-line arguments: what they take and what they refuse."""
 
+import argparse
+
 import pytest
 
 from knightadder import arguments
+from knightadder.engine.errors import OptionError
 
 
 @pytest.mark.parametrize(
@@ -20,3 +23,24 @@ def test_arguments(kind, taken, refused):
     for text in refused:
         with pytest.raises(ValueError):
             kind(text)
+
+
+def options_of(*words):
+    parser = argparse.ArgumentParser()
+    for name in ("--threads", "--hash", "--syzygy", "--eval", "--eval-file", "--option"):
+        arguments.declare(parser, name)
+    return arguments.engine_options(parser.parse_args(words))
+
+
+def test_arguments_stand_for_uci_options():
+    assert options_of() == {}
+    given = options_of("--hash", "64", "--eval-file", "a.nnue", "--option", " Skill Level = 3 ", "--option", "Hash=32")
+    assert given == {"Hash": "32", "EvalFile": "a.nnue", "Skill Level": "3"}
+    assert options_of("--threads", "2", "--syzygy", "/a b", "--eval", "pesto", "--option", "BookFile=a=b") == {
+        "Threads": "2",
+        "SyzygyPath": "/a b",
+        "EvalType": "pesto",
+        "BookFile": "a=b",
+    }
+    with pytest.raises(OptionError, match=r"^--option Hash: expected NAME=VALUE$"):
+        options_of("--option", "Hash")

@@ -260,7 +260,7 @@ def _seeds(chance: random.Random, folder: Path) -> dict[str, tuple[bytes, Callab
     table = next((PACKAGE / "data").rglob("KQvK.rtbw"))
     kinds: dict[str, tuple[bytes, Callable[[Path], list[str]]]] = {
         "pgn": (_pgn(chance), lambda file: ["book", "index", str(file), "-o", str(folder / "new.sqlite")]),
-        "epd": (_EPD, lambda file: ["suite", str(file), "--depth", "1", "--engine", "no such program"]),
+        "epd": (_EPD, lambda file: ["suite", str(file), "--depth", "1", "--engine", "cmd=no such program"]),
         "index": (index.read_bytes(), lambda file: ["book", "ask", str(file)]),
         "grown": (index.read_bytes(), lambda file: ["book", "index", str(games), "-o", str(file)]),
         "toml": (_TOML, lambda file: ["match", "--engines", str(file), "--games", "2", "--openings", "plies=x"]),

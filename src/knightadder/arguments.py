@@ -5,9 +5,11 @@ Each type raises ValueError for invalid text.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from knightadder.engine.errors import OptionError
 from knightadder.engine.options import EVALUATION_NAMES
 from knightadder.foreign import parse_whole
 
@@ -71,6 +73,7 @@ _SHARED: dict[str, dict[str, Any]] = {
         "metavar": "NAME=VALUE",
         "help": "set a UCI option of the engine; may be given several times",
     },
+    "--engine": {"nargs": "*", "metavar": "KEY=VALUE"},
     "--chess960": {"action": "store_true", "help": "use the rules of Chess960"},
     "--concurrency": {"type": positive, "metavar": "N", "help": "number of worker processes"},
     "--seed": {"type": not_negative, "default": 1, "metavar": "N", "help": "random seed"},
@@ -80,7 +83,15 @@ _SHARED: dict[str, dict[str, Any]] = {
         "metavar": "N",
         "help": "number of games between two lines of progress, where there is no terminal",
     },
+    "--state": {"type": Path, "metavar": "FOLDER", "help": "folder for the state and the loss curve of the run"},
+    "--epochs": {"type": positive, "metavar": "N", "help": "number of passes over the positions"},
+    "--positions": {"type": positive, "metavar": "N"},
+    "--rate": {"type": positive_number, "metavar": "X"},
+    "--result-share": {"type": share, "metavar": "S", "help": "share of the game's result in the target"},
 }
+
+# UCI options by the attributes of the arguments that stand for them.
+_OPTIONS = {"threads": "Threads", "hash": "Hash", "syzygy": "SyzygyPath", "eval": "EvalType", "eval_file": "EvalFile"}
 
 
 def declare(command: argparse._ActionsContainer, name: str, **changes: Any) -> None:
@@ -100,3 +111,21 @@ def declare(command: argparse._ActionsContainer, name: str, **changes: Any) -> N
     if given.get("default") not in (None, [], SUPPRESS):
         given["help"] = f"{given['help']} (default: {given['default']})"
     command.add_argument(name, **given)
+
+
+def engine_options(arguments: argparse.Namespace) -> dict[str, str]:
+    """Return the UCI options that a command's arguments stand for; OptionError if an ``--option`` has no ``=``."""
+    given = vars(arguments)
+    options = {name: str(given[key]) for key, name in _OPTIONS.items() if given.get(key) is not None}
+    return {**options, **named_values(given.get("option", ()))}
+
+
+def named_values(texts: Iterable[str]) -> dict[str, str]:
+    """Return the values of ``--option NAME=VALUE`` by name; OptionError for a text without ``=``."""
+    values = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise OptionError(f"--option {text}: expected NAME=VALUE")
+        values[name.strip()] = value.strip()
+    return values

@@ -9,12 +9,12 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, TypeAlias
 
 from knightadder import __version__
-from knightadder.arguments import declare, positive
+from knightadder.arguments import declare, engine_options, positive
 from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.engine.loader import check_processor
 from knightadder.progress import steps
@@ -297,7 +297,7 @@ def _analyse(arguments: "argparse.Namespace") -> int:
 
     options = _options(chess960=arguments.chess960, multipv=arguments.multipv)
     with contextlib.closing(_load(options)) as engine:
-        for name, value in _given_options(arguments):
+        for name, value in engine_options(arguments).items():
             for line in engine.set_option(name, value):
                 tell(line)
         _set_position(engine, arguments.fen)
@@ -339,24 +339,6 @@ def _options(chess960: bool = False, multipv: int = 1) -> "Options":
     options.set("UCI_Chess960", "true" if chess960 else "false")
     options.set("MultiPV", str(multipv))
     return options
-
-
-def _given_options(arguments: "argparse.Namespace") -> "Iterator[tuple[str, str]]":
-    """Yield the UCI options that arguments stand for, with their values; OptionError for one without ``=``."""
-    for name, value in (
-        ("Threads", arguments.threads),
-        ("Hash", arguments.hash),
-        ("SyzygyPath", arguments.syzygy),
-        ("EvalType", arguments.eval),
-        ("EvalFile", arguments.eval_file),
-    ):
-        if value is not None:
-            yield name, str(value)
-    for text in arguments.option:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise OptionError(f"--option {text}: expected NAME=VALUE")
-        yield name, value
 
 
 def _load(options: "Options") -> "Engine":

@@ -260,6 +260,7 @@ def test_other_files_are_overwritten_by_force_only(file, analysts, capsys):
         (["--out", "."], "cannot write .: it is a folder"),
         (["--summary", "folder.csv", "--force"], "cannot write folder.csv: it is a folder"),
         (["--plot", "games.pgn/x"], "cannot write to"),
+        (["--eval-file", "missing.nnue"], "cannot read missing.nnue: No such file or directory"),
     ],
 )
 def test_bad_arguments(file, analysts, arguments, message, monkeypatch, capsys):
@@ -267,6 +268,19 @@ def test_bad_arguments(file, analysts, arguments, message, monkeypatch, capsys):
     Path("folder.csv").mkdir()
     assert annotate(file, *arguments) == 2
     assert message in capsys.readouterr().err
+
+
+def test_the_engine_gets_its_options(file, monkeypatch):
+    class Configured(FakeAnalyst):
+        def configure(self, options):
+            given.append(options)
+            return []
+
+    given, network = [], file.with_name("mine.nnue")
+    network.write_bytes(b"a network")
+    use(monkeypatch, lambda _: Configured())
+    assert annotate(file, "--eval", "nnue", "--eval-file", network, "--syzygy", "here") == 0
+    assert given == [{"SyzygyPath": "here", "EvalType": "nnue", "EvalFile": str(network)}]
 
 
 def test_no_more_processes_than_blocks(file, analysts, pools):

@@ -98,17 +98,17 @@ def test_a_game_in_which_the_engine_fails_has_its_error(evaluator, analysts, mon
     assert dict(evaluate_games(items(), shuffled(evaluator, 1))) == expected() | {2: "no score at 20"}
 
 
-def test_what_the_engine_says_of_tablebases_is_told_once(monkeypatch):
+def test_what_the_engine_says_of_its_options_is_told_once(monkeypatch):
     class Talkative(FakeAnalyst):
         def configure(self, options):
-            assert options == {"SyzygyPath": "here"}
+            assert options == {"SyzygyPath": "here", "EvalType": "pesto"}
             return ["two tables", "one is damaged"]
 
     monkeypatch.setattr(workers, "open_engine", lambda size: Talkative())
     told = []
 
     def run(items):  # each block by another worker
-        return ((block, Evaluator(LIMIT, 1, 7, "here")(block)) for block in items)
+        return ((block, Evaluator(LIMIT, 1, 7, {"SyzygyPath": "here", "EvalType": "pesto"})(block)) for block in items)
 
     assert len(list(evaluate_games(items(), run, tell=told.append))) == len(GAMES)
     assert told == ["two tables", "one is damaged"]

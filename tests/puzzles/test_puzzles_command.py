@@ -167,6 +167,13 @@ def test_a_game_of_remarks_has_no_puzzles():
     assert puzzles_of(PuzzleMaker(100, 1)(Item(0, "games.pgn", GameText(1, 1, "; a remark")))) == ([], [])
 
 
+def test_a_network_that_is_not_there_is_one_line(file, here, capsys):
+    assert puzzles(file, "--eval-file", "missing.nnue") == 2
+    assert (
+        "knightadder: option EvalFile: cannot read missing.nnue: No such file or directory\n" in capsys.readouterr().err
+    )
+
+
 def test_a_null_move_ends_a_game():
     text = SCHOLAR.strip().replace("Bc4 Nf6", "Bc4 --")
     assert puzzles_of(PuzzleMaker(1000, 1)(Item(0, "games.pgn", GameText(1, 1, text)))) == ([], [])

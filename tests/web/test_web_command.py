@@ -114,6 +114,7 @@ def test_a_port_that_is_taken_is_one_line(capsys):
         (["--host", "a..b"], "cannot listen on a..b: "),
         (["--threads", "100000"], "Threads"),
         (["--hash", "1000000000"], "Hash"),
+        (["--eval-file", "missing.nnue"], "cannot read missing.nnue: No such file or directory"),
     ],
 )
 def test_bad_arguments_are_one_line(arguments, complaint, capsys):

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from knightadder import __version__
-from knightadder.arguments import declare
+from knightadder.arguments import declare, engine_options
 from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.executor import add_cluster, open_pool
 from knightadder.extras import needed_by
@@ -83,7 +83,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--plot-format", choices=("svg", "png"), default="svg", help="format of the graphs (default: svg)"
     )
     declare(command, "--hash", default=_HASH_MB, help="size of each process's hash table")
-    declare(command, "--syzygy")
+    for name in ("--syzygy", "--eval", "--eval-file"):
+        declare(command, name)
     command.add_argument("--force", action="store_true", help="overwrite existing files")
     command.add_argument(
         "--restart", action="store_true", help="begin again, and forget what an unfinished run has done"
@@ -126,6 +127,8 @@ def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
         "multipv": arguments.multipv,
         "hash": arguments.hash,
         "syzygy": arguments.syzygy,
+        "eval": arguments.eval,
+        "network": content_digest(arguments.eval_file) if arguments.eval_file else None,
     }
     with Journal(files.unfinished, {"format": 3, **same}, "give --restart to begin anew", arguments.restart) as journal:
         if len(journal):
@@ -247,7 +250,8 @@ def _evaluate(file: Path, total: int, journal: Journal, limit: dict[str, Any], a
         from knightadder.engine.loader import compile_core
 
         compile_core()  # before the processes start
-    evaluator = Evaluator(chess.engine.Limit(**limit), arguments.multipv, arguments.hash, arguments.syzygy)
+    options = engine_options(arguments)
+    evaluator = Evaluator(chess.engine.Limit(**limit), arguments.multipv, int(options.pop("Hash")), options)
     with (
         open_pool(evaluator, arguments.cluster, len(first)) as pool,
         progress(total, len(journal) + broken, "games", stderr=True) as update,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 import chess
@@ -32,12 +32,14 @@ class Evaluator:
         Number of best lines.
     hash_mb : int
         Size of the hash table in MiB.
-    syzygy : str, optional
-        Folders of endgame tablebases, as in the option SyzygyPath.
+    options : mapping, optional
+        Other UCI options of the engine, with their values.
     """
 
-    def __init__(self, limit: chess.engine.Limit, multipv: int, hash_mb: int, syzygy: str | None = None) -> None:
-        self._limit, self._multipv, self._hash_mb, self._syzygy = limit, multipv, hash_mb, syzygy
+    def __init__(
+        self, limit: chess.engine.Limit, multipv: int, hash_mb: int, options: Mapping[str, str] | None = None
+    ) -> None:
+        self._limit, self._multipv, self._hash_mb, self._options = limit, multipv, hash_mb, options or {}
         self._engine: Engine | None = None
 
     def __call__(self, block: Block) -> bytes:
@@ -46,15 +48,15 @@ class Evaluator:
         Raises
         ------
         OptionError
-            If the machine has too little memory for the hash table, or the tablebases cannot be used.
+            If the machine has too little memory for the hash table, or an option cannot be set.
         EngineError
             If the engine cannot be loaded.
         """
         said: list[str] = []
         if self._engine is None:
             self._engine = open_engine(self._hash_mb)
-            if self._syzygy is not None:
-                said = self._engine.configure({"SyzygyPath": self._syzygy})
+            if self._options:
+                said = self._engine.configure(self._options)
         found: list[Any] | str
         try:
             found = to_json(evaluate_block(block, self._engine, self._limit, self._multipv))
@@ -90,7 +92,7 @@ def evaluate_games(
     on_block : callable
         Called after each block.
     tell : callable
-        Called once with each message about the tablebases.
+        Called once with each message of an engine about its options.
 
     Yields
     ------

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from knightadder.arguments import declare
+from knightadder.arguments import declare, named_values, not_negative
 from knightadder.engine.errors import OptionError
 from knightadder.extras import needed_by
 
@@ -65,18 +65,20 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     group.add_argument("--opponents", metavar="WHO", help="accepted opponents: all, humans or bots (default: all)")
     group.add_argument("--min-rating", type=int, metavar="N", help="lowest rating of a challenger")
     group.add_argument("--max-rating", type=int, metavar="N", help="highest rating of a challenger")
-    group.add_argument("--concurrency", type=int, metavar="N", help="number of games at the same time (default: 1)")
+    declare(group, "--concurrency", help="number of games at the same time (default: 1)")
     group.add_argument("--games", type=int, metavar="N", help="exit after N games")
     group.add_argument(
         "--on-interrupt", metavar="WHAT", help="what Ctrl-C does to running games: finish or resign (default: finish)"
     )
 
     group = command.add_argument_group("engine")
-    group.add_argument("--hash", type=int, metavar="MB", help="size of each engine's hash table (default: 64)")
-    group.add_argument("--threads", type=int, metavar="N", help="number of search threads of each engine")
+    declare(group, "--hash", help="size of each engine's hash table (default: 64)")
+    declare(group, "--threads", help="number of search threads of each engine (default: 1)")
     declare(group, "--syzygy")
     declare(group, "--option", dest="options", default=argparse.SUPPRESS)
-    group.add_argument("--nodes", type=int, metavar="N", help="stop each search after N nodes, or earlier by the clock")
+    declare(
+        group, "--nodes", type=not_negative, help="stop each search after N nodes, or earlier by the clock; 0: never"
+    )
     group.add_argument("--ponder", action=argparse.BooleanOptionalAction, help="think during the opponent's time")
     group.add_argument("--move-overhead", type=int, metavar="MS", help="time that each move loses on the way")
     group.add_argument(
@@ -129,7 +131,7 @@ def run(arguments: argparse.Namespace) -> int:
         for name, value in vars(arguments).items()
         if name not in ("run", "config", "log", "verbose", "upgrade", "options")
     }
-    settings = read_settings(arguments.config, {**given, "options": _options(getattr(arguments, "options", []))})
+    settings = read_settings(arguments.config, {**given, "options": named_values(getattr(arguments, "options", []))})
     clock, ending = Timer(), threading.Event()
     token = read_token(settings.token_file)
     with (
@@ -239,14 +241,3 @@ def _logging(file: str | None, verbose: bool) -> Iterator[None]:
 
 def _words(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip())
-
-
-def _options(texts: list[str]) -> dict[str, str]:
-    """Parse options given as NAME=VALUE."""
-    options = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise OptionError(f"--option {text}: expected NAME=VALUE")
-        options[name.strip()] = value.strip()
-    return options

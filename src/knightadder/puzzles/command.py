@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from knightadder.arguments import declare
+from knightadder.arguments import declare, engine_options
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.executor import add_cluster, open_pool
 from knightadder.progress import progress
@@ -48,6 +48,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     declare(where, "--concurrency", help="number of processes (default: one for each processor core)")
     add_cluster(where)
     declare(command, "--hash", default=_HASH_MB, help="size of each process's hash table")
+    for name in ("--syzygy", "--eval", "--eval-file"):
+        declare(command, name)
     command.add_argument("--force", action="store_true", help="overwrite an existing file")
     command.set_defaults(run=run)
 
@@ -80,10 +82,11 @@ def run(arguments: argparse.Namespace) -> int:
             compile_core()  # before the processes start
         found: dict[int, list[Puzzle]] = {}
         broken = 0
+        options = engine_options(arguments)
         try:
             with (
                 open_pool(
-                    PuzzleMaker(arguments.nodes, arguments.hash),
+                    PuzzleMaker(arguments.nodes, int(options.pop("Hash")), options),
                     arguments.cluster,
                     min(arguments.concurrency or processors(), total),
                 ) as pool,

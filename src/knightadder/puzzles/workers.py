@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 import chess
@@ -48,10 +49,12 @@ class PuzzleMaker:
         Nodes of the search that decides on a move.
     hash_mb : int
         Size of the hash table.
+    options : mapping, optional
+        Other UCI options of the engine, with their values.
     """
 
-    def __init__(self, nodes: int, hash_mb: int) -> None:
-        self._nodes, self._hash_mb = nodes, hash_mb
+    def __init__(self, nodes: int, hash_mb: int, options: Mapping[str, str] | None = None) -> None:
+        self._nodes, self._hash_mb, self._options = nodes, hash_mb, options
         self._engines: tuple[Engine, Engine] | None = None
 
     def __call__(self, item: Item) -> bytes:
@@ -63,7 +66,8 @@ class PuzzleMaker:
         if game is None:
             return _Told([]).to_json()
         if self._engines is None:
-            self._engines = Engine(hash_mb=self._hash_mb), Engine(hash_mb=_RATING_HASH_MB)
+            seeker, player = [Engine(hash_mb=size, options=self._options) for size in (self._hash_mb, _RATING_HASH_MB)]
+            self._engines = seeker, player
         seeker, player = self._engines
         site = game.headers.get("Site", "")
         address = site if site.startswith(("http://", "https://")) else f"{item.file}?game={item.text.number}"

@@ -12,7 +12,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from knightadder.arguments import declare
+from knightadder.arguments import declare, engine_options
 from knightadder.engine.errors import OptionError
 from knightadder.text import tell
 
@@ -41,7 +41,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command.add_argument("--no-browser", action="store_true", help="print the address, and open no browser")
     declare(command, "--threads", default=1, help="number of search threads of each browser tab")
     declare(command, "--hash", default=64, help="size of each browser tab's hash table")
-    declare(command, "--syzygy")
+    for name in ("--syzygy", "--eval", "--eval-file"):
+        declare(command, name)
     command.add_argument("--book", type=Path, metavar="FILE", help="Polyglot opening book whose moves the board shows")
     command.add_argument(
         "--puzzles", type=Path, metavar="FILE", help="puzzles to solve, from `knightadder puzzles` or Lichess"
@@ -62,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     ------
     OptionError
         If the server cannot listen on the host, the engine refuses an option, there is no puzzle in the file, the
-        explorer's file is no index, or the book or a folder of tablebases cannot be read.
+        explorer's file is no index, or the book, the network or a folder of tablebases cannot be read.
     """
     from knightadder.engine.book import Book
     from knightadder.engine.options import Options
@@ -75,17 +76,20 @@ def run(arguments: argparse.Namespace) -> int:
     from knightadder.web.server import make_app
     from knightadder.web.serving import make_server
 
-    options = Options()  # refuses an out-of-bounds value now, not only when the first tab is opened
-    options.set("Threads", str(arguments.threads))
-    options.set("Hash", str(arguments.hash))
+    options = engine_options(arguments)
+    for name, value in options.items():  # refuses an out-of-bounds value now, not only when the first tab is opened
+        Options().set(name, value)
+    if arguments.eval_file:
+        from knightadder.engine.evaluator import load_network
 
+        load_network(arguments.eval_file)
     puzzles = _puzzles(arguments.puzzles) if arguments.puzzles else []
     known = Known(Book(arguments.book) if arguments.book else None, folders_of(arguments.syzygy))
 
     def make_engine() -> Engine:
         from knightadder.library.engine import Engine
 
-        return Engine(hash_mb=arguments.hash, threads=arguments.threads, syzygy_path=arguments.syzygy)
+        return Engine(options=options)
 
     resources = Resources(arguments.threads, arguments.hash)
     listening = _listen(arguments.host, arguments.port)

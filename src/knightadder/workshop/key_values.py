@@ -50,6 +50,10 @@ class KeyValues(dict[str, str]):
             values[key] = value
         return values
 
+    def named(self, prefix: str) -> dict[str, str]:
+        """Return the values whose keys have a prefix, by the key without it."""
+        return {key.removeprefix(prefix): value for key, value in self.items() if key.startswith(prefix)}
+
     def number(self, key: str, default: _Default, least: float = 0) -> float | _Default:
         """Return a finite number.
 

@@ -70,7 +70,7 @@ class Suite:
         self.file.write_text("\n".join(self.lines) + "\n", encoding="utf-8")
         self.script.write_text(json.dumps(self.answers), encoding="utf-8")
         command = shlex.join(self.command) if os.name == "posix" else subprocess.list2cmdline(self.command)
-        return ["suite", str(self.file), "--engine", command, *more]
+        return ["suite", str(self.file), "--engine", f"cmd={command}", *more]
 
     def _log(self):
         file = Path(f"{self.script}.log")
@@ -196,7 +196,7 @@ def test_without_an_answer_the_old_report_stays(capsys, three, tmp_path):
     file.write_text("old")
     for name, content in (("out.json", "old"), ("new.json", None)):
         report = tmp_path / name
-        command = three.arguments("--nodes", "500", "--engine", "no-such-engine", "--json", str(report))
+        command = three.arguments("--nodes", "500", "--engine", "cmd=no-such-engine", "--json", str(report))
         assert _run(capsys, command)[0] == 2
         assert (report.read_text() if report.exists() else None) == content
 
@@ -317,8 +317,10 @@ def test_nothing_usable_ends_with_status_2(capsys, suite):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--engine", "no-such-engine"], "no such program: no-such-engine"),
-        (["--engine", ""], "the command of an engine is empty"),
+        (["--engine", "cmd=no-such-engine"], "no such program: no-such-engine"),
+        (["--engine", "cmd="], "the command of an engine is empty"),
+        (["--engine", "stockfish"], "--engine stockfish: expected KEY=VALUE"),
+        (["--engine", "tc=1+1"], "--engine tc=1\\+1: there is no key tc; there are cmd, option.NAME"),
         (["--option", "Hash"], "--option Hash: expected NAME=VALUE"),
         (["--option", "Style=wild"], ".*engine does not support option Style.*"),
         (["--json", os.path.join("no", "such", "folder.json")], "cannot write .*"),
@@ -356,7 +358,7 @@ def test_an_engine_that_is_none(capsys, three, tmp_path):
     silent = tmp_path / "silent.py"
     silent.write_text("", encoding="utf-8")
     arguments = three.arguments("--depth", "3")
-    arguments[3] = f"{sys.executable} {silent}"
+    arguments[3] = f"cmd={sys.executable} {silent}"
     status, out, err = _run(capsys, arguments)
     assert (status, out) == (1, "")
     assert re.fullmatch(r"knightadder: cannot start .*silent.py: engine process died unexpectedly.*\n", err)

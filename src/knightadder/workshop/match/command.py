@@ -54,13 +54,12 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     engines = command.add_argument_group(
         "engines", "keys: name, cmd, args, dir, tc, st, nodes, depth, margin (ms), option.NAME, env.NAME"
     )
-    engines.add_argument(
+    declare(
+        engines,
         "--engine",
         action="append",
         default=[],
         help="an engine (default cmd: this program); may be given several times",
-        nargs="*",
-        metavar="KEY=VALUE",
     )
     engines.add_argument(
         "--each",

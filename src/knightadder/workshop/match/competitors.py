@@ -300,14 +300,9 @@ def _competitor(own: KeyValues, common: KeyValues) -> Competitor:
         name=name,
         command=tuple(command),
         folder=folder,
-        environment=_named({**common, **own}, "env."),
-        options=_named(own, "option."),
-        common_options=_named(common, "option."),
+        environment={**common.named("env."), **own.named("env.")},
+        options=own.named("option."),
+        common_options=common.named("option."),
         allowance=allowance,
         own="cmd" not in own,
     )
-
-
-def _named(values: Mapping[str, str], prefix: str) -> dict[str, str]:
-    """Return the values whose keys have a prefix, by the key without it."""
-    return {key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix)}

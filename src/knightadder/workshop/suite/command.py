@@ -16,7 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from knightadder.arguments import declare, positive
+from knightadder.arguments import declare, engine_options, positive
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.executor import add_cluster, open_pool
 from knightadder.progress import progress
@@ -45,8 +45,14 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     add_cluster(where)
     declare(command, "--threads", help="number of search threads of each engine")
     declare(command, "--hash", help="size of each engine's hash table")
-    command.add_argument("--engine", metavar="CMD", help="command that starts a different UCI engine")
-    declare(command, "--option")
+    for name in ("--syzygy", "--eval", "--eval-file", "--option"):
+        declare(command, name)
+    declare(
+        command,
+        "--engine",
+        default=[],
+        help="a different UCI engine; keys: cmd, option.NAME",
+    )
     declare(command, "--chess960", help="read the positions as Chess960 positions")
     command.add_argument("--limit", type=positive, metavar="N", help="use only the first N positions of each suite")
     command.add_argument("--failed", action="store_true", help="list only the positions that were not solved")
@@ -69,13 +75,15 @@ def run(arguments: argparse.Namespace) -> int:
     import chess.engine
 
     from knightadder.workshop.epd import read_problems
+    from knightadder.workshop.key_values import KeyValues
     from knightadder.workshop.suite.solver import Solver, read_answer
 
-    options = _engine_options(arguments)
+    engine = KeyValues.read(arguments.engine, ("cmd", "option."), "--engine")
+    options = {**engine_options(arguments), **engine.named("option.")}
     jobs: list[tuple[Path, Problem]] = []
     complaints: list[str] = []
     for file in arguments.files:
-        problems, bad = read_problems(file, arguments.chess960, own_engine=arguments.engine is None)
+        problems, bad = read_problems(file, arguments.chess960, own_engine="cmd" not in engine)
         jobs += [(file, problem) for problem in problems[: arguments.limit]]
         complaints += bad
     for complaint in complaints:
@@ -92,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
     as_table = not to_stdout and sys.stdout.isatty()
     as_lines = not to_stdout and not as_table
     try:
-        solver = Solver(arguments.engine, options, limit, [problem for _, problem in jobs])
+        solver = Solver(engine.get("cmd"), options, limit, [problem for _, problem in jobs])
         with (
             open_pool(solver, arguments.cluster, min(arguments.concurrency, len(jobs))) as pool,
             _display(len(jobs), as_lines, arguments.failed, pool.place) as show,
@@ -240,20 +248,6 @@ def _report(name: str, answers: Sequence[Answer]) -> dict[str, Any]:
 
 
 # --- arguments -----------------------------------------------------------------------------------------------------
-
-
-def _engine_options(arguments: argparse.Namespace) -> dict[str, str]:
-    """Return the UCI options."""
-    options = {}
-    for text in arguments.option:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise OptionError(f"--option {text}: expected NAME=VALUE")
-        options[name.strip()] = value.strip()
-    for name, value in (("Threads", arguments.threads), ("Hash", arguments.hash)):
-        if value is not None:
-            options[name] = str(value)
-    return options
 
 
 def _check_writable(file: str, suites: Sequence[Path]) -> None:

@@ -32,9 +32,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     """Declare the subcommand ``train``."""
     command = commands.add_parser("train", help="train a network from games", description=_DESCRIPTION)
     command.add_argument("games", type=Path, nargs="*", metavar="FOLDER", help="folder of games, as datagen keeps them")
-    command.add_argument(
-        "--state", type=Path, metavar="FOLDER", help="folder for the state and the loss curve of the run"
-    )
+    declare(command, "--state")
     command.add_argument(
         "--out", type=Path, metavar="FILE", help="file for the network; with --plot, folder for the pictures"
     )
@@ -65,9 +63,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
 
     data = command.add_argument_group("the positions")
-    data.add_argument(
-        "--positions", type=positive, metavar="N", help="largest number of positions to take from the games"
-    )
+    declare(data, "--positions", help="largest number of positions to take from the games")
     data.add_argument(
         "--first-ply", type=not_negative, default=16, metavar="N", help="first ply whose position is used (default: 16)"
     )
@@ -87,9 +83,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
     training = command.add_argument_group("training")
     long = training.add_mutually_exclusive_group()
-    long.add_argument(
-        "--epochs", type=positive, default=10, metavar="N", help="number of passes over the positions (default: 10)"
-    )
+    declare(long, "--epochs", default=10)
     long.add_argument(
         "--length", type=positive, metavar="N", help="total number of positions to train on, instead of --epochs"
     )
@@ -99,13 +93,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         metavar="N",
         help="number of positions of a step (default: 4096, or 16384 from ten million positions on)",
     )
-    training.add_argument(
-        "--rate",
-        type=positive_number,
-        default=1e-3,
-        metavar="X",
-        help="learning rate of the first steps (default: 0.001)",
-    )
+    declare(training, "--rate", default=1e-3, help="learning rate of the first steps")
     training.add_argument(
         "--last-rate",
         type=positive_number,
@@ -118,13 +106,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     training.add_argument(
         "--warm-up", type=positive, metavar="N", help="number of steps in which the learning rate rises (default: 100)"
     )
-    training.add_argument(
-        "--result-share",
-        type=share,
-        default=0.0,
-        metavar="S",
-        help="share of the game's result in the target (default: 0)",
-    )
+    declare(training, "--result-share", default=0.0)
     training.add_argument(
         "--last-result-share",
         type=share,

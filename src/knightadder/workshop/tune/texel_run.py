@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from knightadder.arguments import declare, positive, positive_number, share
+from knightadder.arguments import declare, positive_number
 from knightadder.engine.errors import OptionError
 from knightadder.extras import needed_by
 from knightadder.foreign import parse_json
@@ -34,28 +34,15 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command.add_argument(
         "data", type=Path, nargs="+", metavar="FILE", help="packed positions, as `datagen --merge` writes them"
     )
-    command.add_argument(
-        "--state", type=Path, required=True, metavar="FOLDER", help="folder for the state and the loss curve of the run"
-    )
-    command.add_argument(
-        "--epochs", type=positive, default=40, metavar="N", help="number of passes over the data (default: 40)"
-    )
-    command.add_argument(
-        "--positions", type=positive, metavar="N", help="largest number of positions to use of each file"
-    )
-    command.add_argument(
-        "--rate",
-        type=positive_number,
-        default=1.0,
-        metavar="CP",
-        help="size of the first step in centipawns (default: 1)",
-    )
-    command.add_argument(
+    declare(command, "--state", required=True)
+    declare(command, "--epochs", default=40)
+    declare(command, "--positions", help="largest number of positions to use of each file")
+    declare(command, "--rate", default=1.0, metavar="CP", help="size of the first step in centipawns")
+    declare(
+        command,
         "--result-share",
-        type=share,
         default=0.7,
-        metavar="S",
-        help="share of the game's result in the target; the rest is the score of the search (default: 0.7)",
+        help="share of the game's result in the target; the rest is the score of the search",
     )
     command.add_argument(
         "--k",
