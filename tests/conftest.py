@@ -19,7 +19,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 if TYPE_CHECKING:
+    from xdist.remote import Producer
+    from xdist.scheduler import LoadFileScheduling
+
     from knightadder.engine.engine import Engine
+
+# Folders of tests that compile functions of the core by themselves.
+COMPILING = tuple(f"tests/core/{folder}/" for folder in ("board", "evaluation", "search", "syzygy"))
 
 # No example fails because the machine is busy. The same examples in each run, unless --hypothesis-profile=random.
 settings.register_profile("repeatable", deadline=None, derandomize=True)
@@ -35,6 +41,18 @@ def pytest_configure(config: pytest.Config) -> None:
     names = {file.stem for file in Path(__file__).parent.rglob("*.py")}
     ours = rf"knightadder(\.|$)|({'|'.join(sorted(names))})$|.*[/\\](src[/\\]knightadder|tests)[/\\]"
     config.getini("filterwarnings").insert(0, f"error:::{ours}")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
+    """Give the tests that compile functions of the core to one process, which then compiles each of them once."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "the core" if nodeid.startswith(COMPILING) else super()._split_scope(nodeid)
+
+    return Scheduling(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.fixture(autouse=True)

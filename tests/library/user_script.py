@@ -1,4 +1,4 @@
-"""A script as a user may write it, with all of the library; `test_types.py` has mypy check it, and runs it."""
+"""A script as a user may write it, with all of the library; mypy checks it, and `test_types.py` runs it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import io
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import assert_type
+from typing import TYPE_CHECKING, assert_type
 
 import chess
 import chess.engine
@@ -112,6 +112,8 @@ def many_positions() -> None:
     assert_type(evaluate_many(records, illegal=-32768), NDArray[np.int16])
     for position, value in evaluate_iter(game(), "pesto"):
         print(position, value + 1)
+        if TYPE_CHECKING:  # mypy complains of this comment if it knows no type here
+            value.upper()  # type: ignore[attr-defined]
     with ThreadPoolExecutor(1) as executor:
         for _, analysis in analyse_iter(game(), LIMIT, executor=executor):
             assert_type(analysis, Analysis)
