@@ -28,13 +28,13 @@ import numpy as np
 import scipy.optimize
 import scipy.sparse
 
-from knightadder.annotate.accuracy import capped
-from knightadder.annotate.evaluation import Analyst, Evaluation, evaluate, from_json, to_json
-from knightadder.annotate.judgement import Judgement, judge
-from knightadder.annotate.review import review
 from knightadder.arguments import positive
 from knightadder.library.engine import Engine
 from knightadder.pgn.games import parse, read_texts
+from knightadder.review.accuracy import capped
+from knightadder.review.evaluation import Analyst, SearchedPosition, evaluate, from_json, to_json
+from knightadder.review.judgement import Judgement, judge
+from knightadder.review.review import review
 from knightadder.workshop.uci_client import resolve_command
 
 KNOTS = (0, 250, 500, 1000, 2500)  # centipawns of this engine
@@ -88,7 +88,7 @@ def measure(games: Path, out: Path, command: str, nodes: int, their_nodes: int) 
             print(text.number, end="\r", file=sys.stderr, flush=True)
 
 
-def read(file: Path) -> Iterator[tuple[chess.Board, list[Evaluation | None], list[Evaluation | None]]]:
+def read(file: Path) -> Iterator[tuple[chess.Board, list[SearchedPosition | None], list[SearchedPosition | None]]]:
     """Yield each game of a file: its end with all moves, and both engines' evaluations."""
     for line in file.read_text().splitlines():
         found = json.loads(line)
@@ -144,7 +144,7 @@ def check(file: Path) -> None:
         print(_mark(our), *(table[our, their] for their in marks), sep="\t")
 
 
-def _judgements(board: chess.Board, evaluations: list[Evaluation | None]) -> Iterator[Judgement | None]:
+def _judgements(board: chess.Board, evaluations: list[SearchedPosition | None]) -> Iterator[Judgement | None]:
     """Judge the moves as `review` does, but by scores on the scale of Stockfish."""
     turn = board.root().turn
     for before, after, move in zip(evaluations, evaluations[1:], board.move_stack, strict=False):

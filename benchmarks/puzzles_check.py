@@ -16,9 +16,9 @@ from pathlib import Path
 import chess
 import chess.engine
 
-from knightadder.annotate.accuracy import winning_chances
 from knightadder.puzzles.puzzle import Puzzle
 from knightadder.puzzles.reading import read_puzzles
+from knightadder.review.accuracy import winning_chances
 from knightadder.workshop.uci_client import resolve_command
 
 LEAST_AGREEMENT = 0.98

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -15,8 +16,7 @@ LAYERS = (
     ("cli",),
     ("annotate", "web", "lichess", "workshop", "tablebases", "books", "protocols", "puzzles"),
     ("",),  # the package itself, which gives the library's names
-    ("library.annotation",),
-    tuple(f"annotate.{name}" for name in ("accuracy", "evaluation", "judgement", "notes", "review", "summary")),
+    ("review",),
     ("library",),
     ("executor", "extras", "pgn", "rules", "runs"),
     ("engine",),
@@ -90,6 +90,24 @@ def test_the_compiler_knows_nothing_of_what_it_compiles() -> None:
     inside = {name for name in MODULES if name.startswith("knightadder.native")}
     assert "knightadder.native.builder" in inside
     assert {other for name in inside for other in GRAPH[name]} <= inside
+
+
+def test_there_is_no_circle_of_modules_of_the_page() -> None:
+    page = SOURCE / "knightadder" / "web" / "static"
+    graph = {file.name: re.findall(r'from "\./([\w-]+\.js)"', file.read_text("utf-8")) for file in page.glob("*.js")}
+    assert "promotion.js" in graph["board.js"]
+    list(TopologicalSorter(graph).static_order())
+
+
+def test_folders_of_the_package_do_not_import_each_other() -> None:
+    folders: dict[str, set[str]] = {}
+    for name in GRAPH:
+        for other in GRAPH[name]:
+            if name.count(".") > 1 and other.count(".") > 1:
+                here, there = name.split(".")[1], other.split(".")[1]
+                if here != there:
+                    folders.setdefault(here, set()).add(there)
+    list(TopologicalSorter(folders).static_order())
 
 
 def test_entry_points_of_the_core_are_in_one_place() -> None:

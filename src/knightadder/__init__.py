@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
-    from knightadder.annotate.summary import Side as Side
     from knightadder.engine.errors import EngineError as EngineError
     from knightadder.engine.errors import OptionError as OptionError
     from knightadder.engine.errors import PositionError as PositionError
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from knightadder.engine.explain.terms import Tapered as Tapered
     from knightadder.engine.explain.terms import Term as Term
     from knightadder.engine.info import Bound as Bound
-    from knightadder.library.annotation import AnnotatedGame as AnnotatedGame
-    from knightadder.library.annotation import annotate_game as annotate_game
     from knightadder.library.arrays import PACKED as PACKED
     from knightadder.library.arrays import evaluate_iter as evaluate_iter
     from knightadder.library.arrays import evaluate_many as evaluate_many
@@ -44,6 +41,9 @@ if TYPE_CHECKING:
     from knightadder.library.results import PlayResult as PlayResult
     from knightadder.library.stream import Stream as Stream
     from knightadder.openings import Opening as Opening
+    from knightadder.review.annotation import AnnotatedGame as AnnotatedGame
+    from knightadder.review.annotation import annotate_game as annotate_game
+    from knightadder.review.summary import Side as Side
 
 _MODULES = {  # public name to its module
     "EngineError": "engine.errors",
@@ -55,9 +55,9 @@ _MODULES = {  # public name to its module
     "Option": "library.options",
     "analyse_many": "library.many",
     "analyse_iter": "library.many",
-    "annotate_game": "library.annotation",
-    "AnnotatedGame": "library.annotation",
-    "Side": "annotate.summary",
+    "annotate_game": "review.annotation",
+    "AnnotatedGame": "review.annotation",
+    "Side": "review.summary",
     "Opening": "openings",
     "evaluate": "library.positions",
     "Evaluation": "library.positions",

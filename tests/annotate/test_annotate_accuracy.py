@@ -6,7 +6,7 @@ import numpy
 import pytest
 from chess.engine import Cp, Mate, MateGiven
 
-from knightadder.annotate.accuracy import CEILING, move_accuracy, play, rescale, win_percent
+from knightadder.review.accuracy import CEILING, move_accuracy, play, rescale, win_percent
 
 
 def of(cps, white_first=True):

@@ -506,7 +506,7 @@ def test_a_disk_that_is_full_leaves_what_there_was(file, analysts, monkeypatch, 
     def fail(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("knightadder.annotate.notes.annotate", fail)
+    monkeypatch.setattr("knightadder.review.notes.annotate", fail)
     assert annotate(file, "--out", out, "--force") == 2
     assert capsys.readouterr().err.splitlines()[-1] == f"knightadder: cannot write {out}: No space left on device"
     assert out.read_text() == "before"

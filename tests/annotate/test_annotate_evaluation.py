@@ -13,13 +13,13 @@ import pytest
 from chess.engine import Cp, Mate, PovScore
 from fake_analyst import FakeAnalyst, evaluate, positions
 
-from knightadder.annotate.evaluation import Evaluation, Variation, blocks, evaluate_block, from_json, to_json
-from knightadder.annotate.notes import annotate
-from knightadder.annotate.review import review
 from knightadder.engine.errors import PositionError
 from knightadder.library.boards import position_of
 from knightadder.library.results import Analysis
 from knightadder.pgn.games import text_of
+from knightadder.review.evaluation import SearchedPosition, Variation, blocks, evaluate_block, from_json, to_json
+from knightadder.review.notes import annotate
+from knightadder.review.review import review
 
 LIMIT = chess.engine.Limit(nodes=1)
 
@@ -67,7 +67,7 @@ def test_each_position_is_evaluated_once_from_the_last_to_the_first():
         PovScore(Cp(100), chess.WHITE),
         PovScore(Cp(0), chess.BLACK),
     ]
-    assert found[2] == Evaluation(
+    assert found[2] == SearchedPosition(
         PovScore(Cp(100), chess.WHITE), 7, (Variation(PovScore(Cp(100), chess.WHITE), (chess.Move.from_uci("e4d5"),)),)
     )
 
@@ -88,7 +88,7 @@ def test_several_lines():
 def test_where_the_game_is_over_nothing_is_searched(text, score):
     analyst = FakeAnalyst()
     boards, found = evaluated(text, analyst=analyst)
-    assert found[-1] == Evaluation(score, 0, ())
+    assert found[-1] == SearchedPosition(score, 0, ())
     assert len(analyst.seen) == len(boards) - 1
 
 
@@ -180,9 +180,9 @@ def test_through_json_and_back():
     for name in ("h8h7", "e1e2"):
         board.push_uci(name)
     some = [
-        Evaluation(PovScore(Cp(-5), chess.BLACK), 9, (line,)),
+        SearchedPosition(PovScore(Cp(-5), chess.BLACK), 9, (line,)),
         None,
-        Evaluation(PovScore(Cp(0), chess.BLACK), 0, ()),
+        SearchedPosition(PovScore(Cp(0), chess.BLACK), 0, ()),
     ]
     assert from_json(json.loads(json.dumps(to_json(some))), board) == some
 

@@ -6,7 +6,7 @@ import chess.pgn
 import pytest
 from chess.engine import Cp, Mate, MateGiven
 
-from knightadder.annotate.judgement import Judgement, judge
+from knightadder.review.judgement import Judgement, judge
 
 INACCURACY, MISTAKE, BLUNDER = Judgement
 

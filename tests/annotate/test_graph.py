@@ -6,15 +6,15 @@ import pytest
 from chess.engine import Cp, Mate, PovScore
 from matplotlib.figure import Figure
 
-from knightadder.annotate.evaluation import Evaluation
 from knightadder.annotate.graph import draw
-from knightadder.annotate.judgement import Judgement
-from knightadder.annotate.review import Review
 from knightadder.engine.errors import OptionError
+from knightadder.review.evaluation import SearchedPosition
+from knightadder.review.judgement import Judgement
+from knightadder.review.review import Review
 
 
 def review_of(scores, judgements=None):
-    evaluations = tuple(score and Evaluation(PovScore(score, True), 5, ()) for score in scores)
+    evaluations = tuple(score and SearchedPosition(PovScore(score, True), 5, ()) for score in scores)
     return Review(evaluations, tuple(judgements or [None] * (len(scores) - 1)), True, None, None, None)
 
 

@@ -10,13 +10,13 @@ import pytest
 from chess.engine import Cp, Mate, PovScore
 from fake_analyst import FakeAnalyst, evaluate, positions
 
-from knightadder.annotate.accuracy import play, rescale
-from knightadder.annotate.evaluation import Evaluation, Variation
-from knightadder.annotate.judgement import Judgement
-from knightadder.annotate.notes import annotate
-from knightadder.annotate.review import review
 from knightadder.openings import Opening
 from knightadder.pgn.games import text_of
+from knightadder.review.accuracy import play, rescale
+from knightadder.review.evaluation import SearchedPosition, Variation
+from knightadder.review.judgement import Judgement
+from knightadder.review.notes import annotate
+from knightadder.review.review import review
 
 SCHOLAR = """\
 [Event "friendly"]
@@ -46,7 +46,7 @@ def evaluations(end, scores, best=None):
     for number, (board, score) in enumerate(zip(positions(end), scores, strict=True)):
         move = best.get(number) or next(iter(board.legal_moves), None)
         pov = PovScore(score if board.turn else -score, board.turn)
-        found.append(Evaluation(pov, 12, (Variation(pov, (move,)),) if move else ()))
+        found.append(SearchedPosition(pov, 12, (Variation(pov, (move,)),) if move else ()))
     return found
 
 

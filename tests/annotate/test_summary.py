@@ -6,17 +6,17 @@ import json
 
 from rich.console import Console
 
-from knightadder.annotate.accuracy import Play
-from knightadder.annotate.judgement import Judgement
-from knightadder.annotate.review import Review
-from knightadder.annotate.summary import (
+from knightadder.openings import Opening
+from knightadder.review.accuracy import Play
+from knightadder.review.judgement import Judgement
+from knightadder.review.review import Review
+from knightadder.review.summary import (
     Side,
     players_table,
     row,
     write_csv,
     write_json,
 )
-from knightadder.openings import Opening
 
 HEADERS = {
     "Event": 'The "open",\nsecond part',

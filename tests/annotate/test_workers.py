@@ -13,12 +13,12 @@ import pytest
 from fake_analyst import FakeAnalyst, positions
 
 from knightadder.annotate import workers
-from knightadder.annotate.evaluation import blocks, evaluate_block, from_json, to_json
-from knightadder.annotate.notes import annotate
-from knightadder.annotate.review import review
-from knightadder.annotate.workers import Evaluator, annotate_games, evaluate_games, run_here
+from knightadder.annotate.workers import BlockEvaluator, annotate_games, evaluate_games, run_here
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.pgn.games import text_of
+from knightadder.review.evaluation import blocks, evaluate_block, from_json, to_json
+from knightadder.review.notes import annotate
+from knightadder.review.review import review
 
 LIMIT = chess.engine.Limit(nodes=1)
 LONG = " ".join(itertools.islice(itertools.cycle(["Nf3", "Nf6", "Ng1", "Ng8"]), 50))
@@ -55,7 +55,7 @@ def analysts(monkeypatch):
 
 @pytest.fixture
 def evaluator(analysts):
-    return Evaluator(LIMIT, 2, 7)
+    return BlockEvaluator(LIMIT, 2, 7)
 
 
 def shuffled(evaluator, seed):
@@ -100,15 +100,15 @@ def test_a_game_in_which_the_engine_fails_has_its_error(evaluator, analysts, mon
 
 def test_what_the_engine_says_of_its_options_is_told_once(monkeypatch):
     class Talkative(FakeAnalyst):
-        def configure(self, options):
-            assert options == {"SyzygyPath": "here", "EvalType": "pesto"}
+        def configure(self, given):
+            assert given == options
             return ["two tables", "one is damaged"]
 
     monkeypatch.setattr(workers, "open_engine", lambda size: Talkative())
-    told = []
+    told, options = [], {"SyzygyPath": "here", "EvalType": "pesto"}
 
     def run(items):  # each block by another worker
-        return ((block, Evaluator(LIMIT, 1, 7, {"SyzygyPath": "here", "EvalType": "pesto"})(block)) for block in items)
+        return ((block, BlockEvaluator(LIMIT, 1, 7, options)(block)) for block in items)
 
     assert len(list(evaluate_games(items(), run, tell=told.append))) == len(GAMES)
     assert told == ["two tables", "one is damaged"]

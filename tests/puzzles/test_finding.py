@@ -5,8 +5,8 @@ import pytest
 from scripted_analyst import ScriptedAnalyst
 
 from knightadder import Engine
-from knightadder.annotate.accuracy import rescale
 from knightadder.puzzles.finding import find_puzzles
+from knightadder.review.accuracy import rescale
 
 NODES = 1000
 

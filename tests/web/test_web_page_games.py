@@ -10,10 +10,10 @@ from on_page import LAYOUTS, SIZES, analyse_tab, expect_moves, expect_shown, loa
 from playwright.sync_api import expect
 from stand_in_engine import StandInEngine, material
 
-from knightadder.annotate import notes
-from knightadder.annotate.evaluation import evaluate
-from knightadder.annotate.review import review
-from knightadder.annotate.summary import row
+from knightadder.review import notes
+from knightadder.review.evaluation import evaluate
+from knightadder.review.review import review
+from knightadder.review.summary import row
 
 SHAPES = "{ [%csl Ga1,Bh8] } 1. e4 { [%cal Rd2d4,Yg1f3] [%csl Be4] best } e5 *"
 

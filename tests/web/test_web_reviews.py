@@ -10,11 +10,11 @@ import pytest
 from board_tab import open_tab
 from stand_in_engine import StandInEngine, material
 
-from knightadder.annotate import notes
-from knightadder.annotate.evaluation import evaluate
-from knightadder.annotate.review import review
-from knightadder.annotate.summary import row
 from knightadder.pgn.games import text_of
+from knightadder.review import notes
+from knightadder.review.evaluation import evaluate
+from knightadder.review.review import review
+from knightadder.review.summary import row
 from knightadder.web.reviews import FULL_NODES
 
 SCHOLAR = '[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 e5 2. Qh5 Nc6 { x } 3. Bc4 Nf6 4. Qxf7# 1-0'

@@ -26,8 +26,8 @@ from knightadder.runs import Journal, check_new, content_digest, replacing
 from knightadder.text import tell
 
 if TYPE_CHECKING:
-    from knightadder.annotate.evaluation import Block
-    from knightadder.annotate.summary import Row
+    from knightadder.review.evaluation import Block
+    from knightadder.review.summary import Row
 
 _NODES = 200_000  # nodes per position, by default
 _HASH_MB = 16  # of each engine; far more than the search of a position uses
@@ -213,10 +213,10 @@ def _evaluate(file: Path, total: int, journal: Journal, limit: dict[str, Any], a
     """Evaluate the remaining games."""
     import chess.engine
 
-    from knightadder.annotate.evaluation import blocks
-    from knightadder.annotate.workers import Evaluator, evaluate_games
+    from knightadder.annotate.workers import BlockEvaluator, evaluate_games
     from knightadder.native.processors import processors
     from knightadder.pgn.games import BrokenGame, parse, read_texts
+    from knightadder.review.evaluation import blocks
 
     broken = positions = 0
     begun: dict[int, float] = {}  # the part of each running game that is evaluated
@@ -251,7 +251,7 @@ def _evaluate(file: Path, total: int, journal: Journal, limit: dict[str, Any], a
 
         compile_core()  # before the processes start
     options = engine_options(arguments)
-    evaluator = Evaluator(chess.engine.Limit(**limit), arguments.multipv, int(options.pop("Hash")), options)
+    evaluator = BlockEvaluator(chess.engine.Limit(**limit), arguments.multipv, int(options.pop("Hash")), options)
     with (
         open_pool(evaluator, arguments.cluster, len(first)) as pool,
         progress(total, len(journal) + broken, "games", stderr=True) as update,
@@ -266,11 +266,11 @@ def _evaluate(file: Path, total: int, journal: Journal, limit: dict[str, Any], a
 
 def _write(files: _Files, journal: Journal, graph_format: str) -> list[Row]:
     """Write the games and their graphs; return the table of games."""
-    from knightadder.annotate.evaluation import from_json
-    from knightadder.annotate.notes import annotate
-    from knightadder.annotate.review import review
-    from knightadder.annotate.summary import row
     from knightadder.pgn.games import BrokenGame, headers_of, parse, read_texts, remarks, tell_notes, text_of
+    from knightadder.review.evaluation import from_json
+    from knightadder.review.notes import annotate
+    from knightadder.review.review import review
+    from knightadder.review.summary import row
 
     rows = []
     if files.graphs:
@@ -317,7 +317,7 @@ def _tell(place: str, row: Row) -> None:
 
 
 def _write_summary(file: Path, rows: Sequence[Row], about: dict[str, Any]) -> None:
-    from knightadder.annotate.summary import write_csv, write_json
+    from knightadder.review.summary import write_csv, write_json
 
     with _replacing(file) as stream:
         if file.suffix.lower() == ".json":
@@ -342,7 +342,7 @@ def _replacing(file: Path) -> Iterator[TextIO]:
 
 def _report(files: _Files, rows: Sequence[Row]) -> int:
     """Report what was done; return the exit status."""
-    from knightadder.annotate.summary import players_table
+    from knightadder.review.summary import players_table
 
     annotated = [row for row in rows if row.fault is None]
     broken = len(rows) - len(annotated)

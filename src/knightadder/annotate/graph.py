@@ -10,10 +10,10 @@ import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from knightadder.annotate.accuracy import rescale, win_percent
-from knightadder.annotate.judgement import Judgement
-from knightadder.annotate.review import Review
 from knightadder.engine.errors import OptionError
+from knightadder.review.accuracy import rescale, win_percent
+from knightadder.review.judgement import Judgement
+from knightadder.review.review import Review
 
 FORMATS = ("svg", "png")
 

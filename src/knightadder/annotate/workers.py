@@ -10,18 +10,26 @@ import chess
 import chess.engine
 import chess.pgn
 
-from knightadder.annotate.evaluation import Block, Evaluation, blocks, check_block, evaluate_block, from_json, to_json
-from knightadder.annotate.notes import annotate
-from knightadder.annotate.review import review
 from knightadder.engine.errors import EngineError
 from knightadder.foreign import parse_json
 from knightadder.library.engine import Engine
+from knightadder.review.evaluation import (
+    Block,
+    SearchedPosition,
+    blocks,
+    check_block,
+    evaluate_block,
+    from_json,
+    to_json,
+)
+from knightadder.review.notes import annotate
+from knightadder.review.review import review
 
 # Runs a task on items and gives each with its result, in any order: `Pool.run`, or `run_here`.
 Run: TypeAlias = Callable[[Iterable[Block]], Iterable[tuple[Block, bytes]]]
 
 
-class Evaluator:
+class BlockEvaluator:
     """The task that evaluates a block of positions, with an engine that each worker keeps.
 
     Parameters
@@ -70,7 +78,7 @@ def open_engine(hash_mb: int) -> Engine:
     return Engine(hash_mb=hash_mb)
 
 
-def run_here(evaluator: Evaluator) -> Run:
+def run_here(evaluator: BlockEvaluator) -> Run:
     """Return what evaluates blocks in this process, one after the other."""
     return lambda items: ((block, evaluator(block)) for block in items)
 
@@ -88,7 +96,7 @@ def evaluate_games(
     items : iterable of Block
         All blocks of the games, game by game.
     run : callable
-        Runs an `Evaluator`.
+        Runs an `BlockEvaluator`.
     on_block : callable
         Called after each block.
     tell : callable
@@ -144,7 +152,7 @@ def annotate_games(games: Iterable[chess.pgn.Game], run: Run) -> Iterator[chess.
     games : iterable of chess.pgn.Game
         The games, which are changed; the next one is taken when there is a worker for it.
     run : callable
-        Runs an `Evaluator`: `Pool.run`, or `run_here`.
+        Runs an `BlockEvaluator`: `Pool.run`, or `run_here`.
 
     Yields
     ------
@@ -157,7 +165,7 @@ def annotate_games(games: Iterable[chess.pgn.Game], run: Run) -> Iterator[chess.
         If a search fails, the engine cannot be loaded, or a worker fails.
     """
     taken: dict[int, chess.pgn.Game] = {}
-    done: dict[int, list[Evaluation | None]] = {}
+    done: dict[int, list[SearchedPosition | None]] = {}
     following = 0
 
     def items() -> Iterator[Block]:

@@ -16,10 +16,10 @@ import chess
 import chess.engine
 from chess.engine import Score
 
-from knightadder.annotate.accuracy import rescale, winning_chances
-from knightadder.annotate.evaluation import Analyst, Evaluation, evaluate
 from knightadder.puzzles.puzzle import Solution, boards_along
 from knightadder.puzzles.tactics import VALUES
+from knightadder.review.accuracy import rescale, winning_chances
+from knightadder.review.evaluation import Analyst, SearchedPosition, evaluate
 
 # Shares of the nodes of the deciding search.
 _SCAN_SHARE, _PROBE_SHARE, _REPLY_SHARE = 50, 10, 5
@@ -111,7 +111,9 @@ def find_puzzles(game: chess.Board, analyst: Analyst, nodes: int) -> list[Found]
 # --- candidates ----------------------------------------------------------------------------------------------------
 
 
-def _candidates(evaluations: Sequence[Evaluation | None], boards: Sequence[chess.Board]) -> Iterator[tuple[int, bool]]:
+def _candidates(
+    evaluations: Sequence[SearchedPosition | None], boards: Sequence[chess.Board]
+) -> Iterator[tuple[int, bool]]:
     """Yield positions that may be puzzles, and whether the task is to save the game."""
     for ply in range(1, len(boards)):
         side = boards[ply].turn
@@ -130,7 +132,7 @@ def _candidates(evaluations: Sequence[Evaluation | None], boards: Sequence[chess
             yield ply, True
 
 
-def _chances(evaluation: Evaluation | None, side: chess.Color) -> float | None:
+def _chances(evaluation: SearchedPosition | None, side: chess.Color) -> float | None:
     return None if evaluation is None else winning_chances(rescale(evaluation.score.pov(side)))
 
 

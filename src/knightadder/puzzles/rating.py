@@ -8,11 +8,11 @@ from typing import Protocol
 
 import chess.engine
 
-from knightadder.annotate.accuracy import capped
-from knightadder.annotate.evaluation import Analyst
 from knightadder.engine.info import Score
 from knightadder.engine.strength import CANDIDATES, MAX_ELO, MIN_ELO, Handicap, handicap_for
 from knightadder.puzzles.puzzle import Solution
+from knightadder.review.accuracy import capped
+from knightadder.review.evaluation import Analyst
 
 # Even the engine's lowest level sees short tactics, and half of all puzzles would have its rating. So there are levels
 # below it, which only ratings use. The rise of the temperature makes ratings like those of Lichess's puzzles.

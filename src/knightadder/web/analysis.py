@@ -35,7 +35,7 @@ async def analyse(engine: Engine, reviews: Reviews, count: int, send: Callable[[
     send : callable
         Takes what the page is to be told; must not block.
     """
-    from knightadder.annotate.evaluation import evaluation_of
+    from knightadder.review.evaluation import evaluation_of
 
     tree = reviews.tree
     node, board = tree.cursor, tree.board(tree.cursor)
@@ -85,7 +85,7 @@ async def evaluate(
     send : callable
         Takes what the page is to be told; must not block.
     """
-    from knightadder.annotate.evaluation import at_the_end, evaluation_of
+    from knightadder.review.evaluation import at_the_end, evaluation_of
 
     tree = reviews.tree
     todo = reviews.missing(nodes)

@@ -16,8 +16,8 @@ from knightadder.engine.errors import EngineError
 from knightadder.engine.strength import MAX_ELO, MIN_ELO
 
 MAX_PGN = 512 * 1024  # bytes
-MAX_KEPT = 8 * 1024 * 1024  # bytes of edited games that a tab can bring back: 20,000 moves with comments fit
-MAX_MESSAGE = MAX_KEPT + 6 * MAX_PGN  # bytes; in JSON, each null byte of a PGN in UTF-16 takes six
+_MAX_EDITED = 8 * 1024 * 1024  # bytes of edited games that a tab can bring back: 20,000 moves with comments fit
+MAX_MESSAGE = _MAX_EDITED + 6 * MAX_PGN  # bytes; in JSON, each null byte of a PGN in UTF-16 takes six
 MAX_LINES = 5
 _LONGEST_COMPLAINT = 120  # characters, since a complaint may quote the message
 

@@ -1,6 +1,6 @@
 """The engine's evaluations of a tree's positions, and the reviews of its lines: marks, accuracy, opening.
 
-How moves are judged and how a review is written into a game is the code of `knightadder.annotate`, which loads what the
+How moves are judged and how a review is written into a game is the code of `knightadder.review`, which loads what the
 library needs; so it is imported where it is first called.
 """
 
@@ -16,8 +16,8 @@ import chess.pgn
 from knightadder.web.gametree import MAX_NODES, GameTree
 
 if TYPE_CHECKING:
-    from knightadder.annotate.evaluation import Evaluation
-    from knightadder.annotate.review import Review
+    from knightadder.review.evaluation import SearchedPosition
+    from knightadder.review.review import Review
 
 FULL_NODES = 200_000  # nodes for each position of an evaluated game, as `annotate` searches by default
 
@@ -51,7 +51,7 @@ class Reviews:
 
     def __init__(self, tree: GameTree) -> None:
         self.tree = tree
-        self._found: WeakKeyDictionary[chess.pgn.GameNode, tuple[Evaluation, int]] = WeakKeyDictionary()
+        self._found: WeakKeyDictionary[chess.pgn.GameNode, tuple[SearchedPosition, int]] = WeakKeyDictionary()
         self._marks: WeakKeyDictionary[chess.pgn.GameNode, set[int]] = WeakKeyDictionary()  # made by a review
         self._reviews: WeakKeyDictionary[chess.pgn.GameNode, Review] = WeakKeyDictionary()
         self._written: Review | None = None  # the review that the headers tell of
@@ -61,19 +61,19 @@ class Reviews:
         """Return those of the nodes that have not been searched with `FULL_NODES`."""
         return [node for node in nodes if node not in self._found or self._found[node][1] < FULL_NODES]
 
-    def note(self, node: chess.pgn.GameNode, evaluation: Evaluation, nodes: int) -> None:
+    def note(self, node: chess.pgn.GameNode, evaluation: SearchedPosition, nodes: int) -> None:
         """Keep the evaluation of a node in its comment, unless it has one by a longer search.
 
         Parameters
         ----------
         node : chess.pgn.GameNode
             A node of the tree.
-        evaluation : Evaluation
+        evaluation : SearchedPosition
             The evaluation.
         nodes : int
             Nodes searched. An evaluation that was loaded with the game counts as one by `FULL_NODES`.
         """
-        from knightadder.annotate.notes import write_evaluation
+        from knightadder.review.notes import write_evaluation
 
         loaded = FULL_NODES if "[%eval" in node.comment else 0
         _, known = self._found.get(node, (None, loaded))
@@ -96,8 +96,8 @@ class Reviews:
         list of chess.pgn.GameNode
             The new and changed nodes, each after its parent.
         """
-        from knightadder.annotate.notes import annotate_line
-        from knightadder.annotate.review import review
+        from knightadder.review.notes import annotate_line
+        from knightadder.review.review import review
 
         found = review(nodes[-1].board(), [self._found[node][0] for node in nodes])
         self._reviews[nodes[-1]] = found
@@ -152,7 +152,7 @@ class Reviews:
                     headers[name] = old
         before = dict(headers)
         if review is not None:
-            from knightadder.annotate.notes import write_headers
+            from knightadder.review.notes import write_headers
 
             write_headers(headers, review)
         changed = {name: value for name, value in headers.items() if before.get(name) != value and name != _ANNOTATOR}
@@ -165,7 +165,7 @@ class Reviews:
         review = self._reviews.get(self.tree.cursor.end()) if self._reviews else None
         if review is None:
             return None
-        from knightadder.annotate.summary import row
+        from knightadder.review.summary import row
 
         sides = row(1, 1, {}, review)
         return {

@@ -2,15 +2,11 @@
 // which moves there are, the server says.
 
 import { drawArrows, drawShapes } from "./arrows.js";
+import { pieceName } from "./pieces.js";
 import { askPromotion } from "./promotion.js";
 
-export const NAMES = { K: "king", Q: "queen", R: "rook", B: "bishop", N: "knight", P: "pawn" };
 const FILES = "abcdefgh";
 const DRAG_FROM = 4; // pixels that the pointer has to move before a click becomes a drag
-
-export function pieceName(code) {
-  return `${code[0] === "w" ? "white" : "black"} ${NAMES[code[1]]}`;
-}
 
 export class Board {
   /**

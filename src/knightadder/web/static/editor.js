@@ -1,6 +1,6 @@
 // The board editor: put pieces on the board, and say whose move it is and who may castle.
 
-import { pieceName } from "./board.js";
+import { pieceName } from "./pieces.js";
 
 const HAND = "hand";
 const BIN = "bin";

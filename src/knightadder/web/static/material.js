@@ -1,6 +1,6 @@
 // The captured pieces beside each player's name, and how much more material he has, in pawns.
 
-import { NAMES } from "./board.js";
+import { NAMES } from "./pieces.js";
 
 const VALUES = { Q: 9, R: 5, B: 3, N: 3, P: 1 };
 

@@ -1,7 +1,7 @@
 // The choice of a piece for a pawn that reaches the last rank, as a column of buttons over its square: by the pointer, by
 // the arrow keys, or by the piece's letter.
 
-import { NAMES } from "./board.js";
+import { NAMES } from "./pieces.js";
 
 const PIECES = "QNRB"; // the queen is the nearest
 

@@ -10,7 +10,7 @@ from enum import Enum
 import chess.engine
 import chess.pgn
 
-from knightadder.annotate.accuracy import winning_chances
+from knightadder.review.accuracy import winning_chances
 
 
 class Judgement(Enum):

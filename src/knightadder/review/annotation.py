@@ -1,4 +1,4 @@
-"""Annotates a game: what the subcommand `annotate` does to each game of a file."""
+"""Annotates a game for the library, as the subcommand `annotate` does it to each game of a file."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import chess.engine
 import chess.pgn
 from chess.engine import PovScore
 
-from knightadder.annotate import notes
-from knightadder.annotate.evaluation import evaluate
-from knightadder.annotate.review import review
-from knightadder.annotate.summary import Side, row
 from knightadder.engine.errors import PositionError
 from knightadder.library.boards import board_of, limits_without_clock, whole
 from knightadder.library.engine import MOST_LINES, Engine
 from knightadder.library.frames import Cell, Tabular
 from knightadder.openings import Opening
 from knightadder.pgn.games import Game, GameBuilder, text_of
+from knightadder.review import notes
+from knightadder.review.evaluation import evaluate
+from knightadder.review.review import review
+from knightadder.review.summary import Side, row
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import chess.pgn
 
 from knightadder import __version__
-from knightadder.annotate.evaluation import Evaluation
-from knightadder.annotate.review import Review
+from knightadder.review.evaluation import SearchedPosition
+from knightadder.review.review import Review
 
 # The marks that exclude each other: !, ?, !!, ??, !?, ?!.
 _MARKS = frozenset(range(1, 7))
@@ -52,7 +52,7 @@ def annotate_line(nodes: Sequence[chess.pgn.GameNode], review: Review) -> None:
                 _add(node, variation.moves, variation.score, before.depth)
 
 
-def write_evaluation(node: chess.pgn.GameNode, evaluation: Evaluation) -> None:
+def write_evaluation(node: chess.pgn.GameNode, evaluation: SearchedPosition) -> None:
     """Write the evaluation of a position into its comment. At checkmate it could not show who has won: none there."""
     if evaluation.depth or not evaluation.score.is_mate():
         node.set_eval(evaluation.score, evaluation.depth or None)

@@ -12,9 +12,9 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from knightadder.annotate.accuracy import Play
-from knightadder.annotate.judgement import Judgement
-from knightadder.annotate.review import Review
+from knightadder.review.accuracy import Play
+from knightadder.review.judgement import Judgement
+from knightadder.review.review import Review
 
 FORMATS = ("csv", "json")
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import chess
 
-from knightadder.annotate.accuracy import Play, play, rescale
-from knightadder.annotate.evaluation import Evaluation
-from knightadder.annotate.judgement import Judgement, judge
 from knightadder.openings import Opening, find_opening
+from knightadder.review.accuracy import Play, play, rescale
+from knightadder.review.evaluation import SearchedPosition
+from knightadder.review.judgement import Judgement, judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Review:
 
     Attributes
     ----------
-    evaluations : tuple of Evaluation or None
+    evaluations : tuple of SearchedPosition or None
         The evaluations of the first position and of those after each move.
     judgements : tuple of Judgement or None
         The judgement of each move.
@@ -33,7 +33,7 @@ class Review:
         The opening, if it is known.
     """
 
-    evaluations: tuple[Evaluation | None, ...]
+    evaluations: tuple[SearchedPosition | None, ...]
     judgements: tuple[Judgement | None, ...]
     white_first: bool
     white: Play | None
@@ -45,14 +45,14 @@ class Review:
         return self.judgements[0 if white == self.white_first else 1 :: 2].count(judgement)
 
 
-def review(board: chess.Board, evaluations: Sequence[Evaluation | None]) -> Review:
+def review(board: chess.Board, evaluations: Sequence[SearchedPosition | None]) -> Review:
     """Review a game.
 
     Parameters
     ----------
     board : chess.Board
         The game: its last position, with all moves.
-    evaluations : sequence of Evaluation or None
+    evaluations : sequence of SearchedPosition or None
         The evaluations of the first position and of those after each move.
     """
     moves = board.move_stack
@@ -73,7 +73,7 @@ def review(board: chess.Board, evaluations: Sequence[Evaluation | None]) -> Revi
 
 
 def _judge(
-    before: Evaluation | None, after: Evaluation | None, move: chess.Move, mover: chess.Color
+    before: SearchedPosition | None, after: SearchedPosition | None, move: chess.Move, mover: chess.Color
 ) -> Judgement | None:
     if before is None or after is None or not move:
         return None

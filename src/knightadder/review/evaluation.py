@@ -59,8 +59,8 @@ class Variation:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
-    """The engine's evaluation of a position.
+class SearchedPosition:
+    """What a search has found of a position.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ def blocks(number: int, board: chess.Board) -> list[Block]:
 
 def evaluate(
     board: chess.Board, analyst: Analyst, limit: chess.engine.Limit, multipv: int = 1
-) -> list[Evaluation | None]:
+) -> list[SearchedPosition | None]:
     """Evaluate the positions of a game, one block after the other.
 
     Parameters
@@ -157,7 +157,7 @@ def evaluate(
 
     Returns
     -------
-    list of Evaluation or None
+    list of SearchedPosition or None
         The evaluations of the first position and of those after each move; ``None`` for a position that cannot occur.
 
     Raises
@@ -172,7 +172,7 @@ def evaluate(
 
 def evaluate_block(
     block: Block, analyst: Analyst, limit: chess.engine.Limit, multipv: int = 1
-) -> list[Evaluation | None]:
+) -> list[SearchedPosition | None]:
     """Evaluate the positions of a block.
 
     Parameters
@@ -188,7 +188,7 @@ def evaluate_block(
 
     Returns
     -------
-    list of Evaluation or None
+    list of SearchedPosition or None
         The evaluations; ``None`` for a position that cannot occur, as after a null move by a side in check.
 
     Raises
@@ -204,12 +204,12 @@ def evaluate_block(
     return found[::-1][: len(block)]
 
 
-def at_the_end(board: chess.Board) -> Evaluation:
+def at_the_end(board: chess.Board) -> SearchedPosition:
     """Give the evaluation of a position in which the game is over: checkmate or a draw."""
-    return Evaluation(PovScore(Mate(0) if board.is_checkmate() else Cp(0), board.turn), 0, ())
+    return SearchedPosition(PovScore(Mate(0) if board.is_checkmate() else Cp(0), board.turn), 0, ())
 
 
-def evaluation_of(board: chess.Board, lines: Sequence[Line]) -> Evaluation:
+def evaluation_of(board: chess.Board, lines: Sequence[Line]) -> SearchedPosition:
     """Give the evaluation of a position that has been searched.
 
     Parameters
@@ -220,7 +220,7 @@ def evaluation_of(board: chess.Board, lines: Sequence[Line]) -> Evaluation:
         What the search found, the best line first; at least one.
     """
     variations = [Variation(line.score, _legal(board, line.pv)) for line in lines]
-    return Evaluation(lines[0].score, lines[0].depth, tuple(each for each in variations if each.moves))
+    return SearchedPosition(lines[0].score, lines[0].depth, tuple(each for each in variations if each.moves))
 
 
 def _backwards(board: chess.Board) -> Iterator[chess.Board]:
@@ -232,7 +232,7 @@ def _backwards(board: chess.Board) -> Iterator[chess.Board]:
         yield board
 
 
-def _evaluate(board: chess.Board, analyst: Analyst, limit: chess.engine.Limit, multipv: int) -> Evaluation | None:
+def _evaluate(board: chess.Board, analyst: Analyst, limit: chess.engine.Limit, multipv: int) -> SearchedPosition | None:
     if not board.is_valid():
         return None
     if not any(board.legal_moves):
@@ -255,7 +255,7 @@ def _legal(board: chess.Board, moves: Sequence[chess.Move]) -> tuple[chess.Move,
 # --- JSON ----------------------------------------------------------------------------------------------------------
 
 
-def to_json(evaluations: Sequence[Evaluation | None]) -> list[Any]:
+def to_json(evaluations: Sequence[SearchedPosition | None]) -> list[Any]:
     """Convert evaluations to JSON values: score, depth and lines of each, from the view of the side to move."""
     return [
         each
@@ -271,7 +271,7 @@ def to_json(evaluations: Sequence[Evaluation | None]) -> list[Any]:
     ]
 
 
-def from_json(values: Any, board: chess.Board) -> list[Evaluation | None]:
+def from_json(values: Any, board: chess.Board) -> list[SearchedPosition | None]:
     """Convert JSON values back to evaluations.
 
     Parameters
@@ -294,7 +294,7 @@ def check_block(values: Any, block: Block) -> None:
     _read(values, islice(_backwards(block.board()), block.last < block.plies, None), len(block))
 
 
-def _read(values: Any, positions: Iterable[chess.Board], count: int) -> list[Evaluation | None]:
+def _read(values: Any, positions: Iterable[chess.Board], count: int) -> list[SearchedPosition | None]:
     """Convert JSON values of positions that come from the last to the first."""
     if not isinstance(values, list) or len(values) != count:
         raise ValueError("there is not one evaluation for each position")
@@ -305,13 +305,13 @@ def _read(values: Any, positions: Iterable[chess.Board], count: int) -> list[Eva
     return found[::-1]
 
 
-def _from_json(value: Any, board: chess.Board) -> Evaluation | None:
+def _from_json(value: Any, board: chess.Board) -> SearchedPosition | None:
     if value is None:
         return None
     score, depth, lines = value
     if type(depth) is not int or not 0 <= depth <= _MOST_DEPTH:
         raise ValueError(f"{depth!r} is no depth")
-    return Evaluation(_score(score, board.turn), depth, tuple(_variation(line, board) for line in lines))
+    return SearchedPosition(_score(score, board.turn), depth, tuple(_variation(line, board) for line in lines))
 
 
 def _variation(line: Any, board: chess.Board) -> Variation:

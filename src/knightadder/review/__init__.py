@@ -1,0 +1,1 @@
+"""Reviews of games: evaluations of all positions, marks, accuracy, and better lines."""

@@ -1,0 +1,8 @@
+// The names of the pieces.
+
+export const NAMES = { K: "king", Q: "queen", R: "rook", B: "bishop", N: "knight", P: "pawn" };
+
+/** Name a man, such as "wN": "white knight". */
+export function pieceName(code) {
+  return `${code[0] === "w" ? "white" : "black"} ${NAMES[code[1]]}`;
+}
