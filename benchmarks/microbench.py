@@ -19,7 +19,7 @@ import numpy as np
 from perft_epd import KIWIPETE, START
 
 from knightadder.core.entries import microbench
-from knightadder.core.layout import CLASSICAL, PESTO
+from knightadder.core.evaluation.evaluate import CLASSICAL, PESTO
 from knightadder.core.tables import new_tables
 from knightadder.engine.deepening import Deepening, Root
 from knightadder.engine.engine import Engine

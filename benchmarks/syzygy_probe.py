@@ -20,13 +20,15 @@ import chess.syzygy
 import numpy as np
 from numba import njit
 
-from knightadder.core.layout import POSITION, WORKER, new_record
+from knightadder.core.board.position import POSITION
 from knightadder.core.syzygy import probe as syzygy
 from knightadder.core.tables import new_tables
+from knightadder.core.worker import WORKER
 from knightadder.engine.game import Game
 from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
 from knightadder.native.builder import teach_numba
 from knightadder.native.jit import copy_record
+from knightadder.native.records import new_record
 
 TURNS = 20  # turns of the compiled loops, so that their times are long enough to measure
 

@@ -20,12 +20,12 @@ LAYERS = (
     ("library",),
     ("executor", "extras", "pgn", "rules", "runs"),
     ("engine",),
-    ("core.entries", "core.tables"),
+    ("core.entries",),
+    ("core.tables", "core.worker"),
     ("core.search",),
     ("core.evaluation", "core.syzygy"),
     ("core.board",),
     ("core.layout", "core.split_mix"),
-    ("core.search.parameters", "core.evaluation.terms"),  # lists of names, without which the layout cannot be
     ("core.program",),
     ("native",),
 )

@@ -12,7 +12,7 @@ import chess
 import numpy as np
 
 from knightadder.core.board import moves
-from knightadder.core.layout import PESTO
+from knightadder.core.evaluation.evaluate import PESTO
 from knightadder.core.tables import new_tables
 from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable

@@ -3,7 +3,7 @@
 import pytest
 
 from knightadder.core import tables
-from knightadder.core.layout import CLASSICAL, PESTO
+from knightadder.core.evaluation.evaluate import CLASSICAL, PESTO
 from knightadder.core.program import core
 from knightadder.native import program
 

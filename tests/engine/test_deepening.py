@@ -7,14 +7,16 @@ import numpy as np
 import pytest
 from searcher import KIWIPETE
 
-from knightadder.core.layout import PESTO, WORKER, new_record
+from knightadder.core.evaluation.evaluate import PESTO
 from knightadder.core.search.transposition import INFINITE, MATE
 from knightadder.core.tables import new_tables
+from knightadder.core.worker import WORKER
 from knightadder.engine import deepening
 from knightadder.engine.deepening import Deepening, Line, Root
 from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Bound
+from knightadder.native.records import new_record
 
 TABLES = new_tables(PESTO)  # the sizes of trees below are those of its searches
 NO_LIMIT = (1 << 63) - 1

@@ -6,7 +6,7 @@ import chess
 import numpy as np
 import pytest
 
-from knightadder.core.layout import GAME_KEYS
+from knightadder.core.board.repetition import GAME_KEYS
 from knightadder.core.tables import new_tables
 from knightadder.engine.errors import PositionError
 from knightadder.engine.game import Game

@@ -6,12 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knightadder.core.board.moves import CASTLING, DOUBLE_PUSH, EN_PASSANT
-from knightadder.core.layout import (
-    BISHOP,
-    KNIGHT,
-    QUEEN,
-    ROOK,
-)
+from knightadder.core.layout import BISHOP, KNIGHT, QUEEN, ROOK
 from knightadder.engine.notation import parse_uci, to_uci
 
 SQUARES = st.integers(0, 63)

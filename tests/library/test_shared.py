@@ -9,7 +9,7 @@ from pathlib import Path
 import chess
 import pytest
 
-from knightadder.core.layout import CLASSICAL, NETWORK
+from knightadder.core.evaluation.evaluate import CLASSICAL, NETWORK
 from knightadder.engine import evaluator, options
 from knightadder.engine.errors import OptionError
 from knightadder.library import shared

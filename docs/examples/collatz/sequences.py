@@ -3,12 +3,13 @@
 import numpy as np
 
 from knightadder.native.jit import inlined, kernel, lsb
+from knightadder.native.records import new_record, record
 from knightadder.native.signatures import int64, record_type, void
 
 from . import collatz
 
 SMALL = 1000
-KNOWN = np.dtype((np.record, [("lengths", np.int64, SMALL)]))
+KNOWN = record(("lengths", np.int64, SMALL))
 Known = record_type(KNOWN)
 
 
@@ -36,7 +37,7 @@ def length(known, n):
 @collatz.constant(Known)
 def known_lengths():
     """Count the steps of small numbers; plain Python runs this once, when an image is built."""
-    known = np.zeros(1, KNOWN)[0]
+    known = new_record(KNOWN)
     for n in range(2, SMALL):
         known.lengths[n] = length(known, n)
     return known

@@ -8,7 +8,8 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.core.layout import CLASSICAL, NETWORK, WORKER, new_record
+from knightadder.core.evaluation.evaluate import CLASSICAL, NETWORK
+from knightadder.core.worker import WORKER
 from knightadder.engine.book import Book
 from knightadder.engine.clearing import Clearing
 from knightadder.engine.ending import Ending
@@ -25,6 +26,7 @@ from knightadder.engine.options import Options
 from knightadder.engine.reporting import Report
 from knightadder.engine.search import Search
 from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
+from knightadder.native.records import new_record
 
 
 class Engine:

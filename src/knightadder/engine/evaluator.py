@@ -5,9 +5,8 @@ from pathlib import Path
 import numpy as np
 
 from knightadder.core.evaluation import network
-from knightadder.core.evaluation.evaluate import fill_tables
+from knightadder.core.evaluation.evaluate import CLASSICAL, NETWORK, PESTO, fill_tables
 from knightadder.core.evaluation.network_file import Network, read_network
-from knightadder.core.layout import CLASSICAL, NETWORK, PESTO
 from knightadder.core.tables import new_tables
 from knightadder.engine.errors import OptionError
 from knightadder.engine.options import BUILT_IN, DEFAULT_EVALUATION, EVALUATION_NAMES

@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 from knightadder.core.board import fen
 from knightadder.core.entries import game
 from knightadder.core.entries.perft import perft
-from knightadder.core.layout import NO_SQUARE, WORKER, new_record
+from knightadder.core.layout import NO_SQUARE
+from knightadder.core.worker import WORKER
 from knightadder.engine.ending import Ending
 from knightadder.engine.errors import EngineError, PositionError
 from knightadder.engine.limits import MAX_PERFT_DEPTH
 from knightadder.engine.notation import parse_uci, to_uci
 from knightadder.engine.wdl import material_of_sets
+from knightadder.native.records import new_record
 
 _DRAWS = (None, Ending.FIFTY_MOVES, Ending.REPETITION, Ending.DEAD_POSITION)  # by `game.draw_reason`
 
@@ -287,7 +289,7 @@ class Game:
         return int(static_eval.static_value(self._tables, record))
 
     def trace(self) -> np.record:
-        """Return the counts of the classical evaluation's terms, a TRACE record of ``core/layout.py``."""
+        """Return the counts of the classical evaluation's terms, a TRACE record of ``core/evaluation/terms.py``."""
         from knightadder.core.entries import static_eval
 
         trace: np.record = static_eval.static_trace(self._tables, self.record)

@@ -4,12 +4,7 @@ from functools import lru_cache
 
 from knightadder.core.board.fen import square_name
 from knightadder.core.board.moves import CASTLING
-from knightadder.core.layout import (
-    BISHOP,
-    KNIGHT,
-    QUEEN,
-    ROOK,
-)
+from knightadder.core.layout import BISHOP, KNIGHT, QUEEN, ROOK
 
 _PROMOTIONS = {"n": KNIGHT, "b": BISHOP, "r": ROOK, "q": QUEEN}
 _LETTERS = {piece_type: letter for letter, piece_type in _PROMOTIONS.items()}

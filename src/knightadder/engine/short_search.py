@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from knightadder.core.entries.analysis import analyse_position, set_up_game
 from knightadder.core.entries.game import play_expected
-from knightadder.core.layout import MAX_DEPTH, WORKER
+from knightadder.core.layout import MAX_DEPTH
+from knightadder.core.worker import WORKER
 from knightadder.engine.deepening import (
     DECISIVE,
     MATE_FOUND,

@@ -16,13 +16,14 @@ from knightadder.core.board import fen
 from knightadder.core.board.packed import PACKED as PACKED
 from knightadder.core.board.packed import record_fen
 from knightadder.core.entries.batch import NO_VALUE, evaluate_records, pack_fens
-from knightadder.core.layout import WORKER, new_record
+from knightadder.core.worker import WORKER
 from knightadder.engine.errors import PositionError
 from knightadder.engine.evaluator import evaluation_of
 from knightadder.library.blocks import WORKERS, Threads, blocks_of, results_of, submitter
 from knightadder.library.boards import STARTPOS, Position, board_of, fen_of, fen_text, whole
 from knightadder.library.shared import Stock, tables_of
 from knightadder.native.processors import processors
+from knightadder.native.records import new_record
 
 Positions: TypeAlias = Iterable[Position] | NDArray[Any]
 

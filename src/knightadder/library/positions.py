@@ -13,7 +13,7 @@ import chess
 import numpy as np
 from chess.engine import Cp, PovScore
 
-from knightadder.core.layout import CLASSICAL
+from knightadder.core.evaluation.evaluate import CLASSICAL
 from knightadder.engine.evaluator import evaluation_of
 from knightadder.engine.explain.pieces import piece_worths
 from knightadder.engine.explain.terms import Breakdown, Term, break_down

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from knightadder.core.layout import MAX_DEPTH, WORKER
+from knightadder.core.layout import MAX_DEPTH
+from knightadder.core.worker import WORKER
 from knightadder.engine.deepening import Deepening, Root
 from knightadder.engine.ending import Ending
 from knightadder.engine.evaluator import Evaluator

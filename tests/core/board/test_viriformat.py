@@ -12,8 +12,8 @@ from compiling import compiled
 from core_helpers import TABLES, encode, is_noisy, random_game, start_boards
 
 from knightadder.core.board import packed, viriformat
+from knightadder.core.board.position import POSITION
 from knightadder.core.entries import game_reading, packing
-from knightadder.core.layout import POSITION
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

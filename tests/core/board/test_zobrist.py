@@ -7,9 +7,10 @@ import pytest
 from core_helpers import TABLES, new_game, set_up
 
 from knightadder.core.board import zobrist
-from knightadder.core.layout import NO_SQUARE, new_record
-from knightadder.core.layout import TABLES as LAYOUT
+from knightadder.core.layout import NO_SQUARE
+from knightadder.core.tables import TABLES as LAYOUT
 from knightadder.native.program import INTERPRETED
+from knightadder.native.records import new_record
 
 
 def all_numbers() -> list[int]:

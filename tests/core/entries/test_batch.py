@@ -12,14 +12,11 @@ from core_helpers import TABLES, new_game, random_positions
 from knightadder.core.board import packed
 from knightadder.core.board.fen import FenError
 from knightadder.core.entries import batch, packing
-from knightadder.core.layout import (
-    CLASSICAL,
-    PESTO,
-    WORKER,
-    new_record,
-)
+from knightadder.core.evaluation.evaluate import CLASSICAL, PESTO
 from knightadder.core.tables import new_tables
+from knightadder.core.worker import WORKER
 from knightadder.native.program import INTERPRETED
+from knightadder.native.records import new_record
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

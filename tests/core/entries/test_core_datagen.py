@@ -10,8 +10,8 @@ import pytest
 from core_helpers import TABLES, random_positions, set_up
 
 from knightadder.core.board import packed, viriformat
+from knightadder.core.board.position import POSITION
 from knightadder.core.entries import datagen, game_reading, packing
-from knightadder.core.layout import POSITION
 from knightadder.engine.game import Game, copy_game
 from knightadder.engine.hashtable import HashTable
 

@@ -6,8 +6,8 @@ import chess
 import pytest
 from core_helpers import TABLES, new_game
 
+from knightadder.core.board.repetition import GAME_KEYS
 from knightadder.core.entries import game as core_game
-from knightadder.core.layout import GAME_KEYS
 from knightadder.engine.errors import PositionError
 from knightadder.engine.notation import to_uci
 

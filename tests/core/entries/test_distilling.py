@@ -11,8 +11,9 @@ from knightadder.core.board.packed import PACKED, record_fen
 from knightadder.core.entries.batch import evaluate_records
 from knightadder.core.entries.distilling import distil_positions
 from knightadder.core.entries.packing import pack_fen
-from knightadder.core.layout import WORKER, new_record
+from knightadder.core.worker import WORKER
 from knightadder.native.program import INTERPRETED
+from knightadder.native.records import new_record
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

@@ -14,13 +14,13 @@ from core_helpers import random_positions
 
 from knightadder.core.entries.static_eval import evaluate_position, static_trace, static_value
 from knightadder.core.evaluation import classical
+from knightadder.core.evaluation.evaluate import CLASSICAL
 from knightadder.core.evaluation.terms import (
     PIECE_NAMES,
     SIZES,
     START,
     read_values,
 )
-from knightadder.core.layout import CLASSICAL
 from knightadder.core.search.transposition import INFINITE
 from knightadder.core.tables import new_tables
 from knightadder.engine.game import Game

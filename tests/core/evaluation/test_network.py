@@ -16,12 +16,15 @@ from knightadder.core.board.packed import unpack
 from knightadder.core.board.position import make, make_null
 from knightadder.core.entries.batch import evaluate_records
 from knightadder.core.evaluation import network
+from knightadder.core.evaluation.evaluate import NETWORK
+from knightadder.core.evaluation.network import HIDDEN, MAX_BUCKETS
 from knightadder.core.evaluation.network_file import Network, read_network
-from knightadder.core.layout import HIDDEN, MAX_BUCKETS, NETWORK, WORKER, new_record
 from knightadder.core.tables import new_tables
+from knightadder.core.worker import WORKER
 from knightadder.engine.evaluator import BUILT_IN_FILE
 from knightadder.library.arrays import pack
 from knightadder.native.program import INTERPRETED
+from knightadder.native.records import new_record
 from knightadder.workshop.train.integer_model import integer_values
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]

@@ -10,8 +10,8 @@ from core_helpers import TABLES, new_game, random_positions, set_up
 
 from knightadder.core.entries.static_eval import static_value
 from knightadder.core.evaluation.evaluate import MAX_EVAL
-from knightadder.core.layout import PIECE_TO
 from knightadder.core.search import correction
+from knightadder.core.search.frame import PIECE_TO
 from knightadder.core.search.transposition import INFINITE
 from knightadder.native.program import INTERPRETED
 

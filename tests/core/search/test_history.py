@@ -8,8 +8,9 @@ import pytest
 from compiling import compiled
 from core_helpers import TABLES, new_game
 
-from knightadder.core.layout import NO_EVAL, PIECE_TO
 from knightadder.core.search import history
+from knightadder.core.search.frame import PIECE_TO
+from knightadder.core.search.transposition import NO_EVAL
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

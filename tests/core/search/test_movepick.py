@@ -13,8 +13,9 @@ from core_helpers import TABLES, encode, is_noisy, new_game, random_positions, s
 
 from knightadder.core.board.moves import EN_PASSANT
 from knightadder.core.entries import game as core_game
-from knightadder.core.layout import MAX_MOVES, PIECE_TO
+from knightadder.core.layout import MAX_MOVES
 from knightadder.core.search import movepick
+from knightadder.core.search.frame import PIECE_TO
 from knightadder.core.search.history import LIMIT
 from knightadder.native.program import INTERPRETED
 

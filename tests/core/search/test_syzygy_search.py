@@ -8,7 +8,6 @@ import pytest
 from compiling import compiled
 from core_helpers import TABLES, new_game, set_up
 
-from knightadder.core.layout import WORKER, new_record
 from knightadder.core.search import tablebases as syzygy_search
 from knightadder.core.search.search import search
 from knightadder.core.search.transposition import (
@@ -19,7 +18,9 @@ from knightadder.core.search.transposition import (
     TABLEBASE_WIN,
     UPPER,
 )
+from knightadder.core.worker import WORKER
 from knightadder.engine.tablebases.registry import Tablebases
+from knightadder.native.records import new_record
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from compiling import compiled
 
-from knightadder.core.layout import MAX_PLY, WORKER, new_record
+from knightadder.core.layout import MAX_PLY
 from knightadder.core.search import transposition as tt
+from knightadder.core.worker import WORKER
 from knightadder.engine.hashtable import HashTable
+from knightadder.native.records import new_record
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

@@ -15,18 +15,16 @@ from compiling import compiled
 from core_helpers import TABLES, new_game, random_boards, set_up
 
 from knightadder.core.entries import tablebases as syzygy_entries
-from knightadder.core.layout import (
-    MAX_PLY,
-    SYZYGY_PAIRS,
-    TABLEBASES,
-    new_record,
-)
+from knightadder.core.layout import MAX_PLY
 from knightadder.core.syzygy import index as syzygy_index
 from knightadder.core.syzygy import pairs as syzygy_pairs
 from knightadder.core.syzygy import probe as syzygy
+from knightadder.core.syzygy.pairs import SYZYGY_PAIRS
+from knightadder.core.syzygy.probe import TABLEBASES
 from knightadder.engine.tablebases import file as syzygy_file
 from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
 from knightadder.native.program import INTERPRETED
+from knightadder.native.records import new_record
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

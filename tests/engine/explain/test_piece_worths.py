@@ -7,7 +7,7 @@ import re
 import chess
 
 from knightadder.core.evaluation import pesto
-from knightadder.core.layout import CLASSICAL, PESTO
+from knightadder.core.evaluation.evaluate import CLASSICAL, PESTO
 from knightadder.core.tables import new_tables
 from knightadder.engine.explain.pieces import piece_worths, worth_board
 from knightadder.engine.game import Game

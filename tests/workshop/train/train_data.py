@@ -11,8 +11,8 @@ import numpy as np
 
 from knightadder.core.board.packed import PACKED
 from knightadder.core.entries.packing import pack_fen
+from knightadder.core.evaluation.evaluate import PESTO
 from knightadder.core.evaluation.network_file import Network
-from knightadder.core.layout import PESTO
 from knightadder.core.tables import new_tables
 from knightadder.workshop.datagen.parts import Parts
 

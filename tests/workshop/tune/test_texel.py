@@ -14,13 +14,13 @@ from knightadder.core.board.packed import PACKED
 from knightadder.core.entries.packing import pack_fen
 from knightadder.core.entries.static_eval import static_trace
 from knightadder.core.entries.tracing import Tracer
+from knightadder.core.evaluation.evaluate import CLASSICAL
 from knightadder.core.evaluation.terms import (
     SIZES,
     START,
     TERM_VALUES,
     read_values,
 )
-from knightadder.core.layout import CLASSICAL
 from knightadder.core.tables import new_tables
 from knightadder.engine.game import Game
 from knightadder.workshop.tune import texel

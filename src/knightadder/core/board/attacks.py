@@ -3,15 +3,9 @@
 import numpy as np
 
 from knightadder.native.jit import inlined, lsb
+from knightadder.native.records import record
 
-from ..layout import (
-    BISHOP,
-    KING,
-    KNIGHT,
-    PAWN,
-    QUEEN,
-    ROOK,
-)
+from ..layout import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK
 from . import magics
 from .bitboard import (
     NINE,
@@ -21,6 +15,15 @@ from .bitboard import (
     ZERO,
     bit,
     without_lsb,
+)
+
+SLIDER_ENTRIES = 102_400 + 5_248  # attack sets of all rook and bishop occupancies
+
+MAGIC = record(
+    ("mask", np.uint64),
+    ("factor", np.uint64),
+    ("shift", np.uint64),
+    ("offset", np.uint64),
 )
 
 ROOK_DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1))

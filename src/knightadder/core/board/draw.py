@@ -4,13 +4,7 @@ import numpy as np
 
 from knightadder.native.jit import inlined, kernel, popcount
 
-from ..layout import (
-    BISHOP,
-    KNIGHT,
-    PAWN,
-    QUEEN,
-    ROOK,
-)
+from ..layout import BISHOP, KNIGHT, PAWN, QUEEN, ROOK
 from .bitboard import DARK_SQUARES, ZERO
 from .movegen import ALL, generate
 from .position import make

@@ -9,15 +9,7 @@ import numpy as np
 
 from knightadder.native.jit import inlined, kernel, lsb, popcount
 
-from ..layout import (
-    BISHOP,
-    KNIGHT,
-    NO_SQUARE,
-    PAWN,
-    QUEEN,
-    ROOK,
-    WHITE,
-)
+from ..layout import BISHOP, KNIGHT, NO_SQUARE, PAWN, QUEEN, ROOK, WHITE
 from .attacks import (
     bishop_attacks,
     diagonal_sliders,

@@ -12,17 +12,33 @@ from knightadder.native.jit import (
     kernel,
     lsb,
 )
+from knightadder.native.records import record
 
-from ..layout import (
-    KING,
-    NO_SQUARE,
-    PAWN,
-    ROOK,
-)
+from ..layout import KING, NO_SQUARE, PAWN, ROOK
 from .attacks import set_checks
 from .bitboard import ZERO, bit, without_lsb
 from .movegen import castling_king_target, castling_rook_target, en_passant_is_safe
 from .moves import CASTLING, DOUBLE_PUSH, EN_PASSANT
+
+POSITION = record(
+    ("by_type", np.uint64, 8),  # bitboards by piece type; [0] = all occupied squares
+    ("by_color", np.uint64, 2),
+    ("key", np.uint64),  # Zobrist key
+    ("castling", np.uint64),  # the rooks that may still castle
+    ("checkers", np.uint64),  # enemy pieces that give check to the side to move
+    ("pinned", np.uint64),  # own pieces of the side to move that are pinned to its king
+    ("psq", np.int64),  # piece-square sum, middle game | end game << 32, white's view
+    ("board", np.uint8, 64),
+    ("stm", np.int32),  # side to move
+    ("ep", np.int32),  # en passant target square if a capture there is legal, else NO_SQUARE
+    ("rule50", np.int32),  # plies since the last capture or pawn move
+    ("plies_from_null", np.int32),  # plies since a null move: repetitions don't reach across one
+)
+
+PIECE_SQUARE = record(  # what a piece on a square adds; adjacent, so that one cache line serves both
+    ("key", np.uint64),
+    ("psq", np.int64),
+)
 
 
 @inlined

@@ -9,15 +9,11 @@ import numpy as np
 
 from knightadder.native.jit import inlined, kernel
 
-from ..layout import (
-    BISHOP,
-    CUCKOO_PLACES,
-    KING,
-    KNIGHT,
-    QUEEN,
-    ROOK,
-)
+from ..layout import BISHOP, KING, KNIGHT, QUEEN, ROOK
 from .bitboard import ZERO
+
+GAME_KEYS = 256  # positions of the game kept to find repetitions; the fifty-move rule needs far fewer
+CUCKOO_PLACES = 8192
 
 _MASK = np.uint64(CUCKOO_PLACES - 1)
 _SECOND = np.uint64(16)

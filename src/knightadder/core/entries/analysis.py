@@ -5,10 +5,11 @@ import numpy as np
 from knightadder.native.signatures import int64
 
 from ..board.packed import Packed, unpack
-from ..layout import Tables, Worker
 from ..program import core
 from ..search.deepening import deepen, prepare
 from ..search.forgetting import forget_searches
+from ..tables import Tables
+from ..worker import Worker
 from .game import play_all
 
 

@@ -12,9 +12,11 @@ from ..board.packed import (
     unpack,
 )
 from ..evaluation.evaluate import evaluate
-from ..layout import WHITE, Tables, Worker
+from ..layout import WHITE
 from ..program import core
 from ..search.transposition import INFINITE
+from ..tables import Tables
+from ..worker import Worker
 
 NO_VALUE = -32_768  # in place of the value of an illegal position
 

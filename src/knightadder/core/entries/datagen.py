@@ -12,12 +12,14 @@ from ..board.bitboard import ZERO
 from ..board.movegen import ALL, generate
 from ..board.packed import DRAW, LOSS, WIN, Packed, pack
 from ..board.viriformat import NO_SCORE, encode
-from ..layout import MAX_DEPTH, WHITE, Tables, Worker
+from ..layout import MAX_DEPTH, WHITE
 from ..program import core
 from ..search.deepening import deepen, prepare
 from ..search.forgetting import forget_searches
 from ..search.transposition import EXACT, INFINITE
 from ..split_mix import random_below
+from ..tables import Tables
+from ..worker import Worker
 from .game import draw_reason, play
 
 # Adjudication: a game ends when for so many plies in a row one side is at least so many centipawns ahead (win), or at

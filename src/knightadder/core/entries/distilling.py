@@ -10,10 +10,12 @@ from ..board.movegen import ALL, generate
 from ..board.packed import DRAW, Packed, pack, unpack
 from ..board.position import make
 from ..evaluation.evaluate import evaluate
-from ..layout import WHITE, Tables, Worker
+from ..layout import WHITE
 from ..program import core
 from ..search.transposition import INFINITE
 from ..split_mix import random_below
+from ..tables import Tables
+from ..worker import Worker
 
 MOST_TRIES = 64  # candidates for each wanted position; a few percent are in check or out of bounds
 

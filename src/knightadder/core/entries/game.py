@@ -16,10 +16,12 @@ from ..board.movegen import ALL, castling_king_target, generate
 from ..board.moves import CASTLING, NO_MOVE, is_promotion
 from ..board.packed import find_fault
 from ..board.position import make, set_up
-from ..layout import GAME_KEYS, Tables, Worker
+from ..board.repetition import GAME_KEYS
 from ..program import core
 from ..search.see import see_at_least
 from ..search.transposition import entry_move, probe
+from ..tables import Tables
+from ..worker import Worker
 
 
 @kernel

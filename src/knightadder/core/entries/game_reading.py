@@ -6,9 +6,10 @@ from knightadder.native.jit import inlined
 from knightadder.native.signatures import int64, record_type, uint32
 
 from ..board.packed import Packed
+from ..board.position import POSITION
 from ..board.viriformat import HEADER, read_game
-from ..layout import POSITION, Tables
 from ..program import core
+from ..tables import Tables
 
 Position = record_type(POSITION)
 

@@ -7,9 +7,10 @@ from knightadder.native.signatures import int64
 
 from ..board.movegen import ALL, generate
 from ..evaluation.evaluate import evaluate
-from ..layout import Tables, Worker
 from ..program import core
 from ..search.transposition import INFINITE
+from ..tables import Tables
+from ..worker import Worker
 
 _COPIES = np.int64(64)  # few enough for the first-level cache, and a power of two
 

@@ -2,12 +2,14 @@
 
 import numpy as np
 
+from knightadder.native.records import new_record
 from knightadder.native.signatures import int64, void
 
 from ..board.fen import FenError, parse_fen
 from ..board.packed import DRAW, PACKED, Packed, pack, unpack
-from ..layout import WORKER, Tables, Worker, new_record
 from ..program import core
+from ..tables import Tables
+from ..worker import WORKER, Worker
 from .game import set_up_position
 
 

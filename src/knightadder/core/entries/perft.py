@@ -8,8 +8,9 @@ from knightadder.native.signatures import int64
 from ..board.bitboard import ZERO
 from ..board.movegen import ALL, count_moves, generate
 from ..board.position import make
-from ..layout import Tables, Worker
 from ..program import core
+from ..tables import Tables
+from ..worker import Worker
 
 
 @core.entry(int64(Tables, Worker, int64, int64, int64))

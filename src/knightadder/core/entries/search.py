@@ -4,10 +4,11 @@ import numpy as np
 
 from knightadder.native.signatures import int64, void
 
-from ..layout import Tables, Worker
 from ..program import core
 from ..search.aspiration import begin_line, begin_search, search_window
 from ..search.mate import prove_mate
+from ..tables import Tables
+from ..worker import Worker
 
 
 @core.entry(void(Worker, int64, int64))

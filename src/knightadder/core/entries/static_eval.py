@@ -5,19 +5,16 @@ Search has the evaluation compiled in; these entry points serve people and tools
 
 import numpy as np
 
+from knightadder.native.records import new_record
 from knightadder.native.signatures import int64
 
 from ..evaluation import classical
 from ..evaluation.evaluate import evaluate
-from ..layout import (
-    TRACE,
-    Tables,
-    Trace,
-    Worker,
-    new_record,
-)
+from ..evaluation.terms import TRACE, Trace
 from ..program import core
 from ..search.transposition import INFINITE
+from ..tables import Tables
+from ..worker import Worker
 
 
 @core.entry(int64(Tables, Worker))

@@ -10,15 +10,17 @@ from knightadder.native.signatures import int64, pair
 
 from ..board.draw import is_fifty_move_draw, is_repetition
 from ..board.position import make
-from ..layout import Tablebases, Tables, Worker
 from ..program import core
 from ..syzygy.probe import (
     FOUND,
+    Tablebases,
     dtz_before_zeroing,
     dtz_of_move,
     probe_dtz,
     probe_wdl,
 )
+from ..tables import Tables
+from ..worker import Worker
 
 _VALUE = pair(int64)
 

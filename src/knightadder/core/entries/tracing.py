@@ -3,22 +3,17 @@
 import numpy as np
 
 from knightadder.native.jit import inlined
+from knightadder.native.records import new_record
 from knightadder.native.signatures import float32, int32, int64
 
 from ..board.packed import Packed, unpack
 from ..evaluation import classical, endings
 from ..evaluation.score import FULL_PHASE, FULL_SCALE, game_phase
-from ..evaluation.terms import TERM_VALUES
-from ..layout import (
-    TRACE,
-    WORKER,
-    Tables,
-    Trace,
-    Worker,
-    new_record,
-)
+from ..evaluation.terms import TERM_VALUES, TRACE, Trace
 from ..program import core
 from ..search.transposition import INFINITE
+from ..tables import Tables
+from ..worker import WORKER, Worker
 
 MOST_COUNTS = 256  # upper bound of the values that count in one position: only a few for each of 32 men
 

@@ -9,12 +9,7 @@ import numpy as np
 
 from knightadder.native.jit import inlined, kernel, popcount
 
-from ..layout import (
-    BLACK,
-    KING,
-    PAWN,
-    WHITE,
-)
+from ..layout import BLACK, KING, PAWN, WHITE
 from .king import king_safety
 from .pawns import passed_pawns, probe_pawns
 from .pieces import pieces, start_sides

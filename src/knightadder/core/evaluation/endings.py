@@ -21,14 +21,7 @@ from ..board.bitboard import (
     without_lsb,
 )
 from ..board.draw import stand_on_one_color
-from ..layout import (
-    BISHOP,
-    KING,
-    KNIGHT,
-    PAWN,
-    QUEEN,
-    ROOK,
-)
+from ..layout import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK
 from .pesto import END_GAME_VALUES
 from .score import FULL_SCALE
 

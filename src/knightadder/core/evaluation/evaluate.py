@@ -2,10 +2,11 @@
 
 from knightadder.native.jit import inlined
 
-from ..layout import CLASSICAL, NETWORK, PESTO
 from . import classical, endings, network, pesto
 from .score import game_phase
 from .terms import read_values
+
+PESTO, CLASSICAL, NETWORK = 0, 1, 2  # the evaluations to choose from
 
 MAX_EVAL = 29_000  # keeps clear of mate scores
 

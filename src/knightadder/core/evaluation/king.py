@@ -6,13 +6,7 @@ from knightadder.native.jit import kernel, popcount
 
 from ..board.attacks import bishop_attacks, king_square, rook_attacks
 from ..board.bitboard import ZERO
-from ..layout import (
-    BISHOP,
-    KING,
-    KNIGHT,
-    QUEEN,
-    ROOK,
-)
+from ..layout import BISHOP, KING, KNIGHT, QUEEN, ROOK
 from .side import ONCE, worth
 from .terms import START
 

@@ -11,12 +11,34 @@ import itertools
 import numpy as np
 
 from knightadder.native.jit import inlined, kernel, lsb, popcount, record_at
+from knightadder.native.records import record
 
 from ..board.bitboard import without_lsb
 from ..board.movegen import castling_king_target, castling_rook_target
 from ..board.moves import CASTLING, EN_PASSANT, NO_MOVE, is_promotion
-from ..layout import HIDDEN, KING, MAX_BUCKETS, MAX_MEN_ON_BOARD, NETWORK_WEIGHTS, PAWN, ROOK
-from .network_file import QA, QB, bucket_of
+from ..layout import KING, PAWN, ROOK
+from .network_file import INPUTS, MAX_MEN_ON_BOARD, QA, QB, bucket_of
+
+HIDDEN = 384  # neurons of the hidden layer for each side
+MAX_BUCKETS = 8  # output layers, for different numbers of men
+
+ACCUMULATOR = record(  # the first layer of a network; a multiple of a cache line
+    ("sums", np.int16, (2, HIDDEN)),  # by the side that sees the board
+    ("flips", np.int64, 2),  # by that side: 7 = the files are turned around, 0 = they are not
+    ("key", np.uint64),  # of the position and the network
+    ("padding", np.uint64, 5),
+)
+
+NETWORK_WEIGHTS = record(  # read-only, shared by all threads
+    ("feature_weights", np.int16, (INPUTS, HIDDEN)),  # first, to be aligned
+    ("feature_biases", np.int16, HIDDEN),
+    ("output_weights", np.int16, (MAX_BUCKETS, 2, HIDDEN)),
+    ("output_biases", np.int64, MAX_BUCKETS),
+    ("output_bucket", np.int64, MAX_MEN_ON_BOARD + 1),  # by the number of men
+    ("mirrored", np.int64),  # 1 = files are turned around where the own king is on files e to h
+    ("scale", np.int64),  # centipawns of an output of 1
+    ("key", np.uint64),  # tells the networks of a process apart
+)
 
 _keys = itertools.count(1)  # one for each network that a process has used
 

@@ -40,7 +40,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..layout import INPUTS, MAX_MEN_ON_BOARD
+INPUTS = 768  # features of a network: colour, type and square of a man
+MAX_MEN_ON_BOARD = 32
+
 
 QA, QB = 255, 64
 

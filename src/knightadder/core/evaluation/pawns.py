@@ -3,17 +3,11 @@
 import numpy as np
 
 from knightadder.native.jit import inlined, kernel, lsb
+from knightadder.native.records import record
 
 from ..board.attacks import king_square, pawn_attacks
 from ..board.bitboard import ZERO, bit, without_lsb
-from ..layout import (
-    BLACK,
-    KING,
-    PAWN,
-    PAWN_ENTRIES,
-    ROOK,
-    WHITE,
-)
+from ..layout import BLACK, KING, PAWN, ROOK, WHITE
 from .side import (
     ONCE,
     beside,
@@ -28,6 +22,15 @@ from .side import (
     worth,
 )
 from .terms import START
+
+PAWN_ENTRIES = 4096  # of the pawn hash table, a power of 2
+
+PAWN_ENTRY = record(  # an entry of the pawn hash table
+    ("key", np.uint64),  # of the pawns and kings
+    ("score", np.int64),  # packed, White's view
+    ("passed", np.uint64),  # passed pawns of both sides
+    ("spans", np.uint64, 2),  # `pawn_span` of both sides
+)
 
 _ISOLATED, _DOUBLED, _BACKWARD = START["isolated_pawn"], START["doubled_pawn"], START["backward_pawn"]
 _PHALANX, _PROTECTED, _RAM = START["phalanx_pawn"], START["protected_pawn"], START["ram"]

@@ -23,15 +23,7 @@ from ..board.bitboard import (
     bit,
     without_lsb,
 )
-from ..layout import (
-    BISHOP,
-    KING,
-    KNIGHT,
-    PAWN,
-    QUEEN,
-    ROOK,
-    WHITE,
-)
+from ..layout import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK, WHITE
 from .side import (
     ONCE,
     attacked_twice_by_pawns,

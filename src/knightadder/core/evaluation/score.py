@@ -8,12 +8,7 @@ import numpy as np
 
 from knightadder.native.jit import inlined, popcount
 
-from ..layout import (
-    BISHOP,
-    KNIGHT,
-    QUEEN,
-    ROOK,
-)
+from ..layout import BISHOP, KNIGHT, QUEEN, ROOK
 
 # Phase: knights and bishops 1, rooks 2, queens 4; the start position has 24.
 FULL_PHASE = 24

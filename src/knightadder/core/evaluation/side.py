@@ -3,6 +3,7 @@
 import numpy as np
 
 from knightadder.native.jit import inlined, lsb, msb
+from knightadder.native.records import record
 
 from ..board.bitboard import (
     EIGHT,
@@ -12,6 +13,15 @@ from ..board.bitboard import (
     ONE,
     SEVEN,
     ZERO,
+)
+
+SIDE = record(  # what the classical evaluation collects about one side of a position
+    ("attacks", np.uint64, 7),  # squares attacked, by piece type; [0] = by any piece
+    ("attacked_twice", np.uint64),
+    ("pawn_span", np.uint64),  # squares that its pawns attack, or can attack after advancing
+    ("mobility_area", np.uint64),  # squares that count for the mobility of its pieces
+    ("king_ring", np.uint64),  # its king's square and those around it
+    ("danger", np.int64),  # attack units against its king
 )
 
 FILE_A = np.uint64(0x0101010101010101)

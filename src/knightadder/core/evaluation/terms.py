@@ -10,6 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from knightadder.native.records import record
+from knightadder.native.signatures import record_type
+
 _MOST_CENTIPAWNS = 10_000  # of a value, so that no sum overflows the half of a packed score
 VALUES_FILE = Path(__file__).with_name("classical.json")
 
@@ -91,6 +94,13 @@ TERM_VALUES = 0  # of all terms together
 for _term in TERMS:
     START[_term.name] = np.int64(TERM_VALUES)
     TERM_VALUES += _term.size
+
+TRACE = record(  # the counts that make up the classical value of a position
+    ("counts", np.int16, (2, TERM_VALUES)),  # by side: how many times each value of the terms counts
+    ("phase", np.int64),  # 24 = middle game only, 0 = end game only
+    ("scale", np.int64),  # 64ths of the end-game half that count
+)
+Trace = record_type(TRACE)
 
 
 def read_values(path=VALUES_FILE):

@@ -6,15 +6,7 @@ from knightadder.native.jit import inlined, kernel, popcount
 
 from ..board.attacks import pawn_attacks
 from ..board.bitboard import RANK_3, RANK_6
-from ..layout import (
-    BISHOP,
-    KING,
-    KNIGHT,
-    PAWN,
-    QUEEN,
-    ROOK,
-    WHITE,
-)
+from ..layout import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK, WHITE
 from .pieces import CENTRE
 from .score import game_phase
 from .side import forward, worth

@@ -9,11 +9,11 @@ import numpy as np
 from knightadder.native.jit import inlined, kernel
 
 from ..board.bitboard import ZERO
-from ..layout import NO_EVAL, NO_PLY
+from .frame import NO_PLY
 from .history import clear_killers
 from .root import move_to_front
 from .search import search
-from .transposition import DECISIVE, EXACT, INFINITE
+from .transposition import DECISIVE, EXACT, INFINITE, NO_EVAL
 
 _ASPIRATION_FROM = 5  # plies; before, scores jump too much for a narrow window
 

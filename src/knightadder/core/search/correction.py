@@ -11,20 +11,12 @@ import numpy as np
 from knightadder.native.jit import inlined, kernel, multiply_high, prefetch_item
 
 from ..evaluation.evaluate import MAX_EVAL, evaluate
-from ..layout import (
-    BISHOP,
-    BLACK,
-    CORRECTIONS,
-    KING,
-    KNIGHT,
-    PAWN,
-    PIECE_TO,
-    QUEEN,
-    ROOK,
-    WHITE,
-)
+from ..layout import BISHOP, BLACK, KING, KNIGHT, PAWN, QUEEN, ROOK, WHITE
 from .forgetting import note_correction_row
+from .frame import PIECE_TO
 from .history import apply_gravity, frame_before
+
+CORRECTIONS = 16_384  # entries of a correction history, a power of 2
 
 LIMIT = 1024
 

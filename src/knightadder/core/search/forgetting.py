@@ -8,7 +8,7 @@ import numpy as np
 
 from knightadder.native.jit import inlined, kernel
 
-from ..layout import PIECE_TO
+from .frame import PIECE_TO
 
 _SHIFT = PIECE_TO.bit_length() - 1
 

@@ -14,8 +14,9 @@ from knightadder.native.jit import inlined, kernel
 from ..board.attacks import attacked_by, set_check_squares
 from ..board.bitboard import ONE
 from ..board.moves import NO_MOVE, is_noisy
-from ..layout import NO_EVAL, NO_PLY, PIECE_TO
 from .forgetting import note_history_row
+from .frame import NO_PLY, PIECE_TO
+from .transposition import NO_EVAL
 
 LIMIT = 16_384
 

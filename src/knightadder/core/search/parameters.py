@@ -7,6 +7,10 @@ against another without compiling again. Most started at or near the values of W
 
 from typing import NamedTuple
 
+import numpy as np
+
+from knightadder.native.records import record
+
 
 class Parameter(NamedTuple):
     """A number to tune: its name, its value, the least and the greatest value worth trying, and what it means."""
@@ -73,6 +77,8 @@ PARAMETERS = (
     Parameter("eval_bonus_slope", 11, 0, 24, "history a centipawn by which a quiet move changed the evaluation"),
     Parameter("eval_bonus_most", 1200, 300, 3000, "history at most"),
 )
+
+SEARCH_PARAMETERS = record(*((parameter.name, np.int64) for parameter in PARAMETERS))
 
 
 def fill_tables(tables):

@@ -16,7 +16,7 @@ from ..board.movegen import is_legal
 from ..board.moves import NO_MOVE, is_noisy, is_promotion
 from ..board.position import make
 from ..evaluation.endings import KNOWN_WIN
-from ..layout import MAX_PLY, NO_EVAL
+from ..layout import MAX_PLY
 from .correction import corrected_eval
 from .history import piece_to, prepare_histories
 from .movepick import next_move, start_picking
@@ -28,6 +28,7 @@ from .transposition import (
     INFINITE,
     LOWER,
     MATE,
+    NO_EVAL,
     UPPER,
     entry_cuts_off,
     entry_move,

@@ -3,10 +3,23 @@
 import numpy as np
 
 from knightadder.native.jit import copy_record, inlined, kernel
+from knightadder.native.records import record
 
-from ..layout import MAX_MOVES
+from ..layout import MAX_MOVES, MAX_PLY
 from .pv import update_pv
 from .transposition import DECISIVE, EXACT, LOWER, UPPER
+
+ROOT_MOVE = record(
+    ("move", np.int64),
+    ("score", np.int64),
+    ("previous_score", np.int64),
+    ("nodes", np.uint64),
+    ("seldepth", np.int64),
+    ("bound", np.int64),
+    ("rank", np.int64),  # from the endgame tablebases, higher is better; moves of equal rank stand together
+    ("pv_length", np.int64),
+    ("pv", np.uint16, MAX_PLY),
+)
 
 _SPARE = np.uint64(MAX_MOVES - 1)  # free for swapping: no position has so many moves
 

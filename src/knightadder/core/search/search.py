@@ -14,12 +14,7 @@ from ..board.movegen import is_legal
 from ..board.moves import NO_MOVE, is_noisy
 from ..board.position import make, make_null
 from ..board.repetition import can_repeat
-from ..layout import (
-    KING,
-    MAX_PLY,
-    NO_EVAL,
-    PAWN,
-)
+from ..layout import KING, MAX_PLY, PAWN
 from .correction import corrected_eval, update_corrections
 from .history import (
     attacked_ends,
@@ -47,6 +42,7 @@ from .transposition import (
     LOWER,
     MATE,
     MATE_FOUND,
+    NO_EVAL,
     UPPER,
     entry_bound,
     entry_cuts_off,

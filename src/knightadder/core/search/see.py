@@ -13,13 +13,7 @@ from ..board.attacks import (
 )
 from ..board.bitboard import ZERO, bit
 from ..board.moves import CASTLING, EN_PASSANT
-from ..layout import (
-    BISHOP,
-    KNIGHT,
-    PAWN,
-    QUEEN,
-    ROOK,
-)
+from ..layout import BISHOP, KNIGHT, PAWN, QUEEN, ROOK
 
 PAWN_VALUE, MINOR_VALUE, ROOK_VALUE, QUEEN_VALUE = 100, 300, 500, 900  # centipawns, the traditional 1-3-5-9
 

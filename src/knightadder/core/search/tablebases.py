@@ -10,8 +10,7 @@ from knightadder.native.jit import (
 )
 
 from ..board.bitboard import ZERO
-from ..layout import TABLEBASES
-from ..syzygy.probe import WIN, probe_wdl
+from ..syzygy.probe import TABLEBASES, WIN, probe_wdl
 from .transposition import (
     EXACT,
     LOWER,

@@ -28,6 +28,7 @@ UPPER, LOWER, EXACT = np.int64(1), np.int64(2), np.int64(3)
 
 MATE = np.int64(32_000)  # mated at ply p scores p - MATE
 INFINITE = np.int64(32_001)
+NO_EVAL = -32_767  # below any evaluation
 MATE_FOUND = MATE - MAX_PLY  # scores from here on are mates
 TABLEBASE_WIN = MATE_FOUND - 1  # a win that tablebases know at ply p scores TABLEBASE_WIN - p
 DECISIVE = TABLEBASE_WIN - MAX_PLY  # scores from here on are mates or such wins

@@ -27,7 +27,10 @@ from ..board.bitboard import (
     bit,
     without_lsb,
 )
-from ..layout import MAX_MEN, MAX_PAWNS, PAWN
+from ..layout import PAWN
+
+MAX_MEN = 7  # in a tablebase, kings included
+MAX_PAWNS = MAX_MEN - 2
 
 TRIANGLE, BELOW_DIAGONAL, DIAGONAL = 6, 28, 8  # squares below the diagonal in the triangle and on the board, and on it
 

@@ -14,6 +14,34 @@ at least one.
 import numpy as np
 
 from knightadder.native.jit import inlined, kernel, load_unaligned
+from knightadder.native.records import record
+
+from .index import MAX_MEN
+
+MAX_CODE_LENGTH = 32  # of a Huffman code in a tablebase, in bits
+
+SYZYGY_PAIRS = record(  # one compressed array of a Syzygy file: the values for one side to move (and pawn file)
+    ("pieces", np.uint8, MAX_MEN + 1),  # in the order in which their squares are numbered
+    ("groups", np.uint8, MAX_MEN + 1),  # sizes of the groups that are numbered together, then 0
+    ("factors", np.int64, MAX_MEN + 1),  # by group: the factor of its number
+    ("positions", np.int64),  # length of the array
+    ("constant", np.int64),  # the value of all positions; -1 if they are compressed
+    ("index_bits", np.int64),  # each entry of the sparse index stands for 2 ** index_bits positions
+    ("index_offset", np.int64),  # all offsets are bytes from the start of the file
+    ("sizes_offset", np.int64),  # of the blocks' lengths in positions, less 1
+    ("size_count", np.int64),
+    ("data_offset", np.int64),
+    ("block_bits", np.int64),  # binary logarithm of a block's bytes
+    ("blocks", np.int64),
+    ("min_length", np.int64),  # of a code, in bits
+    ("bases", np.uint64, MAX_CODE_LENGTH + 1),  # by length: the lowest code, left-aligned; 0 from the longest on
+    ("first_symbols", np.uint16, MAX_CODE_LENGTH + 1),  # by length: the symbol of the lowest code
+    ("symbols", np.uint64),  # address of 32-bit words: left symbol or value | right symbol << 12 | (values - 1) << 24
+    ("symbol_count", np.int64),
+    ("dtz_flags", np.int64),
+    ("map_offsets", np.int64, 4),  # of a DTZ file's maps of values: win, loss, cursed win, blessed loss
+    ("map_lengths", np.int64, 4),
+)
 
 FAILED = np.int64(-1)
 

@@ -16,19 +16,43 @@ from knightadder.native.jit import (
     lsb,
     popcount,
 )
+from knightadder.native.records import record
+from knightadder.native.signatures import record_type
 
 from ..board.movegen import ALL, NOISY, generate
 from ..board.moves import EN_PASSANT
 from ..board.position import make
-from ..layout import (
-    KING,
-    MATERIAL_PLACES,
-    MAX_PLY,
-    NO_SQUARE,
-    PAWN,
+from ..layout import KING, MAX_PLY, NO_SQUARE, PAWN
+from .index import MAX_MEN, MAX_PAWNS, lead_pawns, pawn_index, piece_index
+from .pairs import FAILED, SYZYGY_PAIRS, decompress, load16
+
+MATERIALS = 1_511  # all sets of 3 to 7 men with a king each; swapped colours count once
+MATERIAL_PLACES = 8_192  # a power of 2, more than twice `MATERIALS`
+
+SYZYGY_TABLE = record(  # one Syzygy file
+    ("address", np.uint64),  # of its first byte in memory
+    ("file_size", np.int64),  # in bytes
+    ("key", np.uint64),  # its pieces, its own White first, see `syzygy._material`
+    ("symmetric", np.int64),  # 1 = both sides have the same pieces, and White is to move
+    ("has_pawns", np.int64),
+    ("pairs", SYZYGY_PAIRS, (2, 4)),  # by side to move and file of the leading pawn
 )
-from .index import lead_pawns, pawn_index, piece_index
-from .pairs import FAILED, decompress, load16
+
+MATERIAL = record(  # a place of the hash table of materials
+    ("key", np.uint64),  # 0 = free
+    ("wdl", np.int32),  # number of the table, -1 = none
+    ("dtz", np.int32),
+)
+
+TABLEBASES = record(  # read-only during a search, shared by all threads; pages without tables take no memory
+    ("largest", np.int64),  # most men in a WDL table; 0 = no tables
+    ("binomials", np.int64, (MAX_MEN, 64)),  # [k, n]: ways to choose k of n
+    ("kings", np.int16, (10, 64)),  # number of both kings' placement, by the first's number in the triangle
+    ("lead_pawns", np.int64, (MAX_PAWNS, 24)),  # [others, square]: first number of placements with this leading pawn
+    ("places", MATERIAL, MATERIAL_PLACES),
+    ("tables", SYZYGY_TABLE, 2 * MATERIALS),
+)
+Tablebases = record_type(TABLEBASES)
 
 # Outcomes of a probe. ZEROING: the best move is a capture or a pawn move, so that the DTZ table knows nothing.
 # OTHER_SIDE: the DTZ table has only the positions in which the other side is to move.

@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from knightadder.core.entries.checksum import hash_128, hash_256
-from knightadder.core.layout import SYZYGY_TABLE, new_record
+from knightadder.core.syzygy.probe import SYZYGY_TABLE
 from knightadder.engine.tablebases.file import CHECKSUM, SyzygyFile, TableError
+from knightadder.native.records import new_record
 
 _PIECE = 1 << 24  # bytes hashed at a time
 

@@ -15,14 +15,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.core.layout import (
-    KING,
-    MAX_CODE_LENGTH,
-    MAX_MEN,
-    PAWN,
-)
+from knightadder.core.layout import KING, PAWN
 from knightadder.core.syzygy import probe as syzygy
-from knightadder.core.syzygy.index import PLACEMENTS_OF_KINGS, PLACEMENTS_OF_THREE, lead_placements
+from knightadder.core.syzygy.index import MAX_MEN, PLACEMENTS_OF_KINGS, PLACEMENTS_OF_THREE, lead_placements
+from knightadder.core.syzygy.pairs import MAX_CODE_LENGTH
 from knightadder.engine.errors import EngineError
 
 if sys.platform != "win32":

@@ -7,14 +7,9 @@ from typing import cast
 import numpy as np
 
 from knightadder.core.entries import tablebases as syzygy_entries
-from knightadder.core.layout import (
-    MATERIAL_PLACES,
-    SYZYGY_TABLE,
-    TABLEBASES,
-    new_record,
-)
 from knightadder.core.syzygy import index as syzygy_index
 from knightadder.core.syzygy import probe as syzygy
+from knightadder.core.syzygy.probe import MATERIAL_PLACES, SYZYGY_TABLE, TABLEBASES
 from knightadder.engine.game import Game
 from knightadder.engine.tablebases.file import (
     DTZ,
@@ -25,6 +20,7 @@ from knightadder.engine.tablebases.file import (
     material_key,
     material_of_name,
 )
+from knightadder.native.records import new_record
 
 #: The tables with three men, which are part of the package.
 SHIPPED = Path(__file__).parents[2] / "data" / "syzygy"

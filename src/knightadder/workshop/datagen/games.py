@@ -14,12 +14,14 @@ from knightadder.core.board.packed import PACKED
 from knightadder.core.board.viriformat import HEADER
 from knightadder.core.entries.datagen import forget, play_game
 from knightadder.core.evaluation import network
+from knightadder.core.evaluation.evaluate import CLASSICAL, NETWORK
 from knightadder.core.evaluation.network_file import Network
-from knightadder.core.layout import CLASSICAL, NETWORK, WORKER, new_record
 from knightadder.core.tables import new_tables
+from knightadder.core.worker import WORKER
 from knightadder.engine.errors import OptionError
 from knightadder.engine.game import Game, copy_game
 from knightadder.engine.hashtable import HashTable
+from knightadder.native.records import new_record
 from knightadder.workshop.openings import Book
 
 GAMES = 100  # in a chunk

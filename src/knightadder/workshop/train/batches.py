@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from knightadder.core.board.packed import PACKED
 from knightadder.core.entries.distilling import distil_positions
-from knightadder.core.layout import WORKER, new_record
+from knightadder.core.worker import WORKER
 from knightadder.engine.errors import OptionError
 from knightadder.library.shared import Stock, tables_of
+from knightadder.native.records import new_record
 from knightadder.runs import Closing
 from knightadder.workshop.train.kernels import NO_RESULT
 from knightadder.workshop.train.positions import Games

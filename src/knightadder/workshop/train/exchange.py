@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from knightadder.core.evaluation.network_file import Network
-from knightadder.core.layout import INPUTS
+from knightadder.core.evaluation.network_file import INPUTS, Network
 from knightadder.engine.errors import OptionError
 from knightadder.engine.evaluator import load_network
 from knightadder.foreign import parse_json

@@ -13,8 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from knightadder.core.evaluation.network_file import bucket_of
-from knightadder.core.layout import INPUTS
+from knightadder.core.evaluation.network_file import INPUTS, bucket_of
 from knightadder.engine.errors import OptionError
 from knightadder.runs import replacing
 from knightadder.workshop.datagen.reader import Filter, Reader

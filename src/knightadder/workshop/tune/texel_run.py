@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     from knightadder.core.entries.tracing import Tracer
     from knightadder.core.evaluation import terms
     from knightadder.core.evaluation.classical import fill_tables
-    from knightadder.core.layout import PESTO
+    from knightadder.core.evaluation.evaluate import PESTO
     from knightadder.core.tables import new_tables
 
     with needed_by("tune texel"):

@@ -1,0 +1,61 @@
+"""The worker: the whole state of a search thread, in one record.
+
+Compiled code gets a pointer to it. Then Numba handles no reference counts and no long argument lists.
+"""
+
+import numpy as np
+
+from knightadder.native.records import record
+from knightadder.native.signatures import record_type
+
+from .board.position import POSITION
+from .board.repetition import GAME_KEYS
+from .evaluation.network import ACCUMULATOR
+from .evaluation.pawns import PAWN_ENTRIES, PAWN_ENTRY
+from .evaluation.side import SIDE
+from .layout import MAX_MOVES, MAX_PLY
+from .search.correction import CORRECTIONS
+from .search.frame import FRAME, NO_PLY, PIECE_TO
+from .search.root import ROOT_MOVE
+
+WORKER = record(  # one search thread
+    ("accumulators", ACCUMULATOR, MAX_PLY + 2),  # by ply, of the position last evaluated there; first, to be aligned
+    ("stack", POSITION, MAX_PLY + 2),
+    ("frames", FRAME, NO_PLY + 1),
+    ("history", np.int16, (2, 4, 4096)),  # quiet moves by side, attacked squares (see history.py), from and to
+    ("captures", np.int16, PIECE_TO * 8),  # captures by piece, target square and type of victim
+    ("continuation", np.int16, PIECE_TO * PIECE_TO),  # quiet moves by an earlier move's piece and target, and their own
+    ("pawn_correction", np.int16, 2 * CORRECTIONS),  # of the evaluation, by side to move and pawns
+    ("non_pawn_correction", np.int16, 4 * CORRECTIONS),  # ... by side to move, side, and its other pieces
+    ("minor_correction", np.int16, 2 * CORRECTIONS),  # ... by side to move, all minor pieces and kings
+    ("continuation_correction", np.int16, (2, PIECE_TO * PIECE_TO)),  # ... by two earlier moves, see correction.py
+    ("learnt_rows", np.uint8, 3 * PIECE_TO),  # 1 = that row of `continuation` or `continuation_correction` has values
+    ("sides", SIDE, 2),
+    ("pawns", PAWN_ENTRY, PAWN_ENTRIES),
+    ("keys", np.uint64, GAME_KEYS + MAX_PLY + 2),  # of the game up to the root, then of the current line
+    ("key_count", np.int64),  # keys of the game before the root
+    ("nodes", np.uint64),
+    ("node_limit", np.uint64),
+    ("seldepth", np.int64),
+    ("stopped", np.int64),
+    ("proving", np.int64),  # 1 = a mate is to be proved: no move is searched less deeply than another
+    ("null_from_ply", np.int64),  # no null moves at lower plies: a null move is being verified
+    ("stop_address", np.uint64),
+    ("tt_address", np.uint64),
+    ("tt_buckets", np.uint64),
+    ("tt_generation", np.int64),
+    ("tablebases_address", np.uint64),
+    ("probe_men", np.int64),  # most men of a position to probe in tablebases; 0 = never probe
+    ("probe_depth", np.int64),  # least depth in plies at which positions with `probe_men` men are probed
+    ("fifty_moves", np.int64),  # 1 = wins that the fifty-move rule makes draws count as draws
+    ("tb_hits", np.uint64),  # positions found in tablebases
+    ("root_moves", ROOT_MOVE, MAX_MOVES),
+    ("root_count", np.int64),
+    ("root_depth", np.int64),  # plies of this iteration
+    ("root_alpha", np.int64),  # the aspiration window, in centipawns for the side to move
+    ("root_beta", np.int64),
+    ("window", np.int64),  # its size to either side of the score that it was made for
+    ("root_index", np.int64),  # place of the root move being searched, in the order of this iteration
+    ("pv_index", np.int64),  # the line being searched in MultiPV; root moves before it are excluded
+)
+Worker = record_type(WORKER)
