@@ -13,7 +13,6 @@ from knightadder.engine.errors import OptionError
 
 _PACKAGE = Path(__file__).parent
 _NAMES = {
-    "berserk": "berserk",
     "dask": "Dask",
     "distributed": "Dask",
     "matplotlib": "Matplotlib",

@@ -10,7 +10,6 @@ from fake_lichess import FakeLichess, Faults
 from lichess_players import PATIENCE, Chooser, StillClock, Thinker, TickingClock, choice, until
 
 from knightadder.engine.errors import EngineError
-from knightadder.lichess import api
 from knightadder.lichess.game_play import GamePlay
 from knightadder.lichess.game_state import GameInfo, GameState
 from knightadder.lichess.settings import BotSettings
@@ -173,7 +172,7 @@ def test_a_move_is_made_once_whatever_becomes_of_the_answer(start_bot, fault):
 
 
 def test_an_answer_that_comes_too_late_is_like_a_lost_one(start_bot, monkeypatch):
-    send, made, hold = api._Session.send, threading.Semaphore(0), threading.Event()
+    send, made, hold = requests.Session.send, threading.Semaphore(0), threading.Event()
 
     with FakeLichess() as server, ThreadPoolExecutor() as pool:
 
@@ -190,7 +189,7 @@ def test_an_answer_that_comes_too_late_is_like_a_lost_one(start_bot, monkeypatch
             made.release()
             return result
 
-        monkeypatch.setattr(api._Session, "send", time_out)
+        monkeypatch.setattr(requests.Session, "send", time_out)
         server.move, server.hold = move, hold
         game_id = server.challenge(opponent=answers("e7e5"))
         running = start_bot(server, scripted("e2e4", "g1f3"), games=1)

@@ -111,14 +111,14 @@ def test_bad_arguments_are_one_line(capsys, tmp_path, monkeypatch, arguments, co
     assert err.startswith("knightadder: ") and complaint in err
 
 
-def test_without_berserk_one_line_tells_what_to_install(capsys, monkeypatch):
+def test_without_requests_one_line_tells_what_to_install(capsys, monkeypatch):
     for name in list(sys.modules):
-        if name.startswith(("berserk", "knightadder.lichess.")) and name != "knightadder.lichess.command":
+        if name.startswith(("requests", "knightadder.lichess.")) and name != "knightadder.lichess.command":
             monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "berserk", None)
+    monkeypatch.setitem(sys.modules, "requests", None)
     assert run() == 2
     err = capsys.readouterr().err
-    assert err == f"knightadder: playing on Lichess needs berserk: {install_command('lichess')}\n"
+    assert err == f"knightadder: playing on Lichess needs requests: {install_command('lichess')}\n"
 
 
 def test_a_token_that_is_not_accepted(capsys, monkeypatch):

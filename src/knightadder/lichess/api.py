@@ -1,23 +1,20 @@
-"""Lichess's bot API, through the library berserk: requests, and retries after a failure."""
+"""Lichess's bot API: requests, and retries after a failure."""
 
 import logging
 import threading
-from collections.abc import Callable
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
-import berserk
 import requests
-from berserk.exceptions import ResponseError
 from requests.adapters import HTTPAdapter
 from requests.auth import AuthBase
 
 from knightadder import __version__
+from knightadder.foreign import parse_json
 from knightadder.lichess.errors import Refused, Unreachable, reason_of
-from knightadder.lichess.event_stream import EVENTS, EventStream
+from knightadder.lichess.event_stream import EventStream
 from knightadder.lichess.waiting import Backoff, Timer
 
 Json: TypeAlias = dict[str, Any]
-T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -56,10 +53,13 @@ class Lichess:
         ending: threading.Event,
         timeouts: tuple[float, float, float] = _TIMEOUTS,
     ) -> None:
-        self._url, self._clock, self._ending = url, clock, ending
-        self._session = _Session(token, timeouts)
-        self._client = berserk.Client(self._session, base_url=url)
-        self._bot = berserk.Requestor(self._session, url, default_fmt=berserk.JSON)  # for requests that Client lacks
+        self._url, self._clock, self._ending = url.rstrip("/"), clock, ending
+        self._connect, self._answer, self._silence = timeouts
+        self._session = requests.Session()
+        self._session.auth = _Bearer(token)
+        self._session.headers["User-Agent"] = f"knightadder/{__version__}"
+        for scheme in ("http://", "https://"):
+            self._session.mount(scheme, HTTPAdapter(pool_maxsize=_MOST_CONNECTIONS))
         self._resume_at = clock.now()
 
     def close(self) -> None:
@@ -70,18 +70,14 @@ class Lichess:
 
     def account(self) -> Json:
         """Give the account's data: ``id`` and ``username``, which are texts, ``title`` and more."""
-
-        def request() -> Json:
-            account = dict(self._client.account.get())
-            if not all(isinstance(account.get(name), str) for name in ("id", "username")):
-                raise ValueError("this is no account")
-            return account
-
-        return self._repeat(request)
+        account = self._repeat("GET", "/api/account")
+        if not all(isinstance(account.get(name), str) for name in ("id", "username")):
+            raise Unreachable(f"no valid answer from {self._url}/api/account: this is no account")
+        return account
 
     def upgrade(self) -> None:
         """Make the account a bot account, permanently."""
-        self._once(self._client.account.upgrade_to_bot)
+        self._once("POST", "/api/bot/account/upgrade")
 
     def introduce(self, name: str) -> None:
         """Name the account in every later request, as Lichess asks bots to do."""
@@ -101,12 +97,11 @@ class Lichess:
 
     def accept(self, challenge_id: str) -> None:
         """Accept a challenge."""
-        self._repeat(lambda: self._client.bots.accept_challenge(challenge_id))
+        self._repeat("POST", f"/api/challenge/{challenge_id}/accept")
 
     def decline(self, challenge_id: str, reason: str) -> None:
         """Decline a challenge for one of Lichess's reasons."""
-        path = f"/api/challenge/{challenge_id}/decline"
-        self._repeat(lambda: self._bot.post(path, json={"reason": reason}))
+        self._repeat("POST", f"/api/challenge/{challenge_id}/decline", json={"reason": reason})
 
     # --- games -----------------------------------------------------------------------------------------------------
 
@@ -125,60 +120,69 @@ class Lichess:
         Unreachable
             If it is unknown whether the move was made; the game's stream shows it.
         """
-        path = f"/api/bot/game/{game_id}/move/{move}"
         self._pause()
         began = self._clock.now()
-        self._once(lambda: self._bot.post(path, params={"offeringDraw": "true"} if offer_draw else None))
+        offer = {"offeringDraw": "true"} if offer_draw else None
+        self._once("POST", f"/api/bot/game/{game_id}/move/{move}", params=offer)
         return self._clock.now() - began
 
     def chat(self, game_id: str, text: str) -> None:
         """Send a chat message to the opponent, once; cut to 140 characters."""
-        self._once(lambda: self._client.bots.post_message(game_id, text[:_LONGEST_CHAT]))
+        message = {"room": "player", "text": text[:_LONGEST_CHAT]}
+        self._once("POST", f"/api/bot/game/{game_id}/chat", json=message)
 
     def abort(self, game_id: str) -> None:
         """Abort a game that has hardly begun, which gives no result."""
-        self._repeat(lambda: self._client.bots.abort_game(game_id))
+        self._repeat("POST", f"/api/bot/game/{game_id}/abort")
 
     def resign(self, game_id: str) -> None:
         """Resign a game, or abort it if that is possible."""
-        self._repeat(lambda: self._client.bots.resign_game(game_id))
+        self._repeat("POST", f"/api/bot/game/{game_id}/resign")
 
     def accept_draw(self, game_id: str) -> None:
         """Accept or claim a draw."""
-        self._repeat(lambda: self._bot.post(f"/api/bot/game/{game_id}/draw/yes"))
+        self._repeat("POST", f"/api/bot/game/{game_id}/draw/yes")
 
     def decline_takeback(self, game_id: str) -> None:
         """Decline to take back moves."""
-        self._repeat(lambda: self._bot.post(f"/api/bot/game/{game_id}/takeback/no"))
+        self._repeat("POST", f"/api/bot/game/{game_id}/takeback/no")
 
     def claim_victory(self, game_id: str) -> None:
         """Claim victory in a game that the opponent has left."""
-        self._repeat(lambda: self._bot.post(f"/api/bot/game/{game_id}/claim-victory"))
+        self._repeat("POST", f"/api/bot/game/{game_id}/claim-victory")
 
     # --- how requests are made -------------------------------------------------------------------------------------
 
     def _open(self, path: str) -> EventStream:
-        stream: EventStream = self._once(lambda: self._bot.get(path, stream=True, fmt=EVENTS))  # type: ignore[assignment]
-        return stream
+        return EventStream(self._send("GET", path, self._silence, stream=True))
 
-    def _once(self, request: Callable[[], T]) -> T:
-        """Make a request; Refused or Unreachable if it fails."""
-        self._pause()
-        self._session.forget_address()
+    def _once(self, method: str, path: str, **content: Any) -> Json:
+        """Make a request and return the answer; Refused or Unreachable if it fails."""
+        response = self._send(method, path, self._answer, **content)
         try:
-            return request()
-        except ResponseError as error:
-            status, url = int(error.status_code), self._session.address() or self._url
-            if status == _TOO_MANY_REQUESTS:
-                self._resume_at = self._clock.now() + _PAUSE
-                logger.warning("too many requests: no other for a minute")
-                raise Unreachable(f"{url} asks for a pause (status {status})") from None
-            if status >= 500:
-                raise Unreachable(f"{url} fails: {_explanation(error)} (status {status})") from None
-            raise Refused(status, _explanation(error), url) from None
-        except Exception as error:  # no connection, or an answer that berserk cannot read
-            url = self._session.address() or self._url
+            answer: Json = parse_json(response.content, Json)
+        except ValueError as error:
+            raise Unreachable(f"no valid answer from {response.url}: {error}") from None
+        return answer
+
+    def _send(self, method: str, path: str, timeout: float, **content: Any) -> requests.Response:
+        self._pause()
+        url = self._url + path
+        try:
+            response = self._session.request(method, url, timeout=(self._connect, timeout), **content)
+        except Exception as error:  # whatever keeps requests from an answer
             raise Unreachable(f"no valid answer from {url}: {reason_of(error)}") from None
+        status = response.status_code
+        if status < 400:
+            return response
+        reason = _explanation(response)
+        if status == _TOO_MANY_REQUESTS:
+            self._resume_at = self._clock.now() + _PAUSE
+            logger.warning("too many requests: no other for a minute")
+            raise Unreachable(f"{url} asks for a pause (status {status})")
+        if status >= 500:
+            raise Unreachable(f"{url} fails: {reason} (status {status})")
+        raise Refused(status, reason, url)
 
     def _pause(self) -> None:
         """Wait until requests are allowed again."""
@@ -186,49 +190,22 @@ class Lichess:
         if seconds > 0:
             self._clock.wait(self._ending, seconds)
 
-    def _repeat(self, request: Callable[[], T]) -> T:
+    def _repeat(self, method: str, path: str, **content: Any) -> Json:
         """Repeat a request that is safe to repeat, until there is an answer or the attempts are used up."""
         backoff = Backoff()
         for _ in range(_ATTEMPTS - 1):
             try:
-                return self._once(request)
+                return self._once(method, path, **content)
             except Unreachable as error:
                 seconds = backoff.next()
                 logger.info("%s; again in %.1f s", error, seconds)
                 if self._clock.wait(self._ending, seconds):
                     break
-        return self._once(request)
-
-
-class _Session(requests.Session):
-    """A session with timeouts; a .netrc file cannot replace its token."""
-
-    def __init__(self, token: str, timeouts: tuple[float, float, float]) -> None:
-        super().__init__()
-        self.auth = _Bearer(token)
-        self._connect, self._answer, self._silence = timeouts
-        self._last = threading.local()  # requests of several threads go on at once
-        self.headers["User-Agent"] = f"knightadder/{__version__}"
-        for scheme in ("http://", "https://"):
-            self.mount(scheme, HTTPAdapter(pool_maxsize=_MOST_CONNECTIONS))
-
-    def send(self, request: requests.PreparedRequest, **kwargs: Any) -> requests.Response:
-        """Send a request."""
-        self._last.url = request.url
-        kwargs["timeout"] = self._connect, self._silence if kwargs.get("stream") else self._answer
-        return super().send(request, **kwargs)
-
-    def address(self) -> str:
-        """Return the address of this thread's last request; empty if none was sent since `forget_address`."""
-        return getattr(self._last, "url", None) or ""
-
-    def forget_address(self) -> None:
-        """Forget the address of this thread's last request."""
-        self._last.url = ""
+        return self._once(method, path, **content)
 
 
 class _Bearer(AuthBase):
-    """Adds the token to each request, and keeps it out of text that could be printed."""
+    """Adds the token to each request, keeps it out of text that could be printed, and no .netrc file replaces it."""
 
     def __init__(self, token: str) -> None:
         self._token = token
@@ -238,8 +215,10 @@ class _Bearer(AuthBase):
         return request
 
 
-def _explanation(error: ResponseError) -> str:
-    """Give the server's explanation of the error."""
-    cause = error.cause
-    text = cause.get("error") if isinstance(cause, dict) else None
-    return str(text or error.reason or "no reason given")
+def _explanation(response: requests.Response) -> str:
+    """Give the server's explanation of an error."""
+    try:
+        text = parse_json(response.content, Json).get("error")
+    except (ValueError, requests.RequestException):  # the body is no JSON, or does not come
+        text = None
+    return str(text or response.reason or "no reason given")

@@ -28,7 +28,7 @@ class Unreachable(EngineError):
 def reason_of(error: BaseException) -> str:
     """Return why a request has failed, in the words of the system: ``Connection refused``.
 
-    The libraries wrap its error several times: berserk that of requests, requests that of urllib3, and so on.
+    The libraries wrap its error several times: requests that of urllib3, and so on.
     """
     seen = [error]
     while True:

@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 
 import requests
 import urllib3
-from berserk.formats import FormatHandler
 
 from knightadder.foreign import parse_json
 from knightadder.lichess.errors import Refused, Unreachable, reason_of
@@ -65,20 +64,6 @@ class EventStream:
         # urllib3 before 2.3 has no shutdown(); then the stream ends with the next line, even an empty one.
         with contextlib.suppress(AttributeError, OSError, RuntimeError, ValueError):
             self._response.raw.shutdown()
-
-
-class _Events(FormatHandler[Json]):
-    """Makes berserk give a response as a stream."""
-
-    def __init__(self) -> None:
-        super().__init__("application/x-ndjson")
-
-    def handle(self, response: requests.Response, is_stream: bool, converter: Any = None) -> Any:
-        """Give the response as a stream."""
-        return EventStream(response)
-
-
-EVENTS = _Events()
 
 
 class Follower:
