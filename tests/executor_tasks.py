@@ -8,8 +8,6 @@ import threading
 import time
 from pathlib import Path
 
-import dask
-
 from knightadder.engine.errors import OptionError
 
 
@@ -22,6 +20,14 @@ class Square:
     def __call__(self, item):
         self.calls += 1
         return f"{item * item} {os.getpid()} {self.calls}".encode()
+
+
+class Slow:
+    """Takes a while."""
+
+    def __call__(self, item):
+        time.sleep(0.05)
+        return b""
 
 
 class Faulty:
@@ -46,16 +52,6 @@ class Endless:
         Path(f"{self.begun}.new").replace(self.begun)
         while True:
             time.sleep(1000)
-
-
-class Configured:
-    """Gives a value of Dask's configuration."""
-
-    def __init__(self, key):
-        self.key = key
-
-    def __call__(self, item):
-        return str(dask.config.get(self.key)).encode()
 
 
 class Deadly:

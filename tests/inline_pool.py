@@ -5,30 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
 from knightadder import executor
+from knightadder import pool as pools
 
 
-class ThreadPool(executor.Pool):
+class ThreadPool(pools.Pool):
     """A pool of so many threads that call a function."""
 
     def __init__(self, threads: ThreadPoolExecutor, count: int, call: Callable[[Any], bytes]) -> None:
-        super().__init__()
         self._threads, self._count, self._call = threads, count, call
 
     def submit(self, item: Any) -> Future[bytes]:
         return self._threads.submit(self._call, item)
 
-    def room(self) -> int:
-        return executor._AHEAD * self._count
+    def workers(self) -> int:
+        return self._count
 
-    def check_lost(self, item: Any, error: BaseException) -> None:
-        raise executor._failure(error) from None
+    def check_lost(self, number: int, error: Exception) -> None:
+        raise pools.failure(error) from None
 
 
 @contextmanager
@@ -43,12 +41,12 @@ def thread_pool(call: Callable[[Any], bytes], count: int = 1) -> Iterator[Thread
 
 @contextmanager
 def _inline(pickled: bytes, count: int) -> Iterator[ThreadPool]:
-    run = uuid4().hex
-    with thread_pool(partial(executor._run, run, pickled), count) as pool:
+    tasks = pools.Tasks(pickled)
+    with thread_pool(tasks.call, count) as pool:
         try:
             yield pool
         finally:
-            executor._end(run)
+            tasks.end()
 
 
 @pytest.fixture

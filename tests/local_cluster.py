@@ -16,10 +16,12 @@ import dask
 from distributed import LocalCluster
 from engine_process import TIMEOUT
 
-from knightadder import executor
+from knightadder import cluster as dask_cluster
+
+_CONNECT = "distributed.comm.timeouts.connect"
 
 # A worker that was killed is replaced, and connections are waited for, however long that takes on a busy machine.
-_PATIENCE = {"distributed.deploy.lost-worker-timeout": "1 day", executor._CONNECT: f"{TIMEOUT} s"}
+_PATIENCE = {"distributed.deploy.lost-worker-timeout": "1 day", _CONNECT: f"{TIMEOUT} s"}
 _SECONDS = 30.0  # that the scheduler and the workers try to reach a worker, which may have been killed; Dask's default
 
 
@@ -34,8 +36,8 @@ def local_cluster() -> Iterator[LocalCluster]:
             memory_limit=0,
             dashboard_address=":0",
             silence_logs=logging.CRITICAL,
-            preload=[executor._PRELOAD],
-            config={executor._CONNECT: _SECONDS},
+            preload=[dask_cluster.__name__],
+            config={_CONNECT: _SECONDS},
         ) as cluster,
     ):
         cluster.scheduler.rpc.timeout = _SECONDS

@@ -10,23 +10,25 @@ import re
 import signal
 import subprocess
 import sys
-from collections import Counter
+import time
 from concurrent.futures import Future
 from pathlib import Path
 
 import dask
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client, WorkerPlugin
 from distributed.comm import CommClosedError
 from engine_process import TIMEOUT
-from executor_tasks import Closable, Configured, Deadly, Endless, Faulty, Keeper, Square
+from executor_tasks import Closable, Deadly, Endless, Faulty, Keeper, Slow, Square
 from inline_pool import thread_pool
 from local_cluster import commands, local_cluster
 
-from knightadder import executor
+from knightadder import cluster as dask_cluster
+from knightadder import pool as pools
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.executor import Pool, open_pool, version
+from knightadder.executor import open_pool
 from knightadder.extras import install_command
+from knightadder.pool import Pool, Tasks, version
 
 
 def squares(cluster, processes, count):
@@ -73,31 +75,6 @@ def test_what_a_task_raises():
             list(pool.run([5]))
 
 
-def test_results_come_before_an_error():
-    class Done(Pool):
-        """Has done everything when it is looked at."""
-
-        def room(self):
-            return 50
-
-        def submit(self, item):
-            future = Future()
-            if item == 7:
-                future.set_exception(OptionError("there is no such item"))
-            else:
-                future.set_result(b"")
-            return future
-
-        def check_lost(self, item, error):
-            raise error
-
-    done = []
-    with pytest.raises(OptionError):
-        for item, _ in Done().run(range(50)):
-            done.append(item)
-    assert sorted(done) == [item for item in range(50) if item != 7]
-
-
 def test_a_process_that_is_killed(tmp_path):
     with (
         open_pool(Deadly(tmp_path), None, 2) as pool,
@@ -108,10 +85,10 @@ def test_a_process_that_is_killed(tmp_path):
 
 
 def wait_until(true):
-    give_up = executor.time.monotonic() + TIMEOUT
+    give_up = time.monotonic() + TIMEOUT
     while not true():
-        assert executor.time.monotonic() < give_up
-        executor.time.sleep(0.01)
+        assert time.monotonic() < give_up
+        time.sleep(0.01)
 
 
 def wait_for(file):
@@ -145,26 +122,104 @@ class Ready(Pool):
         future.set_result(str(item).encode())
         return future
 
-    def room(self):
-        return 30
-
-    def check_lost(self, item, error):
-        raise error
+    def workers(self):
+        return 15
 
 
 def test_results_that_are_there_at_once_come_in_the_order_of_their_items():
     assert [item for item, _ in Ready().run(range(100))] == list(range(100))
 
 
-def test_what_is_finished_when_a_run_is_broken_off():
-    with thread_pool(lambda item: str(item).encode(), 3) as pool:
-        run = pool.run(range(1, 6))
-        first, _ = next(run)
-        wait_until(lambda: all(future.done() for future in pool._running))
-        rest = {1, 2, 3, 4, 5} - {first}
-        assert sorted(pool.finished()) == [(item, str(item).encode()) for item in sorted(rest)]
-    with thread_pool(lambda item: b"") as pool:
-        assert list(pool.finished()) == []
+def test_what_is_finished_when_a_run_is_interrupted():
+    futures = []
+
+    def items():
+        yield from (1, 2, 3)
+        wait_until(lambda: all(future.done() for future in futures))
+        raise KeyboardInterrupt
+
+    found = []
+    with thread_pool(lambda item: str(item).encode(), 3) as pool, pytest.raises(KeyboardInterrupt):
+        submit = pool.submit
+        pool.submit = lambda item: futures.append(submit(item)) or futures[-1]
+        for item, result in pool.run(items()):
+            found.append((item, result))
+    assert sorted(found) == [(1, b"1"), (2, b"2"), (3, b"3")]
+
+
+def numbers(taken):
+    """Count for ever, and say what has been taken."""
+    while True:
+        taken.append(len(taken))
+        yield taken[-1]
+
+
+class Hand(Pool):
+    """Two workers whose results the test gives: those that begin last end first."""
+
+    def __init__(self):
+        self.futures = {}
+
+    def submit(self, item):
+        self.futures[item] = Future()
+        return self.futures[item]
+
+    def workers(self):
+        return 2
+
+    def end_all(self, *_):
+        """Be `wait`."""
+        for item, future in reversed(self.futures.items()):
+            if not future.done():
+                future.set_result(item * item)
+
+
+def test_results_in_order_and_no_more_is_taken_than_the_workers_need(monkeypatch):
+    pool, taken = Hand(), []
+    monkeypatch.setattr(pools, "wait", pool.end_all)
+    found = pool.run(numbers(taken), in_order=True)
+    assert [next(found) for _ in range(20)] == [(number, number * number) for number in range(20)]
+    assert len(taken) == 24  # three times what two workers get ahead: none was taken while there was a result
+
+
+def test_results_come_before_an_error(monkeypatch):
+    pool, done = Hand(), []
+
+    def end_all(*_):
+        pool.futures[1].set_exception(OptionError("there is no such item"))
+        pool.end_all()
+
+    monkeypatch.setattr(pools, "wait", end_all)
+    with pytest.raises(OptionError):
+        for item, _ in pool.run(range(4)):
+            done.append(item)
+    assert done == [0, 2, 3]
+
+
+def test_an_error_cancels_what_is_not_begun(monkeypatch):
+    pool = Hand()
+    monkeypatch.setattr(pools, "wait", lambda *_: pool.futures[0].set_exception(OptionError("no")))
+    with pytest.raises(OptionError, match=r"^no$"):
+        list(pool.run(range(3), in_order=True))
+    assert pool.futures[1].cancelled() and pool.futures[2].cancelled()
+
+
+def test_a_lost_item_runs_again_in_its_place():
+    class Losing(Ready):
+        lost = 0
+
+        def submit(self, item):
+            future = super().submit(item)
+            if item == 3 and self.lost < 2:
+                future = Future()
+                future.set_exception(ConnectionError())
+            return future
+
+        def check_lost(self, number, error):
+            assert number == 3
+            self.lost += 1
+
+    assert [item for item, _ in Losing().run(range(50), in_order=True)] == list(range(50))
 
 
 def test_sigterm_ends_what_runs(tmp_path):
@@ -222,7 +277,7 @@ def test_tasks_are_closed_while_they_work(tmp_path):
     def items():
         yield "endless"
         while not list(tmp_path.iterdir()):
-            executor.time.sleep(0.01)
+            time.sleep(0.01)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt), open_pool(Closable(tmp_path), None, 2) as pool:
@@ -230,19 +285,13 @@ def test_tasks_are_closed_while_they_work(tmp_path):
     assert closed_once(tmp_path) == 1
 
 
-def test_a_task_is_closed_where_another_run_follows(tmp_path):
-    """As in the worker of a cluster whose last command was killed."""
-    one, two = (pickle.dumps(Closable(folder)) for folder in (tmp_path / "one", tmp_path / "two"))
-    for folder in ("one", "two"):
-        (tmp_path / folder).mkdir()
-    for run, pickled in (("1", one), ("1", one), ("2", two), ("2", two)):
-        executor._run(run, pickled, 0)
-    assert closed_once(tmp_path / "one") == 1
-    assert not list((tmp_path / "two").glob("* closed"))
-    executor._end("2")
-    assert closed_once(tmp_path / "two") == 1
+def test_a_closed_task_is_not_called_again(tmp_path):
+    tasks = Tasks(pickle.dumps(Closable(tmp_path)))
+    assert tasks.call(0) == tasks.call(1) == b""
+    tasks.end()
+    assert closed_once(tmp_path) == 1
     with pytest.raises(EngineError, match=r"^the run has ended$"):  # a task that was handed out before
-        executor._run("2", two, 0)
+        tasks.call(2)
 
 
 # --- a cluster -----------------------------------------------------------------------------------------------------
@@ -254,21 +303,6 @@ def test_a_cluster_of_this_machine(capfd):
     assert str(os.getpid()) not in calls and len(calls) == 1
     assert capfd.readouterr() == ("", "")
     assert multiprocessing.active_children() == []
-
-
-def test_only_the_start_of_a_cluster_waits_long(monkeypatch):
-    """Otherwise a worker that is lost would keep others waiting as long."""
-    before = []
-
-    def start(**options):
-        before.append(dask.config.get(executor._CONNECT))
-        return LocalCluster(**options)
-
-    monkeypatch.setattr("distributed.LocalCluster", start)
-    with dask.config.set({executor._CONNECT: "77 s"}), open_pool(Configured(executor._CONNECT), "local:1", 0) as pool:
-        assert list(pool.run([1])) == [(1, b"77 s")]
-        assert dask.config.get(executor._CONNECT) == "77 s"  # for the scheduler
-    assert before == ["10 minutes"]
 
 
 @pytest.fixture(scope="module")
@@ -333,16 +367,16 @@ def test_a_cluster_closes_what_it_keeps_at_the_end(cluster, client, tmp_path):
 
 
 def _have_patience(seconds):
-    from knightadder import executor
+    from knightadder import pool as pools
 
-    executor._IDLE_SECONDS = seconds
+    pools._IDLE_SECONDS = seconds
 
 
 @pytest.fixture
 def impatient_workers(client):
     client.run(_have_patience, 0.0)
     yield
-    client.run(_have_patience, executor._IDLE_SECONDS)
+    client.run(_have_patience, pools._IDLE_SECONDS)
 
 
 def test_a_worker_closes_what_it_keeps_when_it_gets_no_more_items(cluster, impatient_workers, tmp_path):
@@ -352,21 +386,21 @@ def test_a_worker_closes_what_it_keeps_when_it_gets_no_more_items(cluster, impat
 
 
 def _say_it_is_another(name):
-    from knightadder import executor
+    from knightadder import pool as pools
 
-    executor.version = lambda: name
+    pools.version = lambda: name
 
 
 def _have_no_knightadder():
     import sys
 
-    sys.modules["knightadder.executor"] = None
+    sys.modules["knightadder.pool"] = None
 
 
 def _have_it_again():
     import sys
 
-    del sys.modules["knightadder.executor"]
+    del sys.modules["knightadder.pool"]
 
 
 @pytest.fixture(params=["Knightadder 0.0.9-abc", "no such Knightadder"])
@@ -395,32 +429,55 @@ def test_a_worker_of_another_version_is_refused(cluster, client, make_other, cap
     found, calls = squares(cluster.scheduler_address, 0, 30)
     assert found == {item: item * item for item in range(30)}
     assert str(client.run(os.getpid)[one]) not in calls
-    assert capsys.readouterr().err == f"{one} is not used: it has {has}, and needs {version()}\n"
+    assert capsys.readouterr().err == f"{one} is not used: it has {has}, and needs Knightadder {version()}\n"
     # No worker has yet another version.
     wanted, there = "1.2.3-d", version()
-    monkeypatch.setattr(executor, "version", lambda: wanted)
+    monkeypatch.setattr(dask_cluster, "version", lambda: wanted)
     with pytest.raises(EngineError, match=r"^the cluster has no worker with Knightadder 1\.2\.3-d$"):
         squares(cluster.scheduler_address, 0, 30)
     assert sorted(capsys.readouterr().err.splitlines()) == sorted(
         [
-            f"{one} is not used: it has {has}, and needs {wanted}",
-            f"{other} is not used: it has Knightadder {there}, and needs {wanted}",
+            f"{one} is not used: it has {has}, and needs Knightadder {wanted}",
+            f"{other} is not used: it has Knightadder {there}, and needs Knightadder {wanted}",
         ]
     )
 
 
-def test_a_worker_is_refused_in_the_middle_of_a_run(cluster, client, make_other, capsys):
-    one, _ = client.nthreads()
-    has = []
+class Other(WorkerPlugin):
+    """Makes workers that come later another version."""
+
+    def __init__(self, known):
+        self.known = known
+
+    def setup(self, worker):
+        if worker.address not in self.known:
+            _say_it_is_another("0.0.9-abc")
+
+
+def test_a_worker_of_another_version_comes_in_the_middle_of_a_run(cluster, client, capsys):
+    known = set(client.nthreads())
+    client.register_plugin(Other(known), name="other")
+    killed = client.run(os.getpid)[min(known)]
+    taken, said = [], []
 
     def items():
         yield 0
-        has.append(make_other(one))
-        yield from range(1, 30)
+        os.kill(killed, signal.SIGKILL)
+        wait_until(lambda: len(client.nthreads()) == 2 and not known.issuperset(client.nthreads()))
+        for number in numbers(taken):
+            yield number
+            if message := capsys.readouterr().err:
+                said.append(message)
+                return
 
-    with open_pool(Square(), cluster.scheduler_address, 0) as pool:
-        assert sorted(item for item, _ in pool.run(items())) == list(range(30))
-    assert capsys.readouterr().err == f"{one} is not used: it has {has[0]}, and needs {version()}\n"
+    try:
+        with open_pool(Slow(), cluster.scheduler_address, 0) as pool:
+            assert sorted(item for item, _ in pool.run(items()))[1:] == taken
+        (other,) = client.nthreads().keys() - known
+        assert said == [f"{other} is not used: it has Knightadder 0.0.9-abc, and needs Knightadder {version()}\n"]
+    finally:
+        client.unregister_worker_plugin("other")
+        client.run(_say_it_is_another, version())
 
 
 @pytest.mark.parametrize("failures", [0, 3])
@@ -433,7 +490,7 @@ def test_tasks_of_workers_that_die_are_done_by_others(cluster, client, tmp_path,
 
 def test_a_task_that_kills_its_workers_is_given_up(cluster, client, tmp_path, monkeypatch):
     monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)
-    monkeypatch.setattr(executor, "_MOST_DEATHS", 1)
+    monkeypatch.setattr(dask_cluster, "_MOST_DEATHS", 1)
     with (
         open_pool(Deadly(tmp_path), cluster.scheduler_address, 0) as pool,
         pytest.raises(EngineError, match=r"^a task was given up because all workers that ran it died$"),
@@ -458,13 +515,13 @@ def test_a_scheduler_that_is_lost(tmp_path, capsys):
 # --- what is wrong at once -----------------------------------------------------------------------------------------
 
 
-def test_a_scheduler_that_is_lost_before_it_gives_a_result(monkeypatch):
+def test_a_scheduler_that_is_lost_before_it_gives_a_result(cluster, monkeypatch):
     async def reset(*arguments):
         raise CommClosedError("connection reset by peer")
 
     monkeypatch.setattr(Client, "_gather_remote", reset)
     with pytest.raises(EngineError, match=r"^the cluster's scheduler is lost$"):
-        squares("local:1", 0, 3)
+        squares(cluster.scheduler_address, 0, 3)
 
 
 @pytest.mark.parametrize(
@@ -486,10 +543,10 @@ def test_bad_addresses(address, message):
 
 
 def test_an_error_without_words_is_named(monkeypatch):
-    def refuse(client, **options):
+    async def refuse(client, **options):
         raise TimeoutError
 
-    monkeypatch.setattr(Client, "start", refuse)
+    monkeypatch.setattr(Client, "_start", refuse)
     message = r"^cannot connect to the cluster tcp://host:8786: TimeoutError$"
     with pytest.raises(OptionError, match=message), open_pool(Square(), "tcp://host:8786", 0):
         pass
@@ -509,20 +566,6 @@ def test_a_client_that_cannot_connect_is_closed(cluster, monkeypatch):
     assert [client.status for client in tried] == ["closed"]  # not left to the garbage collector
 
 
-def test_a_scheduler_that_tells_a_new_client_of_others(cluster, monkeypatch):
-    connect, tried = Client._ensure_connected, []
-
-    async def refuse_once(client, **options):
-        tried.append(client)
-        assert len(tried) > 1
-        await connect(client, **options)
-
-    monkeypatch.setattr(Client, "_ensure_connected", refuse_once)
-    assert squares(cluster.scheduler_address, 0, 3)[0] == {0: 0, 1: 1, 2: 4}
-    assert len(tried) > 1
-    assert tried[0].status == "closed"  # not left to the garbage collector
-
-
 def test_the_address_in_the_configuration(cluster):
     with dask.config.set({"scheduler-address": cluster.scheduler_address}):
         assert squares("config", 0, 3)[0] == {0: 0, 1: 1, 2: 4}
@@ -530,6 +573,7 @@ def test_the_address_in_the_configuration(cluster):
 
 def test_dask_is_asked_for(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
+    monkeypatch.delitem(sys.modules, "knightadder.cluster")
     with (
         pytest.raises(OptionError, match=f"^--cluster needs Dask: {re.escape(install_command('cluster'))}$"),
         open_pool(Square(), "local:1", 0),
@@ -545,12 +589,3 @@ knightadder.cli.build_parser()
 print({"dask", "distributed"} & set(sys.modules))
 """
     assert subprocess.check_output([sys.executable, "-c", code], text=True, timeout=TIMEOUT) == "set()\n"
-
-
-def test_a_worker_of_the_right_version_that_lacks_something_is_not_tried_for_ever():
-    cluster = object.__new__(executor._Cluster)
-    cluster._refused, cluster._deaths, cluster._count_workers = {"tcp://another"}, Counter(), lambda: None
-    for _ in range(executor._MOST_DEATHS - 1):
-        cluster.check_lost(1, ImportError("no module named scipy"))
-    with pytest.raises(EngineError, match="no module named scipy"):
-        cluster.check_lost(1, ImportError("no module named scipy"))

@@ -18,7 +18,7 @@ LAYERS = (
     ("",),  # the package itself, which gives the library's names
     ("review",),
     ("library",),
-    ("executor", "extras", "pgn", "rules", "runs"),
+    ("cluster", "executor", "extras", "pgn", "pool", "rules", "runs"),
     ("engine",),
     ("core.entries",),
     ("core.tables", "core.worker"),

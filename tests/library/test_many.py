@@ -390,9 +390,9 @@ def processes() -> Iterator[ProcessPoolExecutor]:
 
 
 @pytest.fixture(scope="module")
-def dask() -> Iterator[Executor]:
-    with local_cluster() as cluster, Client(cluster) as client, client.get_executor() as executor:
-        yield executor
+def dask() -> Iterator[Client]:
+    with local_cluster() as cluster, Client(cluster) as client:
+        yield client
 
 
 @pytest.mark.parametrize("kind", ["processes", "dask"])

@@ -2,9 +2,8 @@
 
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Executor
 from contextlib import closing
-from functools import cache
+from functools import cache, partial
 from itertools import chain, islice
 from typing import Any, TypeAlias
 
@@ -19,9 +18,9 @@ from knightadder.core.entries.batch import NO_VALUE, evaluate_records, pack_fens
 from knightadder.core.worker import WORKER
 from knightadder.engine.errors import PositionError
 from knightadder.engine.evaluator import evaluation_of
-from knightadder.library.blocks import WORKERS, Threads, blocks_of, results_of, submitter
 from knightadder.library.boards import STARTPOS, Position, board_of, fen_of, fen_text, whole
 from knightadder.library.shared import Stock, tables_of
+from knightadder.library.workers import Elsewhere, Threads, blocks_of, results_elsewhere
 from knightadder.native.processors import processors
 from knightadder.native.records import new_record
 
@@ -137,7 +136,7 @@ def evaluate_many(
     *,
     illegal: int | None = None,
     workers: int | None = None,
-    executor: Executor | None = None,
+    executor: Elsewhere = None,
 ) -> NDArray[np.int16]:
     """Give the static values of many positions, as `evaluate` does for one; the GIL is released meanwhile.
 
@@ -153,8 +152,8 @@ def evaluate_many(
         The value for illegal positions, such as -32768, which no position has; by default they are an error.
     workers : int, optional
         Number of threads; one for each processor by default. With an executor, the number of its workers, so that each
-        has enough to do; 64 by default.
-    executor : concurrent.futures.Executor, optional
+        has enough to do; 64 by default. A client knows them itself.
+    executor : concurrent.futures.Executor or distributed.Client, optional
         Where to work instead: other processes or machines, which must have the same version of this package.
 
     Returns
@@ -183,7 +182,7 @@ def evaluate_iter(
     *,
     illegal: int | None = None,
     workers: int | None = None,
-    executor: Executor | None = None,
+    executor: Elsewhere = None,
 ) -> Generator[tuple[Position, int], None, None]:
     """Evaluate positions one after another, as they come; parameters and errors are those of `evaluate_many`.
 
@@ -235,7 +234,7 @@ def _evaluated(
     evaluation: str | None,
     illegal: int | None,
     workers: int | None,
-    executor: Executor | None,
+    executor: Elsewhere,
 ) -> Iterator[NDArray[np.int16]]:
     """Evaluate positions in blocks of this size; errors of the arguments are raised at once."""
     count = None if workers is None else whole("workers", workers, 1)
@@ -245,8 +244,8 @@ def _evaluated(
     blocks = _numbered(positions, size)
     if executor is None:
         return _by_threads(blocks, evaluation, illegal, count or processors())
-    found = results_of(blocks, submitter(executor, evaluate_block, evaluation, illegal), count or WORKERS)
-    return (values for _, values in found)
+    work = partial(evaluate_block, evaluation, illegal)
+    return (values for _, values in results_elsewhere(blocks, work, executor, count, in_order=True))
 
 
 def _by_threads(
@@ -258,12 +257,9 @@ def _by_threads(
             yield evaluate_block(evaluation, illegal, block)
         return
 
-    def work(block: _Numbered) -> NDArray[np.int16]:
-        return evaluate_block(evaluation, illegal, block)
-
     with (
-        Threads(threads, "evaluation", work) as pool,
-        closing(results_of(chain(first, blocks), pool.submit, threads)) as found,
+        Threads(threads, "evaluation", partial(evaluate_block, evaluation, illegal)) as pool,
+        closing(pool.run(chain(first, blocks), in_order=True)) as found,
     ):
         for _, values in found:
             yield values

@@ -5,10 +5,10 @@ import math
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import CancelledError, Executor
+from concurrent.futures import CancelledError
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TypeAlias
 
 import chess
@@ -23,13 +23,13 @@ from knightadder.engine.notation import parse_uci
 from knightadder.engine.short_search import ShortSearch
 from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
 from knightadder.library.arrays import Positions, pack_from, positions_in, remembering
-from knightadder.library.blocks import WORKERS, Threads, results_of, submitter
 from knightadder.library.boards import Position, board_of, limits_without_clock, position_of, whole
 from knightadder.library.engine import MOST_LINES
 from knightadder.library.loading import logger
 from knightadder.library.options import Folders, folders_of
 from knightadder.library.results import Analysis, line_of
 from knightadder.library.shared import Stock, tables_of
+from knightadder.library.workers import Elsewhere, Threads, results_elsewhere
 from knightadder.native.processors import processors
 
 _MOST_HASH = 33_554_432  # MiB, the maximum of the option Hash
@@ -53,7 +53,7 @@ def analyse_many(
     evaluation: str | None = None,
     syzygy_path: Folders | None = None,
     illegal: Analysis | None = None,
-    executor: Executor | None = None,
+    executor: Elsewhere = None,
     on_result: Callable[[int, Analysis], object] | None = None,
 ) -> list[Analysis]:
     """Analyse many positions, several at a time.
@@ -72,7 +72,7 @@ def analyse_many(
         For each position: a depth, a number of nodes, a mate, or a time.
     workers : int, optional
         Number of threads; one for each processor by default. With an executor, the number of its workers, so that each
-        has enough to do; 64 by default.
+        has enough to do; 64 by default. A client knows them itself.
     multipv : int
         Number of best lines to find.
     hash_mb : int, optional
@@ -85,7 +85,7 @@ def analyse_many(
     illegal : Analysis, optional
         The analysis to give for illegal positions, and for boards with illegal moves, such as ``Analysis((), None,
         None)``; by default they are an error.
-    executor : concurrent.futures.Executor, optional
+    executor : concurrent.futures.Executor or distributed.Client, optional
         Where to search instead: other processes or machines, which must have the same version of this package.
     on_result : callable, optional
         Called in the caller's thread with the index and the analysis of each finished position, as they are ready.
@@ -136,7 +136,7 @@ def analyse_iter(
     evaluation: str | None = None,
     syzygy_path: Folders | None = None,
     illegal: Analysis | None = None,
-    executor: Executor | None = None,
+    executor: Elsewhere = None,
 ) -> Generator[tuple[Position, Analysis], None, None]:
     """Analyse positions one after another, as they come; parameters, results and errors are those of `analyse_many`.
 
@@ -238,14 +238,14 @@ _Block: TypeAlias = tuple[int, list[_Task], NDArray[np.void]]
 def _analysed(
     blocks: Iterable[_Block],
     settings: _Settings,
-    executor: Executor | None,
+    executor: Elsewhere,
     workers: int | None,
     threads: int,
     in_order: bool,
 ) -> Generator[tuple[_Block, list[Analysis]], None, None]:
     """Analyse blocks of positions, by an executor or by threads; errors of the settings are raised at once."""
     if executor is not None:
-        return results_of(blocks, submitter(executor, analyse_block, settings), workers or WORKERS, in_order)
+        return results_elsewhere(blocks, partial(analyse_block, settings), executor, workers, in_order)
     tablebases = _open_tablebases(settings)
     return _by_threads(blocks, [_Analyst(settings, tablebases) for _ in range(threads)], in_order)
 
@@ -261,7 +261,7 @@ def _by_threads(
 
     with Threads(len(analysts), "analysis", work) as pool:
         try:
-            with closing(results_of(blocks, pool.submit, len(analysts), in_order)) as found:
+            with closing(pool.run(blocks, in_order)) as found:
                 yield from found
         finally:
             for analyst in analysts:

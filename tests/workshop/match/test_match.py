@@ -283,20 +283,18 @@ def test_a_match_goes_on_from_its_log(capsys, tmp_path, two, interrupt_game, mon
 
 def test_ctrl_c_keeps_the_games_that_are_finished(capsys, tmp_path, two, monkeypatch):
     log, games = tmp_path / "m.jsonl", []
-    submit, add = ThreadPool.submit, Standings.add
+    submit = ThreadPool.submit
 
     def remember(self, item):
         games.append(submit(self, item))
         return games[-1]
 
-    def interrupt(self, record):
-        add(self, record)
-        if self.games == 1:
-            assert not wait(games, TIMEOUT).not_done
-            raise KeyboardInterrupt
+    def interrupt(*_):
+        assert not wait(games, TIMEOUT).not_done
+        raise KeyboardInterrupt
 
     monkeypatch.setattr(ThreadPool, "submit", remember)
-    monkeypatch.setattr(Standings, "add", interrupt)
+    monkeypatch.setattr("knightadder.pool.wait", interrupt)
     status, out, _ = _run(capsys, *two, "--games", "8", "--concurrency", "2", "--state", str(log))
     assert status == 130
     assert len(games) == len(_log(log)) == 4

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.executor import Pool
 from knightadder.native.building import ImageError
+from knightadder.pool import Pool
 from knightadder.workshop.datagen.games import GameSettings, SelfPlayer
 from knightadder.workshop.datagen.parts import Chunk, Parts
 from knightadder.workshop.datagen.reader import EVERYTHING, Reader

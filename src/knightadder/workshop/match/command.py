@@ -347,15 +347,10 @@ class Match:
                     competitors, versions, self.rules, sources, self.reference, self._trace_folder, affinity
                 )
                 pool = stack.enter_context(open_pool(player, arguments.cluster, arguments.concurrency))
-                try:
-                    for (fixture, _), data in pool.run(missing()):
-                        on_game(fixture, Outcome.read(data, fixture))
-                        if self.verdict(standings):
-                            return
-                except KeyboardInterrupt:
-                    for (fixture, _), data in pool.finished():
-                        on_game(fixture, Outcome.read(data, fixture))
-                    raise
+                for (fixture, _), data in pool.run(missing()):
+                    on_game(fixture, Outcome.read(data, fixture))
+                    if self.verdict(standings):
+                        return
         if absent:
             raise EngineError(f"{' and '.join(sorted(absent))} could not be started, and there are games left to play")
 

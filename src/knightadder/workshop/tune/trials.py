@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from knightadder.arguments import declare
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.executor import Pool, add_cluster, open_pool
+from knightadder.executor import add_cluster, open_pool
+from knightadder.pool import Pool
 from knightadder.progress import progress
 from knightadder.runs import Closing, Journal, source_digest
 from knightadder.workshop.book_argument import add_openings, read_book

@@ -1,0 +1,234 @@
+"""Workers of a Dask cluster, as a pool."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import pickle
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Future
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import dask
+from distributed import Client, KilledWorker, LocalCluster, Worker, WorkerPlugin, get_worker
+from distributed.utils import silence_logging_cmgr
+
+from knightadder.engine.errors import EngineError, OptionError
+from knightadder.foreign import whole_or_none
+from knightadder.pool import Pool, failure, version
+
+_LOOK_SECONDS = 2.0  # between questions for a cluster's workers
+_MOST_DEATHS = 10  # of four workers each (Dask's allowed-failures), after which a task is taken to be the cause
+
+# For `local:4`: a worker that was lost is replaced, even if that takes long; no worker is profiled, which costs time.
+_LOCAL = {
+    "distributed.deploy.lost-worker-timeout": "1 day",
+    "distributed.worker.profile.enabled": False,
+}
+_LOGGERS = ("distributed", "distributed.client", "tornado", "tornado.application")
+
+
+@contextlib.contextmanager
+def connected(pickled: bytes, address: str) -> Iterator[Pool]:
+    """Connect to a cluster for a ``with`` block, see `knightadder.executor.open_pool`."""
+    with contextlib.ExitStack() as stack:
+        try:
+            for name in _LOGGERS:  # this module says what matters
+                stack.enter_context(silence_logging_cmgr(logging.CRITICAL, name))
+            target = {"address": address}
+            if address.startswith("local:"):
+                target["address"] = stack.enter_context(_local(address))
+            elif address == "config":
+                target["address"] = _configured()
+            elif Path(address).is_file():
+                target = {"scheduler_file": address}
+            client = _CarefulClient(**target)  # type: ignore[no-untyped-call]
+            pool = stack.enter_context(workers_of(stack.enter_context(client), pickled))
+        except EngineError:
+            raise
+        except Exception as error:  # of many kinds: no such host, no certificate, a worker that does not start
+            reason = str(error).strip() or type(error).__name__
+            raise OptionError(f"cannot connect to the cluster {address}: {reason}") from None
+        yield pool
+
+
+class _CarefulClient(Client):
+    """A client that is closed if it cannot connect. Otherwise the garbage collector waits for it."""
+
+    def start(self, **options: Any) -> None:
+        try:
+            super().start(**options)  # type: ignore[no-untyped-call]
+        except BaseException:
+            with contextlib.suppress(Exception):  # it may be incomplete
+                self.close()  # type: ignore[no-untyped-call]
+            raise
+
+
+@contextlib.contextmanager
+def _local(address: str) -> Iterator[str]:
+    """Start a cluster of this machine's processes, and yield the address of its scheduler."""
+    count = whole_or_none(address.partition(":")[2])
+    if not count:
+        raise OptionError(f"--cluster {address}: expected a number of processes, such as local:4")
+    with (
+        dask.config.set(_LOCAL),
+        LocalCluster(
+            n_workers=count,
+            threads_per_worker=1,
+            memory_limit=0,
+            dashboard_address=":0",
+            silence_logs=logging.CRITICAL,
+            preload=[__name__],
+        ) as cluster,
+    ):
+        yield cluster.scheduler_address
+
+
+def dask_setup(worker: Worker) -> None:
+    """Set up a process of a local cluster: this is what Dask calls in a module to preload."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started it ends it
+
+
+def _configured() -> str:
+    """Return the address of the scheduler in Dask's configuration."""
+    address: str | None = dask.config.get("scheduler-address", None)
+    if address is None:
+        raise OptionError("--cluster config: Dask's configuration has no scheduler-address")
+    return address
+
+
+@contextlib.contextmanager
+def workers_of(client: Client, pickled: bytes) -> Iterator[Pool]:
+    """Let the workers of a cluster, also those that come later, run a task during a ``with`` block.
+
+    Raises
+    ------
+    EngineError
+        If the scheduler is lost.
+    """
+    name = f"knightadder-{uuid4().hex}"
+    plugin, call = _remote(name, version(), pickled)
+    try:
+        with contextlib.suppress(OSError):  # a worker that is lost just now; `call` says it if it is another one
+            client.register_plugin(plugin, name=name)
+        yield _Cluster(client, call)
+    finally:
+        if client.status == "running":  # otherwise the scheduler is lost
+            with contextlib.suppress(OSError):
+                client.unregister_worker_plugin(name)
+
+
+def _remote(name: str, wanted: str, pickled: bytes) -> tuple[WorkerPlugin, Callable[[bytes], Any]]:
+    """Return the plugin that keeps a task on each worker, and the function that calls this task.
+
+    They are defined in here so that Dask sends them as a whole, not by their names: so a worker without Knightadder can
+    load them, and say so.
+    """
+
+    class TaskKeeper(WorkerPlugin):
+        found, tasks = "no such Knightadder", None
+
+        def setup(self, worker: Worker) -> None:
+            with contextlib.suppress(ImportError):
+                from knightadder.pool import Tasks, version
+
+                self.found = f"Knightadder {version()}"
+                if version() == wanted:
+                    self.tasks = Tasks(pickled)
+
+        def teardown(self, worker: Worker) -> Any:
+            return asyncio.to_thread(self.tasks.end) if self.tasks else None
+
+    def call(item: bytes) -> tuple[bool, Any]:
+        worker = get_worker()
+        keeper: Any = worker.plugins.get(name)
+        if keeper is None or keeper.tasks is None:
+            return False, (worker.address, keeper.found if keeper else "lost the task")
+        return True, keeper.tasks.call(pickle.loads(item))
+
+    return TaskKeeper(), call
+
+
+class _RefusedError(Exception):
+    """A worker has another version; with its address, and what it has."""
+
+
+class _Cluster(Pool):
+    def __init__(self, client: Client, call: Callable[[bytes], Any]) -> None:
+        self._client, self._call = client, call
+        self._deaths: Counter[int] = Counter()
+        self._refused: set[str] = set()
+        self._workers: dict[str, int] = {}
+        self._looked = -_LOOK_SECONDS
+        self._waiting = False
+
+    def submit(self, item: Any) -> Future[Any]:
+        where = {"workers": list(self._workers), "allow_other_workers": True} if self._refused else {}
+        there = self._client.submit(self._call, pickle.dumps(item), pure=False, **where)
+
+        async def result() -> Any:
+            try:
+                accepted, value = await there
+            except OSError:
+                if there.status == "error":  # the task raised it
+                    raise
+                raise _lost() from None
+            if not accepted:
+                raise _RefusedError(*value)
+            return value
+
+        # Not by `Client.get_executor`: its futures never end if a result is lost on the way (distributed 2026.8).
+        loop: Any = self._client.loop
+        return asyncio.run_coroutine_threadsafe(result(), loop.asyncio_loop)
+
+    def workers(self) -> int:
+        if self._client.status != "running":
+            raise _lost()
+        if time.monotonic() - self._looked >= _LOOK_SECONDS:
+            self._look()
+            if not self._workers and not self._waiting:
+                print("The cluster has no workers: waiting for one", file=sys.stderr)
+            self._waiting = not self._workers
+        return sum(self._workers.values())
+
+    def _look(self) -> None:
+        """Learn which workers there are."""
+        try:
+            there = self._client.nthreads()
+        except OSError:
+            raise _lost() from None
+        self._looked = time.monotonic()
+        self._workers = {address: threads for address, threads in there.items() if address not in self._refused}
+        if there and not self._workers:
+            raise EngineError(f"the cluster has no worker with Knightadder {version()}")
+
+    def place(self) -> str:
+        machines = {address.rpartition(":")[0] for address in self._workers}
+        return f"{len(machines)} machine{'' if len(machines) == 1 else 's'}, {len(self._workers)} workers"
+
+    def check_lost(self, number: int, error: Exception) -> None:
+        if isinstance(error, _RefusedError):
+            address, found = error.args
+            if address not in self._refused:
+                self._refused.add(address)
+                print(f"{address} is not used: it has {found}, and needs Knightadder {version()}", file=sys.stderr)
+            self._look()
+        elif isinstance(error, KilledWorker):
+            self._deaths[number] += 1
+            if self._deaths[number] == _MOST_DEATHS:
+                raise EngineError("a task was given up because all workers that ran it died") from None
+        elif isinstance(error, CancelledError):
+            raise _lost() from None
+        else:
+            raise failure(error) from None
+
+
+def _lost() -> EngineError:
+    return EngineError("the cluster's scheduler is lost")

@@ -1,0 +1,152 @@
+"""Workers for blocks of positions: threads of this process, those of any executor, or those of a Dask cluster."""
+
+import pickle
+import sys
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Executor, Future
+from contextlib import closing
+from itertools import islice
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
+
+from knightadder.engine.errors import EngineError
+from knightadder.pool import Pool, version
+
+if TYPE_CHECKING:
+    import distributed
+
+Block = TypeVar("Block")
+Item = TypeVar("Item")
+Elsewhere: TypeAlias = "Executor | distributed.Client | None"  # None: threads of this process
+
+_WORKERS = 64  # taken to be those of an executor, which does not tell
+
+
+def blocks_of(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Cut items into lists of this length, the last one perhaps shorter; none is taken before it is needed."""
+    remaining = iter(items)
+    return iter(lambda: list(islice(remaining, size)), [])
+
+
+def results_elsewhere(
+    blocks: Iterable[Block], work: Callable[[Block], Any], where: Elsewhere, workers: int | None, in_order: bool
+) -> Generator[tuple[Block, Any], None, None]:
+    """Let other processes or machines do the work on blocks, and yield each block with its result.
+
+    Parameters
+    ----------
+    blocks : iterable
+        The blocks; only as many are taken ahead as the workers need, and none while a result can be yielded.
+    work : callable
+        Does the work on a block; can be pickled.
+    where : concurrent.futures.Executor or distributed.Client
+        Where to work.
+    workers : int or None
+        Number of workers of an executor.
+    in_order : bool
+        Whether the results come in the order of the blocks, or as they are ready.
+
+    Raises
+    ------
+    EngineError
+        If a worker has another version, or whatever the work raises. What is not begun is then cancelled.
+    TypeError
+        At once, if it is neither an executor nor a client.
+    """
+    pickled = pickle.dumps(work)
+    if isinstance(where, Executor):
+        return _ExecutorPool(where, pickled, workers or _WORKERS).run(blocks, in_order)
+    if "distributed" not in sys.modules or not isinstance(where, sys.modules["distributed"].Client):
+        kinds = "a concurrent.futures.Executor or a distributed.Client"
+        raise TypeError(f"executor is {kinds}, not {where!r:.60}")
+    return _by_cluster(blocks, where, pickled, in_order)
+
+
+def _by_cluster(
+    blocks: Iterable[Block], client: "distributed.Client", pickled: bytes, in_order: bool
+) -> Generator[tuple[Block, Any], None, None]:
+    from knightadder.cluster import workers_of
+
+    with workers_of(client, pickled) as pool, closing(pool.run(blocks, in_order)) as found:
+        yield from found
+
+
+class _ExecutorPool(Pool):
+    """The workers of an executor."""
+
+    def __init__(self, executor: Executor, pickled: bytes, count: int) -> None:
+        self._executor, self._pickled, self._count = executor, pickled, count
+
+    def submit(self, item: Any) -> Future[Any]:
+        return self._executor.submit(call, version(), self._pickled, pickle.dumps(item))
+
+    def workers(self) -> int:
+        return self._count
+
+
+def call(wanted: str, pickled: bytes, block: bytes) -> Any:
+    """Do the work on a block, in a worker of an executor; EngineError if it has another version than is wanted."""
+    if version() != wanted:
+        raise EngineError(f"a worker of the executor has Knightadder {version()}, and needs {wanted}")
+    return pickle.loads(pickled)(pickle.loads(block))
+
+
+class Threads(Pool):
+    """Threads that work on blocks. The interpreter waits for those of a ThreadPoolExecutor when it ends, not for these.
+
+    As a context manager it waits for the work that has begun.
+
+    Parameters
+    ----------
+    count : int
+        Number of threads.
+    name : str
+        Begins their names.
+    work : callable
+        Does the work on a block.
+    """
+
+    def __init__(self, count: int, name: str, work: Callable[[Any], Any]) -> None:
+        self._work = work
+        self._waiting: SimpleQueue[tuple[Future[Any], Any] | None] = SimpleQueue()
+        self._count, self._name = count, name
+        self._threads: list[threading.Thread] = []
+
+    def submit(self, item: Any) -> Future[Any]:
+        """Hand out a block."""
+        future: Future[Any] = Future()
+        self._waiting.put((future, item))
+        return future
+
+    def workers(self) -> int:
+        """Return the number of threads."""
+        return self._count
+
+    def _run(self) -> None:
+        while (handed := self._waiting.get()) is not None:
+            future, item = handed
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(self._work(item))
+                except BaseException as error:
+                    future.set_exception(error)
+            del handed, future, item
+
+    def __enter__(self) -> Self:
+        try:
+            for number in range(self._count):
+                thread = threading.Thread(target=self._run, name=f"{self._name} {number}", daemon=True)
+                thread.start()
+                self._threads.append(thread)
+        except BaseException:  # the system gives no more threads
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for _thread in self._threads:
+            self._waiting.put(None)
+        if not sys.is_finalizing():  # then none of them runs any more, and none ends
+            for thread in self._threads:
+                thread.join()

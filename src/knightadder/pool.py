@@ -1,0 +1,179 @@
+"""The workers of a run, wherever they are: what is handed out to them, and what they keep.
+
+A task is an object that can be pickled, and that maps an item (a number, say) to a result. Each thread that works
+unpickles it once, so the task can keep what it loads; if it has a method `close`, this is called at the end of the run,
+from another thread, also while the task works. A closed task is not called again. A result depends only on the task and
+the item, so it does not matter who computes it, and how often it was begun before.
+"""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from functools import cache
+from itertools import islice
+from typing import Any, TypeVar
+
+from knightadder import __version__
+from knightadder.engine.errors import EngineError
+from knightadder.runs import source_digest
+
+Item = TypeVar("Item")
+
+_POLL_SECONDS = 0.5  # between looks at what has changed; Ctrl-C does not end a longer wait on every system
+_AHEAD = 2  # items handed out for each worker, so that none waits for the next one; twice as many if order matters
+_IDLE_SECONDS = 60.0  # after which a worker closes a task that is no longer called: its command may have been killed
+
+
+class Pool(ABC):
+    """Workers that run a task."""
+
+    def run(self, items: Iterable[Item | None], in_order: bool = False) -> Generator[tuple[Item, Any], None, None]:
+        """Run the task on items, some of them at once, and yield each item with its result.
+
+        After Ctrl-C, the results that are there are still yielded, unless the order matters.
+
+        Parameters
+        ----------
+        items : iterable
+            The next one is taken when there is a worker for it, and no result to yield. None means that there is none
+            until another result has been yielded.
+        in_order : bool
+            Whether the results come in the order of the items, or as they are ready.
+
+        Raises
+        ------
+        EngineError
+            What the task raises, or if all workers are lost. What is not begun is then cancelled.
+        """
+        remaining = iter(items)
+        running: dict[int, tuple[Item, Future[Any]]] = {}  # by number, in the order of the items
+        taken = 0
+        try:
+            while True:
+                if done := _done(running, 1 if in_order else None):
+                    item, future = running[done[0]]
+                    try:
+                        result = future.result()
+                    except Exception as error:
+                        self.check_lost(done[0], error)
+                        running[done[0]] = item, self.submit(item)
+                    else:
+                        del running[done[0]]
+                        yield item, result
+                elif (
+                    len(running) < _AHEAD * (1 + in_order) * max(self.workers(), 1)
+                    and (following := next(remaining, None)) is not None
+                ):
+                    running[taken] = following, self.submit(following)
+                    taken += 1
+                elif running:
+                    futures = (future for _, future in running.values())
+                    wait(islice(futures, 1 if in_order else None), _POLL_SECONDS, FIRST_COMPLETED)
+                else:
+                    return
+        except KeyboardInterrupt:
+            for item, future in [] if in_order else list(running.values()):
+                if future.done() and not _has_failed(future):
+                    yield item, future.result()
+            raise
+        finally:
+            for _, future in running.values():
+                future.cancel()
+
+    @abstractmethod
+    def submit(self, item: Any) -> Future[Any]:
+        """Hand out the task for an item."""
+
+    @abstractmethod
+    def workers(self) -> int:
+        """Return how many workers there are; EngineError if there will be none any more."""
+
+    def check_lost(self, number: int, error: Exception) -> None:
+        """Raise the error of an item, unless it says only that a worker was lost: then the task has to run again."""
+        raise error
+
+    def place(self) -> str:
+        """Return where the tasks run, for the display of progress."""
+        return ""
+
+
+def _done(running: dict[int, tuple[Any, Future[Any]]], count: int | None) -> list[int]:
+    """Return which of the first tasks are done; results come before errors."""
+    done = [number for number, (_, future) in islice(running.items(), count) if future.done()]
+    return sorted(done, key=lambda number: _has_failed(running[number][1]))
+
+
+def failure(error: Exception) -> EngineError:
+    """Return the error that a task has raised, in one line."""
+    if isinstance(error, EngineError):
+        return error
+    return EngineError(f"a worker failed: {type(error).__name__}: {error}")
+
+
+def _has_failed(future: Future[Any]) -> bool:
+    return future.cancelled() or future.exception() is not None
+
+
+# --- what runs on a worker -----------------------------------------------------------------------------------------
+
+
+@cache
+def version() -> str:
+    """Return the package's version and a digest of its sources and networks, which must be the same on all machines."""
+    return f"{__version__}-{source_digest(folders=('',), suffixes=('.py', '.json', '.nnue'))}"
+
+
+class Tasks:
+    """The task of a run in one process: a copy for each thread that works at the same time."""
+
+    def __init__(self, pickled: bytes) -> None:
+        self._pickled = pickled
+        self._idle: list[Any] = []
+        self._busy: list[Any] = []
+        self._lock = threading.Lock()  # while a task is taken from one of these
+        self._ended = False
+        self._timer: threading.Timer | None = None
+
+    def call(self, item: Any) -> Any:
+        """Call the task; EngineError after `end`."""
+        with self._lock:
+            if self._ended:
+                raise EngineError("the run has ended")
+            if self._timer:
+                self._timer.cancel()
+            task = self._idle.pop() if self._idle else pickle.loads(self._pickled)
+            self._busy.append(task)
+        try:
+            return task(item)
+        finally:
+            with self._lock:
+                if not self._ended:
+                    self._busy = [each for each in self._busy if each is not task]
+                    self._idle.append(task)
+                    if hasattr(task, "close"):
+                        self._timer = threading.Timer(_IDLE_SECONDS, self._close_idle)
+                        self._timer.daemon = True
+                        self._timer.start()
+
+    def end(self) -> None:
+        """Close all copies, and call none of them any more."""
+        with self._lock:
+            self._ended = True
+            tasks, self._busy = self._busy, []
+        _close(tasks)
+        self._close_idle()
+
+    def _close_idle(self) -> None:
+        with self._lock:
+            tasks, self._idle = self._idle, []
+        _close(tasks)
+
+
+def _close(tasks: Iterable[Any]) -> None:
+    for task in tasks:
+        if hasattr(task, "close"):
+            task.close()
