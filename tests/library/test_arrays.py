@@ -15,10 +15,11 @@ import pytest
 from chess.engine import Limit
 from random_boards import random_boards
 
+from knightadder import pool as pools
 from knightadder.core.board.packed import PACKED
 from knightadder.core.entries.packing import pack_fen
 from knightadder.engine.errors import OptionError, PositionError
-from knightadder.library import arrays, blocks
+from knightadder.library import arrays
 from knightadder.library.arrays import (
     evaluate_iter,
     evaluate_many,
@@ -133,7 +134,7 @@ def test_an_endless_generator_is_evaluated_as_it_comes(monkeypatch: pytest.Monke
     stream = evaluate_iter(endless(), workers=2)
     assert not taken
     assert list(itertools.islice(stream, len(FENS))) == expected
-    assert len(taken) <= len(FENS) + 10 * (2 * blocks._AHEAD + 2)
+    assert len(taken) <= len(FENS) + 10 * (2 * 2 * pools._AHEAD + 2)
     stream.close()
     for positions in (pack(FENS), np.array(FENS, "S"), np.array(FENS), iter(FENS)):
         assert list(evaluate_iter(positions)) == expected

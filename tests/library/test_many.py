@@ -20,9 +20,10 @@ from distributed import Client
 from local_cluster import local_cluster
 from random_boards import random_boards
 
+from knightadder import pool as pools
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.engine.options import EVALUATION_NAMES
-from knightadder.library import arrays, blocks, many
+from knightadder.library import arrays, many
 from knightadder.library.arrays import PACKED, evaluate_iter, evaluate_many, pack
 from knightadder.library.engine import Engine
 from knightadder.library.many import analyse_iter, analyse_many
@@ -165,7 +166,7 @@ def test_an_interrupt_while_waiting_ends_all_searches(monkeypatch: pytest.Monkey
     def interrupted(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(blocks, "wait", interrupted)
+    monkeypatch.setattr(pools, "wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         analyse_many(BOARDS, Limit(time=1e6), workers=3)
     assert not running()
@@ -282,7 +283,7 @@ def test_other_types_are_refused() -> None:
     for call in (analyse_many, analyse_iter):
         with pytest.raises(TypeError, match=r"^limit is a chess\.engine\.Limit, not None"):  # it would never end
             call([chess.STARTING_FEN], None)
-        with pytest.raises(TypeError, match=r"^executor is a concurrent\.futures\.Executor, not 4"):
+        with pytest.raises(TypeError, match=r"^executor is a concurrent\.futures\.Executor or a distributed\.Client, not 4"):
             call([chess.STARTING_FEN], Limit(depth=1), executor=4)
 
 
@@ -334,7 +335,7 @@ def test_an_endless_generator_is_analysed_as_it_comes() -> None:
     assert [position.fen() for position, _ in pairs if isinstance(position, chess.Board)] == taken[:50]
     assert [essence(analysis) for analysis in found] == [essence(analysis) for analysis in expected]
     assert [analysis.fen for analysis in found] == taken[:50]
-    assert len(taken) <= 50 + 2 * blocks._AHEAD * many._MOST_POSITIONS + many._MOST_POSITIONS
+    assert len(taken) <= 50 + 2 * 2 * pools._AHEAD * many._MOST_POSITIONS + many._MOST_POSITIONS
     stream.close()
     assert not running()
 
