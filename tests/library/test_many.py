@@ -283,7 +283,7 @@ def test_other_types_are_refused() -> None:
     for call in (analyse_many, analyse_iter):
         with pytest.raises(TypeError, match=r"^limit is a chess\.engine\.Limit, not None"):  # it would never end
             call([chess.STARTING_FEN], None)
-        with pytest.raises(TypeError, match=r"^executor is a concurrent\.futures\.Executor or a distributed\.Client, not 4"):
+        with pytest.raises(TypeError, match=r"^executor is a concurrent\.futures\.Executor or .*Client, not 4"):
             call([chess.STARTING_FEN], Limit(depth=1), executor=4)
 
 
