@@ -19,11 +19,12 @@ import numpy as np
 from perft_epd import KIWIPETE, START
 
 from knightadder.core.entries import microbench
+from knightadder.core.entries.search import deepen
 from knightadder.core.evaluation.evaluate import CLASSICAL, PESTO
 from knightadder.core.tables import new_tables
-from knightadder.engine.deepening import Deepening, Root
 from knightadder.engine.engine import Engine
 from knightadder.engine.game import Game
+from knightadder.engine.search_thread import NO_NODE_LIMIT, Root, SearchThread
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +76,10 @@ def search(fen: str, depth: int) -> Callable[[Engine], float]:
         engine.new_game()
         engine.set_position(fen)
         root = Root(engine._tables, engine._game, engine._game.legal_moves(), engine._table, np.zeros(1, np.uint64))
-        alone = Deepening(root, engine._workers[0])
-        alone.prepare(node_limit=1 << 62)
+        alone = SearchThread(root, engine._workers[0])
+        alone.prepare()
         start = time.perf_counter()
-        for _ in alone.iterations(depth):
-            pass
+        deepen(engine._tables, alone.worker, 1, depth, 1, NO_NODE_LIMIT, 0, False)
         return (time.perf_counter() - start) * 1e3
 
     return run

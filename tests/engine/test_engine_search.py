@@ -24,7 +24,7 @@ from searcher import (
 )
 
 from knightadder.core.layout import MAX_DEPTH
-from knightadder.engine import deepening, search, threads
+from knightadder.engine import search, search_thread, threads
 from knightadder.engine.info import (
     Bound,
     CurrentMove,
@@ -254,18 +254,18 @@ def test_pondering_goes_on_whatever_the_clock_says(searcher: Searcher, clock: Cl
 def test_a_ponder_hit_ends_at_once_a_search_that_has_used_its_time(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    search_root = deepening.search_root
+    deepen = search.deepen
 
-    def endless_from_depth_four(tables: object, worker: Any) -> int:
-        if worker.root_depth < 4:
-            return int(search_root(tables, worker))
+    def endless_from_depth_four(tables: object, worker: Any, depth: int, *rest: int) -> int:
+        if depth < 4:
+            return int(deepen(tables, worker, depth, *rest))
         running = searcher.engine._search
         assert running is not None
         eventually(lambda: running._stop_flag[0])
         worker.stopped = 1
-        return 1
+        return depth - 1
 
-    monkeypatch.setattr(deepening, "search_root", endless_from_depth_four)
+    monkeypatch.setattr(search, "deepen", endless_from_depth_four)
     monkeypatch.setattr(search, "allot", lambda *arguments: TimeBudget(soft=0.001, hard=3_600_000.0))
     listener = searcher.start(Limits(ponder=True, wtime=1, btime=1), KIWIPETE)
     listener.wait_for_lines(3)
@@ -412,14 +412,14 @@ def test_a_listener_that_raises_does_not_cost_the_game(
 def test_a_failure_of_the_core_is_told_and_the_best_move_so_far_is_played(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch, held: threading.Event
 ) -> None:
-    search_root = deepening.search_root
+    deepen = search.deepen
 
-    def fails(tables: object, worker: Any) -> int:
-        if worker.root_depth == 4:
+    def fails(tables: object, worker: Any, depth: int, *rest: int) -> int:
+        if depth == 4:
             raise RuntimeError("broken")
-        return int(search_root(tables, worker))
+        return int(deepen(tables, worker, depth, *rest))
 
-    monkeypatch.setattr(deepening, "search_root", fails)
+    monkeypatch.setattr(search, "deepen", fails)
     listener = searcher.search(Limits(depth=9), KIWIPETE)
     assert listener.reports[-1] == Message("search failed: RuntimeError('broken')")
     assert listener.result.best_move == listener.infos[-1].pv[0]
@@ -438,7 +438,7 @@ def test_a_search_that_cannot_even_begin_plays_a_legal_move(
     for fen in (None, KIWIPETE):
         searcher.search(Limits(depth=4), fen)
     with monkeypatch.context() as patch:
-        patch.setattr(deepening, "copy_game", lambda source, target: 1 // 0)
+        patch.setattr(search_thread, "copy_game", lambda source, target: 1 // 0)
         listener = searcher.search(Limits(depth=4), MATE_IN_TWO)
     assert Message("search failed: ZeroDivisionError('integer division or modulo by zero')") in listener.reports
     assert listener.result.best_move in legal(MATE_IN_TWO)

@@ -29,13 +29,13 @@ from searcher import (
     legal,
 )
 
-from knightadder.engine import deepening, engine, search, threads
-from knightadder.engine.deepening import Deepening
+from knightadder.engine import engine, search, threads
 from knightadder.engine.errors import OptionError
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Info, Message
 from knightadder.engine.limits import Limits
 from knightadder.engine.notation import to_uci
+from knightadder.engine.search_thread import SearchThread
 
 THREADS = 4
 
@@ -47,7 +47,7 @@ def team(searcher: Searcher) -> Searcher:
     return searcher
 
 
-def threads_of(searcher: Searcher) -> list[Deepening]:
+def threads_of(searcher: Searcher) -> list[SearchThread]:
     """Give the threads of the last search, the main one first."""
     last = searcher.engine._search
     assert last is not None
@@ -66,19 +66,19 @@ def check_answer(listener: Listener, fen: str | None) -> None:
         assert listener.infos[-1].pv[1:2] in ((), (result.ponder,))
 
 
-def only_in(name: str, instead: Callable[[Any, Any], int]) -> Callable[..., int]:
-    """Give a search of the root that behaves otherwise in the threads whose name begins like this."""
-    search_root = deepening.search_root
+def only_in(name: str, instead: Callable[..., int]) -> Callable[..., int]:
+    """Give a deepening that behaves otherwise in the threads whose name begins like this."""
+    deepen = search.deepen
 
-    def search_or_not(tables: Any, worker: Any) -> int:
+    def search_or_not(tables: Any, worker: Any, depth: int, *rest: int) -> int:
         if threading.current_thread().name.startswith(name):
-            return instead(tables, worker)
-        return int(search_root(tables, worker))
+            return instead(tables, worker, depth, *rest)
+        return int(deepen(tables, worker, depth, *rest))
 
     return search_or_not
 
 
-def breaks(tables: Any, worker: Any) -> int:
+def breaks(tables: Any, worker: Any, depth: int, *rest: int) -> int:
     raise RuntimeError("broken")
 
 
@@ -166,15 +166,16 @@ def test_the_line_of_the_thread_that_wins_the_vote_is_told_and_played(
     team.engine.set_position(fen)
     first = team.engine._game.legal_moves()[0]
 
-    def other_move(tables: Any, worker: Any) -> int:
+    def other_move(tables: Any, worker: Any, depth: int, *rest: int) -> int:
         """Find another best move in each helper, and nothing to follow it."""
         number = int(threading.current_thread().name.split()[1])
         if worker.root_moves[0].move == first:
             worker.root_moves[[0, number]] = worker.root_moves[[number, 0]]
         worker.root_moves[0].score, worker.root_moves[0].bound = number, 3
-        return 1
+        worker.root_depth = depth
+        return depth
 
-    monkeypatch.setattr(deepening, "search_root", only_in("search ", other_move))
+    monkeypatch.setattr(search, "deepen", only_in("search ", other_move))
     monkeypatch.setattr(search, "vote", lambda lines: chosen)
     listener = team.start(Limits(infinite=True), fen)
     running = team.engine._search
@@ -196,7 +197,7 @@ def test_the_line_of_the_thread_that_wins_the_vote_is_told_and_played(
 def test_threads_without_a_finished_iteration_have_no_vote(team: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
     voters: list[int] = []
     monkeypatch.setattr(search, "vote", lambda lines: voters.append(len(lines)) or 0)
-    monkeypatch.setattr(deepening, "search_root", only_in("search 3", breaks))
+    monkeypatch.setattr(search, "deepen", only_in("search 3", breaks))
     listener = team.start(Limits(infinite=True), KIWIPETE)
     eventually(lambda: [thread.completed > 0 for thread in threads_of(team)] == [True, True, False, True])
     running = team.engine._search
@@ -247,12 +248,12 @@ def test_a_stop_before_the_first_iteration_ends_waits_for_it(
     monkeypatch.setattr(search, "_GRACE", TIMEOUT)
     asked = threading.Event()
 
-    def first_asks(tables: Any, worker: Any) -> int:
+    def first_asks(tables: Any, worker: Any, depth: int, *rest: int) -> int:
         assert asked.wait(TIMEOUT)
-        return int(search_root(tables, worker))
+        return int(deepen(tables, worker, depth, *rest))
 
-    search_root = deepening.search_root
-    monkeypatch.setattr(deepening, "search_root", first_asks)
+    deepen = search.deepen
+    monkeypatch.setattr(search, "deepen", first_asks)
     listener = searcher.start(Limits(infinite=True), MATE_IN_ONE)
     searcher.engine.stop()
     asked.set()
@@ -264,12 +265,12 @@ def test_a_stop_before_the_first_iteration_ends_waits_for_it(
 def test_a_first_iteration_that_takes_long_is_stopped(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch, limits: Limits
 ) -> None:
-    def endless(tables: Any, worker: Any) -> int:
+    def endless(tables: Any, worker: Any, depth: int, *rest: int) -> int:
         eventually(lambda: running._stop_flag[0])
-        return int(search_root(tables, worker))
+        return int(deepen(tables, worker, depth, *rest))
 
-    search_root = deepening.search_root
-    monkeypatch.setattr(deepening, "search_root", endless)
+    deepen = search.deepen
+    monkeypatch.setattr(search, "deepen", endless)
     searcher.engine.set_position(KIWIPETE)
     listener = Listener()
     running = searcher.engine._new_search(searcher.engine._table, limits, listener.on_report, listener.on_done)
@@ -323,7 +324,7 @@ def test_a_search_without_a_clock_waits_for_the_hash_table_or_for_a_stop(
 
 
 def test_a_helper_that_fails_is_told_of_and_costs_nothing_else(team: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deepening, "search_root", only_in("search ", breaks))
+    monkeypatch.setattr(search, "deepen", only_in("search ", breaks))
     listener = team.start(Limits(infinite=True), KIWIPETE)
     failure = Message("a search thread failed: RuntimeError('broken')")
     listener.wait_for(lambda: listener.reports.count(failure) == THREADS - 1)
@@ -336,15 +337,15 @@ def test_a_helper_that_fails_is_told_of_and_costs_nothing_else(team: Searcher, m
 
 
 def test_when_the_main_thread_fails_the_helpers_answer(team: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    search_root = deepening.search_root
+    deepen = search.deepen
 
-    def breaks_late(tables: Any, worker: Any) -> int:
+    def breaks_late(tables: Any, worker: Any, depth: int, *rest: int) -> int:
         if threading.current_thread().name != "search":
-            return int(search_root(tables, worker))
+            return int(deepen(tables, worker, depth, *rest))
         eventually(lambda: min(helper.completed for helper in threads_of(team)[1:]) >= 3)
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(deepening, "search_root", breaks_late)
+    monkeypatch.setattr(search, "deepen", breaks_late)
     listener = team.start(Limits(infinite=True), MATE_IN_ONE)
     listener.wait_for(lambda: Message("search failed: RuntimeError('broken')") in listener.reports)
     team.engine.stop()

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knightadder.core.search.transposition import MATE
-from knightadder.engine.deepening import Line
 from knightadder.engine.info import Bound
+from knightadder.engine.search_thread import Line
 from knightadder.engine.voting import vote
 
 A, B, C = 1, 2, 3

@@ -56,6 +56,7 @@ WORKER = record(  # one search thread
     ("root_beta", np.int64),
     ("window", np.int64),  # its size to either side of the score that it was made for
     ("root_index", np.int64),  # place of the root move being searched, in the order of this iteration
+    ("widened", np.int64),  # 1 = a score lay outside the window, which was widened for another search
     ("pv_index", np.int64),  # the line being searched in MultiPV; root moves before it are excluded
 )
 Worker = record_type(WORKER)

@@ -114,6 +114,27 @@ class Game:
         self._begin(moves, fullmove)
         return True
 
+    def set_up_packed(self, records: NDArray[np.void], index: int, moves: NDArray[np.int64]) -> int:
+        """Set up a packed position and play moves from it, which takes the least time.
+
+        Parameters
+        ----------
+        records : array of PACKED
+            Positions; the one at `index` must be legal.
+        index : int
+            The record to use.
+        moves : array of int
+            The moves, encoded as `play_all` in ``core/entries/game.py`` expects them.
+
+        Returns
+        -------
+        int
+            How many moves were played; fewer than given if the next one is illegal.
+        """
+        played = int(game.set_up_packed(self._tables, self.record, records, index, moves))
+        self._fullmove = int(records["fullmove"][index]) + (int(records["stm_ep"][index] >> 7) + played) // 2
+        return played
+
     def _begin(self, moves: Sequence[str], fullmove: int) -> None:
         """Play moves in the spare record, whose position has this move number, and make it the game's."""
         record = self._spare

@@ -33,6 +33,11 @@ class HashTable:
     megabytes : int
         Size in MiB, at least 1.
 
+    Attributes
+    ----------
+    address, buckets : int
+        The address of the first bucket, and the number of buckets.
+
     Raises
     ------
     OptionError
@@ -51,11 +56,7 @@ class HashTable:
             self._words = zeroed_bytes(megabytes * _MEGABYTE).view(np.uint64)
         except MemoryError:
             raise OptionError(f"not enough memory for a hash table of {megabytes} MB") from None
-
-    @property
-    def address(self) -> int:
-        """Address of the first bucket."""
-        return int(self._words.ctypes.data)
+        self.address = int(self._words.ctypes.data)
 
     def age(self) -> None:
         """Begin a new search: entries from earlier searches become less worth keeping."""

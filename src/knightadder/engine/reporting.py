@@ -6,17 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from knightadder.core.search import transposition
-from knightadder.engine.deepening import Deepening, Line
 from knightadder.engine.hashtable import HashTable
-from knightadder.engine.info import (
-    Bound,
-    CurrentMove,
-    Info,
-    Message,
-    Score,
-)
+from knightadder.engine.info import Bound, CurrentMove, Info, Message, Score
 from knightadder.engine.notation import to_uci
-from knightadder.engine.options import Options
+from knightadder.engine.search_thread import Line, SearchThread
 from knightadder.engine.wdl import win_draw_loss
 
 MATE, MATE_FOUND = int(transposition.MATE), int(transposition.MATE_FOUND)
@@ -28,39 +21,45 @@ Report: TypeAlias = Callable[[Info | CurrentMove | Message], None]
 
 
 class Reporter:
-    """Reports the progress of a search to a listener, as the options demand.
+    """Reports a search to a listener, in the terms of users.
 
     Parameters
     ----------
     listener : callable
         Receives every report.
-    threads : sequence of Deepening
+    threads : sequence of SearchThread
         The threads whose nodes count.
     table : HashTable
         The transposition table.
-    options : Options
-        The user's settings.
+    chess960, show_wdl : bool
+        Whether castling is written as king takes rook, and whether to report expected wins, draws and losses.
     material : int
         The material on the board, see `wdl.material`.
     started : float
         When the search began, by `time.perf_counter`.
     root_hits : int
         Positions found in tablebases before the threads began.
+
+    Attributes
+    ----------
+    last_info : Info or None
+        The best line as it was last described.
     """
 
     def __init__(
         self,
         listener: Report,
-        threads: Sequence[Deepening],
+        threads: Sequence[SearchThread],
         table: HashTable,
-        options: Options,
+        chess960: bool,
+        show_wdl: bool,
         material: int,
         started: float,
         root_hits: int = 0,
     ) -> None:
         self.last_info: Info | None = None
         self._listener, self._threads, self._table, self._started = listener, threads, table, started
-        self._chess960, self._show_wdl = options.chess960, options.show_wdl
+        self._chess960, self._show_wdl = chess960, show_wdl
         self._material = material
         self._root_hits = root_hits
 
@@ -75,30 +74,34 @@ class Reporter:
         """Write a move in UCI notation."""
         return to_uci(move, self._chess960)
 
-    def line(self, line: Line, multipv: int = 1) -> None:
-        """Report a line of analysis, `multipv` being its rank."""
+    def describe(self, lines: Sequence[Line]) -> tuple[Info, ...]:
+        """Describe the search's best lines, the best first."""
         nodes, nps, hashfull, time_ms = self._counters()
-        info = Info(
-            depth=line.depth,
-            seldepth=line.seldepth,
-            multipv=multipv,
-            score=to_score(line.score),
-            bound=line.bound,
-            wdl=win_draw_loss(line.score, self._material) if self._show_wdl else None,
-            nodes=nodes,
-            nps=nps,
-            hashfull=hashfull,
-            tbhits=self._root_hits + sum(thread.tb_hits for thread in self._threads),
-            time_ms=time_ms,
-            pv=tuple(self.name(move) for move in line.moves),
+        tb_hits = self._root_hits + sum(thread.tb_hits for thread in self._threads)
+        infos = tuple(
+            Info(
+                depth=line.depth,
+                seldepth=line.seldepth,
+                multipv=rank,
+                score=to_score(line.score),
+                bound=line.bound,
+                wdl=win_draw_loss(line.score, self._material) if self._show_wdl else None,
+                nodes=nodes,
+                nps=nps,
+                hashfull=hashfull,
+                tbhits=tb_hits,
+                time_ms=time_ms,
+                pv=tuple(self.name(move) for move in line.moves),
+            )
+            for rank, line in enumerate(lines, 1)
         )
-        if multipv == 1:
-            self.last_info = info
-        self.tell(info)
+        self.last_info = infos[0]
+        return infos
 
-    def no_moves(self, in_check: bool) -> None:
-        """Report a position that is checkmate or stalemate."""
-        self.tell(no_moves(in_check))
+    def lines(self, lines: Sequence[Line]) -> None:
+        """Report the search's best lines, the best first."""
+        for info in self.describe(lines):
+            self.tell(info)
 
     def current_move(self, depth: int, move: int, index: int) -> None:
         """Report the root move being searched and its place among them, from 0."""

@@ -15,21 +15,16 @@ from random import Random
 
 import numpy as np
 
+from knightadder.core.entries.search import deepen
 from knightadder.core.layout import MAX_DEPTH, MAX_PLY
 from knightadder.core.search import transposition
-from knightadder.engine.deepening import (
-    DECISIVE,
-    MATE_FOUND,
-    Deepening,
-    Line,
-    Root,
-)
 from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Bound, Message, Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import Options
-from knightadder.engine.reporting import Report, Reporter, to_score
+from knightadder.engine.reporting import Report, Reporter, no_moves, to_score
+from knightadder.engine.search_thread import NO_NODE_LIMIT, Line, Root, SearchThread
 from knightadder.engine.strength import CANDIDATES
 from knightadder.engine.tablebases.play import (
     Probing,
@@ -44,7 +39,6 @@ from knightadder.engine.voting import vote
 
 MATE = int(transposition.MATE)
 
-_NO_NODE_LIMIT = (1 << 63) - 1
 _SHOW_DETAILS_AFTER = 3.0  # seconds; earlier, current moves and bounds would flood the interface
 _CLOCK_TICK = 0.1  # seconds between checks of the current move
 _GRACE = 0.05  # seconds from a stop to the end of the first iteration, which usually takes less than one millisecond
@@ -93,7 +87,8 @@ class Search:
         done: Callable[[Result], None],
     ) -> None:
         self._started = time.perf_counter()
-        self._tablebases, self._game, self._limits, self._done = tablebases, game, limits, done
+        self._tables, self._tablebases, self._game = tables, tablebases, game
+        self._limits, self._done = limits, done
         self._budget = allot(limits, game.side_to_move, options.move_overhead, game.ply)
         self._clock_runs_from = self._started
         self._changed = threading.Condition()
@@ -121,15 +116,15 @@ class Search:
         self._table = table
         table.age()
         root = Root(tables, game, self._root_moves, table, self._stop_flag, probing, ranking)
-        self._node_limits = _split(nodes, len(workers)) if nodes else [_NO_NODE_LIMIT] * len(workers)
-        self._main, *self._helpers = [
-            Deepening(root, worker) for worker, _ in zip(workers, self._node_limits, strict=False)
-        ]
-        threads = [self._main, *self._helpers]
+        self._node_limits = _split(nodes, len(workers)) if nodes else [NO_NODE_LIMIT] * len(workers)
+        threads = [SearchThread(root, worker) for worker, _ in zip(workers, self._node_limits, strict=False)]
+        self._main, *self._helpers = threads
         self._ranked = ranking is not None
         self._ends: dict[tuple[int, ...], tuple[int, ...]] = {}  # of lines, by `_played_out`
         hits = len(ranking.moves) if ranking else 0
-        self._reporter = Reporter(report, threads, table, options, game.material, self._started, hits)
+        self._reporter = Reporter(
+            report, threads, table, options.chess960, options.show_wdl, game.material, self._started, hits
+        )
 
         # Not the thread itself is asked whether it has ended: CPython 3.11 takes it for ended after Ctrl-C in a `join`.
         self._idle = threading.Event()
@@ -230,46 +225,50 @@ class Search:
 
     def _run(self) -> None:
         try:
-            self._find_move()
+            try:
+                self._deepen()
+            except Exception as error:  # on any error the game must go on: answer with the best move so far
+                self._reporter.tell(Message(f"search failed: {error!r}"))
+            self._stop_flag[0] = 1
+            line = self._elect() if self._root_moves else None
+            with self._changed:
+                while self._held:
+                    self._changed.wait()
+                self._finished = True
+                self._changed.notify_all()
+            with self._clock_speaks:  # wait for a report in progress; no other begins after it
+                pass
+            self._done(self._result(line))
         finally:
             self._join_helpers()
             self._idle.set()
 
-    def _find_move(self) -> None:
-        try:
-            if self._no_such_moves:
-                self._reporter.tell(Message("none of the searchmoves is legal: searching all moves"))
-            self._deepen()
-        except Exception as error:  # on any error the game must go on: answer with the best move so far
-            self._reporter.tell(Message(f"search failed: {error!r}"))
-        self._stop_flag[0] = 1
-        line = self._elect() if self._root_moves else None
-        with self._changed:
-            while self._held:
-                self._changed.wait()
-            self._finished = True
-            self._changed.notify_all()
-        with self._clock_speaks:  # wait for a report in progress; no other begins after it
-            pass
-        self._done(self._result(line))
-
     def _deepen(self) -> None:
-        main = self._main
+        """Search depth after depth, report each, and end when it is enough."""
+        if self._no_such_moves:
+            self._reporter.tell(Message("none of the searchmoves is legal: searching all moves"))
+        main, limits = self._main, self._limits
         main.prepare(self._node_limits[0])
         if not self._root_moves:
-            self._reporter.no_moves(self._game.in_check)
+            self._reporter.tell(no_moves(self._game.in_check))
             return
         self._await_table()
-        deepest = min(self._limits.depth or MAX_DEPTH, MAX_DEPTH)
-        for depth in main.iterations(deepest, self._lines, self._report_bound):
-            self._report_lines()
+        lines, mate_plies = self._lines, 2 * (limits.mate or 0)
+        for depth in range(1, min(limits.depth or MAX_DEPTH, MAX_DEPTH) + 1):
+            while main.completed < depth:
+                # It pauses where a score lies outside its window, which may be reported as a bound.
+                main.completed = deepen(
+                    self._tables, main.worker, depth, depth, lines, NO_NODE_LIMIT, mate_plies, lines == 1
+                )
+                if main.completed < depth:
+                    if main.stopped:
+                        return
+                    self._report_bound()
+            self._report_lines([main.line(index) for index in range(self._shown)])
             if self._stopped_at is not None or self._enough(depth):
                 return
             if self._elapsed() > _CLOCK_TICK:
                 self._start_clock()  # it reports what is being searched
-            if self._limits.mate and main.prove_mate(self._limits.mate):
-                self._report_lines()
-                return
 
     def _await_table(self) -> None:
         """Wait until the hash table is cleared, but not for long on a clock: clearing can only cost known results."""
@@ -279,17 +278,13 @@ class Search:
                 return
 
     def _report_bound(self) -> None:
-        if self._lines == 1 and self._elapsed() > _SHOW_DETAILS_AFTER:
-            self._report_line(self._main.line())
+        if self._elapsed() > _SHOW_DETAILS_AFTER:
+            self._report_lines([self._main.line()])
 
-    def _report_lines(self) -> None:
-        for index in range(self._shown):
-            self._report_line(self._main.line(index), index + 1)
-
-    def _report_line(self, line: Line, rank: int = 1) -> None:
-        if DECISIVE <= abs(line.score) < MATE_FOUND:
-            line = replace(line, moves=self._played_out(line.moves))
-        self._reporter.line(line, rank)
+    def _report_lines(self, lines: Sequence[Line]) -> None:
+        self._reporter.lines(
+            [replace(line, moves=self._played_out(line.moves)) if line.ends_in_tables else line for line in lines]
+        )
 
     def _played_out(self, moves: tuple[int, ...]) -> tuple[int, ...]:
         """Extend a line that tablebases decide to its end, unless time matters: probing takes milliseconds."""
@@ -352,8 +347,7 @@ class Search:
     def _report_last(self, lines: Sequence[Line]) -> None:
         """Report the lines at the end of the search, the one to play first."""
         # No more exact score follows, and clients look for the move in a line without a bound.
-        for rank, line in enumerate((replace(lines[0], bound=Bound.EXACT), *lines[1:]), 1):
-            self._report_line(line, rank)
+        self._report_lines([replace(lines[0], bound=Bound.EXACT), *lines[1:]])
 
     def _result(self, line: Line | None) -> Result:
         info, name = self._reporter.last_info, self._reporter.name
@@ -383,7 +377,10 @@ class Search:
             helper = self._helpers[index]
             helper.prepare(self._node_limits[index + 1])
             self._await_table()
-            for _ in helper.iterations(MAX_DEPTH):
+            for depth in range(1, MAX_DEPTH + 1):
+                helper.completed = deepen(self._tables, helper.worker, depth, depth, 1, NO_NODE_LIMIT, 0, False)
+                if helper.stopped:
+                    return
                 self._helper_lines[index] = helper.line()
         except Exception as error:  # the other threads go on, without its vote
             self._helper_lines[index] = None

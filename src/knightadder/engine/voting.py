@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from knightadder.core.search import transposition
-from knightadder.engine.deepening import Line
+from knightadder.engine.search_thread import Line
 
 MATE_FOUND = int(transposition.MATE_FOUND)
 

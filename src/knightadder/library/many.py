@@ -296,7 +296,7 @@ class _Analyst:
     def _analyse(self, task: _Task, records: NDArray[np.void], row: int, index: int) -> Analysis:
         if self._illegal is not None and not records["occupied"][row]:
             return self._illegal
-        played = self._search.set_up(records, row, task.moves)
+        played = self._search.game.set_up_packed(records, row, task.moves)
         if played < len(task.moves):
             if self._illegal is not None:
                 return self._illegal

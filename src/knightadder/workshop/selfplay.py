@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from knightadder.core.entries.search import deepen
 from knightadder.core.layout import MAX_DEPTH
 from knightadder.core.worker import WORKER
-from knightadder.engine.deepening import Deepening, Root
 from knightadder.engine.ending import Ending
 from knightadder.engine.evaluator import Evaluator
 from knightadder.engine.game import Game
@@ -22,6 +22,7 @@ from knightadder.engine.info import Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import Options
 from knightadder.engine.search import Search
+from knightadder.engine.search_thread import NO_NODE_LIMIT, Root, SearchThread
 from knightadder.engine.settlement import stayed_within
 from knightadder.engine.tablebases.registry import Tablebases
 from knightadder.native.memory import zeroed_bytes
@@ -167,11 +168,10 @@ class _NodesSide(_Side):
     def think(self, game: Game, stop: np.ndarray) -> tuple[int, int]:
         self._table.age()
         root = Root(self.tables, game, game.legal_moves(), self._table, stop)
-        deepening = Deepening(root, self._memory.view(WORKER)[0])
-        deepening.prepare(self._nodes)
-        for _ in deepening.iterations(MAX_DEPTH):
-            pass
-        line = deepening.line()
+        thread = SearchThread(root, self._memory.view(WORKER)[0])
+        thread.prepare(self._nodes)
+        deepen(self.tables, thread.worker, 1, MAX_DEPTH, 1, NO_NODE_LIMIT, 0, False)
+        line = thread.line()
         return line.moves[0], line.score
 
 

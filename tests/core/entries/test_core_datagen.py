@@ -12,6 +12,7 @@ from core_helpers import TABLES, random_positions, set_up
 from knightadder.core.board import packed, viriformat
 from knightadder.core.board.position import POSITION
 from knightadder.core.entries import datagen, game_reading, packing
+from knightadder.core.entries.search import forget
 from knightadder.engine.game import Game, copy_game
 from knightadder.engine.hashtable import HashTable
 
@@ -199,7 +200,7 @@ def test_a_player_forgets_all_that_it_has_learnt() -> None:
     for _ in range(2):
         record = set_up(GAME, None)
         for player in (record, OTHER.record):
-            datagen.forget(player)
+            forget(player)
             assert not any(player[name].any() for name in (*learnt, "minor_correction", "non_pawn_correction"))
         games.append(Played(nodes=60, longest=30))
         assert all(record[name].any() for name in learnt)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import chess
+import numpy as np
 import pytest
 from core_helpers import TABLES, new_game
 
 from knightadder.core.board.repetition import GAME_KEYS
 from knightadder.core.entries import game as core_game
+from knightadder.core.entries.packing import pack_fen
 from knightadder.engine.errors import PositionError
-from knightadder.engine.notation import to_uci
+from knightadder.engine.notation import parse_uci, to_uci
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
@@ -47,6 +49,23 @@ def test_a_side_left_in_check_is_refused() -> None:
     with pytest.raises(PositionError, match="the side that is not to move is in check"):
         game.set_up("4k3/8/8/8/8/8/4R3/4K3 w - - 0 1")
     assert game.fen() == chess.STARTING_FEN
+
+
+@pytest.mark.parametrize(("names", "legal"), [("e2e4 e7e5 g1f3 b8c6 f1b5 g8f6 e1g1 f6e4", 8), ("d2d4 g8f6 d2d4", 2)])
+def test_a_packed_position_and_its_moves_are_set_up_like_a_fen(names: str, legal: int) -> None:
+    fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 7"
+    moves = names.split()
+    squares = [parse_uci(name) or (0, 0, 0) for name in moves]
+    encoded = np.array([source | target << 6 | promotion << 12 for source, target, promotion in squares], np.int64)
+    records = np.concatenate([pack_fen(TABLES, CASTLING), pack_fen(TABLES, fen)])
+    game, expected = new_game(CASTLING), new_game()
+    assert game.set_up_packed(records, 1, encoded) == legal
+    expected.set_up(fen, moves[:legal])
+    assert game.fen() == expected.fen()
+    assert game.record.stack[0].tobytes() == expected.record.stack[0].tobytes()
+    count = int(game.record.key_count)
+    assert count == expected.record.key_count
+    assert game.record.keys[:count].tolist() == expected.record.keys[:count].tolist()
 
 
 def test_an_illegal_move_leaves_the_game_as_it_was() -> None:

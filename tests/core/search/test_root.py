@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from core_helpers import NO_LIMIT, TABLES, new_game
 
-from knightadder.core.entries.search import search_root, start_line, start_search
+from knightadder.core.entries.search import deepen, start_search
 from knightadder.core.search.transposition import (
     EXACT,
     INFINITE,
@@ -49,10 +49,13 @@ class Root:
 
     def search(self, depth: int = DEPTH, alpha: int = -WIDE, beta: int = WIDE, line: int = 0) -> int:
         """Search one window, and give the score of the best move."""
-        start_line(self.worker, depth, line)
-        self.worker.root_alpha, self.worker.root_beta = alpha, beta
-        search_root(TABLES, self.worker)
-        return int(self.worker.root_moves[int(self.worker.pv_index)].score)
+        worker = self.worker
+        worker.root_depth, worker.pv_index, worker.root_alpha, worker.root_beta = depth, line, alpha, beta
+        worker.widened = 1  # so the iteration goes on with this window
+        for root_move in worker.root_moves[: worker.root_count]:
+            root_move.previous_score = root_move.score
+        deepen(TABLES, worker, depth, depth, line + 1, NO_LIMIT, 0, 1)
+        return int(worker.root_moves[int(worker.pv_index)].score)
 
     def order(self) -> list[int]:
         return [int(root_move.move) for root_move in self.worker.root_moves[: self.worker.root_count]]
@@ -85,7 +88,8 @@ def test_the_best_move_comes_to_the_front_with_its_line() -> None:
 def test_the_window_is_wider_around_a_large_score(score: int, more: int) -> None:
     root = Root()
     root.worker.root_moves[0].score = score
-    start_line(root.worker, 5, 0)
+    root.stop_flag[0] = 1  # so nothing is searched in it
+    assert deepen(TABLES, root.worker, 5, 5, 1, NO_LIMIT, 0, 1) == 4
     assert (root.worker.root_alpha, root.worker.root_beta) == (score - 12 - more, score + 12 + more)
 
 

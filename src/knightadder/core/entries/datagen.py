@@ -6,7 +6,7 @@ At a hundred nodes a move, what Python does between the moves would take longer 
 import numpy as np
 
 from knightadder.native.jit import kernel
-from knightadder.native.signatures import int64, uint32, uint64, void
+from knightadder.native.signatures import int64, uint32, uint64
 
 from ..board.bitboard import ZERO
 from ..board.movegen import ALL, generate
@@ -14,13 +14,13 @@ from ..board.packed import DRAW, LOSS, WIN, Packed, pack
 from ..board.viriformat import NO_SCORE, encode
 from ..layout import MAX_DEPTH, WHITE
 from ..program import core
-from ..search.deepening import deepen, prepare
-from ..search.forgetting import forget_searches
-from ..search.transposition import EXACT, INFINITE
+from ..search.deepening import begin_search
+from ..search.transposition import EXACT, GENERATIONS, INFINITE
 from ..split_mix import random_below
 from ..tables import Tables
 from ..worker import Worker
 from .game import draw_reason, play
+from .search import deepen
 
 # Adjudication: a game ends when for so many plies in a row one side is at least so many centipawns ahead (win), or at
 # most so many (draw). Engines that train networks on games of their own use similar numbers (Stormphrax, Viridithas).
@@ -29,12 +29,6 @@ DRAW_SCORE, DRAW_PLIES = 5, 12
 DRAW_FROM = 70  # least plies of a game, opening included, before it is adjudicated as a draw
 
 _MOST_NODES = 8  # times the wanted nodes: the hard limit that stops an exploding iteration
-
-
-@core.entry(void(Worker))
-def forget(worker):
-    """Clear what a player has learnt from its searches in one game, except the hash table."""
-    forget_searches(worker)
 
 
 @kernel
@@ -88,12 +82,26 @@ def play_randomly(tables, worker, plies, seed):
 
 
 @kernel
+def _prepare(tables, worker, nodes):
+    """Prepare a search among all moves of ``worker.stack[0]``, and return how many there are."""
+    frame = worker.frames[0]
+    count = generate(tables, worker.stack[0], frame, np.int64(0), ALL)
+    for i in range(count):
+        root_move = worker.root_moves[np.uint64(i)]
+        root_move.move = frame.moves[np.uint64(i)]
+        root_move.rank = 0
+    begin_search(worker, count, nodes * _MOST_NODES)
+    worker.tt_generation = (worker.tt_generation + 1) & (GENERATIONS - 1)
+    return count
+
+
+@kernel
 def _score(tables, worker, nodes):
     """Search by iterative deepening until so many nodes are reached; return the score of the best root move.
 
     That move is the first one then. The score is exact, from the mover's view; `NO_SCORE` if no exact one is known.
     """
-    deepen(tables, worker, np.int64(MAX_DEPTH), np.int64(1), nodes, np.int64(0))
+    deepen(tables, worker, np.int64(1), np.int64(MAX_DEPTH), np.int64(1), nodes, np.int64(0), np.int64(0))
     best = worker.root_moves[0]
     if best.score != -INFINITE:
         return best.score if best.bound == EXACT else NO_SCORE
@@ -104,7 +112,7 @@ def _score(tables, worker, nodes):
 @kernel
 def _is_fair(tables, worker, nodes, most):
     """Say whether a game can begin here: it is not over, and neither side is more than `most` ahead."""
-    if prepare(tables, worker, nodes * _MOST_NODES) == 0 or draw_reason(tables, worker) != 0:
+    if _prepare(tables, worker, nodes) == 0 or draw_reason(tables, worker) != 0:
         return False
     return abs(_score(tables, worker, nodes)) <= most
 
@@ -144,7 +152,7 @@ def play_game(tables, white, black, nodes, first_nodes, most, ply, header, words
     count, ahead, level = np.int64(0), np.int64(0), np.int64(0)
     while count < len(words) - 1:
         worker = white if pos.stm == WHITE else black
-        if prepare(tables, worker, nodes * _MOST_NODES) == 0:
+        if _prepare(tables, worker, nodes) == 0:
             if pos.checkers != ZERO:
                 header[0].result = LOSS if pos.stm == WHITE else WIN
             break

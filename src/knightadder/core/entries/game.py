@@ -14,7 +14,7 @@ from ..board.bitboard import ONE, bit, without_lsb
 from ..board.draw import is_dead_position, is_fifty_move_draw, is_repetition
 from ..board.movegen import ALL, castling_king_target, generate
 from ..board.moves import CASTLING, NO_MOVE, is_promotion
-from ..board.packed import find_fault
+from ..board.packed import Packed, find_fault, unpack
 from ..board.position import make, set_up
 from ..board.repetition import GAME_KEYS
 from ..program import core
@@ -179,6 +179,20 @@ def play_all(tables, worker, wanted):
             return i
         _play(tables, worker, move)
     return len(wanted)
+
+
+@core.entry(int64(Tables, Worker, Packed[::1], int64, int64[::1]))
+def set_up_packed(tables, worker, records, index, moves):
+    """Set up ``worker.stack[0]`` from ``records[index]``, which must be legal, and play moves from it.
+
+    Returns
+    -------
+    int
+        The number of moves played; see `play_all`.
+    """
+    worker.key_count = 0
+    unpack(tables, records[np.uint64(index)], worker.stack[0])
+    return play_all(tables, worker, moves)
 
 
 @core.entry(int64(Tables, Worker, int64, int64))

@@ -1,14 +1,26 @@
-"""The entry points for a search that deepens in Python, see ``engine/deepening.py``."""
+"""The entry points of the search: preparing it, and iterative deepening, the one driver of all searches.
+
+A player's search (``engine/search.py``) calls it once for each depth, and looks at the clock and reports in between.
+That takes as long as a thousand nodes. So searches of a few milliseconds leave a range of depths to one call.
+"""
 
 import numpy as np
 
 from knightadder.native.signatures import int64, void
 
 from ..program import core
-from ..search.aspiration import begin_line, begin_search, search_window
+from ..search.deepening import aspiration_search, begin_line, begin_search
+from ..search.forgetting import forget_searches
 from ..search.mate import prove_mate
+from ..search.transposition import MATE
 from ..tables import Tables
 from ..worker import Worker
+
+
+@core.entry(void(Worker))
+def forget(worker):
+    """Clear what a worker has learnt from its searches, except the hash table."""
+    forget_searches(worker)
 
 
 @core.entry(void(Worker, int64, int64))
@@ -20,26 +32,38 @@ def start_search(worker, count, node_limit):
     begin_search(worker, count, node_limit)
 
 
-@core.entry(void(Worker, int64, int64))
-def start_line(worker, depth, line):
-    """Prepare the search for the `line`-th best move, from 0, `depth` plies deep; line 0 begins an iteration."""
-    begin_line(worker, depth, line)
+@core.entry(int64(Tables, Worker, int64, int64, int64, int64, int64, int64))
+def deepen(tables, worker, first, last, lines, enough_nodes, mate_plies, pausing):
+    """Search ``worker.stack[0]`` by iterative deepening, and sort the best moves to the front.
 
-
-@core.entry(int64(Tables, Worker))
-def search_root(tables, worker):
-    """Search the root moves once for this line, within its aspiration window.
+    Parameters
+    ----------
+    tables, worker : records
+        The worker must be prepared by `start_search`.
+    first, last : int
+        The range of depths, in plies.
+    lines : int
+        Number of best moves to find, at most the number of root moves.
+    enough_nodes : int
+        No depth is started after so many nodes (*soft* limit).
+    mate_plies : int
+        ... nor once the best line ends in mate, for either side, within so many plies; 0 for no such limit.
+    pausing : int
+        1 to return also where a score lies outside its window. The next call, from the same depth on, continues there.
 
     Returns
     -------
     int
-        1 if the search for this line has ended, which it also does if ``worker.stopped`` is set; 0 if the score lies
-        outside the window, which has been widened: the next call searches again.
+        The last depth completed. The next one is begun if ``worker.stopped`` is set, or the search pauses.
     """
-    return search_window(tables, worker)
-
-
-@core.entry(int64(Tables, Worker, int64, int64))
-def search_mate(tables, worker, depth, mate_plies):
-    """Look for a mate after an iteration, see `prove_mate`; return 1 if there is one, else 0."""
-    return np.int64(prove_mate(tables, worker, depth, mate_plies))
+    for depth in range(first, last + 1):
+        for line in range(worker.pv_index if worker.widened else 0, lines):
+            if not worker.widened:
+                begin_line(worker, depth, line)
+            if not aspiration_search(tables, worker, pausing) or worker.stopped:
+                return depth - 1
+        if MATE - abs(worker.root_moves[0].score) <= mate_plies or np.int64(worker.nodes) >= enough_nodes:
+            return depth
+        if prove_mate(tables, worker, depth, mate_plies) or worker.stopped:
+            return depth
+    return last

@@ -1,66 +1,120 @@
-"""Iterative deepening in one call, for many searches of a few milliseconds each.
+"""The search of the root: its list of moves for one search, and its aspiration windows.
 
-A search for a player deepens in Python (``engine/deepening.py``), which reports and looks at the clock between two
-windows. That takes as long as a thousand nodes. Both search the same windows (`aspiration`).
+Iterative deepening (``core/entries/search.py``) searches each depth in a narrow window around the last score.
 """
 
 import numpy as np
 
 from knightadder.native.jit import kernel
 
-from ..board.movegen import ALL, generate
-from .aspiration import begin_line, begin_search, search_window
-from .mate import prove_mate
-from .transposition import GENERATIONS, MATE
+from ..board.bitboard import ZERO
+from .frame import NO_PLY
+from .root import clear_root_killers, move_to_front
+from .search import search
+from .transposition import DECISIVE, EXACT, INFINITE, NO_EVAL
+
+_ASPIRATION_FROM = 5  # plies; before, scores jump too much for a narrow window
+
+# Centipawns to either side of the last score: 12, and a 5,000th of its square, but no more than 60 of that. A large
+# score changes more from depth to depth. The form is Stockfish's.
+_LEAST_WINDOW, _SQUARE_DIVISOR, _MOST_BY_SCORE = np.int64(12), 5_000, 60
 
 
 @kernel
-def prepare(tables, worker, node_limit):
-    """Prepare a search among all moves of ``worker.stack[0]``, and return how many there are."""
-    frame = worker.frames[0]
-    count = generate(tables, worker.stack[0], frame, np.int64(0), ALL)
+def begin_search(worker, count, node_limit):
+    """Prepare a search among the first `count` root moves, whose moves and ranks are set."""
     for i in range(count):
         root_move = worker.root_moves[np.uint64(i)]
-        root_move.move = frame.moves[np.uint64(i)]
-        root_move.rank = 0
-    begin_search(worker, count, node_limit)
-    worker.tt_generation = (worker.tt_generation + 1) & (GENERATIONS - 1)
-    return count
+        root_move.score = -INFINITE
+        root_move.previous_score = -INFINITE
+        root_move.nodes = ZERO
+        root_move.seldepth = 0
+        root_move.bound = EXACT
+        root_move.pv[0] = root_move.move
+        root_move.pv_length = 1
+    worker.root_count = count
+    worker.root_depth = 0
+    worker.root_index = 0
+    worker.pv_index = 0
+    worker.widened = 0
+    worker.nodes = ZERO
+    worker.tb_hits = ZERO
+    worker.node_limit = np.uint64(node_limit)
+    worker.seldepth = 0
+    worker.stopped = 0
+    worker.proving = 0
+    worker.null_from_ply = 0
+    worker.frames[NO_PLY].static_eval = NO_EVAL
 
 
 @kernel
-def deepen(tables, worker, deepest, lines, enough_nodes, mate_plies):
-    """Search ``worker.stack[0]`` by iterative deepening, and sort the best moves to the front.
+def begin_line(worker, depth, line):
+    """Prepare the search for the `line`-th best move, and its first window; line 0 begins an iteration."""
+    if line == 0:
+        for i in range(worker.root_count):
+            root_move = worker.root_moves[np.uint64(i)]
+            root_move.previous_score = root_move.score
+    worker.root_depth = depth
+    worker.pv_index = line
+    worker.seldepth = 0
+    worker.root_alpha, worker.root_beta, worker.window = -INFINITE, INFINITE, INFINITE
+    center = worker.root_moves[np.uint64(line)].previous_score
+    if depth >= _ASPIRATION_FROM and abs(center) < DECISIVE:
+        worker.window = _LEAST_WINDOW + min(center * center // _SQUARE_DIVISOR, _MOST_BY_SCORE)
+        worker.root_alpha, worker.root_beta = center - worker.window, center + worker.window
 
-    Parameters
-    ----------
-    tables, worker : records
-        The worker must be prepared by `prepare`.
-    deepest : int
-        The last depth, in plies.
-    lines : int
-        Number of best moves to find, at most the number of legal moves.
-    enough_nodes : int
-        No depth is started after so many nodes (*soft* limit).
-    mate_plies : int
-        ... nor once the best line ends in mate, for either side, within so many plies; 0 for no such limit.
+
+@kernel
+def _widen_window(worker, score):
+    """Widen the aspiration window, outside which the score lies."""
+    # A mate score needs no narrow window, and reaching it by widening one would take long.
+    worker.window = INFINITE if abs(score) >= DECISIVE else 2 * worker.window
+    if score <= worker.root_alpha:
+        worker.root_beta = (worker.root_alpha + worker.root_beta) // 2
+        worker.root_alpha = max(score - worker.window, -INFINITE)
+    else:
+        # This much is known of the move if the search is stopped in the next window. A mate needs its whole line.
+        proved = score if score < DECISIVE else worker.root_beta
+        worker.root_moves[np.uint64(worker.pv_index)].previous_score = proved
+        worker.root_beta = min(score + worker.window, INFINITE)
+
+
+@kernel
+def _sort_line(worker):
+    """Move the line just searched before those that it is better than, unless their rank is higher."""
+    line = worker.pv_index
+    found = worker.root_moves[np.uint64(line)]
+    while worker.pv_index > 0:
+        before = worker.root_moves[np.uint64(worker.pv_index - 1)]
+        if before.rank != found.rank or before.score >= found.score:
+            break
+        worker.pv_index -= 1
+    if worker.pv_index < line:
+        move_to_front(worker, line)
+
+
+@kernel
+def aspiration_search(tables, worker, pausing):
+    """Search the root moves for one line, in wider and wider windows, and bring the best to its place among the lines.
 
     Returns
     -------
-    int
-        The last depth searched, incomplete if ``worker.stopped`` is set.
+    bool
+        Whether the search for this line has ended, also by ``worker.stopped``: a move that raised alpha before has its
+        place even then, since it was fully searched and is better. If not, `pausing` is set, and the score lies outside
+        the window, which has been widened: the next call searches again.
     """
-    depth = np.int64(0)
-    while depth < deepest:
-        depth += 1
-        for line in range(lines):
-            begin_line(worker, depth, line)
-            while not search_window(tables, worker):
-                pass
-            if worker.stopped:
-                return depth
-        if prove_mate(tables, worker, depth, mate_plies) or worker.stopped:
-            break
-        if np.int64(worker.nodes) >= enough_nodes or MATE - abs(worker.root_moves[0].score) <= mate_plies:
-            break
-    return depth
+    while True:
+        clear_root_killers(worker)
+        for index in range(worker.pv_index, worker.root_count):
+            worker.root_moves[np.uint64(index)].score = -INFINITE
+        alpha, beta = worker.root_alpha, worker.root_beta
+        score = search(tables, worker, np.int64(0), worker.root_depth, alpha, beta, np.int64(0))
+        if worker.stopped or (alpha < score and score < beta):
+            worker.widened = 0
+            _sort_line(worker)
+            return True
+        _widen_window(worker, score)
+        worker.widened = 1
+        if pausing:
+            return False

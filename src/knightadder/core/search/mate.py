@@ -9,7 +9,7 @@ import numpy as np
 
 from knightadder.native.jit import inlined, kernel
 
-from .aspiration import clear_root_killers
+from .root import clear_root_killers
 from .search import search
 from .transposition import INFINITE, MATE
 

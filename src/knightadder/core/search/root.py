@@ -6,6 +6,7 @@ from knightadder.native.jit import copy_record, inlined, kernel
 from knightadder.native.records import record
 
 from ..layout import MAX_MOVES, MAX_PLY
+from .history import clear_killers
 from .pv import update_pv
 from .transposition import DECISIVE, EXACT, LOWER, UPPER
 
@@ -33,6 +34,13 @@ def move_to_front(worker, index):
         copy_record(moves[np.uint64(index)], moves[np.uint64(index - 1)])
         index -= 1
     copy_record(moves[np.uint64(index)], moves[_SPARE])
+
+
+@inlined
+def clear_root_killers(worker):
+    """Forget the killers of the first plies, which the search of a node leaves to the one before it to clear."""
+    clear_killers(worker, np.int64(0))
+    clear_killers(worker, np.int64(1))
 
 
 @kernel

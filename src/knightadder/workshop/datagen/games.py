@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 
 from knightadder.core.board.packed import PACKED
 from knightadder.core.board.viriformat import HEADER
-from knightadder.core.entries.datagen import forget, play_game
+from knightadder.core.entries.datagen import play_game
+from knightadder.core.entries.search import forget
 from knightadder.core.evaluation import network
 from knightadder.core.evaluation.evaluate import CLASSICAL, NETWORK
 from knightadder.core.evaluation.network_file import Network
 from knightadder.core.tables import new_tables
 from knightadder.core.worker import WORKER
 from knightadder.engine.errors import OptionError
-from knightadder.engine.game import Game, copy_game
+from knightadder.engine.game import Game, array_of, copy_game
 from knightadder.engine.hashtable import HashTable
+from knightadder.engine.search_thread import share_memory
 from knightadder.native.records import new_record
 from knightadder.workshop.openings import Book
 
@@ -191,8 +193,7 @@ class _Player:
         self._table = HashTable(megabytes)
         self._never = np.zeros(1, np.uint64)  # the stop flag
         self.worker = new_record(WORKER)
-        self.worker.stop_address = self._never.ctypes.data
-        self.worker.tt_address, self.worker.tt_buckets = self._table.address, self._table.buckets
+        share_memory(array_of(self.worker), self._table, self._never)
 
     def forget(self) -> None:
         """Forget the last game."""

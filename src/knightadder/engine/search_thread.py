@@ -1,12 +1,13 @@
-"""Iterative deepening: one thread's searches of a position at increasing depth."""
+"""A thread of a search: its state in the core, how it is prepared, and what it has found."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from knightadder.core.entries.game import play_expected
-from knightadder.core.entries.search import search_mate, search_root, start_line, start_search
+from knightadder.core.entries.search import forget, start_search
 from knightadder.core.search import transposition
 from knightadder.engine.game import Game, array_of, copy_game
 from knightadder.engine.hashtable import HashTable
@@ -15,6 +16,8 @@ from knightadder.engine.tablebases.play import Probing, Ranking
 
 EXACT, INFINITE = int(transposition.EXACT), int(transposition.INFINITE)
 MATE_FOUND, DECISIVE = int(transposition.MATE_FOUND), int(transposition.DECISIVE)
+
+NO_NODE_LIMIT = (1 << 63) - 1
 
 _BOUNDS = {
     EXACT: Bound.EXACT,
@@ -49,7 +52,7 @@ class Root:
     game: Game
     moves: Sequence[int]
     table: HashTable
-    stop_flag: np.ndarray
+    stop_flag: NDArray[np.uint64]
     probing: Probing = field(default_factory=Probing)
     ranking: Ranking | None = None
 
@@ -76,9 +79,14 @@ class Line:
     bound: Bound
     moves: tuple[int, ...]
 
+    @property
+    def ends_in_tables(self) -> bool:
+        """Whether tablebases decide it: it is won or lost, but the mate has not been found."""
+        return DECISIVE <= abs(self.score) < MATE_FOUND
 
-class Deepening:
-    """One thread's search of a position.
+
+class SearchThread:
+    """One thread's search of a position, by `deepen` of ``core/entries/search.py``.
 
     Parameters
     ----------
@@ -89,69 +97,45 @@ class Deepening:
 
     Attributes
     ----------
-    depth, completed : int
-        The iteration being searched and the last one completed, in plies; 0 before the first.
+    worker : record
+        The state.
+    completed : int
+        The last iteration that was completed, in plies, as `deepen` returns it; 0 before the first.
     """
 
     def __init__(self, root: Root, worker: np.record) -> None:
-        self.depth = self.completed = 0
-        self._root, self._worker = root, worker
+        self.worker, self.completed = worker, 0
+        self._root = root
         # Arrays: Python reads their fields many times faster than those of a record.
         self._state = array_of(worker)
         self._moves, self._frames = self._state["root_moves"][0], self._state["frames"][0]
         self._prepared = False
 
-    def prepare(self, node_limit: int) -> None:
+    def prepare(self, node_limit: int = NO_NODE_LIMIT) -> None:
         """Set up the thread's state; called once, in the thread itself, before the first iteration."""
-        root, worker, state = self._root, self._worker, self._state
-        copy_game(root.game.record, worker)
+        root, state = self._root, self._state
+        copy_game(root.game.record, self.worker)
         moves = self._moves[: len(root.moves)]
         moves["move"] = root.moves
         moves["rank"] = root.ranking.ranks if root.ranking else 0
-        start_search(worker, len(moves), node_limit)
-        state["stop_address"] = root.stop_flag.ctypes.data
-        state["tt_address"], state["tt_buckets"] = root.table.address, root.table.buckets
+        start_search(self.worker, len(moves), node_limit)
+        share_memory(state, root.table, root.stop_flag)
         state["tt_generation"] = root.table.generation
         probing = root.probing
         state["tablebases_address"], state["probe_men"] = probing.address, probing.men
         state["probe_depth"], state["fifty_moves"] = probing.depth, probing.fifty_moves
         self._prepared = True
 
-    def iterations(self, deepest: int, lines: int = 1, on_bound: Callable[[], None] = lambda: None) -> Iterator[int]:
-        """Search at increasing depth, and yield each completed depth.
-
-        Parameters
-        ----------
-        deepest : int
-            The last depth, in plies.
-        lines : int
-            Number of best moves to find; at most the number of root moves.
-        on_bound : callable
-            Called when a score is outside its aspiration window.
-
-        Yields
-        ------
-        int
-            The depth just completed. The iterator ends once the stop flag is set or the node limit is reached.
-        """
-        for self.depth in range(1, deepest + 1):
-            for line in range(lines):
-                start_line(self._worker, self.depth, line)
-                while not search_root(self._root.tables, self._worker):
-                    on_bound()
-                if self.stopped:
-                    return
-            self.completed = self.depth
-            yield self.depth
-
-    def prove_mate(self, moves: int) -> bool:
-        """Say whether there is a mate in at most so many moves, and within the depth of the last iteration.
-
-        If there is one, it is the best line now. Longer mates are left to `iterations`.
-        """
-        return bool(search_mate(self._root.tables, self._worker, self.completed, 2 * moves))
+    def forget(self) -> None:
+        """Clear what the thread has learnt from earlier searches."""
+        forget(self.worker)
 
     # --- What it knows so far; exact between two iterations ----------------------------------------------------------
+
+    @property
+    def depth(self) -> int:
+        """The iteration being searched, in plies, 0 before the first; may be read from any thread at any time."""
+        return int(self._state["root_depth"][0]) if self._prepared else 0
 
     @property
     def nodes(self) -> int:
@@ -183,7 +167,14 @@ class Deepening:
         """Return one of the best lines, 0 being the best."""
         if not self._prepared:  # the state is still that of another search
             return Line(1, 0, 0, Bound.EXACT, (self._root.moves[index],))
-        line = read_line(self._moves, index, self.depth)
+        moves, depth = self._moves, self.depth
+        score, bound = int(moves["score"][index]), int(moves["bound"][index])
+        if score == -INFINITE:  # the search stopped before this iteration reached the move
+            score, bound, depth = int(moves["previous_score"][index]), EXACT, depth - 1
+        if score == -INFINITE:  # the search stopped before the first iteration reached it
+            score = 0
+        pv = moves["pv"][index, : moves["pv_length"][index]]
+        line = Line(max(depth, 1), int(moves["seldepth"][index]), score, _BOUNDS[bound], tuple(pv.tolist()))
         ranking = self._root.ranking
         if ranking and abs(line.score) < MATE_FOUND:
             # Search knows which moves to choose from, but not why: only a mate improves on the tablebases' score.
@@ -191,29 +182,16 @@ class Deepening:
         return line
 
     def expected_reply(self, line: Line) -> int:
-        """Return the move to expect after a line's first, 0 for none; call it last, since it plays these moves."""
+        """Return the move to expect after a line's first, 0 for none; call it last, since it may play these moves."""
         if not self._prepared:
             return 0
+        if len(line.moves) > 2:  # the game continues after the reply
+            return line.moves[1]
         reply = line.moves[1] if len(line.moves) > 1 else 0
-        return int(play_expected(self._root.tables, self._worker, line.moves[0], reply))
+        return int(play_expected(self._root.tables, self.worker, line.moves[0], reply))
 
 
-def read_line(moves: np.ndarray, index: int, depth: int) -> Line:
-    """Read one of the best lines from a search's root moves.
-
-    Parameters
-    ----------
-    moves : array of ROOT_MOVE
-        The root moves, best lines first.
-    index : int
-        Which line, 0 being the best.
-    depth : int
-        The last iteration, in plies.
-    """
-    score, bound = int(moves["score"][index]), int(moves["bound"][index])
-    if score == -INFINITE:  # the search stopped before this iteration reached the move
-        score, bound, depth = int(moves["previous_score"][index]), EXACT, max(depth - 1, 1)
-    if score == -INFINITE:  # the search stopped before the first iteration reached it
-        score = 0
-    pv = moves["pv"][index, : moves["pv_length"][index]]
-    return Line(depth, int(moves["seldepth"][index]), score, _BOUNDS[bound], tuple(pv.tolist()))
+def share_memory(state: np.ndarray, table: HashTable, stop_flag: NDArray[np.uint64]) -> None:
+    """Tell a thread's state, an array of one WORKER, where the hash table is, and the flag that ends its search."""
+    state["stop_address"] = stop_flag.ctypes.data
+    state["tt_address"], state["tt_buckets"] = table.address, table.buckets
