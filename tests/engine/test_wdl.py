@@ -9,7 +9,7 @@ from knightadder.engine import wdl
 from knightadder.engine.wdl import (
     FULL_MATERIAL,
     LEAST_MATERIAL,
-    material,
+    material_of_sets,
     parameters,
     win_draw_loss,
     win_rate,
@@ -70,11 +70,10 @@ def test_the_material_counts_within_its_range(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     "fen", [chess.STARTING_FEN, "4k3/8/8/8/8/8/8/4K3 w - - 0 1", "r3k3/1p6/8/8/3QN3/8/8/2B1K3 w q - 0 1"]
 )
-def test_material(fen: str) -> None:
+def test_the_material_is_counted_on_bitboards(fen: str) -> None:
     board = chess.Board(fen)
     values = {chess.PAWN: 1, chess.KNIGHT: 3, chess.BISHOP: 3, chess.ROOK: 5, chess.QUEEN: 9, chess.KING: 0}
-    assert material(fen.split()[0]) == sum(values[piece.piece_type] for piece in board.piece_map().values())
-
-
-def test_the_material_of_a_game_begins_full() -> None:
-    assert material(chess.STARTING_BOARD_FEN) == FULL_MATERIAL
+    expected = sum(values[piece.piece_type] for piece in board.piece_map().values())
+    men = [board.occupied, board.pawns, board.knights, board.bishops, board.rooks, board.queens]
+    assert material_of_sets(men) == expected
+    assert fen != chess.STARTING_FEN or expected == FULL_MATERIAL

@@ -216,7 +216,7 @@ class Game:
 
     @property
     def material(self) -> int:
-        """The material on the board, see `wdl.material`."""
+        """The material on the board, see `wdl.material_of_sets`."""
         return material_of_sets(self._position["by_type"].tolist())
 
     @property

@@ -34,7 +34,7 @@ class Reporter:
     chess960, show_wdl : bool
         Whether castling is written as king takes rook, and whether to report expected wins, draws and losses.
     material : int
-        The material on the board, see `wdl.material`.
+        The material on the board, see `wdl.material_of_sets`.
     started : float
         When the search began, by `time.perf_counter`.
     root_hits : int

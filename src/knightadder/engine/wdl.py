@@ -17,23 +17,18 @@ B = (-208.5, 308.6, -118.5, 70.6)
 
 FULL_MATERIAL = 78  # at the start of a game
 LEAST_MATERIAL = 17  # games with less are too few to fit to, and most of them are already decided
-_VALUES = {"p": 1, "n": 3, "b": 3, "r": 5, "q": 9}
+_VALUES = 1, 3, 3, 5, 9  # of pawn, knight, bishop, rook and queen
 
 
-def material(placement: str) -> int:
+def material_of_sets(by_type: Sequence[int]) -> int:
     """Count the material of both sides, pawns as 1, minor pieces 3, rooks 5, queens 9.
 
     Parameters
     ----------
-    placement : str
-        The first field of a FEN.
+    by_type : sequence of int
+        Bitboards of all men, and of each type of piece from the pawns on.
     """
-    return sum(_VALUES.get(piece, 0) for piece in placement.lower())
-
-
-def material_of_sets(by_type: Sequence[int]) -> int:
-    """Count the material of both sides as `material` does, from bitboards of all men and of each type of piece."""
-    return sum(value * squares.bit_count() for value, squares in zip(_VALUES.values(), by_type[1:], strict=False))
+    return sum(value * squares.bit_count() for value, squares in zip(_VALUES, by_type[1:], strict=False))
 
 
 def win_draw_loss(cp: int, material: int = FULL_MATERIAL) -> tuple[int, int, int]:
@@ -44,7 +39,7 @@ def win_draw_loss(cp: int, material: int = FULL_MATERIAL) -> tuple[int, int, int
     cp : int
         Score of a side in centipawns.
     material : int
-        Material on the board, see :func:`material`.
+        Material on the board, see `material_of_sets`.
 
     Returns
     -------
@@ -69,7 +64,7 @@ def parameters(material: int, a: Sequence[float] = A, b: Sequence[float] = B) ->
     Parameters
     ----------
     material : int
-        See :func:`material`.
+        See `material_of_sets`.
     a, b : sequence of float
         Coefficients of the polynomials, the engine's own by default.
     """

@@ -19,7 +19,7 @@ from knightadder.engine.explain.pieces import piece_worths
 from knightadder.engine.explain.terms import Breakdown, Term, break_down
 from knightadder.engine.game import Game
 from knightadder.engine.notation import squares_of
-from knightadder.engine.wdl import material, win_draw_loss
+from knightadder.engine.wdl import material_of_sets, win_draw_loss
 from knightadder.library.boards import Position, bitboards_of, board_of, fen_of, name_of, whole
 from knightadder.library.drawing import board_with_numbers, panel
 from knightadder.library.frames import Cell, Tabular
@@ -117,7 +117,9 @@ class Evaluation(Tabular):
         return f"<Evaluation: {score_text(self.score)}, {self.evaluation}, {self.fen}>"
 
     def _repr_html_(self) -> str:
-        wins, draws, _ = win_draw_loss(self.centipawns, material(self.fen.split()[0]))
+        board = chess.BaseBoard(self.fen.split()[0])
+        men = board.occupied, board.pawns, board.knights, board.bishops, board.rooks, board.queens
+        wins, draws, _ = win_draw_loss(self.centipawns, material_of_sets(men))
         rows = [(score_text(self.score), self.evaluation)]
         return panel(self.svg(size=_SIZE), _SIZE, (wins + draws / 2) / 1000, rows)
 

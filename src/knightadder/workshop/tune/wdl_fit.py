@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from knightadder.engine.errors import PositionError
-from knightadder.engine.wdl import FULL_MATERIAL, LEAST_MATERIAL, A, B, material, parameters
+from knightadder.engine.wdl import FULL_MATERIAL, LEAST_MATERIAL, A, B, material_of_sets, parameters
 from knightadder.extras import needed_by
 from knightadder.text import tell
 from knightadder.workshop.scored_games import played_out, score_in
@@ -139,7 +139,8 @@ def _add(game: Game, sample: Sample, player: str | None) -> bool:
         name = game.headers.get("White" if board.turn else "Black", "")
         score = score_in(node.comment)
         if score and score.cp is not None and abs(score.cp) <= _MOST and (player is None or player in name):
-            at = material(board.board_fen()), round(score.cp / _BIN) * _BIN
+            men = board.occupied, board.pawns, board.knights, board.bishops, board.rooks, board.queens
+            at = material_of_sets(men), round(score.cp / _BIN) * _BIN
             sample.counts[*at, outcome if board.turn else -outcome] += 1
         board.push(node.move)
     return True
