@@ -83,6 +83,7 @@ _SHARED: dict[str, dict[str, Any]] = {
         "metavar": "N",
         "help": "number of games between two lines of progress, where there is no terminal",
     },
+    "--force": {"action": "store_true", "help": "overwrite existing files"},
     "--state": {"type": Path, "metavar": "FOLDER", "help": "folder for the state and the loss curve of the run"},
     "--epochs": {"type": positive, "metavar": "N", "help": "number of passes over the positions"},
     "--positions": {"type": positive, "metavar": "N"},
@@ -94,23 +95,24 @@ _SHARED: dict[str, dict[str, Any]] = {
 _OPTIONS = {"threads": "Threads", "hash": "Hash", "syzygy": "SyzygyPath", "eval": "EvalType", "eval_file": "EvalFile"}
 
 
-def declare(command: argparse._ActionsContainer, name: str, **changes: Any) -> None:
-    """Declare an option that means the same in several commands; the help text ends with the default, if there is one.
+def declare(command: argparse._ActionsContainer, *names: str, **changes: Any) -> None:
+    """Declare options that mean the same in several commands; a help text ends with the default, if there is one.
 
     Parameters
     ----------
     command : parser or group
-    name : str
-        The option, such as ``--nodes``.
+    *names : str
+        The options, such as ``--nodes``.
     **changes
-        What differs from its usual declaration: arguments of ``add_argument``.
+        What differs from their usual declaration: arguments of ``add_argument``.
     """
     from argparse import SUPPRESS  # here, since a chess program that starts the engine needs no argparse
 
-    given = _SHARED[name] | changes
-    if given.get("default") not in (None, [], SUPPRESS):
-        given["help"] = f"{given['help']} (default: {given['default']})"
-    command.add_argument(name, **given)
+    for name in names:
+        given = _SHARED[name] | changes
+        if given.get("default") not in (None, [], SUPPRESS):
+            given["help"] = f"{given['help']} (default: {given['default']})"
+        command.add_argument(name, **given)
 
 
 def engine_options(arguments: argparse.Namespace) -> dict[str, str]:

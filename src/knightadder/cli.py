@@ -187,11 +187,9 @@ def build_parser() -> "argparse.ArgumentParser":
         "analyse", aliases=["analyze"], help="analyse a position until a limit is reached or Ctrl-C"
     )
     command.add_argument("fen", nargs="+", metavar="FEN", help='position in Forsyth-Edwards notation, or "startpos"')
-    for name in ("--depth", "--time", "--nodes"):
-        declare(command, name)
+    declare(command, "--depth", "--time", "--nodes")
     declare(command, "--multipv", default=1)
-    for name in ("--threads", "--hash", "--syzygy", "--eval", "--eval-file", "--option", "--chess960"):
-        declare(command, name)
+    declare(command, "--threads", "--hash", "--syzygy", "--eval", "--eval-file", "--option", "--chess960")
     command.set_defaults(run=_analyse)
 
     command = commands.add_parser("perft", help="count the move sequences of a length, to check the move generator")

@@ -419,6 +419,12 @@ def test_null_moves_of_commentators_are_left_out(tab):
     assert tab.sans == ["e4"] and "Ke4" in tab.notice["text"] and ". Null moves" in tab.notice["text"]
 
 
+def test_what_cannot_be_is_left_out_of_a_position_and_said(tab):
+    tab.ask("load_fen", fen="4k3/8/8/8/8/8/8/R3K3 w KQ e6 0 1")
+    assert tab.position["fen"] == "4k3/8/8/8/8/8/8/R3K3 w Q - 0 1"
+    assert tab.notice["text"] == "Impossible castling right K left out. Impossible en passant square e6 left out"
+
+
 @pytest.mark.parametrize(
     ("fen", "complaint"),
     [

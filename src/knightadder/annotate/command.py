@@ -83,9 +83,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--plot-format", choices=("svg", "png"), default="svg", help="format of the graphs (default: svg)"
     )
     declare(command, "--hash", default=_HASH_MB, help="size of each process's hash table")
-    for name in ("--syzygy", "--eval", "--eval-file"):
-        declare(command, name)
-    command.add_argument("--force", action="store_true", help="overwrite existing files")
+    declare(command, "--syzygy", "--eval", "--eval-file", "--force")
     command.add_argument(
         "--restart", action="store_true", help="begin again, and forget what an unfinished run has done"
     )

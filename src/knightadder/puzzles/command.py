@@ -48,9 +48,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     declare(where, "--concurrency", help="number of processes (default: one for each processor core)")
     add_cluster(where)
     declare(command, "--hash", default=_HASH_MB, help="size of each process's hash table")
-    for name in ("--syzygy", "--eval", "--eval-file"):
-        declare(command, name)
-    command.add_argument("--force", action="store_true", help="overwrite an existing file")
+    declare(command, "--syzygy", "--eval", "--eval-file", "--force")
     command.set_defaults(run=run)
 
 

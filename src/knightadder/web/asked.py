@@ -28,7 +28,7 @@ def position_route(path: str, answer: Callable[[chess.Board], Awaitable[object]]
 
     async def respond(request: Request) -> Response:
         try:
-            board = board_from_fen(request.query_params.get("fen", "")[:_LONGEST_FEN])
+            board, _ = board_from_fen(request.query_params.get("fen", "")[:_LONGEST_FEN])
         except MessageError as error:
             return PlainTextResponse(str(error), status_code=400)
         return JSONResponse(await answer(board))

@@ -41,8 +41,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command.add_argument("--no-browser", action="store_true", help="print the address, and open no browser")
     declare(command, "--threads", default=1, help="number of search threads of each browser tab")
     declare(command, "--hash", default=64, help="size of each browser tab's hash table")
-    for name in ("--syzygy", "--eval", "--eval-file"):
-        declare(command, name)
+    declare(command, "--syzygy", "--eval", "--eval-file")
     command.add_argument("--book", type=Path, metavar="FILE", help="Polyglot opening book whose moves the board shows")
     command.add_argument(
         "--puzzles", type=Path, metavar="FILE", help="puzzles to solve, from `knightadder puzzles` or Lichess"

@@ -16,6 +16,7 @@ import chess.pgn
 import chess.svg
 from chess.engine import Cp
 
+from knightadder.core.board.fen import FenError
 from knightadder.library.scores import score_text
 from knightadder.openings import Opening, find_opening
 from knightadder.rules import read_fen
@@ -312,8 +313,8 @@ def parse_line(board: chess.Board, texts: Sequence[str]) -> list[chess.Move]:
     return moves
 
 
-def board_from_fen(fen: str) -> chess.Board:
-    """Return the position of a FEN, with the rules of Chess960 if its castling rights need them.
+def board_from_fen(fen: str) -> tuple[chess.Board, tuple[str, ...]]:
+    """Return the position of a FEN, with the rules of Chess960 if its castling rights need them, and what is left out.
 
     Raises
     ------
@@ -321,10 +322,9 @@ def board_from_fen(fen: str) -> chess.Board:
         If the FEN cannot be read or the position is illegal; the text says what is wrong.
     """
     try:
-        board, _ = read_fen(fen)
-    except ValueError as error:
+        return read_fen(fen)
+    except FenError as error:
         raise MessageError(str(error)) from None
-    return board
 
 
 # --- walking -------------------------------------------------------------------------------------------------------

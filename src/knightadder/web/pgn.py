@@ -76,7 +76,7 @@ def load_pgn(content: bytes, index: int = 0) -> LoadedPgn:
         raise MessageError("this is not PGN: no tags and no moves")
     if not game.variations and problem is not None:
         raise MessageError(f"this game cannot be read: {problem}")
-    left_out = [f"{note[:1].upper()}{note[1:]}" for note in game.notes]
+    left_out = [*game.notes]
     tag, end = game.headers.get("Result", "*"), game.marker or "*"
     if end not in ("*", tag):
         left_out.append(f"The moves end with {end}, but the tag Result says {tag!r:.20}")

@@ -386,9 +386,12 @@ class Session:
 
     async def _load_fen(self, message: messages.LoadFen) -> None:
         self._refuse_in_game("no position can be set up")
-        tree = tree_of(board_from_fen(message.fen))
+        board, left_out = board_from_fen(message.fen)
         new = message.fen == chess.STARTING_FEN
-        await self._change_to(Desk(tree).follow(self._desk, "the new board" if new else "the position set up"))
+        await self._change_to(
+            Desk(tree_of(board)).follow(self._desk, "the new board" if new else "the position set up")
+        )
+        self._tell(left_out)
 
     async def _check_fen(self, message: messages.CheckFen) -> None:
         problem = None
@@ -431,8 +434,12 @@ class Session:
 
     def _tell_problems(self, loaded: LoadedPgn) -> None:
         problem = [] if loaded.problem is None else [f"Read up to an error in the PGN: {loaded.problem}"]
-        if told := [*problem, *loaded.left_out]:
-            self._send({"type": "notice", "text": ". ".join(told)})  # the page shows one notice at a time
+        self._tell([*problem, *loaded.left_out])
+
+    def _tell(self, sentences: Sequence[str]) -> None:
+        """Show the user some sentences, if there are any."""
+        if sentences:  # the page shows one notice at a time
+            self._send({"type": "notice", "text": ". ".join(f"{each[:1].upper()}{each[1:]}" for each in sentences)})
 
     async def _change_to(self, desk: Desk) -> None:
         """Show this desk as it is now."""

@@ -45,8 +45,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     add_cluster(where)
     declare(command, "--threads", help="number of search threads of each engine")
     declare(command, "--hash", help="size of each engine's hash table")
-    for name in ("--syzygy", "--eval", "--eval-file", "--option"):
-        declare(command, name)
+    declare(command, "--syzygy", "--eval", "--eval-file", "--option")
     declare(
         command,
         "--engine",
