@@ -12,7 +12,6 @@ from knightadder.core.entries.static_eval import static_value
 from knightadder.core.evaluation.evaluate import MAX_EVAL
 from knightadder.core.search import correction
 from knightadder.core.search.frame import PIECE_TO
-from knightadder.core.search.transposition import INFINITE
 from knightadder.native.program import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
@@ -29,7 +28,7 @@ def learn(worker, difference, depth):
 
 @compiled
 def corrected(tables, worker):
-    return correction.corrected_eval(tables, worker, worker.stack[0], PLY, -INFINITE, INFINITE)
+    return correction.corrected_eval(tables, worker, worker.stack[0], PLY)
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ from ..board.packed import (
 from ..evaluation.evaluate import evaluate
 from ..layout import WHITE
 from ..program import core
-from ..search.transposition import INFINITE
 from ..tables import Tables
 from ..worker import Worker
 
@@ -80,7 +79,7 @@ def evaluate_records(tables, worker, records, values):
     illegal = np.int64(0)
     for number in range(len(records)):
         if unpack(tables, records[np.uint64(number)], pos):
-            value = evaluate(tables, worker, pos, np.int64(0), -INFINITE, INFINITE)
+            value = evaluate(tables, worker, pos, np.int64(0))
             values[np.uint64(number)] = value if pos.stm == WHITE else -value
         else:
             values[np.uint64(number)] = NO_VALUE

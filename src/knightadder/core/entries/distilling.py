@@ -12,7 +12,6 @@ from ..board.position import make
 from ..evaluation.evaluate import evaluate
 from ..layout import WHITE
 from ..program import core
-from ..search.transposition import INFINITE
 from ..split_mix import random_below
 from ..tables import Tables
 from ..worker import Worker
@@ -66,7 +65,7 @@ def distil_positions(tables, worker, source, seed, most_moves, value_below, reco
                 moves -= 1
         if suitable and here.checkers == ZERO:
             here.rule50 = 0
-            value = evaluate(tables, worker, here, np.int64(0), -INFINITE, INFINITE)
+            value = evaluate(tables, worker, here, np.int64(0))
             if abs(value) < value_below:
                 if here.stm != WHITE:
                     value = -value

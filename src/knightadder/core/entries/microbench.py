@@ -8,7 +8,6 @@ from knightadder.native.signatures import int64
 from ..board.movegen import ALL, generate
 from ..evaluation.evaluate import evaluate
 from ..program import core
-from ..search.transposition import INFINITE
 from ..tables import Tables
 from ..worker import Worker
 
@@ -32,7 +31,7 @@ def time_evaluate(tables, worker, count):
     total = np.int64(0)
     place = np.int64(0)
     for _ in range(count):
-        total += evaluate(tables, worker, worker.stack[np.uint64(place)], np.int64(0), -INFINITE, INFINITE)
+        total += evaluate(tables, worker, worker.stack[np.uint64(place)], np.int64(0))
         place = (place + (total | 1)) & (_COPIES - 1)
     return total
 

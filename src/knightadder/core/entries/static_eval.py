@@ -12,7 +12,6 @@ from ..evaluation import classical
 from ..evaluation.evaluate import evaluate
 from ..evaluation.terms import TRACE, Trace
 from ..program import core
-from ..search.transposition import INFINITE
 from ..tables import Tables
 from ..worker import Worker
 
@@ -20,7 +19,7 @@ from ..worker import Worker
 @core.entry(int64(Tables, Worker))
 def evaluate_position(tables, worker):
     """Return the static value of ``worker.stack[0]`` in centipawns, from the side to move's view."""
-    return evaluate(tables, worker, worker.stack[0], np.int64(0), -INFINITE, INFINITE)
+    return evaluate(tables, worker, worker.stack[0], np.int64(0))
 
 
 @core.entry(int64(Tables, Worker, Trace))
@@ -29,7 +28,7 @@ def trace_position(tables, worker, trace):
 
     `trace` is a zeroed TRACE record. The value is not yet adjusted for endings and the fifty-move rule.
     """
-    return classical.evaluate(tables, worker, worker.stack[0], -INFINITE, INFINITE, trace)
+    return classical.evaluate(tables, worker, worker.stack[0], trace)
 
 
 def static_value(tables, worker):

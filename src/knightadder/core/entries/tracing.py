@@ -11,7 +11,6 @@ from ..evaluation import classical, endings
 from ..evaluation.score import FULL_PHASE, FULL_SCALE, game_phase
 from ..evaluation.terms import TERM_VALUES, TRACE, Trace
 from ..program import core
-from ..search.transposition import INFINITE
 from ..tables import Tables
 from ..worker import WORKER, Worker
 
@@ -54,7 +53,7 @@ def trace_records(tables, worker, trace, records, places, counts, ends, weights)
         if not unpack(tables, records[np.uint64(number)], pos):
             return np.int64(-1)
         trace.counts[:, :] = 0
-        value = classical.evaluate(tables, worker, pos, -INFINITE, INFINITE, trace)
+        value = classical.evaluate(tables, worker, pos, trace)
         for place in range(TERM_VALUES):
             difference = np.int64(trace.counts[0, place]) - np.int64(trace.counts[1, place])
             if difference != 0:

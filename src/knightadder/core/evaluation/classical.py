@@ -29,8 +29,6 @@ _PIECE_SQUARE = START["pawn_square"]
 
 _LAST_PAWN = 48  # of `FULL_SCALE`; predicts results better than 40 or 64
 
-_LAZY_MARGIN = 550  # centipawns; pieces, kings and threats add more in one of a thousand positions
-
 
 @inlined
 def _scale(pos, score):
@@ -63,26 +61,18 @@ def _trace_piece_squares(pos, trace):
 
 
 @kernel
-def evaluate(tables, worker, pos, alpha, beta, trace):
+def evaluate(tables, worker, pos, trace):
     """Return the value of a position in centipawns, from the side to move's view.
 
     Parameters
     ----------
     tables, worker, pos : records
         `worker` provides the pawn hash table and the records of both sides.
-    alpha, beta : int
-        The window in which the value matters; outside it the value may be rough ("lazy evaluation").
     trace : TRACE record or None
         If given, receives the counts that make up the value; they must be zero before.
     """
     pawns = probe_pawns(tables, worker, pos, trace)
     score = pos.psq + pawns.score + _tempo(tables, pos, trace)
-    phase = game_phase(pos)
-    if trace is None:
-        # So far outside the window, the missing terms would hardly ever bring the value back.
-        rough = blend(pos, score, phase, _scale(pos, score))
-        if rough + _LAZY_MARGIN <= alpha or rough - _LAZY_MARGIN >= beta:
-            return rough
     start_sides(tables, worker, pos, pawns.spans)
     for us in range(2):
         own = pieces(tables, worker, pos, trace, us)
@@ -92,7 +82,7 @@ def evaluate(tables, worker, pos, alpha, beta, trace):
         if pawns.passed & pos.by_color[np.uint64(us)]:
             own += passed_pawns(tables, worker, pos, trace, us, pawns.passed)
         score += own if us == WHITE else -own
-    scale = _scale(pos, score)
+    phase, scale = game_phase(pos), _scale(pos, score)
     if trace is not None:
         _trace_piece_squares(pos, trace)
         trace.phase, trace.scale = phase, scale

@@ -12,16 +12,16 @@ MAX_EVAL = 29_000  # keeps clear of mate scores
 
 
 @inlined
-def evaluate(tables, worker, pos, ply, alpha, beta):
+def evaluate(tables, worker, pos, ply):
     """Return the static value of a position in centipawns, from the side to move's view.
 
-    At ply 0 any position can be evaluated, at others only that on the stack. Outside the window from `alpha` to `beta`
-    the value may be rough. It shrinks as the fifty-move rule comes nearer, so that the better side prefers progress.
+    At ply 0 any position can be evaluated, at others only the one on the stack. The value shrinks as the fifty-move
+    rule comes nearer, so that the better side prefers progress.
     """
     if tables.evaluation == NETWORK:
         value = network.evaluate(tables, worker, pos, ply)
     elif tables.evaluation == CLASSICAL:
-        value = classical.evaluate(tables, worker, pos, alpha, beta, None)
+        value = classical.evaluate(tables, worker, pos, None)
     else:
         value = pesto.evaluate(pos)
     value = value * (200 - min(pos.rule50, 100)) // 200  # positions from outside may have a greater count

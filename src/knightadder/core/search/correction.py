@@ -84,11 +84,10 @@ def _continuation_index(worker, ply, plies):
 
 
 @kernel
-def corrected_eval(tables, worker, pos, ply, alpha, beta):
+def corrected_eval(tables, worker, pos, ply):
     """Return the static evaluation plus its correction, in centipawns for the side to move.
 
-    The moves that led here must be in the frames before `ply`. Outside the window from `alpha` to `beta` the value may
-    be rough.
+    The moves that led here must be in the frames before `ply`.
     """
     pawns, minors = _pawn_index(pos), _minor_index(pos)
     white, black = _non_pawn_index(pos, WHITE), _non_pawn_index(pos, BLACK)
@@ -100,7 +99,7 @@ def corrected_eval(tables, worker, pos, ply, alpha, beta):
     prefetch_item(worker.non_pawn_correction, black)
     prefetch_item(worker.continuation_correction[0], replies)
     prefetch_item(worker.continuation_correction[1], plans)
-    value = evaluate(tables, worker, pos, ply, alpha, beta)
+    value = evaluate(tables, worker, pos, ply)
     tuned = tables.parameters
     non_pawns = np.int64(worker.non_pawn_correction[white]) + np.int64(worker.non_pawn_correction[black])
     correction = (

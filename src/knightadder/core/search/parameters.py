@@ -59,7 +59,6 @@ PARAMETERS = (
     Parameter("history_margin", 4900, 500, 6000, "history below zero a ply"),
     Parameter("delta_margin", 240, 60, 300, "centipawns, in quiescence search"),
     Parameter("quiescence_moves", 3, 1, 8, "captures in a node of quiescence search, besides those on the last target"),
-    Parameter("spare_evasions", 0, 0, 3, "quiet evasions in quiescence search besides a move that does not lose"),
     Parameter("probcut_margin", 225, 100, 300, "centipawns above beta"),
     Parameter("singular_depth", 5, 4, 8, "plies"),
     Parameter("singular_margin", 22, 8, 40, "16ths of a centipawn a ply"),

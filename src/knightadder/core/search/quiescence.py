@@ -83,9 +83,9 @@ def quiesce(tables, worker, ply, alpha, beta):
     in_check = pos.checkers != ZERO
     is_pv = beta - alpha > 1
     if ply >= MAX_PLY:
-        return np.int64(0) if in_check else corrected_eval(tables, worker, pos, ply, alpha, beta)
+        return np.int64(0) if in_check else corrected_eval(tables, worker, pos, ply)
     # Evaluate before reading the table: its memory may still be on the way to the cache.
-    static_eval = NO_EVAL if in_check else corrected_eval(tables, worker, pos, ply, alpha, beta)
+    static_eval = NO_EVAL if in_check else corrected_eval(tables, worker, pos, ply)
     entry = probe(worker, pos.key)
     was_pv = np.int64(is_pv) | entry_was_pv(entry)
     hash_move = NO_MOVE
@@ -105,7 +105,6 @@ def quiesce(tables, worker, ply, alpha, beta):
         alpha = max(alpha, best)
     futility_base = best + tables.parameters.delta_margin
     captures_left = tables.parameters.quiescence_moves
-    evasions_left = tables.parameters.spare_evasions
 
     start_picking(frame, hash_move, np.int64(0))
     child = worker.stack[np.uint64(ply + 1)]
@@ -139,9 +138,7 @@ def quiesce(tables, worker, ply, alpha, beta):
         # Quiet evasions come last and are many. Once a move is known not to lose, skipping them misses as little as
         # standing pat does.
         if in_check and best > -KNOWN_WIN and not is_noisy(pos, move):
-            if evasions_left == 0:
-                break
-            evasions_left -= 1
+            break
         make(tables, pos, child, move)
         prefetch_entry(worker, child.key)
         frame.move = move

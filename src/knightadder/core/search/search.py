@@ -148,7 +148,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         if is_draw(tables, worker, pos, frame, ply):
             return np.int64(0)
         if ply >= MAX_PLY:
-            return np.int64(0) if in_check else corrected_eval(tables, worker, pos, ply, -INFINITE, INFINITE)
+            return np.int64(0) if in_check else corrected_eval(tables, worker, pos, ply)
         # A side that can go back to an earlier position of the line has at least a draw.
         if alpha < 0 and can_repeat(tables, worker, pos, ply):
             alpha = np.int64(0)
@@ -168,7 +168,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     elif in_check:
         static_eval = NO_EVAL
     else:
-        static_eval = corrected_eval(tables, worker, pos, ply, -INFINITE, INFINITE)
+        static_eval = corrected_eval(tables, worker, pos, ply)
     entry = probe(worker, pos.key)
     was_pv = np.int64(is_pv) | entry_was_pv(entry)
     hash_move = NO_MOVE
