@@ -299,7 +299,7 @@ def _readers(chance: random.Random, findings: Findings, folder: Path) -> int:
     from knightadder.lichess.settings import read_settings
     from knightadder.puzzles.reading import read_puzzles
     from knightadder.runs import PACKAGE, Journal
-    from knightadder.web.pgn import load_pgn
+    from knightadder.web.loaded_pgn import load_pgn
     from knightadder.workshop.book_argument import read_book
     from knightadder.workshop.datagen.parts import Parts
     from knightadder.workshop.epd import read_problems

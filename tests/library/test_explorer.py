@@ -16,7 +16,7 @@ from random_games import STARTS, count, random_game
 from knightadder import Explorer, ExplorerGame, ExplorerMove, OptionError, PositionError, to_frame
 from knightadder.cli import main
 from knightadder.library.explorer import MOST_GAMES, key_of
-from knightadder.web.exploring import explorer_view
+from knightadder.web.site.exploring import explorer_view
 
 PLIES = 30  # in the index; the games are longer
 

@@ -16,8 +16,8 @@ import pytest
 
 from knightadder import cli
 from knightadder.engine.errors import PositionError
+from knightadder.web.loaded_pgn import load_pgn
 from knightadder.web.messages import MessageError
-from knightadder.web.pgn import load_pgn
 from knightadder.workshop.openings import load_book
 
 DATA = Path(__file__).parents[1] / "data" / "pgn"

@@ -3,7 +3,7 @@
 import chess
 import pytest
 
-from knightadder.puzzles.tactics import TACTICS, Line
+from knightadder.puzzles.tactics import TACTICS, PlayedLine
 
 
 def _motifs(fen, *sans):
@@ -12,7 +12,7 @@ def _motifs(fen, *sans):
     for san in sans:
         moves.append(board.push_san(san))
         boards.append(board.copy())
-    return {name for name, has in TACTICS.items() if has(Line(boards, moves))}
+    return {name for name, has in TACTICS.items() if has(PlayedLine(boards, moves))}
 
 
 CASES = {

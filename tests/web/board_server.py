@@ -5,8 +5,8 @@ import secrets
 import socket
 import threading
 
-from knightadder.web.server import make_app
-from knightadder.web.serving import make_server
+from knightadder.web.site.server import make_app
+from knightadder.web.site.serving import make_server
 
 
 class BoardServer:

@@ -10,7 +10,7 @@ from board_tab import get
 from explorer_index import make_index
 
 from knightadder import Explorer, cli
-from knightadder.web.exploring import explorer_view
+from knightadder.web.site.exploring import explorer_view
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import chess.pgn
 import pytest
 
 from knightadder.web.clock import ChessClock
-from knightadder.web.game import PlayedGame
+from knightadder.web.played_game import PlayedGame
 
 
 @pytest.mark.parametrize(

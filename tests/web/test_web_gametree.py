@@ -10,8 +10,8 @@ import pytest
 from chess.engine import Cp, PovScore
 
 from knightadder.web.gametree import GameTree, parse_move, score_view
+from knightadder.web.loaded_pgn import load_pgn
 from knightadder.web.messages import MessageError
-from knightadder.web.pgn import load_pgn
 
 
 def _read_again(tree):

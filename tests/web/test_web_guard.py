@@ -4,7 +4,7 @@ import pytest
 from board_tab import connect_to, get
 from websockets.exceptions import InvalidStatus
 
-from knightadder.web.guard import is_loopback, is_own_host
+from knightadder.web.site.guard import is_loopback, is_own_host
 
 
 def test_the_address_lets_the_browser_in(server):

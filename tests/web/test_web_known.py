@@ -18,7 +18,7 @@ from stand_in_engine import StandInEngine
 from knightadder import cli
 from knightadder.engine.book import Book
 from knightadder.engine.tablebases.registry import SHIPPED
-from knightadder.web.known import Known
+from knightadder.web.site.known import Known
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,9 @@ import pytest
 from stand_in_engine import StandInEngine
 from starlette.websockets import WebSocketDisconnect
 
-from knightadder.web.outbox import Outbox
 from knightadder.web.session import Session
-from knightadder.web.tabs import End, Tab
+from knightadder.web.site.outbox import Outbox
+from knightadder.web.site.tabs import End, Tab
 
 
 class SlowTab:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from knightadder.web.loaded_pgn import load_pgn
 from knightadder.web.messages import MessageError
-from knightadder.web.pgn import load_pgn
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_evaluations_that_are_none_are_left_out():
 @pytest.fixture
 def most(monkeypatch):
     """Give the most moves that are read, for this test a few."""
-    monkeypatch.setattr("knightadder.web.pgn.MAX_NODES", 400)
+    monkeypatch.setattr("knightadder.web.loaded_pgn.MAX_NODES", 400)
     return 400
 
 
@@ -71,7 +71,7 @@ def most(monkeypatch):
     ids=["moves", "variations", "comments", "nesting"],
 )
 def test_what_is_too_large_is_refused_while_it_is_read(pgn, most, monkeypatch):
-    monkeypatch.setattr("knightadder.web.pgn.GameTree", lambda game: pytest.fail("a tree was built"))
+    monkeypatch.setattr("knightadder.web.loaded_pgn.GameTree", lambda game: pytest.fail("a tree was built"))
     with pytest.raises(MessageError, match=r"more than \d+"):
         load_pgn(pgn.encode())
 

@@ -13,7 +13,7 @@ from stand_in_engine import StandInEngine
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from knightadder.web.messages import MAX_MESSAGE
-from knightadder.web.tabs import MAX_TABS
+from knightadder.web.site.tabs import MAX_TABS
 
 
 def test_the_page_and_all_that_it_names_are_served(server):
@@ -85,7 +85,7 @@ def test_there_are_only_so_many_tabs(server):
 
 
 def test_a_tab_counts_until_its_engine_is_closed(server, monkeypatch):
-    monkeypatch.setattr("knightadder.web.tabs.MAX_TABS", 1)
+    monkeypatch.setattr("knightadder.web.site.tabs.MAX_TABS", 1)
     closing, may_close = threading.Event(), threading.Event()
 
     class SlowToClose(StandInEngine):

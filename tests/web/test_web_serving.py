@@ -6,7 +6,7 @@ import time
 
 from board_tab import PATIENCE, get, open_tab
 
-from knightadder.web.serving import MAX_CONNECTIONS
+from knightadder.web.site.serving import MAX_CONNECTIONS
 
 
 def test_many_requests_that_are_never_finished_disturb_no_open_tab(server):

@@ -13,7 +13,7 @@ from stand_in_engine import StandInEngine, material
 
 from knightadder.engine.errors import EngineError
 from knightadder.library.positions import evaluate
-from knightadder.web.game import PlayedGame
+from knightadder.web.played_game import PlayedGame
 from knightadder.web.worker import Worker
 
 # --- the position --------------------------------------------------------------------------------------------------

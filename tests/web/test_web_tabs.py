@@ -10,7 +10,7 @@ from stand_in_engine import StandInEngine
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from websockets.exceptions import ConnectionClosed
 
-from knightadder.web import tabs
+from knightadder.web.site import tabs
 from knightadder.web.session import Session
 
 

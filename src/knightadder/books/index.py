@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import chess
 
-    from knightadder.pgn.games import Game
+    from knightadder.pgn.games import PgnGame
 
 _PLIES = 60  # of each game, by default
 _RESULTS = ("1-0", "1/2-1/2", "0-1")
@@ -187,7 +187,7 @@ def _add(database: sqlite3.Connection, files: Sequence[tuple[str, Path]], plies:
         database.execute("DROP TABLE played")
 
 
-def _add_game(database: sqlite3.Connection, game: Game, plies: int, counts: Counts) -> None:
+def _add_game(database: sqlite3.Connection, game: PgnGame, plies: int, counts: Counts) -> None:
     """Add a game with a result that the index does not have, and note which moves it has played."""
     from knightadder.pgn.games import moves_of, result_of
 
@@ -214,7 +214,7 @@ def _add_game(database: sqlite3.Connection, game: Game, plies: int, counts: Coun
     database.executemany("INSERT INTO played VALUES (?, ?, ?, ?)", rows)
 
 
-def _played(game: Game, moves: Sequence[chess.Move]) -> dict[int, tuple[int, chess.Color]]:
+def _played(game: PgnGame, moves: Sequence[chess.Move]) -> dict[int, tuple[int, chess.Color]]:
     """Return what was played, and by whom, by the key of the position; of a repeated one, the last time."""
     from knightadder.library.explorer import key_of
 

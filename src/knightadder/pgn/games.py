@@ -54,7 +54,7 @@ class GameText:
         return f"{file}, game {self.number}, line {self.line}"
 
 
-class Game(chess.pgn.Game):
+class PgnGame(chess.pgn.Game):
     """A game as its file has it.
 
     Attributes
@@ -71,11 +71,11 @@ class Game(chess.pgn.Game):
         self.notes: list[str] = []
 
 
-class GameBuilder(chess.pgn.GameBuilder[Game]):
+class GameBuilder(chess.pgn.GameBuilder[PgnGame]):
     """Builds the game that `read_game` reads; subclasses may refuse what is too large by raising an error."""
 
     def __init__(self) -> None:
-        super().__init__(Game=Game)
+        super().__init__(Game=PgnGame)
         self.begin_game()
         self._has_result = False
 
@@ -116,7 +116,7 @@ def texts_of(content: bytes) -> Iterator[GameText]:
     return _texts(decoded(io.BytesIO(content)))
 
 
-def read_games(file: Path) -> Iterator[tuple[GameText, Game | BrokenGame]]:
+def read_games(file: Path) -> Iterator[tuple[GameText, PgnGame | BrokenGame]]:
     """Read and parse the games of a file; remarks outside a game are left out.
 
     Parameters
@@ -128,7 +128,7 @@ def read_games(file: Path) -> Iterator[tuple[GameText, Game | BrokenGame]]:
     ------
     text : GameText
         The game's text.
-    game : Game or BrokenGame
+    game : PgnGame or BrokenGame
         The game, or why it cannot be used, as `parse` says it.
 
     Raises
@@ -146,7 +146,7 @@ def read_games(file: Path) -> Iterator[tuple[GameText, Game | BrokenGame]]:
                 yield text, game
 
 
-def parse(text: GameText, moveless: bool = False) -> Game | None:
+def parse(text: GameText, moveless: bool = False) -> PgnGame | None:
     """Parse a game.
 
     Comments to the end of a line become comments in braces, and glyphs such as ± become their numbers.
@@ -160,7 +160,7 @@ def parse(text: GameText, moveless: bool = False) -> Game | None:
 
     Returns
     -------
-    Game or None
+    PgnGame or None
         The game; ``None`` if the text has only remarks outside a game.
 
     Raises
@@ -178,7 +178,7 @@ def parse(text: GameText, moveless: bool = False) -> Game | None:
     return game
 
 
-def read_game(text: GameText, builder: GameBuilder | None = None) -> Game | None:
+def read_game(text: GameText, builder: GameBuilder | None = None) -> PgnGame | None:
     """Read what is sound of a game.
 
     After an error in the main line or a variation, the rest of that line is left out.
@@ -192,7 +192,7 @@ def read_game(text: GameText, builder: GameBuilder | None = None) -> Game | None
 
     Returns
     -------
-    Game or None
+    PgnGame or None
         The game with its errors, each a `BrokenGame`; ``None`` if the text has only remarks outside a game.
 
     Raises
@@ -207,7 +207,7 @@ def read_game(text: GameText, builder: GameBuilder | None = None) -> Game | None
     return reading.end()
 
 
-def sound_games(file: Path, name: str | None = None) -> Iterator[Game | None]:
+def sound_games(file: Path, name: str | None = None) -> Iterator[PgnGame | None]:
     """Read the games of a file for a command: the user is told which are broken, and what was changed to read one.
 
     Parameters
@@ -219,7 +219,7 @@ def sound_games(file: Path, name: str | None = None) -> Iterator[Game | None]:
 
     Yields
     ------
-    Game or None
+    PgnGame or None
         The game; ``None`` in place of a broken one.
 
     Raises
@@ -252,7 +252,7 @@ def moves_of(game: chess.pgn.Game) -> list[chess.Move]:
     return list(takewhile(bool, game.mainline_moves()))
 
 
-def result_of(game: Game) -> str:
+def result_of(game: PgnGame) -> str:
     """Give the result by the tag, or by the end of the moves; ``*`` if it is open, or the two contradict each other."""
     results = {result for result in (game.headers.get("Result"), game.marker) if result in _RESULTS}
     return results.pop() if len(results) == 1 else "*"
@@ -263,7 +263,7 @@ def text_of(game: chess.pgn.Game) -> str:
 
     The moves end with the result that they had, or else the one of the tag; the tag stays as it is.
     """
-    marker = game.marker if isinstance(game, Game) else None
+    marker = game.marker if isinstance(game, PgnGame) else None
     tag = game.headers.get("Result")
     return game.accept(_Exporter(marker or (tag if tag in _RESULTS else None) or "*"))
 
@@ -436,7 +436,7 @@ class _Reading:
             self._begin()
             self._add_movetext(token)
 
-    def end(self) -> Game | None:
+    def end(self) -> PgnGame | None:
         """Return the game; None if there is none."""
         if self._empty:
             return None

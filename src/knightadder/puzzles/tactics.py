@@ -18,7 +18,7 @@ _SACRIFICE = 2  # points; less is the exchange of a piece for one of about the s
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PlayedLine:
     """A solution with its boards.
 
     Attributes
@@ -57,7 +57,7 @@ class Line:
         return False
 
 
-def has_fork(line: Line) -> bool:
+def has_fork(line: PlayedLine) -> bool:
     """Return whether a piece attacks two targets and then takes one of them.
 
     A target is the king, a piece worth more than the attacker, or an unprotected piece other than a pawn.
@@ -80,7 +80,7 @@ def _is_target(board: chess.Board, square: chess.Square, forker: chess.PieceType
     return VALUES[piece.piece_type] > VALUES[forker] or is_loose
 
 
-def has_pin(line: Line) -> bool:
+def has_pin(line: PlayedLine) -> bool:
     """Return whether a pin to the king wins a piece, or keeps all that guard a square from taking there."""
     enemy = not line.solver
     for turn in line.turns():
@@ -96,7 +96,7 @@ def has_pin(line: Line) -> bool:
     return False
 
 
-def has_skewer(line: Line) -> bool:
+def has_skewer(line: PlayedLine) -> bool:
     """Return whether a line piece attacks a piece that has to move, and takes the lesser one behind it."""
     for move, after, reply, then in line.followed():
         if after.piece_type_at(move.to_square) not in _SLIDERS or then.from_square != move.to_square:
@@ -115,7 +115,7 @@ def has_skewer(line: Line) -> bool:
     return False
 
 
-def has_discovered_attack(line: Line) -> bool:
+def has_discovered_attack(line: PlayedLine) -> bool:
     """Return whether a piece gives way to another one, which then takes what it now attacks."""
     for turn in line.turns()[:-1]:
         before, move, after = line.boards[turn], line.moves[turn], line.boards[turn + 1]
@@ -136,7 +136,7 @@ def has_discovered_attack(line: Line) -> bool:
     return False
 
 
-def has_discovered_check(line: Line) -> bool:
+def has_discovered_check(line: PlayedLine) -> bool:
     """Return whether a piece gives way to another one, which gives check."""
     return any(
         after.checkers() & ~chess.BB_SQUARES[move.to_square]
@@ -145,12 +145,12 @@ def has_discovered_check(line: Line) -> bool:
     )
 
 
-def has_double_check(line: Line) -> bool:
+def has_double_check(line: PlayedLine) -> bool:
     """Return whether two pieces give check at once."""
     return any(len(after.checkers()) > 1 for _, _, after in _solver_moves(line))
 
 
-def has_hanging_piece(line: Line) -> bool:
+def has_hanging_piece(line: PlayedLine) -> bool:
     """Return whether the first move takes an unprotected piece other than a pawn."""
     move, before, after = next(_solver_moves(line))
     victim = before.piece_type_at(move.to_square)
@@ -161,13 +161,13 @@ def has_hanging_piece(line: Line) -> bool:
     )
 
 
-def has_sacrifice(line: Line) -> bool:
+def has_sacrifice(line: PlayedLine) -> bool:
     """Return whether the solver gives up material for a while, at least two points after a reply."""
     first = _balance(line.boards[0], line.solver)
     return any(_balance(board, line.solver) <= first - _SACRIFICE for board in line.boards[2::2])
 
 
-def has_attraction(line: Line) -> bool:
+def has_attraction(line: PlayedLine) -> bool:
     """Return whether a piece that takes is checked, or lost, on the square where it took.
 
     That is a king that is checked there at once, or a piece worth more than what it took, which is taken later.
@@ -190,7 +190,7 @@ def has_attraction(line: Line) -> bool:
     return False
 
 
-def has_deflection(line: Line) -> bool:
+def has_deflection(line: PlayedLine) -> bool:
     """Return whether a guard takes a piece, and so no longer guards the square where the solver takes or mates."""
     for turn in line.turns()[:-1]:
         move, reply, then = line.moves[turn : turn + 3]
@@ -206,7 +206,7 @@ def has_deflection(line: Line) -> bool:
     return False
 
 
-def has_back_rank_mate(line: Line) -> bool:
+def has_back_rank_mate(line: PlayedLine) -> bool:
     """Return whether a rook or queen mates along the back rank a king that its own pieces shut in."""
     end = line.boards[-1]
     king = end.king(not line.solver)
@@ -220,7 +220,7 @@ def has_back_rank_mate(line: Line) -> bool:
     return bool(along) and not in_front & ~end.occupied_co[not line.solver]
 
 
-def has_smothered_mate(line: Line) -> bool:
+def has_smothered_mate(line: PlayedLine) -> bool:
     """Return whether a knight mates a king that has only its own pieces around it."""
     end = line.boards[-1]
     king = end.king(not line.solver)
@@ -230,27 +230,27 @@ def has_smothered_mate(line: Line) -> bool:
     return not around and bool(end.checkers() & end.knights)
 
 
-def has_promotion(line: Line) -> bool:
+def has_promotion(line: PlayedLine) -> bool:
     """Return whether the solver promotes a pawn."""
     return any(move.promotion is not None for move, _, _ in _solver_moves(line))
 
 
-def has_underpromotion(line: Line) -> bool:
+def has_underpromotion(line: PlayedLine) -> bool:
     """Return whether the solver promotes a pawn to another piece than a queen."""
     return any(move.promotion not in (None, chess.QUEEN) for move, _, _ in _solver_moves(line))
 
 
-def has_en_passant(line: Line) -> bool:
+def has_en_passant(line: PlayedLine) -> bool:
     """Return whether the solver takes en passant."""
     return any(before.is_en_passant(move) for move, before, _ in _solver_moves(line))
 
 
-def has_castling(line: Line) -> bool:
+def has_castling(line: PlayedLine) -> bool:
     """Return whether the solver castles."""
     return any(before.is_castling(move) for move, before, _ in _solver_moves(line))
 
 
-def _solver_moves(line: Line) -> Iterator[tuple[chess.Move, chess.Board, chess.Board]]:
+def _solver_moves(line: PlayedLine) -> Iterator[tuple[chess.Move, chess.Board, chess.Board]]:
     """Yield the solver's moves with the boards before and after."""
     for turn in line.turns():
         yield line.moves[turn], line.boards[turn], line.boards[turn + 1]
@@ -261,7 +261,7 @@ def _balance(board: chess.Board, side: chess.Color) -> int:
     return sum(VALUES[piece.piece_type] * (1 if piece.color == side else -1) for piece in board.piece_map().values())
 
 
-TACTICS: dict[str, Callable[[Line], bool]] = {
+TACTICS: dict[str, Callable[[PlayedLine], bool]] = {
     "attraction": has_attraction,
     "backRankMate": has_back_rank_mate,
     "castling": has_castling,

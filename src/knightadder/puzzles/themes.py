@@ -6,7 +6,7 @@ import chess
 from chess.engine import Score
 
 from knightadder.puzzles.puzzle import Solution
-from knightadder.puzzles.tactics import TACTICS, Line
+from knightadder.puzzles.tactics import TACTICS, PlayedLine
 
 _CRUSHING = 600  # centipawns, as on Lichess; less is an advantage
 _LENGTHS = {1: "oneMove", 2: "short", 3: "long"}  # by moves of the solver
@@ -38,7 +38,7 @@ def themes_of(solution: Solution, score: Score, saves: bool) -> tuple[str, ...]:
     saves : bool
         Whether the solution only holds the balance.
     """
-    line = Line(solution.boards(), solution.moves)
+    line = PlayedLine(solution.boards(), solution.moves)
     count = len(line.turns())
     themes = {_LENGTHS.get(count, "veryLong"), *_phase(line.boards[0])}
     themes.update(name for name, has in TACTICS.items() if has(line))

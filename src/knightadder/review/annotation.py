@@ -15,7 +15,7 @@ from knightadder.library.boards import board_of, limits_without_clock, whole
 from knightadder.library.engine import MOST_LINES, Engine
 from knightadder.library.frames import Cell, Tabular
 from knightadder.openings import Opening
-from knightadder.pgn.games import Game, GameBuilder, text_of
+from knightadder.pgn.games import GameBuilder, PgnGame, text_of
 from knightadder.review import notes
 from knightadder.review.evaluation import evaluate
 from knightadder.review.review import review
@@ -102,7 +102,7 @@ def annotate_game(
             return annotate_game(game, limit, multipv=multipv, engine=own)
     found = review(board, evaluate(board, engine, limit, multipv))
     copy = game.accept(GameBuilder())
-    copy.marker = game.marker if isinstance(game, Game) else None
+    copy.marker = game.marker if isinstance(game, PgnGame) else None
     notes.annotate(copy, found)
     summary = row(1, 1, copy.headers, found)
     assert summary.white_side is not None and summary.black_side is not None  # they are, where there is a review

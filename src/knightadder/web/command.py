@@ -68,12 +68,12 @@ def run(arguments: argparse.Namespace) -> int:
     from knightadder.engine.options import Options
     from knightadder.library.explorer import Explorer
     from knightadder.library.options import folders_of
-    from knightadder.web.guard import is_loopback
-    from knightadder.web.known import Known
     from knightadder.web.loading import LOADING_THREAD
     from knightadder.web.resources import Resources
-    from knightadder.web.server import make_app
-    from knightadder.web.serving import make_server
+    from knightadder.web.site.guard import is_loopback
+    from knightadder.web.site.known import Known
+    from knightadder.web.site.server import make_app
+    from knightadder.web.site.serving import make_server
 
     options = engine_options(arguments)
     for name, value in options.items():  # refuses an out-of-bounds value now, not only when the first tab is opened

@@ -18,7 +18,7 @@ from knightadder.web.reviews import NodeState, Reviews
 if TYPE_CHECKING:
     import chess.pgn
 
-    from knightadder.web.game import PlayedGame
+    from knightadder.web.played_game import PlayedGame
 
 _numbers = count(1)
 _MOST_STEPS = 10_000

@@ -25,7 +25,6 @@ from knightadder.web import messages
 from knightadder.web.analysis import analyse, evaluate
 from knightadder.web.clock import ChessClock
 from knightadder.web.desk import Desk, GameFile
-from knightadder.web.game import PlayedGame
 from knightadder.web.gametree import (
     GameTree,
     ancestry,
@@ -35,8 +34,9 @@ from knightadder.web.gametree import (
     tree_of,
     tree_of_line,
 )
+from knightadder.web.loaded_pgn import LoadedPgn, load_pgn
 from knightadder.web.messages import Message, MessageError
-from knightadder.web.pgn import LoadedPgn, load_pgn
+from knightadder.web.played_game import PlayedGame
 from knightadder.web.resources import Resources
 from knightadder.web.reviews import Reviews
 from knightadder.web.views import (

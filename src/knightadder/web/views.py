@@ -9,13 +9,13 @@ import chess
 import chess.pgn
 
 from knightadder.rules import outcome_of
-from knightadder.web.game import reason_of
 from knightadder.web.gametree import GameTree, score_view
+from knightadder.web.played_game import reason_of
 
 if TYPE_CHECKING:
     from knightadder.library.results import Line
     from knightadder.web.desk import Desk
-    from knightadder.web.game import PlayedGame
+    from knightadder.web.played_game import PlayedGame
 
 View: TypeAlias = dict[str, Any]
 

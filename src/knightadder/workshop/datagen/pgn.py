@@ -13,7 +13,7 @@ from knightadder.core.board.packed import DRAW, LOSS, WIN
 from knightadder.core.board.viriformat import NO_SCORE
 from knightadder.core.entries.packing import pack_fen
 from knightadder.core.tables import new_tables
-from knightadder.pgn.games import Game, result_of, sound_games
+from knightadder.pgn.games import PgnGame, result_of, sound_games
 from knightadder.runs import content_digest
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.scored_games import played_out, score_in
@@ -77,7 +77,7 @@ class Converter:
     def __init__(self) -> None:
         self._tables = new_tables()
 
-    def convert(self, game: Game) -> NDArray[np.uint32] | None:
+    def convert(self, game: PgnGame) -> NDArray[np.uint32] | None:
         """Return a game in viriformat; None if it has to be left out, see `add_file`."""
         result = _RESULTS.get(result_of(game))
         if result is None or not played_out(game.headers) or not all(game.mainline_moves()):  # a null move is no move

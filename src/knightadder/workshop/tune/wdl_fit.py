@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from knightadder.pgn.games import Game
+    from knightadder.pgn.games import PgnGame
 
 Coefficients: TypeAlias = tuple[float, ...]
 
@@ -126,7 +126,7 @@ def read_games(file: Path, sample: Sample, player: str | None = None) -> int:
     return sum(game is None or not _add(game, sample, player) for game in sound_games(file))
 
 
-def _add(game: Game, sample: Sample, player: str | None) -> bool:
+def _add(game: PgnGame, sample: Sample, player: str | None) -> bool:
     """Add the positions of a game to a sample; returns whether it has a result that its moves led to."""
     from knightadder.pgn.games import result_of
 

@@ -10,8 +10,8 @@ from typing import TypeAlias
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from knightadder.web.outbox import Outbox
 from knightadder.web.session import Session
+from knightadder.web.site.outbox import Outbox
 from knightadder.web.views import View
 
 MAX_TABS = 12  # each has an engine of its own

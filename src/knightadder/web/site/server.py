@@ -17,13 +17,13 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 
-from knightadder.web.exploring import explorer_routes
-from knightadder.web.guard import Guard
-from knightadder.web.known import Known
 from knightadder.web.resources import Resources
 from knightadder.web.session import Session
-from knightadder.web.tabs import Tabs
-from knightadder.web.training import training_routes
+from knightadder.web.site.exploring import explorer_routes
+from knightadder.web.site.guard import Guard
+from knightadder.web.site.known import Known
+from knightadder.web.site.tabs import Tabs
+from knightadder.web.site.training import training_routes
 
 if TYPE_CHECKING:
     from knightadder.library.engine import Engine

@@ -9,7 +9,7 @@ from starlette.routing import Route
 
 from knightadder.engine.errors import EngineError
 from knightadder.library.explorer import Explorer
-from knightadder.web.asked import position_route
+from knightadder.web.site.asked import position_route
 from knightadder.web.views import View
 
 

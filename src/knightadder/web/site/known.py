@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import chess
 from starlette.routing import Route
 
-from knightadder.web.asked import position_route
+from knightadder.web.site.asked import position_route
 from knightadder.web.views import View
 
 if TYPE_CHECKING:
