@@ -10,8 +10,8 @@ from stand_in_engine import StandInEngine
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from websockets.exceptions import ConnectionClosed
 
-from knightadder.web.site import tabs
 from knightadder.web.session import Session
+from knightadder.web.site import tabs
 
 
 @pytest.fixture
