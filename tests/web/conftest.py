@@ -69,25 +69,49 @@ def browser():
         browser.close()
 
 
-@pytest.fixture
-def open_page(browser, server):
-    """Give the function that opens the board in a window of its own; what its page complains of fails the test.
+def new_window(browser, **options):
+    """Open a window whose time stands still until the test moves it, so that nothing goes away or comes back before."""
+    context = browser.new_context(**options)
+    context.set_default_timeout(60_000)
+    context.clock.install(time=0)
+    context.clock.pause_at(1)
+    return context.new_page()
 
-    The page's time stands still until the test moves it, so no message goes away and no connection comes back before.
+
+@pytest.fixture(scope="module")
+def usual_page(browser):
+    """Give a window that tests use one after another: a new one costs more than what most of them do in it."""
+    page = new_window(browser)
+    yield page
+    page.context.close()
+
+
+@pytest.fixture
+def open_page(browser, server, request):
+    """Give the function that opens the board in a window; what its page complains of fails the test.
+
     `at` is a server that the test ends while the page is open.
     """
-    contexts, complaints = [], []
+    usual, pages, complaints = None, [], []
+
+    def on_error(error):
+        complaints.append(str(error))
+
+    def on_console(message):
+        if message.type == "error":
+            complaints.append(message.text)
 
     def open_page(width=1280, height=800, sockets=None, at=None, **options):
-        context = browser.new_context(viewport={"width": width, "height": height}, **options)
-        context.set_default_timeout(60_000)
-        context.clock.install(time=0)
-        context.clock.pause_at(1)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: complaints.append(str(error)))
+        nonlocal usual
+        if pages or options or sockets is not None or at is not None:
+            page = new_window(browser, **options)
+        else:
+            page = usual = request.getfixturevalue("usual_page")
+        page.set_viewport_size({"width": width, "height": height})
+        pages.append(page)
+        page.on("pageerror", on_error)
         if at is None:  # else the server ends, which the browser complains of
-            page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
+            page.on("console", on_console)
         if sockets is not None:  # takes the page's connections
             page.route_web_socket(re.compile("/socket"), sockets)
         page.goto((at or server).address)
@@ -97,8 +121,18 @@ def open_page(browser, server):
         return page
 
     yield open_page
-    for context in contexts:
-        context.close()
+    for page in pages:
+        if page is not usual:
+            page.context.close()
+    if usual is not None:
+        for other in usual.context.pages[1:]:
+            other.close()
+        usual.unroute_all()
+        usual.mouse.move(0, 0)
+        usual.goto(f"http://{server.host}/style.css")  # where nothing is kept any more when the page has gone
+        usual.evaluate("localStorage.clear(); sessionStorage.clear()")
+        usual.remove_listener("pageerror", on_error)
+        usual.remove_listener("console", on_console)
     assert complaints == []
 
 
