@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from typing import Any
 
 from knightadder.native.program import BOUNDSCHECK, INTERPRETED
 
 
 def compiled(function: Callable) -> Callable:
-    """Compile a function of a test, with the kernels that it calls; unless all runs interpreted."""
+    """Have a function of a test compiled at its first call, with the kernels that it calls; unless all is interpreted.
+
+    So collecting the tests does not load Numba.
+    """
     if INTERPRETED:
         return function
-    from numba import njit
 
-    from knightadder.native.builder import teach_numba
+    @cache
+    def compile_it() -> Callable:
+        from numba import njit
 
-    teach_numba()
-    return njit(function, nogil=True, error_model="numpy", boundscheck=BOUNDSCHECK)
+        from knightadder.native.builder import teach_numba
+
+        teach_numba()
+        return njit(function, nogil=True, error_model="numpy", boundscheck=BOUNDSCHECK)
+
+    def call(*arguments: Any) -> Any:
+        return compile_it()(*arguments)
+
+    return call

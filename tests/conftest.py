@@ -62,11 +62,22 @@ def no_lines_of_progress(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def shared_engine() -> Iterator[Engine]:
-    """One engine for the whole run; tests use `engine` and the like, which put it in a known state."""
+def only_engine() -> Iterator[Engine]:
+    """Start the engine of the whole run; tests use `shared_engine`."""
     from knightadder.engine.loader import load_engine  # here, so that tests without it do not load the core
     from knightadder.engine.options import Options
 
     engine = load_engine(Options(), lambda step: None)  # compiles first: no test's patience is for that
     yield engine
     engine.close()
+
+
+@pytest.fixture
+def shared_engine(only_engine: Engine) -> Iterator[Engine]:
+    """Give the engine of the whole run with its default options, which it has again after the test."""
+    from knightadder.engine.options import OPTIONS
+
+    yield only_engine
+    for option in OPTIONS:
+        if option.default is not None and only_engine.options[option.name] != option.default:
+            only_engine.set_option(option.name, str(option.default).lower())

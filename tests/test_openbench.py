@@ -124,10 +124,9 @@ def test_openings_come_as_the_client_reads_them(client: Client, engine: str) -> 
 def test_the_book_is_found_from_where_the_client_is(client: Client, engine: str) -> None:
     (client.folder / "Books").mkdir()
     (client.folder / "Books" / "pawns.epd").write_text("4k3/pppp4/8/8/8/8/4PPPP/4K3 w - - hmvc 0; fmvn 1;\n")
-    for fen in client.openings(engine, 5, 7, "Books/pawns.epd"):
-        assert set(chess.Board(fen).piece_map().values()) <= set(
-            chess.Board("4k3/p7/8/8/8/8/P7/4K3").piece_map().values()
-        )
+    fens = client.openings(engine, 5, 7, "Books/pawns.epd")
+    assert len(fens) == 5
+    assert {man.piece_type for fen in fens for man in chess.Board(fen).piece_map().values()} <= {chess.PAWN, chess.KING}
 
 
 def test_uci_works_from_any_folder_whatever_lies_there(client: Client, engine: str, tmp_path: Path) -> None:

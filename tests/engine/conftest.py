@@ -8,7 +8,6 @@ from searcher import Clock, Searcher
 
 from knightadder.engine import search
 from knightadder.engine.engine import Engine
-from knightadder.engine.options import Options
 
 
 @pytest.fixture
@@ -18,29 +17,6 @@ def engine(shared_engine: Engine) -> Iterator[Engine]:
     shared_engine.set_position()
     yield shared_engine
     shared_engine.close()
-    defaults = Options()
-    for name in (
-        "Hash",
-        "Threads",
-        "MultiPV",
-        "Move Overhead",
-        "UCI_Chess960",
-        "UCI_AnalyseMode",
-        "UCI_ShowWDL",
-        "UCI_LimitStrength",
-        "UCI_Elo",
-        "Skill Level",
-        "EvalType",
-        "EvalFile",
-        "OwnBook",
-        "BookFile",
-        "BookDepth",
-        "BestBookMove",
-        "SyzygyPath",
-        "SyzygyProbeLimit",
-        "Syzygy50MoveRule",
-    ):
-        shared_engine.set_option(name, str(defaults[name]).lower())
 
 
 @pytest.fixture

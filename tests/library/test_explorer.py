@@ -31,7 +31,7 @@ def index(folder: Path, text: str, *options: object) -> Path:
 @pytest.fixture(scope="module")
 def games() -> list[chess.pgn.Game]:
     random = Random(5)
-    return [random_game(number, random, plies=PLIES + 5) for number in range(150)]
+    return [random_game(number, random, plies=PLIES + 5) for number in range(60)]
 
 
 @pytest.fixture(scope="module")

@@ -42,16 +42,13 @@ SEE_SUITE = Path(__file__).parent.parent / "data" / "see.epd"
 @pytest.mark.parametrize("evaluation", ["classical", "pesto", "nnue"])
 def test_evaluate_agrees_with_what_the_engine_prints(evaluation: str, shared_engine: Engine) -> None:
     shared_engine.set_option("EvalType", evaluation)
-    try:
-        for board in random_boards(1, 40):
-            value = evaluate(board, evaluation)
-            assert value.turn == board.turn and value.in_check == board.is_check()
-            shared_engine.set_position(board.fen())
-            printed = shared_engine.evaluation().splitlines()[-1]
-            if not board.is_check():
-                assert printed == f"Evaluation: {value.centipawns / 100:+.2f} (white side, {evaluation})"
-    finally:
-        shared_engine.set_option("EvalType", DEFAULT_EVALUATION)
+    for board in random_boards(1, 40):
+        value = evaluate(board, evaluation)
+        assert value.turn == board.turn and value.in_check == board.is_check()
+        shared_engine.set_position(board.fen())
+        printed = shared_engine.evaluation().splitlines()[-1]
+        if not board.is_check():
+            assert printed == f"Evaluation: {value.centipawns / 100:+.2f} (white side, {evaluation})"
 
 
 def test_the_default_is_that_of_the_engine() -> None:

@@ -125,14 +125,14 @@ def open_page(browser, server, request):
         if page is not usual:
             page.context.close()
     if usual is not None:
+        usual.remove_listener("pageerror", on_error)
+        usual.remove_listener("console", on_console)
         for other in usual.context.pages[1:]:
             other.close()
         usual.unroute_all()
         usual.mouse.move(0, 0)
         usual.goto(f"http://{server.host}/style.css")  # where nothing is kept any more when the page has gone
         usual.evaluate("localStorage.clear(); sessionStorage.clear()")
-        usual.remove_listener("pageerror", on_error)
-        usual.remove_listener("console", on_console)
     assert complaints == []
 
 

@@ -1,7 +1,6 @@
 """Arrows, circles and hints on the board in a browser."""
 
-import pytest
-from on_page import click_move, drag_move, every_layout, expect_moves, load_pgn, square, start_game
+from on_page import click_move, drag_move, expect_moves, load_pgn, square, start_game
 from playwright.sync_api import expect
 
 
@@ -22,13 +21,13 @@ def _expect_shapes(page, *shapes):
         expect(page.locator(f"#board [data-shape={shape}]")).to_have_count(1)
 
 
-@pytest.mark.parametrize(
-    ("keys", "colour"), [((), "G"), (("Shift",), "R"), (("Control",), "R"), (("Alt",), "B"), (("Shift", "Alt"), "Y")]
-)
-def test_the_right_button_draws_in_the_colour_of_the_keys(page, keys, colour):
-    _draw(page, "d2", "d4", *keys)
-    _draw(page, "e4", "e4", *keys)
-    _expect_shapes(page, f"{colour}d2d4", f"{colour}e4")
+def test_the_right_button_draws_in_the_colour_of_the_keys(page):
+    colours, shapes = {(): "G", ("Shift",): "R", ("Control",): "R", ("Alt",): "B", ("Shift", "Alt"): "Y"}, []
+    for file, (keys, colour) in zip("abcde", colours.items(), strict=True):
+        _draw(page, f"{file}2", f"{file}4", *keys)
+        _draw(page, f"{file}6", f"{file}6", *keys)
+        shapes += [f"{colour}{file}2{file}4", f"{colour}{file}6"]
+        _expect_shapes(page, *shapes)
 
 
 def test_a_shape_is_taken_away_or_changes_its_colour(page):
@@ -40,7 +39,6 @@ def test_a_shape_is_taken_away_or_changes_its_colour(page):
     _expect_shapes(page)
 
 
-@every_layout
 def test_shapes_belong_to_a_position_and_go_into_the_pgn(page):
     load_pgn(page, "1. e4 e5 *")
     expect_moves(page, "e4", "e5")
@@ -73,7 +71,6 @@ def test_the_right_button_cancels_a_move_made_in_advance_and_draws_nothing(engin
     _expect_shapes(page, "Gd2d3")
 
 
-@every_layout
 def test_a_hint_shows_the_piece_and_then_the_move(engine, page):
     engine.script = ["e5", "Nf3", "Nc6"]
     start_game(page)

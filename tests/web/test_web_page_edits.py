@@ -91,7 +91,6 @@ def test_an_evaluation_is_undone(engine, page):
     expect(page.locator("#graph .curve")).to_have_count(1)  # what was found stays
 
 
-@every_layout
 def test_edits_are_kept_by_game_also_when_the_page_is_loaded_anew(page):
     load_pgn(page, FILE)
     expect_moves(page, "e4")
@@ -113,7 +112,6 @@ def test_edits_are_kept_by_game_also_when_the_page_is_loaded_anew(page):
 # --- texts ---------------------------------------------------------------------------------------------------------
 
 
-@every_layout
 def test_a_text_that_is_no_game_stays_in_the_dialog_which_says_why(page):
     analyse_tab(page)
     _button(page, "Load PGN").click()
@@ -152,7 +150,6 @@ PASTE = """text => {
 }"""
 
 
-@every_layout
 def test_a_game_and_a_position_are_pasted(page):
     page.evaluate(PASTE, "1. e4 e5 *")  # on the tab Play
     expect(page.get_by_role("tab", name="Analyse")).to_have_attribute("aria-selected", "true")
@@ -175,7 +172,6 @@ def test_keys_paste_from_the_clipboard(open_page):
 # --- the keyboard --------------------------------------------------------------------------------------------------
 
 
-@every_layout
 def test_moves_are_typed_without_capitals(page):
     analyse_tab(page)
     field = page.get_by_label("Type a move")
@@ -198,30 +194,26 @@ def test_moves_are_typed_without_capitals(page):
     expect_moves(page, "e8=Q+")
 
 
-@pytest.mark.parametrize(
-    ("keys", "san"),
-    [
+def test_a_pawn_is_promoted_by_the_keyboard(page):
+    for keys, san in (
         (["Enter"], "e8=Q+"),
-        (["ArrowDown", "Enter"], "e8=N"),
         (["ArrowDown", "ArrowDown", "ArrowUp", "Enter"], "e8=N"),
         (["ArrowUp", "Enter"], "e8=B"),
         (["Tab", "Tab", "Enter"], "e8=R+"),
         (["r"], "e8=R+"),
         (["N"], "e8=N"),
-    ],
-)
-def test_a_pawn_is_promoted_by_the_keyboard(page, keys, san):
-    set_up(page, "7k/4P3/8/8/8/8/8/4K3 w - - 0 1")
-    square(page, "e7").focus()
-    for key in ("Enter", "ArrowUp", "Enter"):
-        page.keyboard.press(key)
-    choice = page.get_by_role("dialog", name="Promote to")
-    expect(choice.get_by_role("button", name="queen")).to_be_focused()
-    for key in keys:
-        page.keyboard.press(key)
-    expect_moves(page, san)
-    expect(choice).to_have_count(0)
-    expect(square(page, "e8")).to_be_focused()  # and goes on there
+    ):
+        set_up(page, "7k/4P3/8/8/8/8/8/4K3 w - - 0 1")
+        square(page, "e7").focus()
+        for key in ("Enter", "ArrowUp", "Enter"):
+            page.keyboard.press(key)
+        choice = page.get_by_role("dialog", name="Promote to")
+        expect(choice.get_by_role("button", name="queen")).to_be_focused()
+        for key in keys:
+            page.keyboard.press(key)
+        expect_moves(page, san)
+        expect(choice).to_have_count(0)
+        expect(square(page, "e8")).to_be_focused()  # and goes on there
 
 
 def test_a_promotion_of_black_goes_upwards_and_can_be_given_up(page):
@@ -238,7 +230,6 @@ def test_a_promotion_of_black_goes_upwards_and_can_be_given_up(page):
 # --- what is shown -------------------------------------------------------------------------------------------------
 
 
-@every_layout
 def test_no_evaluation_is_seen_during_ones_own_game(engine, page):
     engine.script = ["e5"]
     start_game(page)

@@ -110,14 +110,14 @@ def _drop(page, content):
 NAMES = '[White "Müller"]\n[Black "Núñez"]\n\n1. e4 {schön} e5 *\n'
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "utf-16"])
-def test_a_file_is_read_whatever_its_encoding(page, encoding):
-    _open_file(page, NAMES.encode(encoding))
-    expect(page.locator("#player-bottom .name")).to_have_text("Müller")
-    expect(page.locator("#pgn-file")).to_have_value("")  # so that the same file can be chosen again
-    expect(page.locator("#moves .comment")).to_have_text("schön")
-    saved = _read(_saved(page))
-    assert saved.headers["Black"] == "Núñez" and saved.next().comment == "schön"
+def test_a_file_is_read_whatever_its_encoding(page):
+    for encoding in ("utf-8", "latin-1", "utf-16"):
+        _open_file(page, NAMES.replace("Müller", f"Müller {encoding}").encode(encoding))
+        expect(page.locator("#player-bottom .name")).to_have_text(f"Müller {encoding}")
+        expect(page.locator("#pgn-file")).to_have_value("")  # so that the same file can be chosen again
+        expect(page.locator("#moves .comment")).to_have_text("schön")
+        saved = _read(_saved(page))
+        assert saved.headers["Black"] == "Núñez" and saved.next().comment == "schön"
 
 
 def test_a_result_that_is_none_does_not_end_the_moves(page):

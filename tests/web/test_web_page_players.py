@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from on_page import SIZES, analyse_tab, click_move, every_layout, expect_moves, load_pgn, set_up, start_game
+from on_page import SIZES, analyse_tab, click_move, expect_moves, load_pgn, set_up, start_game
 from playwright.sync_api import expect
 
 
@@ -52,7 +52,6 @@ def test_the_time_of_each_move_stands_beside_it(page):
     expect(moves.first).to_have_attribute("title", "took 2.5 s, clock 4:58")
 
 
-@every_layout
 def test_a_game_with_clocks_tells_the_times_of_its_moves(engine, page):
     engine.script = ["e5"]
     page.get_by_label("Clock").select_option("5 minutes")

@@ -24,7 +24,6 @@ def _start_game_with_clock(engine, page):
     expect_moves(page, "e4", "e5")
 
 
-@every_layout
 def test_a_running_game_survives_a_reload(engine, page):
     _start_game_with_clock(engine, page)
     page.reload()
@@ -83,7 +82,6 @@ def test_no_piece_moves_before_a_game_has_begun(page):
     expect_moves(page)
 
 
-@every_layout
 def test_no_piece_moves_after_the_end_of_a_game(engine, page):
     engine.script = ["e5"]
     start_game(page)

@@ -5,7 +5,6 @@ from on_page import (
     LAYOUTS,
     analyse_tab,
     click_move,
-    every_layout,
     expect_moves,
     expect_piece,
     expect_shown,
@@ -22,7 +21,6 @@ def _load(page):
     expect_moves(page, "e4", "e5", "c5", "Nf3", "e6", "d4", "Nf3", "Nc6")
 
 
-@every_layout
 def test_up_and_down_go_to_the_ends_and_choose_at_a_fork(page):
     _load(page)
     page.keyboard.press("ArrowDown")
@@ -61,7 +59,6 @@ def test_the_wheel_over_the_board_walks_and_leaves_the_page_where_it_is(open_pag
     expect_shown(page, "e5")
 
 
-@every_layout
 def test_the_keyboard_is_free_after_a_typed_move(page):
     analyse_tab(page)
     field = page.get_by_label("Type a move")

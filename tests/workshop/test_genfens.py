@@ -50,7 +50,9 @@ def test_no_opening_is_in_check(write_book, monkeypatch) -> None:
 def test_games_begin_with_an_opening_of_the_book_that_is_not_decided(write_book) -> None:
     fair, lost = "4k3/pppp4/8/8/8/8/4PPPP/4K3 w - - 0 1", "4k3/8/8/8/8/8/8/QQ2K3 w - - 0 1"
     men = str(chess.Board(fair)).replace(".", "").split()
-    for fen in openings(20, 1, write_book(fair, lost)):
+    fens = list(openings(20, 1, write_book(fair, lost)))
+    assert len(fens) == 20
+    for fen in fens:
         left = str(chess.Board(fen)).replace(".", "").split()
         assert "Q" not in left and len(left) > len(men) // 2
 

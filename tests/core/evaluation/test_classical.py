@@ -25,7 +25,11 @@ from knightadder.native.program import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
-BOARDS = random_positions(12 if INTERPRETED else 300) + random_positions(4, chess960=True)
+
+def boards() -> list[chess.Board]:
+    return random_positions(12 if INTERPRETED else 300) + random_positions(4, chess960=True)
+
+
 TABLES = new_tables(CLASSICAL)
 GAME = Game(TABLES)
 
@@ -53,7 +57,7 @@ def by_index(indices: Iterable[int], size: int) -> list[int]:
 
 def assert_counts(name: str, plain) -> None:
     """Compare a term's counts with plain ones: `plain(board, color)` gives the index of each time it counts."""
-    for board in BOARDS:
+    for board in boards():
         for found, color in zip(counts(board, name), chess.COLORS, strict=True):
             assert found == by_index(plain(board, color), SIZES[name]), (name, board.fen(), color)
 
@@ -85,7 +89,7 @@ def attacks_of_pawns(board: chess.Board, color: chess.Color) -> chess.SquareSet:
 
 def test_the_value_is_the_blend_of_what_the_trace_counts() -> None:
     values = read_values()
-    for board in BOARDS:
+    for board in boards():
         record = set_up(board)
         trace = static_trace(TABLES, record)
         middle, end = ((trace.counts[0].astype(int) - trace.counts[1]) @ values).tolist()
@@ -97,7 +101,7 @@ def test_the_value_is_the_blend_of_what_the_trace_counts() -> None:
 
 
 def test_mirrored_positions_are_worth_the_same_and_count_the_same() -> None:
-    for board in BOARDS:
+    for board in boards():
         value = static_value(TABLES, set_up(board))
         assert static_value(TABLES, set_up(board.mirror())) == value, board.fen()
         trace = static_trace(TABLES, set_up(board))
@@ -106,7 +110,7 @@ def test_mirrored_positions_are_worth_the_same_and_count_the_same() -> None:
 
 
 def test_the_pawn_hash_table_changes_nothing() -> None:
-    for board in BOARDS:
+    for board in boards():
         record = set_up(board)
         first = int(evaluate_position(TABLES, record))
         assert int(evaluate_position(TABLES, record)) == first

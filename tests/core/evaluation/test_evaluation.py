@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import chess
 import pytest
 from compiling import compiled
 from core_helpers import TABLES, new_game, random_positions, set_up
@@ -12,7 +13,11 @@ from knightadder.native.program import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
-BOARDS = random_positions(20 if INTERPRETED else 300) + random_positions(10, chess960=True)
+
+def boards() -> list[chess.Board]:
+    return random_positions(20 if INTERPRETED else 300) + random_positions(10, chess960=True)
+
+
 GAME = new_game()
 
 
@@ -23,17 +28,17 @@ def piece_squares(pos):
 
 def test_the_middle_game_is_worth_its_piece_squares_less_what_the_fifty_move_rule_takes() -> None:
     compared = 0
-    for board in BOARDS:
+    for board in boards():
         record = set_up(GAME, board)
         value, phase = piece_squares(record.stack[0])
         if phase > endings.FEW_PIECES:
             expected = int(value) * (200 - board.halfmove_clock) // 200  # down to half of it
             assert static_value(TABLES, record) == expected, board.fen()
             compared += 1
-    assert compared > len(BOARDS) / 4
+    assert compared > len(boards()) / 4
 
 
 def test_mirrored_positions_are_worth_the_same() -> None:
-    for board in BOARDS:
+    for board in boards():
         value = static_value(TABLES, set_up(GAME, board))
         assert static_value(TABLES, set_up(GAME, board.mirror())) == value, board.fen()

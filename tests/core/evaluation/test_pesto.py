@@ -12,7 +12,9 @@ from knightadder.native.program import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
-BOARDS = random_positions(20 if INTERPRETED else 300) + random_positions(10, chess960=True)
+
+def boards() -> list[chess.Board]:
+    return random_positions(20 if INTERPRETED else 300) + random_positions(10, chess960=True)
 
 
 @compiled
@@ -44,12 +46,12 @@ def evaluate(board: chess.Board | str | None) -> int:
 
 
 def test_values_equal_a_plain_computation() -> None:
-    for board in BOARDS:
+    for board in boards():
         assert evaluate(board) == plain_value(board), board.fen()
 
 
 def test_mirrored_positions_are_worth_the_same() -> None:
-    for board in BOARDS:
+    for board in boards():
         assert evaluate(board.mirror()) == evaluate(board), board.fen()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import queue
-from collections.abc import Iterator
 
 import chess
 import pytest
@@ -35,13 +34,6 @@ def play(engine: Engine, board: chess.Board, nodes: int) -> chess.Board:
         assert move is not None
         board.push_uci(move)
     return board
-
-
-@pytest.fixture
-def without_tablebases(engine: Engine) -> Iterator[Engine]:
-    engine.set_option("SyzygyProbeLimit", "0")
-    yield engine
-    engine.set_option("SyzygyProbeLimit", "7")
 
 
 @pytest.mark.parametrize(

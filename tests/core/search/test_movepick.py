@@ -21,7 +21,9 @@ from knightadder.native.program import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
-BOARDS = random_positions(10 if INTERPRETED else 200) + random_positions(10 if INTERPRETED else 100, chess960=True)
+
+def boards() -> list[chess.Board]:
+    return random_positions(10 if INTERPRETED else 200) + random_positions(10 if INTERPRETED else 100, chess960=True)
 
 
 @compiled
@@ -103,7 +105,7 @@ class Case:
 def cases() -> Iterator[Case]:
     fill_histories()
     generator = random.Random(12)
-    for board in BOARDS:
+    for board in boards():
         yield Case(board, generator)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import queue
 import random
-from collections.abc import Iterator
 
 import chess
 import pytest
@@ -19,7 +18,6 @@ from knightadder.engine.info import (
     Score,
 )
 from knightadder.engine.limits import Limits
-from knightadder.engine.options import DEFAULT_EVALUATION
 from knightadder.native.program import INTERPRETED
 
 
@@ -40,11 +38,10 @@ def search(engine: Engine, fen: str | None, limits: Limits) -> tuple[Result, Inf
 
 
 @pytest.fixture
-def classical(engine: Engine) -> Iterator[Engine]:
+def classical(engine: Engine) -> Engine:
     """Give the engine with the classical evaluation: on the evaluation depends how many nodes a mate takes."""
     engine.set_option("EvalType", "classical")
-    yield engine
-    engine.set_option("EvalType", DEFAULT_EVALUATION)
+    return engine
 
 
 def play_line(fen: str, line: tuple[str, ...]) -> chess.Board:

@@ -20,6 +20,7 @@ from knightadder.core.search.transposition import (
 )
 from knightadder.core.worker import WORKER
 from knightadder.engine.tablebases.registry import Tablebases
+from knightadder.native.jit import kernel
 from knightadder.native.records import new_record
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
@@ -108,7 +109,7 @@ def test_what_the_fifty_move_rule_makes_a_draw(
     # No table of three men has such positions, so the probe is stood in for.
     found = []
     for value in (1, -1):
-        probe = compiled(lambda tables, tablebases, worker, ply, value=value: (np.int64(value), np.int64(1)))
+        probe = kernel(lambda tables, tablebases, worker, ply, value=value: (np.int64(value), np.int64(1)))
         monkeypatch.setattr(syzygy_search, "probe_wdl", probe)
         fresh = compiled(syzygy_search.probe_score)
         record = ready(shipped, "4k3/8/8/8/8/8/8/4K2R w - - 0 1", ply=1)

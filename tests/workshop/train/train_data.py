@@ -14,6 +14,7 @@ from knightadder.core.entries.packing import pack_fen
 from knightadder.core.evaluation.evaluate import PESTO
 from knightadder.core.evaluation.network_file import Network
 from knightadder.core.tables import new_tables
+from knightadder.library.arrays import pack
 from knightadder.workshop.datagen.parts import Parts
 
 TABLES = new_tables(PESTO)
@@ -41,8 +42,10 @@ def random_boards(seed: int, count: int) -> list[chess.Board]:
 def packed(boards: list[chess.Board], seed: int = 1) -> np.ndarray:
     """Pack positions, with their material as scores and results by chance."""
     chance = random.Random(seed)
-    records = [pack_fen(TABLES, board.fen(), material(board), chance.randrange(3)) for board in boards]
-    return np.concatenate([np.empty(0, PACKED), *records])
+    records = pack(boards)
+    records["score"] = [material(board) for board in boards]
+    records["result"] = [chance.randrange(3) for _ in boards]
+    return records
 
 
 def placements(seed: int, count: int) -> np.ndarray:
