@@ -82,6 +82,8 @@ def new_window(browser, **options):
 def usual_page(browser):
     """Give a window that tests use one after another: a new one costs more than what most of them do in it."""
     page = new_window(browser)
+    no_icon = '<link rel="icon" href="data:,">'
+    page.context.route("**/left", lambda route: route.fulfill(content_type="text/html", body=no_icon))
     yield page
     page.context.close()
 
@@ -131,7 +133,7 @@ def open_page(browser, server, request):
             other.close()
         usual.unroute_all()
         usual.mouse.move(0, 0)
-        usual.goto(f"http://{server.host}/style.css")  # where nothing is kept any more when the page has gone
+        usual.goto(f"http://{server.host}/left")  # where nothing is kept any more when the board has gone
         usual.evaluate("localStorage.clear(); sessionStorage.clear()")
     assert complaints == []
 
