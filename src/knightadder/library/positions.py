@@ -3,7 +3,6 @@
 All functions may be called from any thread; those that take long release the GIL.
 """
 
-import threading
 from bisect import bisect_left
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from knightadder.engine.explain.pieces import piece_worths
 from knightadder.engine.explain.terms import Breakdown, Term, break_down
 from knightadder.engine.game import Game
 from knightadder.engine.notation import squares_of
+from knightadder.engine.threads import run_in_thread
 from knightadder.engine.wdl import material_of_sets, win_draw_loss
 from knightadder.library.boards import Position, bitboards_of, board_of, fen_of, name_of, whole
 from knightadder.library.drawing import board_with_numbers, panel
@@ -266,7 +266,7 @@ def divide(board: Position, depth: int) -> dict[chess.Move, int]:
             counts.set_exception(error)
 
     try:
-        threading.Thread(target=count, name="perft", daemon=True).start()
+        run_in_thread(count, "perft")
         while not counts.done():
             wait([counts], _LOOK_UP)
     finally:
