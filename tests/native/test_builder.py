@@ -207,8 +207,9 @@ def both(record, n):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals")
-def test_an_index_out_of_range_ends_a_process_that_checks_bounds(tmp_path: Path) -> None:
-    done = run(tmp_path, "print(at(record, 999), flush=True); at(record, 1000)", KNIGHTADDER_BOUNDSCHECK="1")
+@pytest.mark.parametrize("index", [1000, -1])
+def test_an_index_out_of_range_ends_a_process_that_checks_bounds(tmp_path: Path, index: int) -> None:
+    done = run(tmp_path, f"print(at(record, 999), flush=True); at(record, {index})", KNIGHTADDER_BOUNDSCHECK="1")
     assert done.stdout == "923\n"
     assert -done.returncode in (signal.SIGILL, signal.SIGTRAP)
 

@@ -1,10 +1,12 @@
 """The builder: it compiles a whole program into one image of machine code, see `program`.
 
 Numba types every function and lowers it to LLVM's language. Here these pieces become one module, which LLVM optimises
-as a whole; `linking` turns the result into an image. Four things are replaced in Numba, the last two to save time:
+as a whole; `linking` turns the result into an image. Five things are replaced in Numba, the last two to save time:
 
 - The convention of calls. Numba's functions return a status, for exceptions, and their value through a pointer. The
   compiled code raises nothing, so its functions just return their value.
+- Negative indices. Python counts them from the end, and Numba tests each signed index for that. Compiled code needs no
+  such indices, so they are out of range, as in C.
 - What Numba does with the piece of each function: it is kept as text, instead of being compiled on its own.
 - The passes that each function goes through: only those that plain functions need.
 - The search for what a call of an operator or a NumPy function returns: it is made once for the same types.
@@ -222,6 +224,11 @@ def _remember_calls() -> None:
     types.Function.get_call_type = get_call_type
 
 
+def _index(context, builder, kind, index, size):
+    """Convert an index to 64 bits; a negative one does not count from the end."""
+    return context.cast(builder, index, kind, types.intp if kind.signed else types.uintp)
+
+
 def teach_numba() -> None:
     """Tell Numba what kernels and intrinsics are, where a function that it compiles calls them."""
     intrinsic = {function: getattr(intrinsics, function.__name__) for function in jit.INTRINSICS}
@@ -278,6 +285,7 @@ def _front_end(entries: list[program.Entry], report: Callable[[int, int], None])
     codegen.JITCPUCodegen.set_env = lambda *arguments: None
     type(context).call_conv = property(_ByValue)
     type(context).create_cpython_wrapper = type(context).create_cfunc_wrapper = lambda *arguments, **named: None
+    arrayobj.fix_integer_index = _index
     _remember_calls()
     teach_numba()
     functions = len(jit.KERNELS) + len(entries)

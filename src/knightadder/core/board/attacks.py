@@ -34,14 +34,14 @@ KNIGHT_STEPS = ((1, 2), (2, 1), (-1, 2), (-2, 1), (1, -2), (2, -1), (-1, -2), (-
 @inlined
 def rook_attacks(tables, square, occupied):
     """Return the squares a rook attacks, given the occupied squares (magic bitboards)."""
-    magic = tables.rook[np.uint64(square)]
+    magic = tables.rook[square]
     return tables.slider[magic.offset + (((occupied & magic.mask) * magic.factor) >> magic.shift)]
 
 
 @inlined
 def bishop_attacks(tables, square, occupied):
     """Return the squares a bishop attacks, given the occupied squares (magic bitboards)."""
-    magic = tables.bishop[np.uint64(square)]
+    magic = tables.bishop[square]
     return tables.slider[magic.offset + (((occupied & magic.mask) * magic.factor) >> magic.shift)]
 
 
@@ -60,7 +60,7 @@ def straight_sliders(pos):
 @inlined
 def king_square(pos, color):
     """Return the square of a side's king."""
-    return lsb(pos.by_type[KING] & pos.by_color[np.uint64(color)])
+    return lsb(pos.by_type[KING] & pos.by_color[color])
 
 
 @inlined
@@ -74,32 +74,37 @@ def pawn_attacks(side, pawns):
 @inlined
 def is_attacked(tables, pos, square, occupied, by):
     """Say whether side `by` attacks a square, given the occupied squares."""
-    enemies = pos.by_color[np.uint64(by)]
-    i = np.uint64(square)
+    enemies = pos.by_color[by]
     leapers = (
-        (tables.knight[i] & pos.by_type[KNIGHT])
-        | (tables.king[i] & pos.by_type[KING])
-        | (tables.pawn[np.uint64(by ^ 1), i] & pos.by_type[PAWN])
+        (tables.knight[square] & pos.by_type[KNIGHT])
+        | (tables.king[square] & pos.by_type[KING])
+        | (tables.pawn[by ^ 1, square] & pos.by_type[PAWN])
     )
     if leapers & enemies:
         return True
     # The attacks on an empty board rule most sliders out before the magic look-up.
     diagonal = diagonal_sliders(pos) & enemies
-    if tables.bishop_rays[i] & diagonal and bishop_attacks(tables, square, occupied) & diagonal:
+    if tables.bishop_rays[square] & diagonal and bishop_attacks(tables, square, occupied) & diagonal:
         return True
     straight = straight_sliders(pos) & enemies
-    return bool(tables.rook_rays[i] & straight) and bool(rook_attacks(tables, square, occupied) & straight)
+    return bool(tables.rook_rays[square] & straight) and bool(rook_attacks(tables, square, occupied) & straight)
+
+
+@inlined
+def can_take_king(tables, pos):
+    """Say whether the side to move attacks the other side's king, which makes a position illegal."""
+    us = np.int64(pos.stm)
+    return is_attacked(tables, pos, king_square(pos, us ^ 1), pos.by_type[0], us)
 
 
 @inlined
 def attackers_to(tables, pos, square, occupied):
     """Return the pieces of both sides that attack a square."""
-    i = np.uint64(square)
     return (
-        (tables.knight[i] & pos.by_type[KNIGHT])
-        | (tables.king[i] & pos.by_type[KING])
-        | (tables.pawn[np.uint64(0), i] & pos.by_type[PAWN] & pos.by_color[1])
-        | (tables.pawn[np.uint64(1), i] & pos.by_type[PAWN] & pos.by_color[0])
+        (tables.knight[square] & pos.by_type[KNIGHT])
+        | (tables.king[square] & pos.by_type[KING])
+        | (tables.pawn[0, square] & pos.by_type[PAWN] & pos.by_color[1])
+        | (tables.pawn[1, square] & pos.by_type[PAWN] & pos.by_color[0])
         | (bishop_attacks(tables, square, occupied) & diagonal_sliders(pos))
         | (rook_attacks(tables, square, occupied) & straight_sliders(pos))
     )
@@ -108,12 +113,12 @@ def attackers_to(tables, pos, square, occupied):
 @inlined
 def attacked_by(tables, pos, side):
     """Return all squares that a side attacks, including those of its own pieces that it defends."""
-    pieces = pos.by_color[np.uint64(side)]
+    pieces = pos.by_color[side]
     occupied = pos.by_type[0]
-    squares = pawn_attacks(side, pos.by_type[PAWN] & pieces) | tables.king[np.uint64(king_square(pos, side))]
+    squares = pawn_attacks(side, pos.by_type[PAWN] & pieces) | tables.king[king_square(pos, side)]
     knights = pos.by_type[KNIGHT] & pieces
     while knights:
-        squares |= tables.knight[np.uint64(lsb(knights))]
+        squares |= tables.knight[lsb(knights)]
         knights = without_lsb(knights)
     diagonal = diagonal_sliders(pos) & pieces
     while diagonal:
@@ -132,8 +137,8 @@ def set_check_squares(tables, pos, squares):
     them = np.int64(pos.stm) ^ 1
     king = king_square(pos, them)
     diagonal, straight = bishop_attacks(tables, king, pos.by_type[0]), rook_attacks(tables, king, pos.by_type[0])
-    squares[PAWN] = tables.pawn[np.uint64(them), np.uint64(king)]
-    squares[KNIGHT] = tables.knight[np.uint64(king)]
+    squares[PAWN] = tables.pawn[them, king]
+    squares[KNIGHT] = tables.knight[king]
     squares[BISHOP] = diagonal
     squares[ROOK] = straight
     squares[QUEEN] = diagonal | straight
@@ -148,7 +153,7 @@ def gives_direct_check(pos, squares, move):
     does not matter that it leaves its square.
     """
     piece = np.int64(pos.board[move & 63]) & 7
-    return squares[np.uint64(piece)] & bit(np.uint64((move >> 6) & 63)) != ZERO
+    return squares[piece] & bit((move >> 6) & 63) != ZERO
 
 
 @inlined
@@ -159,9 +164,9 @@ def set_checks(tables, pos):
     gives check; if a single own piece stands between, that piece is pinned.
     """
     us = np.int64(pos.stm)
-    own, enemies = pos.by_color[np.uint64(us)], pos.by_color[np.uint64(us ^ 1)]
-    king = np.uint64(king_square(pos, us))
-    leapers = (tables.knight[king] & pos.by_type[KNIGHT]) | (tables.pawn[np.uint64(us), king] & pos.by_type[PAWN])
+    own, enemies = pos.by_color[us], pos.by_color[us ^ 1]
+    king = king_square(pos, us)
+    leapers = (tables.knight[king] & pos.by_type[KNIGHT]) | (tables.pawn[us, king] & pos.by_type[PAWN])
     checkers = leapers & enemies
     pinned = ZERO
     snipers = (
@@ -169,7 +174,7 @@ def set_checks(tables, pos):
     ) & enemies
     while snipers:
         sniper = lsb(snipers)
-        blockers = tables.between[king, np.uint64(sniper)] & pos.by_type[0]
+        blockers = tables.between[king, sniper] & pos.by_type[0]
         if blockers == ZERO:
             checkers |= bit(sniper)
         elif without_lsb(blockers) == ZERO:

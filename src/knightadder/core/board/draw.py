@@ -22,7 +22,7 @@ def is_repetition(worker, pos, ply):
     furthest = min(min(np.int64(pos.rule50), np.int64(pos.plies_from_null)), here)
     seen = 0
     for distance in range(4, furthest + 1, 2):
-        if worker.keys[np.uint64(here - distance)] == pos.key:
+        if worker.keys[here - distance] == pos.key:
             seen += 1
             if distance < ply or seen == 2:
                 return True
@@ -76,9 +76,9 @@ def _is_mate_near(tables, worker, pos, frame, ply):
     count = generate(tables, pos, frame, np.int64(0), ALL)
     if count == 0:
         return pos.checkers != ZERO
-    child, child_frame = worker.stack[np.uint64(ply + 1)], worker.frames[np.uint64(ply + 1)]
+    child, child_frame = worker.stack[ply + 1], worker.frames[ply + 1]
     for index in range(count):
-        make(tables, pos, child, np.int64(frame.moves[np.uint64(index)]))
+        make(tables, pos, child, np.int64(frame.moves[index]))
         if _is_checkmate(tables, child, child_frame):
             return True
     return False

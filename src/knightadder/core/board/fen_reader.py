@@ -7,10 +7,10 @@ import numpy as np
 
 from knightadder.native.jit import kernel
 
-from .attacks import is_attacked, king_square
+from .attacks import can_take_king
 from .bitboard import ZERO, bit
 from .fen import EP, FULLMOVE, NUMBERS, ROOKS, RULE50, STM, read_fields
-from .position import add_piece, clear, complete
+from .position import set_up
 
 
 @kernel
@@ -37,22 +37,16 @@ def read_fen(tables, text, start, end, numbers, pos):
     """
     for place in range(NUMBERS):
         numbers[place] = 0
-    clear(pos)
     pos.board[:] = 0
     pos.castling = ZERO
     if read_fields(text, start, end, pos.board, numbers):
         return np.int64(0)
-    for square in range(64):
-        piece = np.int64(pos.board[square])
-        if piece:
-            add_piece(tables, pos, piece, square)
     for rook in numbers[ROOKS : ROOKS + 4]:
         if rook >= 0:
             pos.castling |= bit(rook)
     pos.stm, pos.ep = numbers[STM], numbers[EP]
     pos.rule50 = pos.plies_from_null = numbers[RULE50]
-    complete(tables, pos)
-    us = np.int64(pos.stm)
-    if is_attacked(tables, pos, king_square(pos, us ^ 1), pos.by_type[0], us):
+    set_up(tables, pos)
+    if can_take_king(tables, pos):
         return np.int64(0)
     return numbers[FULLMOVE]

@@ -49,7 +49,7 @@ NOISY, QUIET, ALL = np.int64(1), np.int64(2), np.int64(3)
 @inlined
 def _add(moves, n, move):
     if moves is not None:
-        moves[np.uint64(n)] = move  # an unsigned index needs no test for negative wrap-around
+        moves[n] = move
     return n + 1
 
 
@@ -121,13 +121,13 @@ def en_passant_is_safe(tables, pos, source, target, us):
     """Say whether the king of `us` is safe once the pawn on `source` has captured en passant on `target`."""
     captured = bit(target ^ 8)
     occupied = (pos.by_type[0] ^ bit(source) ^ captured) | bit(target)
-    enemies = pos.by_color[np.uint64(us ^ 1)] & ~captured
+    enemies = pos.by_color[us ^ 1] & ~captured
     king = king_square(pos, us)
     hits = (
         (bishop_attacks(tables, king, occupied) & diagonal_sliders(pos))
         | (rook_attacks(tables, king, occupied) & straight_sliders(pos))
-        | (tables.knight[np.uint64(king)] & pos.by_type[KNIGHT])
-        | (tables.pawn[np.uint64(us), np.uint64(king)] & pos.by_type[PAWN])
+        | (tables.knight[king] & pos.by_type[KNIGHT])
+        | (tables.pawn[us, king] & pos.by_type[PAWN])
     )
     return hits & enemies == ZERO
 
@@ -150,8 +150,8 @@ def castling_is_legal(tables, pos, king, rook, us):
     king_target = castling_king_target(us, king, rook)
     rook_target = castling_rook_target(us, king, rook)
     both = bit(king) | bit(rook)
-    king_path = tables.between[np.uint64(king), np.uint64(king_target)] | bit(king_target)
-    rook_path = tables.between[np.uint64(rook), np.uint64(rook_target)] | bit(rook_target)
+    king_path = tables.between[king, king_target] | bit(king_target)
+    rook_path = tables.between[rook, rook_target] | bit(rook_target)
     if (king_path | rook_path) & pos.by_type[0] & ~both:
         return False
     # In Chess960 the castling rook itself may shield the king: look at the target with the rook moved away.
@@ -183,13 +183,13 @@ def _generate(tables, pos, moves, n, stage):
     us = np.int64(pos.stm)
     occupied = pos.by_type[0]
     empty = ~occupied
-    own = pos.by_color[np.uint64(us)]
-    enemies = pos.by_color[np.uint64(us ^ 1)]
+    own = pos.by_color[us]
+    enemies = pos.by_color[us ^ 1]
     king = king_square(pos, us)
     captures = enemies if stage & NOISY else ZERO
     quiets = empty if stage & QUIET else ZERO
 
-    targets = tables.king[np.uint64(king)] & (captures | quiets)
+    targets = tables.king[king] & (captures | quiets)
     without_king = occupied ^ bit(king)
     while targets:
         target = lsb(targets)
@@ -202,7 +202,7 @@ def _generate(tables, pos, moves, n, stage):
     if checkers:
         if without_lsb(checkers):
             return n  # only the king can answer a double check
-        answers = tables.between[np.uint64(king), np.uint64(lsb(checkers))] | checkers
+        answers = tables.between[king, lsb(checkers)] | checkers
     elif stage & QUIET:
         rooks = pos.castling & own
         while rooks:
@@ -223,7 +223,7 @@ def _generate(tables, pos, moves, n, stage):
     pieces = own & knights & ~pinned
     while pieces:
         source = lsb(pieces)
-        n = _add_targets(moves, n, source, tables.knight[np.uint64(source)] & targets)
+        n = _add_targets(moves, n, source, tables.knight[source] & targets)
         pieces = without_lsb(pieces)
     pieces = own & diagonal & ~pinned
     while pieces:
@@ -242,7 +242,7 @@ def _generate(tables, pos, moves, n, stage):
     while pieces:
         source = lsb(pieces)
         piece = bit(source)
-        line = tables.line[np.uint64(king), np.uint64(source)]
+        line = tables.line[king, source]
         if piece & pawns:
             n = _add_pawns(moves, n, piece, captures & line, pushes & line, empty, us)
         else:
@@ -256,7 +256,7 @@ def _generate(tables, pos, moves, n, stage):
 
     ep = np.int64(pos.ep)
     if ep != NO_SQUARE and stage & NOISY:
-        pieces = tables.pawn[np.uint64(us ^ 1), np.uint64(ep)] & pawns
+        pieces = tables.pawn[us ^ 1, ep] & pawns
         while pieces:
             source = lsb(pieces)
             if en_passant_is_safe(tables, pos, source, ep, us):
@@ -269,20 +269,20 @@ def _generate(tables, pos, moves, n, stage):
 def _attacks_of(tables, piece_type, square, occupied):
     """Return the squares a piece other than a pawn attacks."""
     if piece_type == KNIGHT:
-        return tables.knight[np.uint64(square)]
+        return tables.knight[square]
     if piece_type == BISHOP:
         return bishop_attacks(tables, square, occupied)
     if piece_type == ROOK:
         return rook_attacks(tables, square, occupied)
     if piece_type == QUEEN:
         return bishop_attacks(tables, square, occupied) | rook_attacks(tables, square, occupied)
-    return tables.king[np.uint64(square)]
+    return tables.king[square]
 
 
 @inlined
 def _is_pseudo_legal_pawn(tables, pos, source, target, kind, us):
-    enemies = pos.by_color[np.uint64(us ^ 1)]
-    attacked = tables.pawn[np.uint64(us), np.uint64(source)] & bit(target)
+    enemies = pos.by_color[us ^ 1]
+    attacked = tables.pawn[us, source] & bit(target)
     if kind == EN_PASSANT:
         return target == pos.ep and attacked != ZERO
     promotes = kind >= KNIGHT and kind <= QUEEN
@@ -309,7 +309,7 @@ def is_pseudo_legal(tables, pos, move):
     """
     source, target, kind = move & 63, (move >> 6) & 63, (move >> 12) & 15
     us = np.int64(pos.stm)
-    own = pos.by_color[np.uint64(us)]
+    own = pos.by_color[us]
     if own & bit(source) == ZERO:
         return False
     if kind == CASTLING:
@@ -345,22 +345,8 @@ def is_legal(tables, pos, move):
     if checkers:
         if without_lsb(checkers):
             return False
-        answers = tables.between[np.uint64(king), np.uint64(lsb(checkers))] | checkers
+        answers = tables.between[king, lsb(checkers)] | checkers
         if answers & bit(target) == ZERO:
             return False
     pin = pos.pinned & bit(source)
-    return pin == ZERO or tables.line[np.uint64(king), np.uint64(source)] & bit(target) != ZERO
-
-
-__all__ = [
-    "ALL",
-    "NOISY",
-    "QUIET",
-    "castling_king_target",
-    "castling_rook_target",
-    "count_moves",
-    "en_passant_is_safe",
-    "generate",
-    "is_legal",
-    "is_pseudo_legal",
-]
+    return pin == ZERO or tables.line[king, source] & bit(target) != ZERO

@@ -26,7 +26,7 @@ from knightadder.native.signatures import record_type
 
 from ..layout import KING, NO_SQUARE, ROOK
 from . import fen
-from .attacks import is_attacked, king_square
+from .attacks import can_take_king
 from .bitboard import ZERO, bit, without_lsb
 from .fen import check_material, find_piece, is_passed_over
 from .position import add_piece, clear, complete
@@ -88,12 +88,12 @@ def pack(pos, record, ply, score, result):
     index = np.int64(0)
     while squares:
         square = lsb(squares)
-        piece = np.int64(pos.board[np.uint64(square)])
+        piece = np.int64(pos.board[square])
         code = (piece & 7) - 1
         if pos.castling & bit(square):
             code = np.int64(_UNMOVED_ROOK)
         code |= piece & 8
-        place = np.uint64(index >> 1)
+        place = index >> 1
         record.pieces[place] = np.int64(record.pieces[place]) | code << ((index & 1) << 2)
         index += 1
         squares = without_lsb(squares)
@@ -116,7 +116,7 @@ def find_fault(board, stm, castling, ep):
     if castling:
         given = 0
         for square in range(64):
-            if castling >> np.uint64(square) & np.uint64(1):
+            if castling & bit(square):
                 color = int(board[square]) >> 3
                 king = find_piece(board, color << 3 | KING)
                 side = 1 << (2 * color + (1 if square > king else 0))
@@ -146,7 +146,7 @@ def unpack(tables, record, pos):
     index = np.int64(0)
     while squares:
         square = lsb(squares)
-        code = (np.int64(record.pieces[np.uint64(index >> 1)]) >> ((index & 1) << 2)) & 15
+        code = (np.int64(record.pieces[index >> 1]) >> ((index & 1) << 2)) & 15
         piece_type = (code & 7) + 1
         if code & 7 == _UNMOVED_ROOK:
             piece_type = np.int64(ROOK)
@@ -164,8 +164,7 @@ def unpack(tables, record, pos):
     if find_fault(pos.board, np.int64(pos.stm), pos.castling, ep):
         return False
     complete(tables, pos)
-    us = np.int64(pos.stm)
-    return not is_attacked(tables, pos, king_square(pos, us ^ 1), pos.by_type[0], us)
+    return not can_take_king(tables, pos)
 
 
 def record_fen(record, chess960=False):

@@ -45,11 +45,11 @@ PIECE_SQUARE = record(  # what a piece on a square adds; adjacent, so that one c
 def add_piece(tables, pos, piece, square):
     """Put a piece on an empty square; update the key and the piece-square sum."""
     bitboard = bit(square)
-    pos.by_type[np.uint64(piece & 7)] |= bitboard
-    pos.by_color[np.uint64(piece >> 3)] |= bitboard
+    pos.by_type[piece & 7] |= bitboard
+    pos.by_color[piece >> 3] |= bitboard
     pos.by_type[0] |= bitboard
-    pos.board[np.uint64(square)] = piece
-    entry = tables.piece_square[np.uint64(piece), np.uint64(square)]
+    pos.board[square] = piece
+    entry = tables.piece_square[piece, square]
     pos.key ^= entry.key
     pos.psq += entry.psq
 
@@ -58,11 +58,11 @@ def add_piece(tables, pos, piece, square):
 def remove_piece(tables, pos, piece, square):
     """Take a piece off a square; update the key and the piece-square sum."""
     rest = ~bit(square)
-    pos.by_type[np.uint64(piece & 7)] &= rest
-    pos.by_color[np.uint64(piece >> 3)] &= rest
+    pos.by_type[piece & 7] &= rest
+    pos.by_color[piece >> 3] &= rest
     pos.by_type[0] &= rest
-    pos.board[np.uint64(square)] = 0
-    entry = tables.piece_square[np.uint64(piece), np.uint64(square)]
+    pos.board[square] = 0
+    entry = tables.piece_square[piece, square]
     pos.key ^= entry.key
     pos.psq -= entry.psq
 
@@ -70,8 +70,8 @@ def remove_piece(tables, pos, piece, square):
 @inlined
 def _flip(pos, piece, squares):
     """Toggle a piece on the squares of a set, in the bitboards only."""
-    pos.by_type[np.uint64(piece & 7)] ^= squares
-    pos.by_color[np.uint64(piece >> 3)] ^= squares
+    pos.by_type[piece & 7] ^= squares
+    pos.by_color[piece >> 3] ^= squares
     pos.by_type[0] ^= squares
 
 
@@ -79,7 +79,7 @@ def _flip(pos, piece, squares):
 def can_capture_en_passant(tables, pos, target):
     """Say whether the side to move has a legal en passant capture on `target`."""
     us = np.int64(pos.stm)
-    pawns = tables.pawn[np.uint64(us ^ 1), np.uint64(target)] & pos.by_type[PAWN] & pos.by_color[np.uint64(us)]
+    pawns = tables.pawn[us ^ 1, target] & pos.by_type[PAWN] & pos.by_color[us]
     while pawns:
         if en_passant_is_safe(tables, pos, lsb(pawns), target, us):
             return True
@@ -92,7 +92,7 @@ def _castling_key(tables, rooks):
     """Return the change of the key when some rooks lose their right to castle."""
     key = ZERO
     while rooks:
-        key ^= tables.zobrist_castling[np.uint64(lsb(rooks))]
+        key ^= tables.zobrist_castling[lsb(rooks)]
         rooks = without_lsb(rooks)
     return key
 
@@ -103,18 +103,18 @@ def make(tables, old, new, move):
     copy_record(new, old)
     source, target, kind = move & 63, (move >> 6) & 63, (move >> 12) & 15
     us = np.int64(old.stm)
-    piece = np.int64(old.board[np.uint64(source)])
+    piece = np.int64(old.board[source])
     new.stm = us ^ 1
     new.ep = NO_SQUARE
     new.rule50 += 1
     new.plies_from_null += 1
     # For most moves key and sum stay in registers to the end: the memory of `new` has only just been written.
-    key = old.key ^ tables.zobrist_stm ^ tables.zobrist_ep[np.uint64(old.ep)]
+    key = old.key ^ tables.zobrist_stm ^ tables.zobrist_ep[old.ep]
     psq = old.psq
     if old.castling:
         gone = old.castling & (bit(source) | bit(target))
         if piece & 7 == KING:
-            gone |= old.castling & old.by_color[np.uint64(us)]
+            gone |= old.castling & old.by_color[us]
         if gone:
             new.castling = old.castling & ~gone
             key ^= _castling_key(tables, gone)
@@ -127,18 +127,18 @@ def make(tables, old, new, move):
         add_piece(tables, new, piece, castling_king_target(us, source, target))
         add_piece(tables, new, rook, castling_rook_target(us, source, target))
     else:
-        victim = np.int64(old.board[np.uint64(target)])
+        victim = np.int64(old.board[target])
         if victim:
             _flip(new, victim, bit(target))
-            captured = tables.piece_square[np.uint64(victim), np.uint64(target)]
+            captured = tables.piece_square[victim, target]
             key ^= captured.key
             psq -= captured.psq
             new.rule50 = 0
         _flip(new, piece, bit(source) | bit(target))
-        new.board[np.uint64(source)] = 0
-        new.board[np.uint64(target)] = piece
-        before = tables.piece_square[np.uint64(piece), np.uint64(source)]
-        after = tables.piece_square[np.uint64(piece), np.uint64(target)]
+        new.board[source] = 0
+        new.board[target] = piece
+        before = tables.piece_square[piece, source]
+        after = tables.piece_square[piece, target]
         new.key = key ^ before.key ^ after.key
         new.psq = psq + after.psq - before.psq
         if piece & 7 == PAWN:
@@ -147,7 +147,7 @@ def make(tables, old, new, move):
                 behind = (source + target) >> 1
                 if can_capture_en_passant(tables, new, behind):
                     new.ep = behind
-                    new.key ^= tables.zobrist_ep[np.uint64(behind)]
+                    new.key ^= tables.zobrist_ep[behind]
             elif kind == EN_PASSANT:
                 remove_piece(tables, new, PAWN | (us ^ 1) << 3, target ^ 8)
             elif kind:
@@ -161,7 +161,7 @@ def make_null(tables, old, new):
     """Write into `new` the position after passing; the side to move must not be in check."""
     copy_record(new, old)
     new.stm = np.int64(old.stm) ^ 1
-    new.key ^= tables.zobrist_stm ^ tables.zobrist_ep[np.uint64(old.ep)]
+    new.key ^= tables.zobrist_stm ^ tables.zobrist_ep[old.ep]
     new.ep = NO_SQUARE
     new.rule50 += 1
     new.plies_from_null = 0
@@ -189,7 +189,7 @@ def complete(tables, pos):
     ep = np.int64(pos.ep)
     if ep != NO_SQUARE:
         if can_capture_en_passant(tables, pos, ep):
-            pos.key ^= tables.zobrist_ep[np.uint64(ep)]
+            pos.key ^= tables.zobrist_ep[ep]
         else:
             pos.ep = NO_SQUARE
     set_checks(tables, pos)

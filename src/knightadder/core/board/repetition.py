@@ -40,14 +40,14 @@ def can_repeat(tables, worker, pos, ply):
     here = worker.key_count + ply
     furthest = min(min(np.int64(pos.rule50), np.int64(pos.plies_from_null)), ply - 1)
     for distance in range(3, furthest + 1, 2):
-        key = pos.key ^ worker.keys[np.uint64(here - distance)]
+        key = pos.key ^ worker.keys[here - distance]
         place = _first_place(key)
         if tables.cuckoo_keys[place] != key:
             place = _second_place(key)
             if tables.cuckoo_keys[place] != key:
                 continue
         squares = np.int64(tables.cuckoo_squares[place])
-        if tables.between[np.uint64(squares & 63), np.uint64(squares >> 6)] & pos.by_type[0] == ZERO:
+        if tables.between[squares & 63, squares >> 6] & pos.by_type[0] == ZERO:
             return True
     return False
 

@@ -57,7 +57,7 @@ def _move_of(pos, word):
         kind = EN_PASSANT
     elif special == _CASTLING:
         kind = CASTLING
-    elif pos.board[np.uint64(source)] & 7 == PAWN and abs(target - source) == 16:
+    elif pos.board[source] & 7 == PAWN and abs(target - source) == 16:
         kind = DOUBLE_PUSH
     return source | target << 6 | kind << 12
 
@@ -86,13 +86,13 @@ def read_game(tables, positions, words, at, end, first_ply, score_below, quiet, 
     result = np.int64(header.result)
     ply = max(2 * (np.int64(header.fullmove) - 1), np.int64(0)) + np.int64(here.stm)
     for place in range(at + HEADER, end):
-        word = np.int64(words[np.uint64(place)])
+        word = np.int64(words[place])
         move, score = _move_of(here, word), _score_of(word)
         if not is_legal(tables, here, move):
             return np.int64(-1)
         if ply >= first_ply and abs(score) < score_below:
             if not quiet or (here.checkers == ZERO and not is_noisy(here, move)):
-                pack(here, records[np.uint64(count)], ply, score, result)
+                pack(here, records[count], ply, score, result)
                 count += 1
         make(tables, here, after, move)
         here, after = after, here

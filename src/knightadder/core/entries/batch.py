@@ -4,6 +4,7 @@ import numpy as np
 
 from knightadder.native.signatures import int16, int64, uint8
 
+from ..board.bitboard import ZERO
 from ..board.fen_reader import read_fen
 from ..board.packed import (
     DRAW,
@@ -43,13 +44,13 @@ def pack_fens(tables, worker, text, ends, records):
     pos = worker.stack[0]
     start, illegal = np.int64(0), np.int64(0)
     for number in range(len(ends)):
-        record = records[np.uint64(number)]
-        end = ends[np.uint64(number)]
+        record = records[number]
+        end = ends[number]
         move = read_fen(tables, text, start, end, worker.frames[0].moves, pos)
         if move > 0:
             pack(pos, record, 2 * (move - 1) + np.int64(pos.stm), np.int64(0), np.int64(DRAW))
         else:
-            record.occupied = np.uint64(0)
+            record.occupied = ZERO
             record.pieces[:] = 0
             record.stm_ep = record.rule50 = record.fullmove = record.score = record.result = record.spare = 0
             illegal += 1
@@ -78,10 +79,10 @@ def evaluate_records(tables, worker, records, values):
     pos = worker.stack[0]
     illegal = np.int64(0)
     for number in range(len(records)):
-        if unpack(tables, records[np.uint64(number)], pos):
+        if unpack(tables, records[number], pos):
             value = evaluate(tables, worker, pos, np.int64(0))
-            values[np.uint64(number)] = value if pos.stm == WHITE else -value
+            values[number] = value if pos.stm == WHITE else -value
         else:
-            values[np.uint64(number)] = NO_VALUE
+            values[number] = NO_VALUE
             illegal += 1
     return illegal

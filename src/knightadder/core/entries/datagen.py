@@ -33,7 +33,7 @@ _MOST_NODES = 8  # times the wanted nodes: the hard limit that stops an explodin
 
 @kernel
 def _type_of(pos, move):
-    return np.int64(pos.board[np.uint64(move & 63)]) & 7
+    return np.int64(pos.board[move & 63]) & 7
 
 
 @core.entry(int64(Tables, Worker, int64, uint64))
@@ -59,7 +59,7 @@ def play_randomly(tables, worker, plies, seed):
             return ply
         movable, types = np.int64(0), np.int64(0)
         for i in range(count):
-            kind = _type_of(pos, frame.moves[np.uint64(i)])
+            kind = _type_of(pos, frame.moves[i])
             if not movable >> kind & 1:
                 movable |= np.int64(1) << kind
                 types += 1
@@ -69,10 +69,10 @@ def play_randomly(tables, worker, plies, seed):
             left -= movable >> chosen & 1
         its_moves = np.int64(0)
         for i in range(count):
-            its_moves += _type_of(pos, frame.moves[np.uint64(i)]) == chosen
+            its_moves += _type_of(pos, frame.moves[i]) == chosen
         left = random_below(seed, 2 * ply + 1, its_moves)
         for i in range(count):
-            move = frame.moves[np.uint64(i)]
+            move = frame.moves[i]
             if _type_of(pos, move) == chosen:
                 if left == 0:
                     play(tables, worker, move)
@@ -87,8 +87,8 @@ def _prepare(tables, worker, nodes):
     frame = worker.frames[0]
     count = generate(tables, worker.stack[0], frame, np.int64(0), ALL)
     for i in range(count):
-        root_move = worker.root_moves[np.uint64(i)]
-        root_move.move = frame.moves[np.uint64(i)]
+        root_move = worker.root_moves[i]
+        root_move.move = frame.moves[i]
         root_move.rank = 0
     begin_search(worker, count, nodes * _MOST_NODES)
     worker.tt_generation = (worker.tt_generation + 1) & (GENERATIONS - 1)
@@ -162,7 +162,7 @@ def play_game(tables, white, black, nodes, first_nodes, most, ply, header, words
         if score != NO_SCORE and pos.stm != WHITE:
             score = -score
         move = worker.root_moves[0].move
-        words[np.uint64(count)] = encode(move, score)
+        words[count] = encode(move, score)
         count += 1
         play(tables, white, move)
         play(tables, black, move)
@@ -180,5 +180,5 @@ def play_game(tables, white, black, nodes, first_nodes, most, ply, header, words
             break
         if level >= DRAW_PLIES and ply + count >= DRAW_FROM:
             break
-    words[np.uint64(count)] = 0
+    words[count] = 0
     return count

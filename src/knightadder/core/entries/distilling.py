@@ -52,7 +52,7 @@ def distil_positions(tables, worker, source, seed, most_moves, value_below, reco
         drawn = random_below(seed, draws, len(source))
         moves = random_below(seed, draws + 1, most_moves + 1)
         draws += 2
-        suitable = unpack(tables, source[np.uint64(drawn)], here)
+        suitable = unpack(tables, source[drawn], here)
         while suitable and moves > 0:
             legal = generate(tables, here, worker.frames[0], np.int64(0), ALL)
             if legal == 0:
@@ -60,7 +60,7 @@ def distil_positions(tables, worker, source, seed, most_moves, value_below, reco
             else:
                 place = random_below(seed, draws, legal)
                 draws += 1
-                make(tables, here, after, worker.frames[0].moves[np.uint64(place)])
+                make(tables, here, after, worker.frames[0].moves[place])
                 copy_record(here, after)
                 moves -= 1
         if suitable and here.checkers == ZERO:
@@ -69,6 +69,6 @@ def distil_positions(tables, worker, source, seed, most_moves, value_below, reco
             if abs(value) < value_below:
                 if here.stm != WHITE:
                     value = -value
-                pack(here, records[np.uint64(count)], np.int64(here.stm), value, np.int64(DRAW))
+                pack(here, records[count], np.int64(here.stm), value, np.int64(DRAW))
                 count += 1
     return count

@@ -9,7 +9,7 @@ import numpy as np
 from knightadder.native.jit import copy_record, kernel, lsb
 from knightadder.native.signatures import int64, uint64, void
 
-from ..board.attacks import is_attacked, king_square
+from ..board.attacks import can_take_king
 from ..board.bitboard import ONE, bit, without_lsb
 from ..board.draw import is_dead_position, is_fifty_move_draw, is_repetition
 from ..board.movegen import ALL, castling_king_target, generate
@@ -29,8 +29,7 @@ def _set_up(tables, worker):
     pos = worker.stack[0]
     set_up(tables, pos)
     worker.key_count = 0
-    us = np.int64(pos.stm)
-    return np.int64(is_attacked(tables, pos, king_square(pos, us ^ 1), pos.by_type[0], us))
+    return np.int64(can_take_king(tables, pos))
 
 
 @core.entry(int64(Tables, Worker))
@@ -70,13 +69,13 @@ def set_up_bitboards(tables, worker, numbers):
         return 0
     pos.board[:] = 0
     for piece_type in range(1, 7):
-        squares = numbers[np.uint64(piece_type - 1)]
+        squares = numbers[piece_type - 1]
         if squares & ~free:
             return 0
         free &= ~squares
         while squares:
             square = lsb(squares)
-            pos.board[np.uint64(square)] = piece_type | (8 if black & bit(square) else 0)
+            pos.board[square] = piece_type | (8 if black & bit(square) else 0)
             squares = without_lsb(squares)
     pos.castling, pos.ep, pos.stm = numbers[8], np.int64(numbers[9]), np.int64(numbers[10])
     pos.rule50 = pos.plies_from_null = np.int64(numbers[11])
@@ -98,7 +97,7 @@ def _find(tables, worker, source, target, promotion):
     us = np.int64(pos.stm)
     castling = np.int64(0)
     for i in range(count):
-        move = frame.moves[np.uint64(i)]
+        move = frame.moves[i]
         if move & 63 != source:
             continue
         kind, to = (move >> 12) & 15, (move >> 6) & 63
@@ -116,7 +115,7 @@ def _play(tables, worker, move):
         for i in range(GAME_KEYS - 1):
             worker.keys[i] = worker.keys[i + 1]
         worker.key_count -= 1
-    worker.keys[np.uint64(worker.key_count)] = pos.key
+    worker.keys[worker.key_count] = pos.key
     worker.key_count += 1
     make(tables, pos, after, move)
     if after.rule50 == 0:
@@ -191,7 +190,7 @@ def set_up_packed(tables, worker, records, index, moves):
         The number of moves played; see `play_all`.
     """
     worker.key_count = 0
-    unpack(tables, records[np.uint64(index)], worker.stack[0])
+    unpack(tables, records[index], worker.stack[0])
     return play_all(tables, worker, moves)
 
 
@@ -217,7 +216,7 @@ def play_expected(tables, worker, best, reply):
         reply = entry_move(probe(worker, worker.stack[0].key))
     for i in range(count):
         # The table's move may belong to another position.
-        if worker.frames[0].moves[np.uint64(i)] == reply:
+        if worker.frames[0].moves[i] == reply:
             _play(tables, worker, reply)
             return reply if _count_moves(tables, worker) > 0 else 0
     return 0

@@ -18,7 +18,7 @@ Position = record_type(POSITION)
 def _end(words, at):
     """Return the place of the zero word that ends the game at `at`; the length of the file if there is none."""
     at += HEADER
-    while at < len(words) and words[np.uint64(at)] != 0:
+    while at < len(words) and words[at] != 0:
         at += 1
     return min(at, np.int64(len(words)))
 

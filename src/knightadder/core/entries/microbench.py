@@ -31,7 +31,7 @@ def time_evaluate(tables, worker, count):
     total = np.int64(0)
     place = np.int64(0)
     for _ in range(count):
-        total += evaluate(tables, worker, worker.stack[np.uint64(place)], np.int64(0))
+        total += evaluate(tables, worker, worker.stack[place], np.int64(0))
         place = (place + (total | 1)) & (_COPIES - 1)
     return total
 
@@ -49,6 +49,6 @@ def time_generate(tables, worker, count):
     """
     total = np.int64(0)
     for i in range(count):
-        frame = worker.frames[np.uint64(i & (_COPIES - 1))]
+        frame = worker.frames[i & (_COPIES - 1)]
         total += generate(tables, worker.stack[0], frame, np.int64(0), ALL)
     return total

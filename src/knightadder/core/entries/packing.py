@@ -16,14 +16,14 @@ from .game import set_up_position
 @core.entry(void(Worker, Packed[::1], int64, int64, int64, int64))
 def pack_position(worker, records, index, ply, score, result):
     """Pack ``worker.stack[0]`` into ``records[index]``; see `pack`."""
-    pack(worker.stack[0], records[np.uint64(index)], ply, score, result)
+    pack(worker.stack[0], records[index], ply, score, result)
 
 
 @core.entry(int64(Tables, Worker, Packed[::1], int64))
 def unpack_position(tables, worker, records, index):
     """Set up ``worker.stack[0]`` from ``records[index]``, without a history; return 0 if it is illegal."""
     worker.key_count = 0
-    return np.int64(unpack(tables, records[np.uint64(index)], worker.stack[0]))
+    return np.int64(unpack(tables, records[index], worker.stack[0]))
 
 
 def pack_game(worker, ply=0, score=0, result=DRAW):

@@ -33,16 +33,16 @@ def perft(tables, worker, ply, depth, bulk):
     """
     if depth == 0:
         return 1
-    pos = worker.stack[np.uint64(ply)]
+    pos = worker.stack[ply]
     if depth == 1 and bulk:
         return count_moves(tables, pos)
-    frame = worker.frames[np.uint64(ply)]
+    frame = worker.frames[ply]
     count = generate(tables, pos, frame, np.int64(0), ALL)
     if depth > 3 and load64(worker.stop_address) != ZERO:
         return 0
-    child = worker.stack[np.uint64(ply + 1)]
+    child = worker.stack[ply + 1]
     total = 0
     for i in range(count):
-        make(tables, pos, child, frame.moves[np.uint64(i)])
+        make(tables, pos, child, frame.moves[i])
         total += perft(tables, worker, ply + 1, depth - 1, bulk)
     return total

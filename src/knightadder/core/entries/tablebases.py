@@ -29,9 +29,9 @@ _VALUE = pair(int64)
 def _draws_at_once(tables, worker, move):
     """Make a move from ``worker.stack[0]`` and say whether a rule then ends the game as a draw."""
     pos, after = worker.stack[0], worker.stack[1]
-    worker.keys[np.uint64(worker.key_count)] = pos.key
+    worker.keys[worker.key_count] = pos.key
     make(tables, pos, after, move)
-    worker.keys[np.uint64(worker.key_count + 1)] = after.key
+    worker.keys[worker.key_count + 1] = after.key
     return is_fifty_move_draw(tables, after, worker.frames[1]) or is_repetition(worker, after, np.int64(1))
 
 

@@ -50,7 +50,7 @@ def trace_records(tables, worker, trace, records, places, counts, ends, weights)
     end = np.int64(0)
     pos = worker.stack[0]
     for number in range(len(records)):
-        if not unpack(tables, records[np.uint64(number)], pos):
+        if not unpack(tables, records[number], pos):
             return np.int64(-1)
         trace.counts[:, :] = 0
         value = classical.evaluate(tables, worker, pos, trace)

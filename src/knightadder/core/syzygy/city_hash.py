@@ -9,11 +9,12 @@ import numpy as np
 
 from knightadder.native.jit import inlined, kernel, load_unaligned
 
-_K0 = np.uint64(0xC3A5C85C97CB3127)
-_K1 = np.uint64(0xB492B66FBE98F273)
-_K3 = np.uint64(0xC949D7C7509E6557)
-_PAIR_FACTOR = np.uint64(0x9DDFEA08EB382D69)
-_BYTE, _ONE, _WORD_BITS = np.uint64(0xFF), np.uint64(1), np.uint64(64)
+_u64 = np.uint64  # the type of all numbers in a hash
+_K0 = _u64(0xC3A5C85C97CB3127)
+_K1 = _u64(0xB492B66FBE98F273)
+_K3 = _u64(0xC949D7C7509E6557)
+_PAIR_FACTOR = _u64(0x9DDFEA08EB382D69)
+_BYTE, _ONE, _WORD_BITS = _u64(0xFF), _u64(1), _u64(64)
 _STEP = 40  # bytes
 _ROUND = 6  # steps
 SHORTEST = _ROUND * _STEP  # bytes that are hashed to 256 bits; fewer are filled up with zeros
@@ -47,7 +48,7 @@ def _rotate(word, bits):
 
 @inlined
 def _mix(word):
-    return word ^ (word >> np.uint64(47))
+    return word ^ (word >> _u64(47))
 
 
 @inlined
@@ -64,9 +65,9 @@ def _pair(low, high):
 def _crc(table, crc, word):
     """Continue a CRC-32C, without the usual inversions, by 8 bytes."""
     word ^= crc
-    crc = np.uint64(0)
+    crc = _u64(0)
     for i in range(8):
-        crc ^= np.uint64(table[7 - i, np.int64((word >> np.uint64(8 * i)) & _BYTE)])
+        crc ^= _u64(table[7 - i, np.int64((word >> _u64(8 * i)) & _BYTE)])
     return crc
 
 
@@ -87,38 +88,38 @@ def city_hash_crc_256(crc_table, address, size, seed, result):
     result : numpy.ndarray of uint64
         Receives four words.
     """
-    count = np.uint64(size)
-    a = load_unaligned(address + np.uint64(56)) + _K0
-    b = load_unaligned(address + np.uint64(96)) + _K0
+    count = _u64(size)
+    a = load_unaligned(address + _u64(56)) + _K0
+    b = load_unaligned(address + _u64(96)) + _K0
     c = first = _pair(b, count)
-    d = second = load_unaligned(address + np.uint64(120)) * _K0 + count
-    e = load_unaligned(address + np.uint64(184)) + seed
+    d = second = load_unaligned(address + _u64(120)) * _K0 + count
+    e = load_unaligned(address + _u64(184)) + seed
     t = c + d
     # The CRCs of a to e, over all steps.
-    f, g, h, i, j = seed, np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0)
+    f, g, h, i, j = seed, _u64(0), _u64(0), _u64(0), _u64(0)
     whole_rounds = size // (_ROUND * _STEP) * _ROUND
     for step in range((size + _STEP - 1) // _STEP):
         # The last step may begin within the one before it.
-        place = address + np.uint64(min(_STEP * step, size - _STEP))
+        place = address + _u64(min(_STEP * step, size - _STEP))
         # In whole rounds every other step goes without the factor.
-        less, factor = np.uint64(0), _K0
+        less, factor = _u64(0), _K0
         if step < whole_rounds and step % 2 == 0:
             less, factor = _ONE, _ONE
         old = a
-        a = _rotate(b, np.uint64(41) - less) * factor + load_unaligned(place)
-        b = _rotate(c, np.uint64(27) - less) * factor + load_unaligned(place + np.uint64(8))
-        c = _rotate(d, np.uint64(41) - less) * factor + load_unaligned(place + np.uint64(16))
-        d = _rotate(e, np.uint64(33) - less) * factor + load_unaligned(place + np.uint64(24))
-        e = _rotate(t, np.uint64(25) - less) * factor + load_unaligned(place + np.uint64(32))
+        a = _rotate(b, _u64(41) - less) * factor + load_unaligned(place)
+        b = _rotate(c, _u64(27) - less) * factor + load_unaligned(place + _u64(8))
+        c = _rotate(d, _u64(41) - less) * factor + load_unaligned(place + _u64(16))
+        d = _rotate(e, _u64(33) - less) * factor + load_unaligned(place + _u64(24))
+        e = _rotate(t, _u64(25) - less) * factor + load_unaligned(place + _u64(32))
         t = old
         f = _crc(crc_table, f, a)
         g = _crc(crc_table, g, b)
         h = _crc(crc_table, h, c)
         i = _crc(crc_table, i, d)
         j = _crc(crc_table, j, e)
-    j += i << np.uint64(32)
+    j += i << _u64(32)
     a = _pair(a, j)
-    h += g << np.uint64(32)
+    h += g << _u64(32)
     b += h
     c = _pair(c, f) + i
     d = _pair(d, e + first)
@@ -143,8 +144,8 @@ def city_hash_crc_256(crc_table, address, size, seed, result):
 def city_hash_crc_128(address, size, result):
     """Hash 32, 64, and so on up to 896 bytes to 128 bits; the parameters are those of `city_hash_crc_256`."""
     low = load_unaligned(address) ^ _K3
-    high = load_unaligned(address + np.uint64(8))
-    address += np.uint64(16)
+    high = load_unaligned(address + _u64(8))
+    address += _u64(16)
     size -= 16
     if size < 128:
         low, high = _murmur(address, size, low, high)
@@ -156,22 +157,22 @@ def city_hash_crc_128(address, size, result):
 @inlined
 def _murmur(address, size, a, b):
     """Hash 16, 48, 80 or 112 bytes with a seed of 128 bits."""
-    end = address + np.uint64(size)
-    last, but_one = load_unaligned(end - np.uint64(8)), load_unaligned(end - np.uint64(16))
+    end = address + _u64(size)
+    last, but_one = load_unaligned(end - _u64(8)), load_unaligned(end - _u64(16))
     if size == 16:
         a = _mix(a * _K1) * _K1
-        c = b * _K1 + (_pair(but_one, _rotate(last + np.uint64(16), np.uint64(16))) ^ last)
+        c = b * _K1 + (_pair(but_one, _rotate(last + _u64(16), _u64(16))) ^ last)
         d = _mix(a + but_one)
     else:
         # The last 16 bytes go first, the others in their order.
         c = _pair(last + _K1, a)
-        d = _pair(b + np.uint64(size), c + but_one)
+        d = _pair(b + _u64(size), c + but_one)
         a += d
         for offset in range(0, size - 16, 16):
-            place = address + np.uint64(offset)
+            place = address + _u64(offset)
             a = (a ^ _mix(load_unaligned(place) * _K1) * _K1) * _K1
             b ^= a
-            c = (c ^ _mix(load_unaligned(place + np.uint64(8)) * _K1) * _K1) * _K1
+            c = (c ^ _mix(load_unaligned(place + _u64(8)) * _K1) * _K1) * _K1
             d ^= c
     a = _pair(a, c)
     b = _pair(d, b)
@@ -181,40 +182,40 @@ def _murmur(address, size, a, b):
 @inlined
 def _weak(address, low, high):
     """Hash 32 bytes, quickly, with a seed of 128 bits."""
-    last = load_unaligned(address + np.uint64(24))
+    last = load_unaligned(address + _u64(24))
     low += load_unaligned(address)
-    high = _rotate(high + low + last, np.uint64(21)) + low
-    low += load_unaligned(address + np.uint64(8)) + load_unaligned(address + np.uint64(16))
-    high += _rotate(low, np.uint64(44))
+    high = _rotate(high + low + last, _u64(21)) + low
+    low += load_unaligned(address + _u64(8)) + load_unaligned(address + _u64(16))
+    high += _rotate(low, _u64(44))
     return low + last, high
 
 
 @inlined
 def _city(address, size, x, y):
     """Hash at least 128 bytes with a seed of 128 bits."""
-    z = np.uint64(size) * _K1
-    v_low = _rotate(y ^ _K1, np.uint64(49)) * _K1 + load_unaligned(address)
-    v_high = _rotate(v_low, np.uint64(42)) * _K1 + load_unaligned(address + np.uint64(8))
-    w_low = _rotate(y + z, np.uint64(35)) * _K1 + x
-    w_high = _rotate(x + load_unaligned(address + np.uint64(88)), np.uint64(53)) * _K1
+    z = _u64(size) * _K1
+    v_low = _rotate(y ^ _K1, _u64(49)) * _K1 + load_unaligned(address)
+    v_high = _rotate(v_low, _u64(42)) * _K1 + load_unaligned(address + _u64(8))
+    w_low = _rotate(y + z, _u64(35)) * _K1 + x
+    w_high = _rotate(x + load_unaligned(address + _u64(88)), _u64(53)) * _K1
     for offset in range(0, size // 128 * 128, 64):
-        place = address + np.uint64(offset)
-        x = _rotate(x + y + v_low + load_unaligned(place + np.uint64(8)), np.uint64(37)) * _K1
-        y = _rotate(y + v_high + load_unaligned(place + np.uint64(48)), np.uint64(42)) * _K1
+        place = address + _u64(offset)
+        x = _rotate(x + y + v_low + load_unaligned(place + _u64(8)), _u64(37)) * _K1
+        y = _rotate(y + v_high + load_unaligned(place + _u64(48)), _u64(42)) * _K1
         x ^= w_high
-        y += v_low + load_unaligned(place + np.uint64(40))
-        z = _rotate(z + w_low, np.uint64(33)) * _K1
+        y += v_low + load_unaligned(place + _u64(40))
+        z = _rotate(z + w_low, _u64(33)) * _K1
         v_low, v_high = _weak(place, v_high * _K1, x + w_low)
-        w_low, w_high = _weak(place + np.uint64(32), z + w_high, y + load_unaligned(place + np.uint64(16)))
+        w_low, w_high = _weak(place + _u64(32), z + w_high, y + load_unaligned(place + _u64(16)))
         x, z = z, x
-    x += _rotate(v_low + z, np.uint64(49)) * _K0
-    z += _rotate(w_low, np.uint64(37)) * _K0
+    x += _rotate(v_low + z, _u64(49)) * _K0
+    z += _rotate(w_low, _u64(37)) * _K0
     # The rest, in pieces of 32 bytes from the end, the last of which may overlap what was read before.
-    place = address + np.uint64(size)
+    place = address + _u64(size)
     for _ in range((size % 128 + 31) // 32):
-        place -= np.uint64(32)
-        y = _rotate(x + y, np.uint64(42)) * _K0 + v_high
-        w_low += load_unaligned(place + np.uint64(16))
+        place -= _u64(32)
+        y = _rotate(x + y, _u64(42)) * _K0 + v_high
+        w_low += load_unaligned(place + _u64(16))
         x = x * _K0 + w_low
         z += w_high + load_unaligned(place)
         w_high += v_low

@@ -89,7 +89,7 @@ def _number_of_three(a, b, c):
 
 @inlined
 def _pieces_of(pos, piece):
-    return pos.by_type[np.uint64(piece & 7)] & pos.by_color[np.uint64(piece >> 3)]
+    return pos.by_type[piece & 7] & pos.by_color[piece >> 3]
 
 
 @inlined
@@ -119,8 +119,8 @@ def _number_of_groups(tablebases, pairs, pos, colors, start, used, mirror, swap)
     """
     index = np.int64(0)
     group = np.int64(1)
-    while start < MAX_MEN and pairs.groups[np.uint64(group)]:
-        piece = np.int64(pairs.pieces[np.uint64(start)]) ^ colors
+    while start < MAX_MEN and pairs.groups[group]:
+        piece = np.int64(pairs.pieces[start]) ^ colors
         pieces = _pieces_of(pos, piece)
         squares = ZERO
         while pieces:
@@ -134,12 +134,12 @@ def _number_of_groups(tablebases, pairs, pos, colors, start, used, mirror, swap)
         while left:
             square = lsb(left)
             free = square - popcount(used & (bit(square) - ONE)) - skip
-            number += tablebases.binomials[np.uint64(k), np.uint64(free)]
+            number += tablebases.binomials[k, free]
             k += 1
             left = without_lsb(left)
-        index += number * pairs.factors[np.uint64(group)]
+        index += number * pairs.factors[group]
         used |= squares
-        start += np.int64(pairs.groups[np.uint64(group)])
+        start += np.int64(pairs.groups[group])
         group += 1
     return index
 
@@ -180,7 +180,7 @@ def piece_index(tablebases, pairs, pos, colors):
         used |= bit(third)
         number = _number_of_three(first, second, third)
     else:
-        number = np.int64(tablebases.kings[np.uint64(_triangle_number(first)), np.uint64(second)])
+        number = np.int64(tablebases.kings[_triangle_number(first), second])
     start = np.int64(pairs.groups[0])
     rest = _number_of_groups(tablebases, pairs, pos, colors, start, used, mirror, swap)
     return number * pairs.factors[0] + rest
@@ -194,10 +194,10 @@ def pawn_index(tablebases, pairs, pos, colors, lead):
         mirror ^= _MIRROR_FILES
         lead = ((lead >> ONE) & _EVEN_NUMBERS) | ((lead & _EVEN_NUMBERS) << ONE)
     k = popcount(lead) - 1
-    number = tablebases.lead_pawns[np.uint64(k), np.uint64(lsb(lead) >> 1)]
+    number = tablebases.lead_pawns[k, lsb(lead) >> 1]
     others = without_lsb(lead)
     while others:
-        number += tablebases.binomials[np.uint64(k), np.uint64(47 - lsb(others))]
+        number += tablebases.binomials[k, 47 - lsb(others)]
         k -= 1
         others = without_lsb(others)
     used = ZERO
@@ -232,19 +232,17 @@ def fill_tables(tablebases):
 
 def _number_kings(numbers):
     numbers[:] = -1
-    triangle = sorted((s for s in range(32) if s & 7 < 4 and _side(s) <= 0), key=lambda s: (_side(s) == 0, s))
+    triangle = sorted(
+        (s for s in range(32) if s & 7 < 4 and _diagonal_side(s) <= 0), key=lambda s: (_diagonal_side(s) == 0, s)
+    )
     placements = [
         (i, second)
         for i, first in enumerate(triangle)
         for second in range(64)
         if max(abs((first & 7) - (second & 7)), abs((first >> 3) - (second >> 3))) > 1
-        and not (_side(first) == 0 and _side(second) > 0)
+        and not (_diagonal_side(first) == 0 and _diagonal_side(second) > 0)
     ]
     # Those with both kings on the diagonal come last.
-    placements.sort(key=lambda placement: placement[0] >= TRIANGLE and _side(placement[1]) == 0)
+    placements.sort(key=lambda placement: placement[0] >= TRIANGLE and _diagonal_side(placement[1]) == 0)
     for number, (i, second) in enumerate(placements):
         numbers[i][second] = number
-
-
-def _side(square):
-    return (square >> 3) - (square & 7)

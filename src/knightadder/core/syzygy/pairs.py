@@ -52,14 +52,19 @@ _LOW_16, _LOW_32 = np.uint64(0xFFFF), np.uint64(0xFFFFFFFF)
 
 
 @inlined
+def _load(address, offset):
+    return load_unaligned(address + np.uint64(offset))
+
+
+@inlined
 def load16(table, offset):
     """Read 16 bits of a table's file, little-endian."""
-    return np.int64(load_unaligned(table.address + np.uint64(offset)) & _LOW_16)
+    return np.int64(_load(table.address, offset) & _LOW_16)
 
 
 @inlined
 def _load_big_endian(table, offset):
-    word = load_unaligned(table.address + np.uint64(offset))
+    word = _load(table.address, offset)
     word = ((word >> _EIGHT) & _EVEN_BYTES) | ((word & _EVEN_BYTES) << _EIGHT)
     word = ((word >> _16) & _EVEN_WORDS) | ((word & _EVEN_WORDS) << _16)
     return (word >> _32) | (word << _32)
@@ -67,14 +72,14 @@ def _load_big_endian(table, offset):
 
 @inlined
 def _symbol_word(pairs, symbol):
-    return np.int64(load_unaligned(pairs.symbols + np.uint64(4 * symbol)) & _LOW_32)
+    return np.int64(_load(pairs.symbols, 4 * symbol) & _LOW_32)
 
 
 @inlined
 def _find_block(table, pairs, index):
     """Return the block that holds a position, and the position's number in it; `FAILED` for a damaged index."""
     bits = pairs.index_bits
-    word = load_unaligned(table.address + np.uint64(pairs.index_offset + 6 * (index >> bits)))
+    word = _load(table.address, pairs.index_offset + 6 * (index >> bits))
     # The entry points to the position in the middle of those it stands for.
     block = np.int64(word & _LOW_32)
     rest = np.int64((word >> _32) & _LOW_16) + (index & ((1 << bits) - 1)) - (1 << (bits - 1))
@@ -104,10 +109,10 @@ def _find_symbol(table, pairs, block, rest):
     used = np.int64(0)  # bits of `code` that were read; as many of its lowest bits are empty
     while True:
         length = pairs.min_length
-        while code < pairs.bases[np.uint64(length)]:
+        while code < pairs.bases[length]:
             length += 1
-        symbol = np.int64((code - pairs.bases[np.uint64(length)]) >> np.uint64(64 - length))
-        symbol += np.int64(pairs.first_symbols[np.uint64(length)])
+        symbol = np.int64((code - pairs.bases[length]) >> np.uint64(64 - length))
+        symbol += np.int64(pairs.first_symbols[length])
         if symbol >= pairs.symbol_count:
             return FAILED, rest
         word = _symbol_word(pairs, symbol)

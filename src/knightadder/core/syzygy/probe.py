@@ -19,6 +19,7 @@ from knightadder.native.jit import (
 from knightadder.native.records import record
 from knightadder.native.signatures import record_type
 
+from ..board.bitboard import ZERO
 from ..board.movegen import ALL, NOISY, generate
 from ..board.moves import EN_PASSANT
 from ..board.position import make
@@ -66,26 +67,27 @@ _NO_DTZ = np.int64(1 << 16)
 # Flags of a DTZ array.
 BLACK_TO_MOVE, MAPPED, WIN_IN_PLIES, LOSS_IN_PLIES, WIDE_MAP = 1, 2, 4, 8, 16
 
+_BITS_PER_KIND = np.uint64(4)  # in the number of a set of pieces
 PLACE_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing: 2 ** 64 divided by the golden ratio
 PLACE_SHIFT = np.uint64(64 - (MATERIAL_PLACES - 1).bit_length())
 
 
 @inlined
 def _material(pos):
-    """Return the pieces as a number, 4 bits a kind, white pawns the highest; the kings are left out."""
-    key = np.uint64(0)
+    """Return the pieces as a number, `_BITS_PER_KIND` a kind, white pawns the highest; the kings are left out."""
+    key = ZERO
     for color in range(2):
-        own = pos.by_color[np.uint64(color)]
+        own = pos.by_color[color]
         for piece_type in range(PAWN, KING):
-            key = (key << np.uint64(4)) | np.uint64(popcount(pos.by_type[np.uint64(piece_type)] & own))
+            key = (key << _BITS_PER_KIND) | np.uint64(popcount(pos.by_type[piece_type] & own))
     return key
 
 
 @inlined
 def _find_material(tablebases, key):
     place = np.int64((key * PLACE_FACTOR) >> PLACE_SHIFT)
-    while tablebases.places[np.uint64(place)].key != key:
-        if tablebases.places[np.uint64(place)].key == np.uint64(0):
+    while tablebases.places[place].key != key:
+        if tablebases.places[place].key == ZERO:
             return FAILED
         place = (place + 1) & (MATERIAL_PLACES - 1)
     return place
@@ -104,24 +106,24 @@ def _look_up(tablebases, pos, wdl, of_dtz):
     place = _find_material(tablebases, key)
     if place < 0:
         return _ZERO, NOT_FOUND
-    number = np.int64(tablebases.places[np.uint64(place)].dtz if of_dtz else tablebases.places[np.uint64(place)].wdl)
+    number = np.int64(tablebases.places[place].dtz if of_dtz else tablebases.places[place].wdl)
     if number < 0:
         return _ZERO, NOT_FOUND
-    table = tablebases.tables[np.uint64(number)]
+    table = tablebases.tables[number]
     us = np.int64(pos.stm)
     colors = np.int64(8 * us) if table.symmetric else np.int64(0 if table.key == key else 8)
     side = us ^ (colors >> 3)
     file = np.int64(0)
-    lead = np.uint64(0)
+    lead = ZERO
     if table.has_pawns:
         lead = lead_pawns(pos, np.int64(table.pairs[0, 0].pieces[0]) ^ colors, 7 * colors)
         file = lsb(lead) // 12
     if of_dtz:
-        flags = table.pairs[0, np.uint64(file)].dtz_flags
+        flags = table.pairs[0, file].dtz_flags
         if flags & BLACK_TO_MOVE != side and (table.has_pawns or not table.symmetric):
             return _ZERO, OTHER_SIDE
         side = np.int64(0)
-    pairs = table.pairs[np.uint64(side), np.uint64(file)]
+    pairs = table.pairs[side, file]
     if table.has_pawns:
         index = pawn_index(tablebases, pairs, pos, colors, lead)
     else:
@@ -143,9 +145,9 @@ def _plies(table, pairs, value, wdl):
     if flags & MAPPED:
         # The order of the maps in the file.
         if wdl > 0:
-            which = np.uint64(0 if wdl == 2 else 2)
+            which = np.int64(0 if wdl == 2 else 2)
         else:
-            which = np.uint64(1 if wdl == -2 else 3)
+            which = np.int64(1 if wdl == -2 else 3)
         if value >= pairs.map_lengths[which]:
             return _ZERO, NOT_FOUND
         if flags & WIDE_MAP:
@@ -159,12 +161,12 @@ def _plies(table, pairs, value, wdl):
 
 @inlined
 def _captures(pos, move):
-    return pos.board[np.uint64((move >> 6) & 63)] != 0 or (move >> 12) & 15 == EN_PASSANT
+    return pos.board[(move >> 6) & 63] != 0 or (move >> 12) & 15 == EN_PASSANT
 
 
 @inlined
 def _zeroes(pos, move):
-    return _captures(pos, move) or np.int64(pos.board[np.uint64(move & 63)]) & 7 == PAWN
+    return _captures(pos, move) or np.int64(pos.board[move & 63]) & 7 == PAWN
 
 
 @kernel
@@ -176,18 +178,18 @@ def _resolve(tables, tablebases, worker, ply, pawn_moves):
     tuple of int
         WDL, and the outcome. Without `pawn_moves`, `ZEROING` may mean a capture that is only as good as other moves.
     """
-    pos, frame = worker.stack[np.uint64(ply)], worker.frames[np.uint64(ply)]
+    pos, frame = worker.stack[ply], worker.frames[ply]
     # The table ignores en passant captures, so it matters whether there is any other move.
     everything = pawn_moves == _YES or pos.ep != NO_SQUARE
     count = generate(tables, pos, frame, np.int64(0), ALL if everything else NOISY)
     best = LOSS
     tried = np.int64(0)
     for i in range(count):
-        move = frame.moves[np.uint64(i)]
+        move = frame.moves[i]
         if not (_zeroes(pos, move) if pawn_moves == _YES else _captures(pos, move)):
             continue
         tried += 1
-        make(tables, pos, worker.stack[np.uint64(ply + 1)], move)
+        make(tables, pos, worker.stack[ply + 1], move)
         value, outcome = _resolve(tables, tablebases, worker, ply + 1, _NO)
         if outcome == NOT_FOUND:
             return _ZERO, NOT_FOUND
@@ -214,7 +216,7 @@ def dtz_of_move(tables, after, frame, dtz):
 
     The moves of the frame are overwritten.
     """
-    mated = dtz == -1 and after.checkers != np.uint64(0)
+    mated = dtz == -1 and after.checkers != ZERO
     if mated and generate(tables, after, frame, np.int64(0), ALL) == 0:
         return -dtz
     return -dtz - np.sign(dtz)
@@ -228,7 +230,7 @@ def _dtz_of_table(tables, tablebases, worker, ply):
         return _ZERO, outcome
     if outcome == ZEROING:
         return dtz_before_zeroing(wdl), FOUND
-    plies, outcome = _look_up(tablebases, worker.stack[np.uint64(ply)], wdl, _YES)
+    plies, outcome = _look_up(tablebases, worker.stack[ply], wdl, _YES)
     if outcome == OTHER_SIDE:
         return wdl, outcome
     return dtz_before_zeroing(wdl) + np.sign(wdl) * plies, outcome
@@ -236,9 +238,9 @@ def _dtz_of_table(tables, tablebases, worker, ply):
 
 @inlined
 def _can_probe(tablebases, worker, ply):
-    pos = worker.stack[np.uint64(ply)]
+    pos = worker.stack[ply]
     men = popcount(pos.by_type[0])
-    return men <= tablebases.largest and pos.castling == np.uint64(0) and ply + men < MAX_PLY
+    return men <= tablebases.largest and pos.castling == ZERO and ply + men < MAX_PLY
 
 
 @kernel
@@ -289,18 +291,18 @@ def probe_dtz(tables, tablebases, worker, ply):
         return value, np.int64(outcome != NOT_FOUND)
     # The table has the positions one ply later: find the best of the moves that keep the result.
     sign = np.sign(value)
-    pos, frame = worker.stack[np.uint64(ply)], worker.frames[np.uint64(ply)]
-    after = worker.stack[np.uint64(ply + 1)]
+    pos, frame = worker.stack[ply], worker.frames[ply]
+    after = worker.stack[ply + 1]
     best = _NO_DTZ
     for i in range(generate(tables, pos, frame, np.int64(0), ALL)):
-        move = frame.moves[np.uint64(i)]
+        move = frame.moves[i]
         make(tables, pos, after, move)
         if _zeroes(pos, move):
             wdl, outcome = _resolve(tables, tablebases, worker, ply + 1, _NO)
             dtz = dtz_before_zeroing(-wdl)
         else:
             dtz, outcome = _dtz_of_table(tables, tablebases, worker, ply + 1)
-            dtz = dtz_of_move(tables, after, worker.frames[np.uint64(ply + 1)], dtz)
+            dtz = dtz_of_move(tables, after, worker.frames[ply + 1], dtz)
         if outcome == NOT_FOUND or outcome == OTHER_SIDE:
             return _ZERO, NOT_FOUND
         if np.sign(dtz) == sign:
