@@ -7,7 +7,7 @@ from pathlib import Path
 import chess
 import pytest
 
-from knightadder.openings import Opening, find_opening, named_lines
+from knightadder.opening_names import Opening, find_opening, named_lines
 
 
 @pytest.fixture(scope="module")

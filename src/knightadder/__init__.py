@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from knightadder.library.results import Line as Line
     from knightadder.library.results import PlayResult as PlayResult
     from knightadder.library.stream import Stream as Stream
-    from knightadder.openings import Opening as Opening
+    from knightadder.opening_names import Opening as Opening
     from knightadder.review.annotation import AnnotatedGame as AnnotatedGame
     from knightadder.review.annotation import annotate_game as annotate_game
     from knightadder.review.summary import Side as Side
@@ -58,7 +58,7 @@ _MODULES = {  # public name to its module
     "annotate_game": "review.annotation",
     "AnnotatedGame": "review.annotation",
     "Side": "review.summary",
-    "Opening": "openings",
+    "Opening": "opening_names",
     "evaluate": "library.positions",
     "Evaluation": "library.positions",
     "Breakdown": "engine.explain.terms",

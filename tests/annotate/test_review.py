@@ -10,7 +10,7 @@ import pytest
 from chess.engine import Cp, Mate, PovScore
 from fake_analyst import FakeAnalyst, evaluate, positions
 
-from knightadder.openings import Opening
+from knightadder.opening_names import Opening
 from knightadder.pgn.games import text_of
 from knightadder.review.accuracy import play, rescale
 from knightadder.review.evaluation import SearchedPosition, Variation

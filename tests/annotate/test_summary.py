@@ -6,7 +6,7 @@ import json
 
 from rich.console import Console
 
-from knightadder.openings import Opening
+from knightadder.opening_names import Opening
 from knightadder.review.accuracy import Play
 from knightadder.review.judgement import Judgement
 from knightadder.review.review import Review

@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     from knightadder.library.boards import fen_text
     from knightadder.library.explorer import Explorer
-    from knightadder.openings import find_opening
+    from knightadder.opening_names import find_opening
 
     try:
         board, notes = read_fen(fen_text(" ".join(arguments.fen)))

@@ -14,7 +14,7 @@ from knightadder.engine.errors import PositionError
 from knightadder.library.boards import board_of, limits_without_clock, whole
 from knightadder.library.engine import MOST_LINES, Engine
 from knightadder.library.frames import Cell, Tabular
-from knightadder.openings import Opening
+from knightadder.opening_names import Opening
 from knightadder.pgn.games import GameBuilder, PgnGame, text_of
 from knightadder.review import notes
 from knightadder.review.evaluation import evaluate

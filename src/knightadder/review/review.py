@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import chess
 
-from knightadder.openings import Opening, find_opening
+from knightadder.opening_names import Opening, find_opening
 from knightadder.review.accuracy import Play, play, rescale
 from knightadder.review.evaluation import SearchedPosition
 from knightadder.review.judgement import Judgement, judge

@@ -18,7 +18,7 @@ from chess.engine import Cp
 
 from knightadder.core.board.fen import FenError
 from knightadder.library.scores import score_text
-from knightadder.openings import Opening, find_opening
+from knightadder.opening_names import Opening, find_opening
 from knightadder.rules import read_fen
 from knightadder.web.messages import MessageError
 
