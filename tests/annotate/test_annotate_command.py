@@ -431,7 +431,7 @@ def test_killed_and_on(tmp_path, monkeypatch):
     folder.mkdir()
     (folder / "games.pgn").write_text(many_games())
     arguments = ["annotate", *map(str, arguments_in(folder, "--plot", folder / "graphs"))]
-    code = CHILD.format(here=str(Path(__file__).parent), arguments=arguments)
+    code = CHILD.format(here=str(Path(__file__).parents[1]), arguments=arguments)
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as child:
         watchdog = threading.Timer(300, child.kill)
         watchdog.start()
