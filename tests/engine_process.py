@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Sequence
 
-from knightadder.runs import Closing
+from knightadder.closing import Closing
 
 # Seconds until a test gives up, for a line or for the end of a process; only a defect lets it wait so long. The engine
 # may have to compile the core first, beside others that do so, which is minutes of work for a busy machine.

@@ -119,17 +119,17 @@ def test_whole_numbers(number: int) -> None:
 @pytest.mark.parametrize("place", ['{{"number": {}}}', '{{"number": 1, "results": [{}, 0]}}'])
 def test_a_journal_with_such_a_line_names_it(tmp_path, value: str, place: str) -> None:
     file = tmp_path / "run.jsonl"
-    with Journal(file, {"format": 1}, "give another --state") as journal:
+    with Journal(file, {"format": 1}) as journal:
         journal.add(0, {"results": [0, 1]})
     with file.open("a") as stream:
         stream.write(place.format(value) + "\n")
     with pytest.raises(OptionError, match=r"run\.jsonl, line 3 is damaged: remove it"):
-        Journal(file, {"format": 1}, "give another --state")
+        Journal(file, {"format": 1})
 
 
 @pytest.mark.parametrize("value", TOO_MUCH)
 def test_a_journal_with_such_a_header_is_of_another_run(tmp_path, value: str) -> None:
     file = tmp_path / "run.jsonl"
     file.write_text(f'{{"format": {value}}}\n{{"number": 1}}\n')
-    with pytest.raises(OptionError, match=r"run\.jsonl is not of such a run: give another --state$"):
-        Journal(file, {"format": 1}, "give another --state")
+    with pytest.raises(OptionError, match=r"run\.jsonl is not of such a run, so it is not used$"):
+        Journal(file, {"format": 1})

@@ -31,7 +31,7 @@ LAYERS = (
     ("native",),
 )
 # Small modules that anybody may import.
-ANYWHERE = {f"knightadder.{name}" for name in ("arguments", "foreign", "opening_names", "progress", "text")}
+ANYWHERE = {f"knightadder.{name}" for name in ("arguments", "closing", "foreign", "opening_names", "progress", "text")}
 
 
 def modules() -> dict[str, Path]:

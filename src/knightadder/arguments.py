@@ -77,6 +77,7 @@ _SHARED: dict[str, dict[str, Any]] = {
     "--chess960": {"action": "store_true", "help": "use the rules of Chess960"},
     "--concurrency": {"type": positive, "metavar": "N", "help": "number of worker processes"},
     "--seed": {"type": not_negative, "default": 1, "metavar": "N", "help": "random seed"},
+    "--restart": {"action": "store_true", "help": "begin again, and forget what an unfinished run has done"},
     "--interval": {
         "type": positive,
         "default": 20,

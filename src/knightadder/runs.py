@@ -1,5 +1,7 @@
 """Files of long runs: a run may be interrupted at any moment, and the same command continues it.
 
+Every long command keeps its state beside its output. It forgets the state with ``--restart``.
+
 A file belongs to one run, which its header describes, and only one process at a time uses it. Each write happens
 completely or not at all.
 """
@@ -15,16 +17,17 @@ import json
 import os
 import shutil
 import sys
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Self, TypeVar
+from typing import IO, Any, TypeVar
 
+from knightadder.closing import Closing
 from knightadder.engine.errors import OptionError
 from knightadder.foreign import parse_json
 
 T = TypeVar("T")
+
+REMEDY = "give --restart to forget it"
 
 PACKAGE = Path(__file__).parent
 
@@ -85,7 +88,7 @@ def content_digest(file: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def check_same_run(file: Path, found: object, wanted: Mapping[str, Any], remedy: str) -> None:
+def check_same_run(file: Path, found: object, wanted: Mapping[str, Any]) -> None:
     """Raise an error if a file belongs to another run.
 
     Parameters
@@ -96,8 +99,6 @@ def check_same_run(file: Path, found: object, wanted: Mapping[str, Any], remedy:
         Its header.
     wanted : mapping
         The header of this run, which identifies the run; must be serialisable as JSON.
-    remedy : str
-        What the user can do instead, such as ``give another --state``.
 
     Raises
     ------
@@ -105,12 +106,19 @@ def check_same_run(file: Path, found: object, wanted: Mapping[str, Any], remedy:
         If the headers differ.
     """
     if not isinstance(found, dict):
-        raise OptionError(f"{file} is not of such a run: {remedy}")
+        raise OptionError(f"{file} is not of such a run, so it is not used")
     differing = [key for key in wanted if found.get(key) != wanted[key]]
     if differing:
         raise OptionError(
-            f"{file} belongs to another run, with other {', '.join(differing)}: go on with the same, or {remedy}"
+            f"{file} belongs to another run, with other {', '.join(differing)}: go on with the same, or {REMEDY}"
         )
+
+
+def state_beside(output: Path | None) -> Path | None:
+    """Return the file with the state of an unfinished run, which lies beside its output; None if this is no file."""
+    if output is None or (output.exists() and not output.is_file()):
+        return None
+    return output.with_name(f"{output.name}.unfinished")
 
 
 # --- one process at a time -----------------------------------------------------------------------------------------
@@ -373,24 +381,6 @@ def append_whole(stream: io.FileIO, data: bytes) -> int:
 # --- what is done --------------------------------------------------------------------------------------------------
 
 
-class Closing(ABC):
-    """What is closed at the end of a ``with`` block."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Close it."""
-
-    def __enter__(self) -> Self:
-        """Return the object itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close it."""
-        self.close()
-
-
 class Journal(Closing):
     """The finished steps of a run, as JSON lines: the first line identifies the run, the others are numbered steps.
 
@@ -403,10 +393,8 @@ class Journal(Closing):
         The file, created if missing; without a file nothing is kept.
     run : mapping
         Identifies the run; must be serialisable as JSON.
-    remedy : str
-        What the user can do if the file belongs to another run, such as ``give another --state``.
     restart : bool
-        Whether to discard the contents of the file.
+        Whether to forget what is in the file.
 
     Raises
     ------
@@ -414,8 +402,8 @@ class Journal(Closing):
         If the file belongs to another run, is in use, is damaged, or cannot be used.
     """
 
-    def __init__(self, file: Path | None, run: Mapping[str, Any], remedy: str, restart: bool = False) -> None:
-        self._file, self._remedy = file, remedy
+    def __init__(self, file: Path | None, run: Mapping[str, Any], restart: bool = False) -> None:
+        self._file = file
         self._places: dict[int, tuple[int, int]] = {}  # step to line number and position of the line in the file
         self._held = contextlib.ExitStack()
         if file is None:
@@ -423,14 +411,12 @@ class Journal(Closing):
         with contextlib.ExitStack() as stack:
             self._stream = stack.enter_context(appending(file))
             self._reader = stack.enter_context(file.open("rb"))
-            if restart:
-                self._stream.truncate(0)
-            self._read(file, _line(run))
+            self._read(file, _line(run), restart)
             self._held = stack.pop_all()
 
-    def _read(self, file: Path, header: bytes) -> None:
+    def _read(self, file: Path, header: bytes, restart: bool) -> None:
         """Find the lines; cut off an incomplete last line, and write the header if it is missing."""
-        end = self._read_header(file, header)
+        end = self._read_header(file, header, restart)
         if end is None:
             self._cut(0)
             append_whole(self._stream, header)
@@ -456,7 +442,7 @@ class Journal(Closing):
         if self._stream.seek(0, os.SEEK_END) > size:
             self._stream.truncate(size)
 
-    def _read_header(self, file: Path, header: bytes) -> int | None:
+    def _read_header(self, file: Path, header: bytes, restart: bool) -> int | None:
         """Return the length of the header in the file; None if the header has to be written."""
         line = self._reader.readline()
         if header.startswith(line) and line != header:  # empty, or an incomplete header
@@ -464,13 +450,15 @@ class Journal(Closing):
         found, wanted = _parsed(line), json.loads(header)
         if not line.endswith(b"\n"):
             found = None
+        if restart and isinstance(found, dict):
+            return None
         if isinstance(found, dict) and found.keys() == wanted.keys() and not self._reader.readline().endswith(b"\n"):
             return len(line) if found == wanted else None
-        check_same_run(file, found, wanted, self._remedy)
+        check_same_run(file, found, wanted)
         return len(line)
 
     def _damaged(self, line: int) -> OptionError:
-        return OptionError(f"{self._file}, line {line} is damaged: remove it to do its part again, or {self._remedy}")
+        return OptionError(f"{self._file}, line {line} is damaged: remove it to do its part again, or {REMEDY}")
 
     def __len__(self) -> int:
         """Return the number of finished steps."""

@@ -179,12 +179,13 @@ def test_a_failure_leaves_the_old_index(games, out, capsys, monkeypatch) -> None
     assert run(games, "-o", out) == 0
     before = out.read_bytes()
     games.write_text('[Result "1-0"]\n\n1. g4 1-0\n')
-    for name, broken, status in (("_MERGE", "SELECT absent", 2), ("_played", _interrupt, 130)):
+    for name, broken, status in (("_played", _interrupt, 130), ("_MERGE", "SELECT absent", 2)):
         with monkeypatch.context() as changed:
             changed.setattr(index, name, broken)
             assert run(games, "-o", out) == status
         assert out.read_bytes() == before
-        assert sorted(file.name for file in out.parent.iterdir()) == ["games.pgn", "games.sqlite"]
+        names = sorted(file.name for file in out.parent.iterdir())
+        assert names == ["games.pgn", "games.sqlite", "games.sqlite.unfinished"]
     assert f"{out}: it is damaged, so make it again (no such column: absent)\n" in capsys.readouterr().err
 
 

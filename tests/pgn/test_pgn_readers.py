@@ -150,7 +150,7 @@ def pools(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("knightadder.puzzles.workers.Engine", lambda **_: None)
     monkeypatch.setattr("knightadder.annotate.command.open_pool", open_pool)
     monkeypatch.setattr(
-        "knightadder.annotate.workers.Evaluator.__call__",
+        "knightadder.annotate.workers.BlockEvaluator.__call__",
         lambda _, block: json.dumps([[], [None] * len(block)]).encode(),
     )
     monkeypatch.setattr("knightadder.engine.loader.compile_core", lambda: None)

@@ -83,10 +83,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--plot-format", choices=("svg", "png"), default="svg", help="format of the graphs (default: svg)"
     )
     declare(command, "--hash", default=_HASH_MB, help="size of each process's hash table")
-    declare(command, "--syzygy", "--eval", "--eval-file", "--force")
-    command.add_argument(
-        "--restart", action="store_true", help="begin again, and forget what an unfinished run has done"
-    )
+    declare(command, "--syzygy", "--eval", "--eval-file", "--force", "--restart")
     command.set_defaults(run=run)
 
 
@@ -128,7 +125,7 @@ def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
         "eval": arguments.eval,
         "network": content_digest(arguments.eval_file) if arguments.eval_file else None,
     }
-    with Journal(files.unfinished, {"format": 3, **same}, "give --restart to begin anew", arguments.restart) as journal:
+    with Journal(files.unfinished, {"format": 3, **same}, arguments.restart) as journal:
         if len(journal):
             print(f"Going on after {len(journal)} of {total} games", file=sys.stderr)
         try:
@@ -139,7 +136,7 @@ def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
                 print(f"{done}; the same command goes on from there", file=sys.stderr)
             raise
         if content_digest(files.games) != digest:
-            raise OptionError(f"{files.games} has changed since the work began: give --restart to begin anew")
+            raise OptionError(f"{files.games} has changed since the work began: give --restart to begin again")
         rows = _write(files, journal, arguments.plot_format)
         if files.summary:
             _write_summary(files.summary, rows, {"file": files.name, **same})

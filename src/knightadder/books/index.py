@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import shutil
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from heapq import nsmallest
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from knightadder.arguments import positive
+from knightadder.arguments import declare, positive
 from knightadder.engine.book import encode
 from knightadder.engine.errors import OptionError, PositionError
-from knightadder.foreign import whole_or_none
-from knightadder.progress import progress
-from knightadder.runs import locked, replacing
+from knightadder.foreign import parse_json, whole_or_none
+from knightadder.progress import Update, progress
+from knightadder.runs import REMEDY, check_same_run, content_digest, locked, replacing, state_beside
 
 if TYPE_CHECKING:
     import sqlite3
@@ -36,17 +39,28 @@ _IDENTITY = ("Event", "Site", "Date", "Round", "White", "Black", "Result", "FEN"
 # NOTADB.
 _DAMAGE = {1, 11, 19, 20, 26}
 
-# Which moves the new games have played: on disk, so that the memory does not limit the number of games.
-_NEW_MOVES = "CREATE TEMP TABLE played (key INTEGER, move INTEGER, game INTEGER, elo INTEGER)"
+# The state of an unfinished run, beside the new games: which moves they have played, and how far it is. On disk, the
+# memory does not limit the number of games.
+_STATE = """
+CREATE TABLE played (key INTEGER, move INTEGER, game INTEGER, elo INTEGER);
+CREATE TABLE run (identity TEXT, read INTEGER, sound INTEGER, unfinished INTEGER, broken INTEGER);
+"""
 
+# To add the state, attached as `new`, to an index whose last game was {last}.
+_ADD = """
+INSERT OR IGNORE INTO games
+SELECT NULL, digest, white, black, white_elo, black_elo, result, year, event, site FROM new.games ORDER BY id
+"""
 _MERGE = """
 INSERT INTO moves
 SELECT key, move, sum(result = '1-0'), sum(result = '1/2-1/2'), sum(result = '0-1'),
-    count(elo), ifnull(sum(elo), 0), max(year), group_concat(game) FILTER (WHERE place <= {most})
+    count(elo), ifnull(sum(elo), 0), max(year), group_concat(id) FILTER (WHERE place <= {most})
 FROM (
-    SELECT key, move, elo, game, result, year,
-        row_number() OVER (PARTITION BY key, move ORDER BY {strength} DESC, game) AS place
-    FROM played JOIN games ON games.id = game
+    SELECT key, move, elo, games.id, result, year,
+        row_number() OVER (PARTITION BY key, move ORDER BY {strength} DESC, games.id) AS place
+    FROM new.played JOIN (SELECT id AS number, digest AS mark FROM new.games) ON number = played.game
+    JOIN main.games AS games ON games.digest = mark
+    WHERE games.id > {last}
 )
 WHERE true
 GROUP BY key, move
@@ -55,6 +69,7 @@ ON CONFLICT (key, move) DO UPDATE SET
     rated = rated + excluded.rated, ratings = ratings + excluded.ratings,
     year = max(ifnull(year, excluded.year), ifnull(excluded.year, year)), games = best(games, excluded.games)
 """
+_KEPT = 10_000  # games after which the state is written
 
 
 @dataclass
@@ -63,17 +78,22 @@ class Counts:
 
     Attributes
     ----------
-    added, known, unfinished, broken : int
-        Games that were added, that the index had already, that have no result, and that cannot be read.
+    read, sound, unfinished, broken, added : int
+        Games that were read, that have a result, that have none, that cannot be read, and that were added.
     """
 
-    added: int = 0
-    known: int = 0
+    read: int = 0
+    sound: int = 0
     unfinished: int = 0
     broken: int = 0
+    added: int = 0
 
     def __str__(self) -> str:
-        left_out = {"already there": self.known, "without a result": self.unfinished, "broken": self.broken}
+        left_out = {
+            "already there": self.sound - self.added,
+            "without a result": self.unfinished,
+            "broken": self.broken,
+        }
         texts = [f"{count} {name}" for name, count in left_out.items() if count]
         return f"{self.added} games added" + (f"; left out: {', '.join(texts)}" if texts else "")
 
@@ -98,6 +118,7 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         metavar="N",
         help=f"number of plies of each game to index (default: {_PLIES}, or as in the index)",
     )
+    declare(command, "--restart")
     command.set_defaults(run=run)
 
 
@@ -112,83 +133,158 @@ def run(arguments: argparse.Namespace) -> int:
         If there is no game to add to a new index.
     """
     from knightadder.pgn.files import game_files
+    from knightadder.pgn.games import read_texts
 
     out: Path = arguments.out
-    counts = Counts()
-    with game_files(arguments.files) as files, locked(out), _opened(out, arguments.plies) as (database, plies):
-        _add(database, files, plies, counts)
-        [games] = database.execute("SELECT count(*) FROM games").fetchone()
-        if not games:
-            raise PositionError(f"there is no game for the index: {counts}")
+    with game_files(arguments.files) as files, locked(out):
+        total = sum(1 for _, file in files for _ in read_texts(file))
+        plies = _plies(out, arguments.plies)
+        state = state_beside(out)
+        if state is None:
+            raise OptionError(f"cannot write {out}: it is no regular file")
+        if arguments.restart:
+            _remove(state)
+        identity = {"games": [content_digest(file) for _, file in files], "plies": plies}
+        with _state(state, identity) as database:
+            counts = Counts(*database.execute("SELECT read, sound, unfinished, broken FROM run").fetchone())
+            if counts.read:
+                print(f"Going on after {counts.read} of {total} games", file=sys.stderr)
+            with progress(total, counts.read, unit="games", stderr=True) as update:
+                _read(database, files, plies, counts, update)
+                update(total, "sorting")
+        try:
+            games = _add(out, state, plies, counts)
+        except PositionError:
+            _remove(state)
+            raise
+        _remove(state)
     print(f"{out}: {games} games; {counts}")
     return 0
 
 
+def _remove(file: Path) -> None:
+    try:
+        file.unlink(missing_ok=True)
+    except OSError as error:
+        raise OptionError(f"cannot remove {file}: {error.strerror}") from None
+
+
+def _plies(out: Path, wanted: int | None) -> int:
+    """Return the number of plies of each game to index; OptionError if the index has another one."""
+    from knightadder.library.explorer import Explorer
+
+    if not out.exists():
+        return wanted or _PLIES
+    with Explorer(out) as explorer:
+        if wanted not in (None, explorer.plies):
+            raise OptionError(
+                f"{out} has {explorer.plies} plies of each game: leave --plies out, or give another --out"
+            )
+        return explorer.plies
+
+
 @contextlib.contextmanager
-def _opened(out: Path, plies: int | None) -> Iterator[tuple[sqlite3.Connection, int]]:
-    """Open an index to write, a new one or a copy of the old one, which replaces it at the end; yield its plies too."""
+def _connected(file: Path, damaged: str) -> Iterator[sqlite3.Connection]:
+    """Open a database; errors of SQLite become an OptionError, which says `damaged` if the file is the cause."""
     import sqlite3
 
-    from knightadder.library.explorer import SCHEMA, Explorer
+    try:
+        with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as database:
+            yield database
+    except sqlite3.Error as error:
+        if damaged and getattr(error, "sqlite_errorcode", 1) & 0xFF in _DAMAGE:
+            raise OptionError(f"{damaged} ({error})") from None
+        raise OptionError(f"cannot write {file}: {error}") from None  # such as a full disk
+
+
+@contextlib.contextmanager
+def _state(file: Path, identity: dict[str, object]) -> Iterator[sqlite3.Connection]:
+    """Open the state of a run, a new one if there is none; OptionError if it belongs to another run."""
+    from knightadder.library.explorer import SCHEMA
+
+    if not file.exists():
+        with replacing(file) as beside:
+            beside.touch()  # raises with the reason, which SQLite does not tell
+            with _connected(beside, "") as database:
+                database.executescript(SCHEMA + _STATE)
+                database.execute("INSERT INTO run VALUES (?, 0, 0, 0, 0)", (json.dumps(identity),))
+    with _connected(file, f"{file} is damaged: {REMEDY}") as database:
+        database.execute("PRAGMA synchronous = OFF")  # a killed process loses nothing nevertheless
+        [found] = database.execute("SELECT identity FROM run").fetchone()
+        check_same_run(file, parse_json(found), identity)
+        yield database
+
+
+def _read(
+    database: sqlite3.Connection, files: Sequence[tuple[str, Path]], plies: int, counts: Counts, update: Update
+) -> None:
+    """Read the remaining games of files, given after their names for the user, into the state of a run."""
+    from knightadder.pgn.games import BrokenGame, parse, read_texts, tell_left_out, tell_notes
+
+    texts = ((name, text) for name, file in files for text in read_texts(file))
+    database.execute("BEGIN")
+    for name, text in islice(texts, counts.read, None):
+        try:
+            game = parse(text)
+        except BrokenGame as fault:
+            counts.broken += 1
+            tell_left_out(name, text, fault)
+        else:
+            if game is not None:
+                tell_notes(name, text, game.notes)
+                _read_game(database, game, plies, counts)
+        counts.read += 1
+        if counts.read % _KEPT == 0:
+            _keep(database, counts)
+            database.execute("BEGIN")
+        update(counts.read, "")
+    _keep(database, counts)
+
+
+def _keep(database: sqlite3.Connection, counts: Counts) -> None:
+    """Write the state of a run."""
+    numbers = counts.read, counts.sound, counts.unfinished, counts.broken
+    database.execute("UPDATE run SET read = ?, sound = ?, unfinished = ?, broken = ?", numbers)
+    database.execute("COMMIT")
+
+
+def _add(out: Path, state: Path, plies: int, counts: Counts) -> int:
+    """Add the games of a run to an index, and return how many it has; a game that it has already is left out."""
+    from knightadder.library.explorer import MOST_GAMES, SCHEMA, STRENGTH
 
     old = out.exists()
-    if old:
-        with Explorer(out) as explorer:
-            known = explorer.plies
-        if plies not in (None, known):
-            raise OptionError(f"{out} has {known} plies of each game: leave --plies out, or give another --out")
-        plies = known
-    plies = plies or _PLIES
     with replacing(out) as beside:
-        beside.touch()  # raises with the reason, which SQLite does not tell
+        beside.touch()
         if old:
             shutil.copyfile(out, beside)
-        try:
-            with contextlib.closing(sqlite3.connect(beside, isolation_level=None)) as database:
-                # A broken copy is thrown away, so SQLite need not be able to repair it.
-                database.execute("PRAGMA journal_mode = OFF")
-                database.execute("PRAGMA synchronous = OFF")
-                if not old:
-                    database.executescript(SCHEMA)
-                    database.execute("INSERT INTO settings VALUES (?)", (plies,))
-                database.execute("BEGIN")
-                yield database, plies
-                database.execute("COMMIT")
-        except sqlite3.Error as error:
-            if old and getattr(error, "sqlite_errorcode", 1) & 0xFF in _DAMAGE:
-                raise OptionError(f"cannot add to {out}: it is damaged, so make it again ({error})") from None
-            raise OptionError(f"cannot write {out}: {error}") from None  # such as a full disk
+        with _connected(beside, f"cannot add to {out}: it is damaged, so make it again" if old else "") as database:
+            # A broken copy is thrown away, so SQLite need not be able to repair it.
+            database.execute("PRAGMA journal_mode = OFF")
+            database.execute("PRAGMA synchronous = OFF")
+            if not old:
+                database.executescript(SCHEMA)
+                database.execute("INSERT INTO settings VALUES (?)", (plies,))
+            database.execute("ATTACH ? AS new", (str(state),))
+            database.execute("BEGIN")
+            [last] = database.execute("SELECT ifnull(max(id), 0) FROM games").fetchone()
+            counts.added = database.execute(_ADD).rowcount
+            strengths = dict(database.execute(f"SELECT id, {STRENGTH} FROM games"))
+
+            def best(*texts: str) -> str:
+                ids = {int(name) for text in texts for name in text.split(",")}
+                return ",".join(map(str, nsmallest(MOST_GAMES, ids, key=lambda game: (-strengths[game], game))))
+
+            database.create_function("best", 2, best, deterministic=True)
+            database.execute(_MERGE.format(most=MOST_GAMES, strength=STRENGTH, last=last))
+            [games] = database.execute("SELECT count(*) FROM games").fetchone()
+            database.execute("COMMIT")
+            if not games:
+                raise PositionError(f"there is no game for the index: {counts}")
+    return int(games)
 
 
-def _add(database: sqlite3.Connection, files: Sequence[tuple[str, Path]], plies: int, counts: Counts) -> None:
-    """Add the games of files, given after their names for the user, to an index."""
-    from knightadder.library.explorer import MOST_GAMES, STRENGTH
-    from knightadder.pgn.games import read_texts, sound_games
-
-    total = sum(1 for _, file in files for _ in read_texts(file))
-    database.execute(_NEW_MOVES)
-    with progress(total, unit="games", stderr=True) as update:
-        games = (game for name, file in files for game in sound_games(file, name))
-        for number, game in enumerate(games, 1):
-            if game is None:
-                counts.broken += 1
-            else:
-                _add_game(database, game, plies, counts)
-            update(number, "")
-        update(total, "sorting")
-        strengths = dict(database.execute(f"SELECT id, {STRENGTH} FROM games"))
-
-        def best(*texts: str) -> str:
-            ids = {int(name) for text in texts for name in text.split(",")}
-            return ",".join(map(str, nsmallest(MOST_GAMES, ids, key=lambda game: (-strengths[game], game))))
-
-        database.create_function("best", 2, best, deterministic=True)
-        database.execute(_MERGE.format(most=MOST_GAMES, strength=STRENGTH))
-        database.execute("DROP TABLE played")
-
-
-def _add_game(database: sqlite3.Connection, game: PgnGame, plies: int, counts: Counts) -> None:
-    """Add a game with a result that the index does not have, and note which moves it has played."""
+def _read_game(database: sqlite3.Connection, game: PgnGame, plies: int, counts: Counts) -> None:
+    """Keep a game with a result, and which moves it has played."""
     from knightadder.pgn.games import moves_of, result_of
 
     headers = game.headers
@@ -196,6 +292,7 @@ def _add_game(database: sqlite3.Connection, game: PgnGame, plies: int, counts: C
     if result not in _RESULTS:
         counts.unfinished += 1
         return
+    counts.sound += 1
     moves = moves_of(game)
     identity = [headers.get(name, "") for name in _IDENTITY] + [" ".join(map(str, moves))]
     digest = int.from_bytes(blake2b("\0".join(identity).encode(), digest_size=8).digest(), "big", signed=True)
@@ -207,9 +304,7 @@ def _add_game(database: sqlite3.Connection, game: PgnGame, plies: int, counts: C
         (digest, *names, elos[True], elos[False], result, _year(headers), *places),
     )
     if not added.rowcount:
-        counts.known += 1
         return
-    counts.added += 1
     rows = [(key, move, added.lastrowid, elos[turn]) for key, (move, turn) in _played(game, moves[:plies]).items()]
     database.executemany("INSERT INTO played VALUES (?, ?, ?, ?)", rows)
 

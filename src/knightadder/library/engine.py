@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import chess
 import chess.engine
 
+from knightadder.closing import Closing
 from knightadder.engine.errors import EngineError
 from knightadder.engine.limits import Limits
 from knightadder.engine.loader import load_engine
@@ -31,7 +32,6 @@ from knightadder.library.loading import load_core, logger
 from knightadder.library.options import Folders, Option, Setting, folders_of, options_of, texts_of
 from knightadder.library.results import Analysis, PlayResult
 from knightadder.library.stream import LOST, Feed, Stream
-from knightadder.runs import Closing
 
 if TYPE_CHECKING:
     from knightadder.engine.engine import Engine as Core

@@ -7,13 +7,14 @@ import itertools
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from knightadder import __version__
 from knightadder.arguments import declare, engine_options
-from knightadder.engine.errors import OptionError, PositionError
+from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.executor import add_cluster, open_pool
 from knightadder.progress import progress
-from knightadder.runs import check_new, check_not_games, write_whole
+from knightadder.runs import Journal, check_new, check_not_games, content_digest, state_beside, write_whole
 
 if TYPE_CHECKING:
     from knightadder.puzzles.puzzle import Puzzle
@@ -24,8 +25,8 @@ _HASH_MB = 32  # of each process
 
 _DESCRIPTION = """\
 Find puzzles in games: positions where only one move wins, or saves, and so on to the end of the solution. Each puzzle
-gets themes (mateIn2, fork, ...) and a rating: the least UCI_Elo that solves it, or less. Ctrl-C keeps what was found.
-knightadder play --puzzles FILE trains them. docs/puzzles.md tells more.
+gets themes (mateIn2, fork, ...) and a rating: the least UCI_Elo that solves it, or less. An interrupted run goes on
+with the same command. knightadder play --puzzles FILE trains them. docs/puzzles.md tells more.
 """
 
 
@@ -48,7 +49,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     declare(where, "--concurrency", help="number of processes (default: one for each processor core)")
     add_cluster(where)
     declare(command, "--hash", default=_HASH_MB, help="size of each process's hash table")
-    declare(command, "--syzygy", "--eval", "--eval-file", "--force")
+    declare(command, "--syzygy", "--eval", "--eval-file", "--force", "--restart")
     command.set_defaults(run=run)
 
 
@@ -62,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     PositionError
         If the files contain no game.
     EngineError
-        If the engine cannot be loaded or a worker fails; what was found is written.
+        If the engine cannot be loaded or a worker fails; the puzzles found before are written.
     """
     from knightadder.engine.loader import compile_core
     from knightadder.native.processors import processors
@@ -71,41 +72,63 @@ def run(arguments: argparse.Namespace) -> int:
     from knightadder.puzzles.workers import PuzzleMaker, puzzles_of
 
     out: Path | None = arguments.out
-    suffix = _check_out(out, arguments.files, arguments.force)
+    unfinished = state_beside(out)
+    suffix = _check_out(out, arguments.files, arguments.force or bool(unfinished and unfinished.exists()))
     with game_files(arguments.files) as files:
         total = sum(1 for _ in _items(files))
         if not total:
             raise PositionError(f"there is no game in {', '.join(name for name, _ in files)}")
         if not arguments.cluster:
             compile_core()  # before the processes start
-        found: dict[int, list[Puzzle]] = {}
-        broken = 0
         options = engine_options(arguments)
-        try:
-            with (
-                open_pool(
-                    PuzzleMaker(arguments.nodes, int(options.pop("Hash")), options),
-                    arguments.cluster,
-                    min(arguments.concurrency or processors(), total),
-                ) as pool,
-                progress(total, unit="games", stderr=True) as update,
-            ):
-                for item, result in pool.run(_items(files)):
-                    found[item.number] = []
-                    try:
-                        found[item.number], notes = puzzles_of(result)
-                        tell_notes(item.file, item.text, notes)
-                    except BrokenGame as fault:
-                        broken += 1
-                        tell_left_out(item.file, item.text, fault)
-                    count = sum(map(len, found.values()))
-                    update(len(found), f"{count} puzzle{'' if count == 1 else 's'}  {pool.place()}".rstrip())
-        finally:  # also after Ctrl-C or a failure
-            written = _write(found, out, suffix) if found else 0
+        same = {
+            "format": 1,
+            "games": [[Path(name).name, content_digest(file)] for name, file in files],
+            "version": __version__,
+            "nodes": arguments.nodes,
+            "options": dict(options),
+        }
+        maker = PuzzleMaker(arguments.nodes, int(options.pop("Hash")), options)
+        with Journal(unfinished, same, arguments.restart) as journal:
+            found: dict[int, list[Puzzle] | None] = dict(journal.entries(_read))  # None for a broken game
+            if found:
+                print(f"Going on after {len(found)} of {total} games", file=sys.stderr)
+            try:
+                with (
+                    open_pool(maker, arguments.cluster, min(arguments.concurrency or processors(), total)) as pool,
+                    progress(total, len(found), "games", stderr=True) as update,
+                ):
+                    for item, result in pool.run(item for item in _items(files) if item.number not in found):
+                        try:
+                            found[item.number], notes = puzzles_of(result)
+                            tell_notes(item.file, item.text, notes)
+                        except BrokenGame as fault:
+                            found[item.number] = None
+                            tell_left_out(item.file, item.text, fault)
+                        journal.add(item.number, {"result": result.decode()})
+                        count = sum(len(puzzles or ()) for puzzles in found.values())
+                        update(len(found), f"{count} puzzle{'' if count == 1 else 's'}  {pool.place()}".rstrip())
+            finally:  # also after Ctrl-C or a failure
+                written = _write(found, out, suffix) if found else 0
+            journal.remove()
+    broken = sum(puzzles is None for puzzles in found.values())
     where = f"{out}: " if out else ""
     bad = f", {broken} left out" if broken else ""
     print(f"{where}{written} puzzles from {len(found) - broken} games{bad}", file=sys.stderr)
     return 0
+
+
+def _read(entry: dict[str, Any]) -> tuple[int, list[Puzzle] | None]:
+    """Return the number of a game and its puzzles; ValueError if they are damaged."""
+    from knightadder.pgn.games import BrokenGame
+    from knightadder.puzzles.workers import puzzles_of
+
+    try:
+        return entry["number"], puzzles_of(entry["result"].encode())[0]
+    except BrokenGame:
+        return entry["number"], None
+    except EngineError as error:
+        raise ValueError(str(error)) from None
 
 
 def _check_out(out: Path | None, games: list[str], force: bool) -> str:
@@ -133,11 +156,11 @@ def _items(files: Sequence[tuple[str, Path]]) -> Iterator[Item]:
             yield Item(next(numbers), Path(name).name, text)
 
 
-def _write(found: dict[int, list[Puzzle]], out: Path | None, suffix: str) -> int:
+def _write(found: dict[int, list[Puzzle] | None], out: Path | None, suffix: str) -> int:
     """Write the puzzles in the order of the games, each once; return their number."""
     from knightadder.puzzles.output import text_of
 
-    puzzles = list({puzzle.id: puzzle for number in sorted(found) for puzzle in found[number]}.values())
+    puzzles = list({puzzle.id: puzzle for number in sorted(found) for puzzle in found[number] or ()}.values())
     text = text_of(puzzles, suffix)
     if out is None:
         print(text, end="", flush=True)

@@ -18,8 +18,8 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from knightadder.closing import Closing
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.runs import Closing
 from knightadder.workshop.uci_trace import Trace
 
 # Debian installs chess programs here, but root's PATH does not contain it.

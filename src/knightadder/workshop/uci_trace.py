@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from knightadder.closing import Closing
 from knightadder.engine.errors import OptionError
-from knightadder.runs import Closing
 
 _now: Callable[[], datetime.datetime] = datetime.datetime.now
 

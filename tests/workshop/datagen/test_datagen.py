@@ -182,7 +182,7 @@ def test_a_folder_of_another_run_is_refused(data, tmp_path, no_games, other, dif
     assert err.startswith(
         f"knightadder: games belongs to another run, with other {differing}: go on with the same, or "
     )
-    assert err.endswith(" give another folder\n")
+    assert err.endswith(" give --restart to forget it\n")
 
 
 def test_a_folder_in_use_is_refused(data, tmp_path, no_games):

@@ -72,7 +72,7 @@ def test_a_duplicated_line_counts_once(log):
 
 
 def test_another_match_is_refused(log):
-    with pytest.raises(OptionError, match=r"belongs to another run, with other rules: .* give another --state"):
+    with pytest.raises(OptionError, match=r"belongs to another run, with other rules: .* give --restart to forget it"):
         MatchLog(log, {**SETUP, "rules": {"draw": 1}}, PAIRINGS)
 
 

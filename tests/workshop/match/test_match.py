@@ -324,7 +324,7 @@ def test_a_match_does_not_go_on_with_a_changed_engine(capsys, tmp_path, fake_com
     assert (status, out) == (2, "")
     assert err == (
         f"knightadder: {log} belongs to another run, with other sources of the engines: "
-        "go on with the same, or give another --state\n"
+        "go on with the same, or give --restart to forget it\n"
     )
     assert log.read_text() == before
 
@@ -341,7 +341,9 @@ def test_a_match_does_not_go_on_with_an_engine_of_another_name(capsys, tmp_path,
     inner.write_text(inner.read_text().replace("Fake 1.0", "Fake 2.0"))
     status, _, err = _run(capsys, *arguments, "4")
     assert status == 2
-    assert "knightadder: B was Fake 1.0 and is now Fake 2.0: go on with the same, or give another --state\n" in err
+    assert (
+        "knightadder: B was Fake 1.0 and is now Fake 2.0: go on with the same, or give --restart to forget it\n" in err
+    )
     assert len(_log(log)) == 2
 
 

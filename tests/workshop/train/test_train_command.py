@@ -219,7 +219,7 @@ def test_another_run_s_state_is_refused(games: Path, tmp_path: Path, capsys: pyt
         ("--positions", "7", "positions"),
     ):
         said = refusal(capsys, games, folder, "--epochs", "1", option, value)
-        end = ": go on with the same, or give another --state"
+        end = ": go on with the same, or give --restart to forget it"
         assert said == f"knightadder: {folder} belongs to another run, with other {name}{end}"
     with locked(folder):
         assert refusal(capsys, games, folder, "--epochs", "1").endswith("is in use by another run")
@@ -235,7 +235,7 @@ def test_a_damaged_state_is_refused(games: Path, tmp_path: Path, capsys: pytest.
         (folder / "checkpoint.npz").write_bytes(content)
         assert "checkpoint.npz is damaged: remove it" in refusal(capsys, games, folder, "--epochs", "1")
     (folder / "settings.json").write_text("[")
-    assert "is not of such a run: give another --state" in refusal(capsys, games, folder, "--epochs", "1")
+    assert "is not of such a run, so it is not used" in refusal(capsys, games, folder, "--epochs", "1")
     other = tmp_path / "other"
     other.mkdir()
     (other / "letter.txt").write_text("dear")

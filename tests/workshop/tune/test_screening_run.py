@@ -163,7 +163,7 @@ def test_a_run_may_go_on_with_more_pairs_but_not_with_fewer(capsys, tmp_path, mo
     assert _run(capsys, *arguments, 49) == (
         2,
         "",
-        f"knightadder: {file} has more than 49 pairs: give another --state\n",
+        f"knightadder: {file} has more than 49 pairs: give --restart to forget it\n",
     )
 
 
@@ -195,7 +195,7 @@ def test_the_results_of_another_run_are_refused(capsys, tmp_path, monkeypatch, o
     assert (status, out) == (2, "")
     assert err == (
         f"knightadder: {file} belongs to another run, with other {differing}: "
-        "go on with the same, or give another --state\n"
+        "go on with the same, or give --restart to forget it\n"
     )
     assert file.read_bytes() == before
 

@@ -241,7 +241,7 @@ def test_the_results_of_another_run_are_refused(capsys, finished, no_games, othe
     assert (status, out) == (2, "")
     assert err == (
         f"knightadder: {file} belongs to another run, with other {differing}: "
-        "go on with the same, or give another --state\n"
+        "go on with the same, or give --restart to forget it\n"
     )
     assert file.read_bytes() == before
 

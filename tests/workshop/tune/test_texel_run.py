@@ -172,7 +172,7 @@ def test_another_run_s_state_is_refused(
     assert tune(data, tmp_path / "run", "--epochs", "1") == 0
     before = (tmp_path / "run" / "state.jsonl").read_bytes()
     start = f"knightadder: {tmp_path / 'run' / 'state.jsonl'} belongs to another run, with other "
-    end = ": go on with the same, or give another --state"
+    end = ": go on with the same, or give --restart to forget it"
     assert refusal(capsys, data, tmp_path / "run", "--rate", "3") == f"{start}rate{end}"
     other = tmp_path / "other.bin"
     other.write_bytes(data.read_bytes()[32:] + data.read_bytes()[:32])
@@ -191,7 +191,8 @@ def test_what_is_no_state_is_refused(
 ) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "state.jsonl").write_bytes(content)
-    assert "give another --state" in refusal(capsys, data, tmp_path / "run")
+    said = refusal(capsys, data, tmp_path / "run")
+    assert "is not of such a run" in said or "belongs to another run" in said
     assert (tmp_path / "run" / "state.jsonl").read_bytes() == content
 
 
@@ -207,7 +208,7 @@ def test_a_damaged_epoch_is_named(
     file.write_text("\n".join([*lines[:2], json.dumps({**json.loads(lines[2]), **change}), ""]))
     assert f"{file}, line 3 is damaged: " in refusal(capsys, data, tmp_path / "run")
     file.write_text("\n".join([lines[0], lines[2], ""]))
-    assert refusal(capsys, data, tmp_path / "run").endswith("run lacks epoch 0: give another --state")
+    assert refusal(capsys, data, tmp_path / "run").endswith("run lacks epoch 0: give --restart to forget it")
 
 
 def test_values_that_cannot_be_written_stay_what_they_were(

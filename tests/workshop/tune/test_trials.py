@@ -165,12 +165,12 @@ def test_a_missing_line_is_named(played):
     lines = played.read_text().splitlines(keepends=True)
     played.write_text("".join([*lines[:2], *lines[3:]]))
     for _ in range(2):  # the lock is not kept
-        with pytest.raises(OptionError, match=r"results\.jsonl lacks pair 2: give another --state$"):
+        with pytest.raises(OptionError, match=r"results\.jsonl lacks pair 2: give --restart to forget it$"):
             Results(played, Spsa(TUNABLES, 4), SETUP)
 
 
 def test_a_journal_with_more_pairs_than_the_run_is_named(played):
-    with pytest.raises(OptionError, match=r"results\.jsonl has more than 3 pairs: give another --state$"):
+    with pytest.raises(OptionError, match=r"results\.jsonl has more than 3 pairs: give --restart to forget it$"):
         Results(played, Spsa(TUNABLES, 3), SETUP)
     with Results(played, Spsa(TUNABLES, 4), SETUP):
         pass

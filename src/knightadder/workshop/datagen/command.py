@@ -82,6 +82,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="number of random moves after the opening; half of the games have one more (default: 8)",
     )
     declare(games, "--hash", default=1, help="size of each player's hash table")
+    declare(games, "--restart", help="begin again, and remove the games that are in the folder")
     merged = command.add_argument_group("merging")
     merged.add_argument(
         "--first-ply",
@@ -146,7 +147,7 @@ def _gather(parts: Parts, arguments: argparse.Namespace) -> None:
         "openings": [book.name, book.digest] if book else None,
         "network": f"{network.key:016x}" if network else None,
     }
-    with parts.open(same):
+    with parts.open(same, arguments.restart):
         _note_damaged(parts)
         if others := parts.other_versions():
             print(f"{parts.folder} has games of other versions of the engine: {', '.join(others)}", file=sys.stderr)

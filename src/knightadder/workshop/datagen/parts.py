@@ -132,13 +132,15 @@ class Parts:
             self._totals.append(self._totals[-1] + chunk.moves)
 
     @contextlib.contextmanager
-    def open(self, settings: dict[str, Any]) -> Iterator[None]:
+    def open(self, settings: dict[str, Any], restart: bool = False) -> Iterator[None]:
         """Create the folder or check that its settings are the same, and lock it for a ``with`` block.
 
         Parameters
         ----------
         settings : dict
             The settings that decide the games; must be serialisable as JSON.
+        restart : bool
+            Whether to forget the games that are there.
 
         Raises
         ------
@@ -151,24 +153,32 @@ class Parts:
             raise OptionError(f"cannot use {self.folder}: {error.strerror}") from None
         with locked(self.folder):
             remove_left_behind(self.folder, "chunk-*")
-            self._check_settings({"format": FORMAT, **settings})
+            self._check_settings({"format": FORMAT, **settings}, restart)
             self.load()
             self._mend_list()
             yield
 
-    def _check_settings(self, wanted: dict[str, Any]) -> None:
-        """Raise an error if the folder has other settings; write them to a new folder."""
+    def _forget(self) -> None:
+        """Remove the run's own files, the list first: without it, the other files count for nothing."""
+        for file in sorted(self.folder.iterdir(), key=lambda file: file.name != _LIST):
+            if self.owns(file):
+                file.unlink()
+
+    def _check_settings(self, wanted: dict[str, Any], restart: bool) -> None:
+        """Raise an error if the folder has other settings; write them to a new folder, or after a restart."""
         file = self.folder / _SETTINGS
+        found: object = None
         try:
-            if not file.exists():
-                write_whole(file, (json.dumps(wanted, indent=2) + "\n").encode())
-                return
-            found = parse_json(file.read_bytes())
+            if file.exists():
+                with contextlib.suppress(ValueError):
+                    found = parse_json(file.read_bytes())
+                if not (restart and isinstance(found, dict) and "format" in found):
+                    check_same_run(self.folder, found, wanted)
+                    return
+                self._forget()
+            write_whole(file, (json.dumps(wanted, indent=2) + "\n").encode())
         except OSError as error:
             raise OptionError(f"cannot use {self.folder}: {error.strerror}") from None
-        except ValueError:
-            found = None
-        check_same_run(self.folder, found, wanted, "give another folder")
 
     def _mend_list(self) -> None:
         """Rewrite the list if it contains more than the existing chunks."""

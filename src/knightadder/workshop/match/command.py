@@ -18,6 +18,7 @@ from knightadder.arguments import declare, positive
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.executor import add_cluster, open_pool
 from knightadder.extras import install_command, needed_by
+from knightadder.runs import state_beside
 from knightadder.text import tell
 from knightadder.workshop.book_argument import add_openings, read_book
 from knightadder.workshop.key_values import KeyValues
@@ -132,9 +133,14 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
 
     output = command.add_argument_group("output")
-    output.add_argument(
-        "--state", type=Path, metavar="FILE", help="file of the finished games, from which the same command continues"
+    declare(
+        output,
+        "--state",
+        metavar="FILE",
+        help="file of the finished games, from which the same command goes on (default: the name of --pgn with "
+        ".unfinished, removed at the end)",
     )
+    declare(output, "--restart")
     output.add_argument("--pgn", type=Path, metavar="FILE", help="PGN file to which the games are added")
     output.add_argument(
         "--log-engine", type=Path, metavar="FOLDER", help="folder for logs of every line to and from the engines"
@@ -167,8 +173,8 @@ def run(arguments: argparse.Namespace) -> int:
         print_tables(standings, match)
         print(_rows(standings, match))
     if stopped is not None:
-        if arguments.state:
-            print(f"The games so far are in {arguments.state}; the same command goes on from there", file=sys.stderr)
+        if state := _state(arguments):
+            print(f"The games so far are in {state}; the same command goes on from there", file=sys.stderr)
         raise stopped
     return 1 if any(standings.faults[match.competitors[0].name].values()) else 0
 
@@ -203,14 +209,22 @@ def play(arguments: argparse.Namespace) -> tuple[Match, Standings, KeyboardInter
     stopped: KeyboardInterrupt | EngineError | None = None
     if not HAS_SCIPY:
         tell(f"SciPy is not installed, so the errors of Elo and ratings are left out: {install_command('workshop')}")
-    with MatchLog(arguments.state, match.setup(), match.pairings) as journal:
+    with MatchLog(_state(arguments), match.setup(), match.pairings, arguments.restart) as journal:
         standings = Standings(match.pairings, journal.records)
         with _display(standings, match, arguments.interval) as show:
             try:
                 match.play(journal, standings, arguments, show)
+                if arguments.state is None:
+                    journal.remove()
             except (KeyboardInterrupt, EngineError) as error:
                 stopped = error
     return match, standings, stopped
+
+
+def _state(arguments: argparse.Namespace) -> Path | None:
+    """Return the file of the finished games, which lies beside the PGN file unless it is named; None for no file."""
+    state: Path | None = arguments.state
+    return state or state_beside(arguments.pgn)
 
 
 class Match:
@@ -323,8 +337,8 @@ class Match:
             for note in outcome.notes:
                 tell(note)
             if outcome.record is not None:
-                with pgn_file.appended(outcome.pgn):
-                    journal.add(outcome.record)
+                with pgn_file.appended(outcome.pgn) as end:
+                    journal.add(outcome.record, end)
                 standings.add(outcome.record)
                 show(outcome.record, pool.place())
             elif outcome.absent not in absent:
@@ -332,7 +346,7 @@ class Match:
                 tell(f"{outcome.error}: its games are left out")
 
         show(None, "")
-        with PgnFile(arguments.pgn, islice(self.fixtures(), 2 * len(self.pairings)), tell) as pgn_file:
+        with PgnFile(arguments.pgn, islice(self.fixtures(), 2 * len(self.pairings)), tell, journal.pgn_end) as pgn_file:
             if self.verdict(standings) or (self.total is not None and all(each in played for each in self.fixtures())):
                 return
             if self.rounds is not None and self.rounds > len(self.book):

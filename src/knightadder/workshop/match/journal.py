@@ -7,14 +7,13 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self
 
+from knightadder.closing import Closing
 from knightadder.engine.errors import OptionError
 from knightadder.foreign import NotNegative, converted
-from knightadder.runs import Closing, Journal
+from knightadder.runs import REMEDY, Journal
 from knightadder.workshop.match.referee import FAULTS, Game
 
 FORMAT = 2
-
-REMEDY = "give another --state"
 
 _DETAIL = {"engine", "kind", "line", "position"}
 
@@ -129,9 +128,13 @@ class MatchLog(Closing):
         Identifies the match; must be serialisable as JSON.
     pairings : sequence of (str, str)
         The pairings, which together with the rounds number the games.
+    restart : bool
+        Whether to forget the games of the file.
 
     Attributes
     ----------
+    pgn_end : int
+        Length of the PGN file after the last game of the file; 0 if it is not known.
     records : list of Record
         All games: those of the file by number, then in the order of addition.
 
@@ -141,9 +144,16 @@ class MatchLog(Closing):
         If the file belongs to another match, is damaged, in use, or cannot be written.
     """
 
-    def __init__(self, file: Path | None, setup: Mapping[str, Any], pairings: Collection[tuple[str, str]]) -> None:
+    def __init__(
+        self,
+        file: Path | None,
+        setup: Mapping[str, Any],
+        pairings: Collection[tuple[str, str]],
+        restart: bool = False,
+    ) -> None:
         self._players = [pair for first, second in pairings for pair in ((first, second), (second, first))]
-        self._journal = Journal(file, {"format": FORMAT, **setup}, REMEDY)
+        self.pgn_end = 0
+        self._journal = Journal(file, {"format": FORMAT, **setup}, restart)
         try:
             self.records = self._journal.entries(self._read)
         except OptionError:
@@ -152,13 +162,14 @@ class MatchLog(Closing):
 
     def _read(self, values: dict[str, Any]) -> Record:
         number, place = divmod(values["number"], len(self._players))
+        self.pgn_end = max(self.pgn_end, converted(values.pop("pgn", 0), NotNegative))
         return Record.read(values, Fixture(number, *self._players[place]))
 
-    def add(self, record: Record) -> None:
-        """Append a game; OptionError if it cannot be written."""
+    def add(self, record: Record, pgn_end: int = 0) -> None:
+        """Append a game, with the length of the PGN file after it; OptionError if it cannot be written."""
         fixture = record.fixture
         number = fixture.round * len(self._players) + self._players.index((fixture.white, fixture.black))
-        self._journal.add(number, asdict(record))
+        self._journal.add(number, asdict(record) | {"pgn": pgn_end})
         self.records.append(record)
 
     def check_versions(self, versions: Mapping[str, str]) -> None:
@@ -178,6 +189,10 @@ class MatchLog(Closing):
         for name, version in versions.items():
             if known.get(name, version) != version:
                 raise OptionError(f"{name} was {known[name]} and is now {version}: go on with the same, or {REMEDY}")
+
+    def remove(self) -> None:
+        """Remove the file."""
+        self._journal.remove()
 
     def close(self) -> None:
         """Close the file."""

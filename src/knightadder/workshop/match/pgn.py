@@ -12,7 +12,8 @@ from pathlib import Path
 import chess
 import chess.pgn
 
-from knightadder.runs import Closing, append_whole, appending
+from knightadder.closing import Closing
+from knightadder.runs import append_whole, appending
 from knightadder.workshop.match.competitors import Competitor
 from knightadder.workshop.match.journal import Fixture
 from knightadder.workshop.match.referee import Game, PlayedMove
@@ -93,7 +94,8 @@ def _event(fixture: Fixture) -> str:
 class PgnFile(Closing):
     """A file to which games are appended, each completely or not at all.
 
-    An incomplete game of this match at its end, left by a crash, is removed. Other contents are kept.
+    After a crash, the last game of this match may be incomplete, or the log may not have it. Then it is removed, since
+    it is played again. Other contents are kept.
 
     Parameters
     ----------
@@ -103,6 +105,8 @@ class PgnFile(Closing):
         The games of this match, to recognise an incomplete one.
     report : callable
         Called with a message if an incomplete game is removed.
+    logged : int
+        Length of the file after the last game that the log has; 0 if it is not known.
 
     Raises
     ------
@@ -110,7 +114,9 @@ class PgnFile(Closing):
         If the file is in use by another run, or cannot be written.
     """
 
-    def __init__(self, file: Path | None, fixtures: Iterable[Fixture], report: Callable[[str], None] = print) -> None:
+    def __init__(
+        self, file: Path | None, fixtures: Iterable[Fixture], report: Callable[[str], None] = print, logged: int = 0
+    ) -> None:
         self._file = file
         self._held = contextlib.ExitStack()
         if file is None:
@@ -118,7 +124,10 @@ class PgnFile(Closing):
         with contextlib.ExitStack() as stack:
             self._stream = stack.enter_context(appending(file))
             if file.is_file():  # not a device or pipe
-                self._mend(file, {f'[Event "{_event(fixture)}"]'.encode() for fixture in fixtures}, report)
+                events = {f'[Event "{_event(fixture)}"]'.encode() for fixture in fixtures}
+                self._mend(file, events, report)
+                if logged:
+                    self._remove_unlogged(file, logged, events)
             self._held = stack.pop_all()
 
     def _mend(self, file: Path, events: Iterable[bytes], report: Callable[[str], None]) -> None:
@@ -137,16 +146,31 @@ class PgnFile(Closing):
         if size and not tail.endswith(b"\n\n"):
             append_whole(self._stream, b"\n" if tail.endswith(b"\n") else b"\n\n")
 
+    def _remove_unlogged(self, file: Path, logged: int, events: Iterable[bytes]) -> None:
+        """Remove a game of this match after those that the log has."""
+        with file.open("rb") as stream:
+            stream.seek(max(0, logged - 2))
+            gap, rest = stream.read(2), stream.read()
+        if gap == b"\n\n" and any(map(rest.startswith, events)) and rest.count(b"[Event ") == 1:
+            self._stream.truncate(logged)
+
     @contextlib.contextmanager
-    def appended(self, text: str) -> Iterator[None]:
-        """Append a game, and remove it if the ``with`` block fails; OptionError if it cannot be written."""
+    def appended(self, text: str) -> Iterator[int]:
+        """Append a game, and remove it if the ``with`` block fails; OptionError if it cannot be written.
+
+        Yields
+        ------
+        int
+            Length of the file after the game; 0 without a regular file.
+        """
         file = self._file
         if file is None:
-            yield
+            yield 0
             return
-        end = append_whole(self._stream, f"{text}\n\n".encode())
+        data = f"{text}\n\n".encode()
+        end = append_whole(self._stream, data)
         try:
-            yield
+            yield end + len(data) if file.is_file() else 0
         except BaseException:
             if file.is_file():
                 self._stream.truncate(end)

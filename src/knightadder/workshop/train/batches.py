@@ -10,13 +10,13 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from knightadder.closing import Closing
 from knightadder.core.board.packed import PACKED
 from knightadder.core.entries.distilling import distil_positions
 from knightadder.core.worker import WORKER
 from knightadder.engine.errors import OptionError
 from knightadder.library.shared import Stock, tables_of
 from knightadder.native.records import new_record
-from knightadder.runs import Closing
 from knightadder.workshop.train.kernels import NO_RESULT
 from knightadder.workshop.train.positions import Games
 

@@ -33,6 +33,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command = commands.add_parser("train", help="train a network from games", description=_DESCRIPTION)
     command.add_argument("games", type=Path, nargs="*", metavar="FOLDER", help="folder of games, as datagen keeps them")
     declare(command, "--state")
+    declare(command, "--restart")
     command.add_argument(
         "--out", type=Path, metavar="FILE", help="file for the network; with --plot, folder for the pictures"
     )
@@ -275,7 +276,7 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
         raise OptionError(f"cannot use {folder}: {error.strerror}") from None
     threads = arguments.threads or processors()
     with locked(folder):
-        runs.check_settings(folder, settings)
+        runs.check_settings(folder, settings, arguments.restart)
         if not positions.has_positions(folder):
             positions.choose(
                 arguments.games, settings.wanted, arguments.positions, settings.targets, folder, arguments.seed

@@ -30,7 +30,6 @@ from knightadder.workshop.train.trainer import Trainer
 from knightadder.workshop.train.weights import Flat, Shape, initial_weights, widen
 
 FORMAT = 2  # format 1 kept all positions
-REMEDY = "give another --state"
 
 _SETTINGS, _CHECKPOINT, _PLOT, _TIME = "settings.json", "checkpoint.npz", "loss.png", "time.json"
 FILES = (_SETTINGS, _CHECKPOINT, _TIME, GAMES, VALIDATION, CHECKSUMS)  # those that a run needs to go on
@@ -159,8 +158,8 @@ class TrainSettings:
         return Trainer(self.shape, weights, threads, *numbers)
 
 
-def check_settings(folder: Path, settings: TrainSettings) -> None:
-    """Check that a run's folder has these settings, or write them into a new one.
+def check_settings(folder: Path, settings: TrainSettings, restart: bool) -> None:
+    """Check that a run's folder has these settings, or write them into a new one, or after a restart.
 
     Raises
     ------
@@ -171,10 +170,16 @@ def check_settings(folder: Path, settings: TrainSettings) -> None:
     file = folder / _SETTINGS
     if not file.exists():
         if any(not entry.name.startswith(".") for entry in folder.iterdir()):
-            raise OptionError(f"{folder} is not empty, and not the folder of a training run: {REMEDY}")
-        write_whole(file, (json.dumps(wanted, indent=2) + "\n").encode())
-        return
-    check_same_run(folder, _read_settings(file), wanted, REMEDY)
+            raise OptionError(f"{folder} is not empty, and not the folder of a training run: give another --state")
+    else:
+        found = _read_settings(file)
+        if not (restart and isinstance(found, dict)):
+            check_same_run(folder, found, wanted)
+            return
+        for name in FILES[1:]:  # the settings are replaced
+            with reading(folder / name):
+                (folder / name).unlink(missing_ok=True)
+    write_whole(file, (json.dumps(wanted, indent=2) + "\n").encode())
 
 
 def shape_and_scale(folder: Path) -> tuple[Shape, int]:

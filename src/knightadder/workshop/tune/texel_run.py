@@ -35,6 +35,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "data", type=Path, nargs="+", metavar="FILE", help="packed positions, as `datagen --merge` writes them"
     )
     declare(command, "--state", required=True)
+    declare(command, "--restart")
     declare(command, "--epochs", default=40)
     declare(command, "--positions", help="largest number of positions to use of each file")
     declare(command, "--rate", default=1.0, metavar="CP", help="size of the first step in centipawns")
@@ -104,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
     np.random.default_rng(arguments.seed).shuffle(records)
     settings = TrainingSettings(arguments.epochs, arguments.rate, arguments.result_share, arguments.seed)
     folder, out = arguments.state, arguments.out or arguments.state / _VALUES
-    with open_journal(folder, records, start, arguments.k, settings) as journal:
+    with open_journal(folder, records, start, arguments.k, settings, arguments.restart) as journal:
         state = State(start.astype(float), texel.Adam(start.shape))
         state.go_on(journal, folder)
 

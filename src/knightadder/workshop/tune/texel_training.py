@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from knightadder.core.board.packed import PACKED
 from knightadder.engine.errors import OptionError
-from knightadder.runs import Journal, reading, replacing, source_digest
+from knightadder.runs import REMEDY, Journal, reading, replacing, source_digest
 from knightadder.workshop.tune.texel import Adam, Block, Values, gradient, mean_error
 
 FORMAT = 2
-REMEDY = "give another --state"
 
 _STATE, _PLOT = "state.jsonl", "loss.png"
 _LAST_RATE = 0.02  # the last rate as a share of the first; the schedule is a cosine
@@ -62,7 +61,12 @@ def read_positions(files: Sequence[Path], most: int | None) -> NDArray[np.void]:
 
 
 def open_journal(
-    folder: Path, records: NDArray[np.void], start: NDArray[np.int64], k: float | None, settings: TrainingSettings
+    folder: Path,
+    records: NDArray[np.void],
+    start: NDArray[np.int64],
+    k: float | None,
+    settings: TrainingSettings,
+    restart: bool,
 ) -> Journal:
     """Open and return the journal in a run's folder.
 
@@ -77,6 +81,8 @@ def open_journal(
     k : float, optional
         Texel's K, if it is given.
     settings : TrainingSettings
+    restart : bool
+        Whether to forget what the journal has.
 
     Raises
     ------
@@ -96,7 +102,7 @@ def open_journal(
         # Only *.py: values are data, and a run may start from those of the engine.
         "sources of the evaluation": source_digest(folders=["core"], suffixes=[".py"]),
     }
-    return Journal(folder / _STATE, run, REMEDY)
+    return Journal(folder / _STATE, run, restart)
 
 
 def train(training: Sequence[Block], start: NDArray[np.int64], state: State, settings: TrainingSettings) -> None:

@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from knightadder.arguments import declare
+from knightadder.closing import Closing
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.executor import add_cluster, open_pool
 from knightadder.pool import Pool
 from knightadder.progress import progress
-from knightadder.runs import Closing, Journal, source_digest
+from knightadder.runs import REMEDY, Journal, source_digest
 from knightadder.workshop.book_argument import add_openings, read_book
 from knightadder.workshop.match.clock import TimeControl
 
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 AHEAD = 32
 
 FORMAT = 2
-REMEDY = "give another --state"
 
 
 # --- the method ----------------------------------------------------------------------------------------------------
@@ -134,9 +134,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_cluster(where)
     add_openings(command)
     declare(command, "--seed")
-    command.add_argument(
-        "--state", type=Path, metavar="FILE", help="file of the finished games, from which the same command continues"
-    )
+    declare(command, "--state", metavar="FILE", help="file of the finished games, from which the same command goes on")
+    declare(command, "--restart")
     declare(command, "--hash", default=8, help="size of each side's hash table")
     declare(
         command, "--interval", help="number of pairs of games between two lines of progress, where there is no terminal"
@@ -196,7 +195,7 @@ def run_method(
         "sources of the engine": source_digest(),
     }
     stopped: KeyboardInterrupt | EngineError | None = None
-    with Results(arguments.state, method, setup) as results:
+    with Results(arguments.state, method, setup, arguments.restart) as results:
         try:
             if method.trials:
                 _play(method, results, book, limit, arguments, summary)
@@ -350,6 +349,8 @@ class Results(Closing):
         The method; receives the results that are in the journal.
     setup : dict
         Identifies the run; must be serialisable as JSON.
+    restart : bool
+        Whether to forget the results of the file.
 
     Attributes
     ----------
@@ -362,11 +363,11 @@ class Results(Closing):
         If the file belongs to another run, is damaged, in use, or cannot be used.
     """
 
-    def __init__(self, file: Path | None, method: Method, setup: dict[str, Any]) -> None:
+    def __init__(self, file: Path | None, method: Method, setup: dict[str, Any], restart: bool = False) -> None:
         self.counts = [0, 0, 0]
         self._method = method
         with contextlib.ExitStack() as stack:
-            self._journal = stack.enter_context(Journal(file, {"format": FORMAT, **setup}, REMEDY))
+            self._journal = stack.enter_context(Journal(file, {"format": FORMAT, **setup}, restart))
             for number, results in self._journal.entries(_read):
                 if not method.trials:
                     raise OptionError(f"{file} has more than {method.total} pairs: {REMEDY}")
