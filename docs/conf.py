@@ -31,8 +31,9 @@ autodoc_typehints_format = "short"
 python_maximum_signature_line_length = 100
 # Other projects' references are on the network.
 nitpick_ignore_regex = [
-    ("py:.*", r"(chess|collections|concurrent|numpy|os|pandas)\..*"),
+    ("py:.*", r"(chess|collections|concurrent|distributed|numpy|os|pandas)\..*"),
     ("py:class", "Tabular"),  # the base of all results, which is not public
+    ("py:class", "Executor"),  # of an annotation in quotation marks, which Sphinx does not resolve
     ("py:class", r"knightadder\.library\.stream\.Feed"),  # made by the engine
 ]
 
