@@ -172,8 +172,7 @@ def test_a_better_version_passes_and_gets_its_row(
     ("words", "bounds", "limits"),
     [
         (["--adds"], "[0, 8]", "N=20000"),
-        (["--simplifies"], "[-5, 0]", "N=20000"),
-        (["--adds", "--deep"], "[0, 8]", "N=60000"),
+        (["--simplifies", "--deep"], "[-5, 0]", "N=60000"),
         (["--bounds", "1", "3", "--nodes", "5"], "[1, 3]", "N=5"),
         (["--adds", "--clock", "1000+1"], "[0, 8]", "1000+1"),
     ],

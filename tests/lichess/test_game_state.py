@@ -71,6 +71,12 @@ def test_castling_is_written_as_the_game_has_it_and_understood_in_both_notations
     assert {board.parse_uci(notation) for notation in notations} == {short}
 
 
+@pytest.mark.parametrize(("variant", "chess960"), [("chess960", True), ("standard", False)])
+def test_a_game_of_chess960_is_one(variant, chess960):
+    info = read_info(full(fen="4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1", variant=variant), "adder")
+    assert (info.variant, info.start.chess960) == (variant, chess960)
+
+
 def test_castling_rights_and_en_passant_squares_that_mean_nothing_are_left_out():
     board = starting_board("4k3/8/8/8/8/8/4P3/4K2R w KQkq e3 0 1")
     assert board.is_valid()
