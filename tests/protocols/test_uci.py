@@ -5,7 +5,6 @@ import sys
 import threading
 import types
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import pytest
 from loop_talk import TIMEOUT, ClosedPipe, Load, LoopTalk, SlowLoading, loader_of
@@ -25,9 +24,6 @@ from knightadder.engine.options import OPTIONS, Options
 from knightadder.protocols import conversation, uci
 from knightadder.protocols.uci import Uci
 from knightadder.protocols.uci_text import format_info
-
-if TYPE_CHECKING:
-    pass
 
 # --- The loop -------------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,6 @@
 import queue
 import shlex
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import chess
 import pytest
@@ -19,9 +18,6 @@ from knightadder.protocols import xboard_player
 from knightadder.protocols.conversation import Session
 from knightadder.protocols.uci import Uci
 from knightadder.protocols.xboard import XBoard
-
-if TYPE_CHECKING:
-    pass
 
 
 class Clock:

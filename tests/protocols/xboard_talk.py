@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import chess
 from loop_talk import TIMEOUT, Load, LoopTalk
@@ -21,9 +20,6 @@ from knightadder.engine.limits import Limits
 from knightadder.engine.options import Option, Options
 from knightadder.protocols.conversation import Session
 from knightadder.protocols.xboard import XBoard
-
-if TYPE_CHECKING:
-    pass
 
 
 def line(cp: int = 0, pv: Sequence[str] = ("e7e5",), depth: int = 7) -> Info:
