@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
 from random import Random
 
-TOOL = Path(__file__).parents[1] / "tools" / "fuzz.py"
-SPEC = importlib.util.spec_from_file_location("fuzz", TOOL)
-fuzz = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(fuzz)
+import fuzz
 
 
 def test_damage_is_repeatable() -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 
 import chess
+import make_openings
 import pytest
 
 from knightadder.workshop.openings import load_book
@@ -20,34 +19,22 @@ def material(board: chess.Board) -> int:
     )
 
 
-@pytest.fixture
-def tool() -> ModuleType:
-    script = Path(__file__).parents[1] / "tools" / "make_openings.py"
-    spec = importlib.util.spec_from_file_location("make_openings", script)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_openings_are_different_and_not_decided(tool: ModuleType) -> None:
-    book = list(tool.openings(200, 1, material))
+def test_openings_are_different_and_not_decided() -> None:
+    book = list(make_openings.openings(200, 1, material))
     assert len(set(book)) == len(book) == 200
     boards = [chess.Board(f"{epd} 0 1") for epd in book]
     assert {board.turn for board in boards} == {True, False}
     assert all(abs(material(board)) <= 100 and board.is_valid() and not board.is_game_over() for board in boards)
-    assert list(tool.openings(20, 1, material)) == book[:20]
-    assert set(tool.openings(20, 2, material)).isdisjoint(book)
+    assert list(make_openings.openings(20, 1, material)) == book[:20]
+    assert set(make_openings.openings(20, 2, material)).isdisjoint(book)
 
 
-def test_the_engine_leaves_out_what_is_lost(
-    tool: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_engine_leaves_out_what_is_lost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "book.epd"
-    assert tool.main([str(file), "--count", "8", "--seed", "3"]) == 0
+    assert make_openings.main([str(file), "--count", "8", "--seed", "3"]) == 0
     chosen = file.read_text().splitlines()
     assert len(chosen) == 8
-    assert chosen != list(tool.openings(8, 3, lambda board: 0))
+    assert chosen != list(make_openings.openings(8, 3, lambda board: 0))
     load_book(file).check(8)
-    assert tool.main([str(tmp_path / "missing" / "book.epd"), "--count", "1"]) == 2
+    assert make_openings.main([str(tmp_path / "missing" / "book.epd"), "--count", "1"]) == 2
     assert capsys.readouterr().err.startswith("make_openings: cannot write ")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
-from types import ModuleType
 
+import mutants
 import pytest
 
 SOURCE = '''"""A module."""
@@ -31,15 +29,9 @@ def test_larger():
 """
 
 
-@pytest.fixture
-def tool(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
-    script = Path(__file__).parents[1] / "tools" / "mutants.py"
-    spec = importlib.util.spec_from_file_location("mutants", script)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "mutants", module)
-    spec.loader.exec_module(module)
-    monkeypatch.setattr(module, "ROOT", tmp_path)
+@pytest.fixture(autouse=True)
+def project(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(mutants, "ROOT", tmp_path)
     for name, text in (
         ("src/thing/rule.py", SOURCE),
         ("tests/thing/test_rule.py", TEST),
@@ -47,13 +39,10 @@ def tool(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    return module
 
 
-def test_each_mutant_is_tried_once_and_the_sources_stay(
-    tool: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert tool.main([str(tmp_path / "src"), "--count", "9", "--", "-p", "no:xdist"]) == 0
+def test_each_mutant_is_tried_once_and_the_sources_stay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert mutants.main([str(tmp_path / "src"), "--count", "9", "--", "-p", "no:xdist"]) == 0
     *lines, last = capsys.readouterr().out.splitlines()
     found = dict(zip(lines[::2], lines[1::2], strict=True))
     assert found == {
@@ -65,14 +54,12 @@ def test_each_mutant_is_tried_once_and_the_sources_stay(
     assert (tmp_path / "src" / "thing" / "rule.py").read_text() == SOURCE
 
 
-def test_other_functions_do_not_change_the_draw(
-    tool: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_other_functions_do_not_change_the_draw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "src" / "thing" / "rule.py"
     draws = []
     for text in (SOURCE, f"{SOURCE}\n\ndef more(a):\n    return a\n", SOURCE.replace("LIMIT = 4", "LIMIT = 4\n\n")):
         file.write_text(text)
-        tool.main([str(file), "--count", "2", "--seed", "3", "--list"])
+        mutants.main([str(file), "--count", "2", "--seed", "3", "--list"])
         draws.append([line.partition(" ")[2] for line in capsys.readouterr().out.splitlines()[::2]])
     assert draws[0] == draws[1] == draws[2]
     assert len(draws[0]) == 2

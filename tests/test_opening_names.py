@@ -1,10 +1,9 @@
 """Names of openings: the whole table, games that transpose, games that have no name."""
 
 import re
-import runpy
-from pathlib import Path
 
 import chess
+import make_opening_names
 import pytest
 
 from knightadder.opening_names import Opening, find_opening, named_lines
@@ -119,13 +118,12 @@ def test_null_moves_and_castling_rights():
 
 
 def test_the_table_is_made_of_lichess_files(tmp_path, capsys):
-    main = runpy.run_path(str(Path(__file__).parents[1] / "tools" / "make_opening_names.py"))["main"]
     out, first, second = (tmp_path / name for name in ("out.tsv", "a.tsv", "b.tsv"))
     first.write_text("eco\tname\tpgn\nB01\tScandinavian Defense\t1. e4 d5\n")
     second.write_text("eco\tname\tpgn\nA00\tBarnes Opening: Fool's Mate\t1. f3 e5 2. g4 Qh4#\n")
-    assert main([str(first), str(second), "--out", str(out)]) == 0
+    assert make_opening_names.main([str(first), str(second), "--out", str(out)]) == 0
     lines = [line for line in out.read_text().splitlines() if not line.startswith("#")]
     assert lines == ["A00\tBarnes Opening: Fool's Mate\tf3 e5 g4 Qh4#", "B01\tScandinavian Defense\te4 d5"]
     second.write_text("eco\tname\tpgn\nA00\tNo Opening\t1. f3 Ke7\n")
-    assert main([str(second), "--out", str(out)]) == 2
+    assert make_opening_names.main([str(second), "--out", str(out)]) == 2
     assert re.fullmatch(r"make_opening_names: \S+b\.tsv: No Opening: illegal san: 'Ke7' .*\n", capsys.readouterr().err)

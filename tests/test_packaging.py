@@ -9,12 +9,14 @@ import tomllib
 import zipfile
 from pathlib import Path
 
+import build_wheels
 import pytest
 import yaml
 from packaging import tags
 from packaging.requirements import Requirement
 from packaging.utils import parse_wheel_filename
 
+import hatch_build
 from knightadder import __version__
 from knightadder.core.program import core
 from knightadder.native.builder import TARGETS
@@ -27,12 +29,7 @@ NETWORK = ROOT / "src" / "knightadder" / "data" / "default.nnue"
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 TIMEOUT = 600  # seconds, which only a defect takes
 
-sys.path.insert(0, str(ROOT))
-import hatch_build  # noqa: E402
-
 HOST = hatch_build.chosen_platform()
-sys.path.insert(0, str(ROOT / "tools"))
-import build_wheels  # noqa: E402
 
 # Runs the command as an installation without Numba does.
 WITHOUT_NUMBA = """

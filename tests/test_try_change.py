@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 import scipy.stats
+import try_change
 
 from knightadder.workshop.match.journal import MatchLog, Record
 
@@ -115,23 +114,14 @@ def repository(tmp_path: Path) -> Repository:
 
 
 @pytest.fixture
-def tool(monkeypatch: pytest.MonkeyPatch, repository: Repository) -> ModuleType:
-    script = Path(__file__).parents[1] / "tools" / "try_change.py"
-    spec = importlib.util.spec_from_file_location("try_change", script)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "try_change", module)
-    spec.loader.exec_module(module)
-    monkeypatch.setattr(module, "ROOT", repository.root)
-    return module
-
-
-@pytest.fixture
-def run(tool: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+def run(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
     """Give the function that runs the tool, and gives its status, standard output and standard error."""
+    monkeypatch.setattr(try_change, "ROOT", repository.root)
 
     def run(*arguments: str) -> tuple[int, str, str]:
-        status = tool.main([*arguments, "--folder", str(tmp_path / "kept")])
+        status = try_change.main([*arguments, "--folder", str(tmp_path / "kept")])
         captured = capsys.readouterr()
         return status, captured.out, captured.err
 
@@ -275,19 +265,19 @@ def test_a_test_that_has_ended_is_not_logged_again(repository: Repository, run: 
 
 
 def test_a_row_is_added_once_even_if_the_tool_is_killed_then(
-    repository: Repository, run: Run, tool: ModuleType, monkeypatch: pytest.MonkeyPatch
+    repository: Repository, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_json = tool.write_json
+    write_json = try_change.write_json
 
     def killed(file: Path, content: dict[str, Any]) -> None:
         if content.get("logged"):
             raise KeyboardInterrupt
         write_json(file, content)
 
-    monkeypatch.setattr(tool, "write_json", killed)
+    monkeypatch.setattr(try_change, "write_json", killed)
     assert run("games", "change", *QUICK, "--max-games", "2")[0] == 130
     assert len(repository.rows()) == 1
-    monkeypatch.setattr(tool, "write_json", write_json)
+    monkeypatch.setattr(try_change, "write_json", write_json)
     assert run("games", "change", *QUICK, "--max-games", "2")[0] == 1
     assert len(repository.rows()) == 1
 
@@ -333,9 +323,9 @@ def test_a_log_without_a_table_is_refused_first(repository: Repository, run: Run
     assert not (tmp_path / "kept").exists()
 
 
-def test_the_table_of_this_repository_is_found(tool: ModuleType) -> None:
-    lines = tool.read_log(Path(__file__).parents[1] / "docs" / "strength-log.md")
-    place = tool.row_place(lines)
+def test_the_table_of_this_repository_is_found() -> None:
+    lines = try_change.read_log(Path(__file__).parents[1] / "docs" / "strength-log.md")
+    place = try_change.row_place(lines)
     assert lines[place - 1].startswith("| 2") and lines[place] == ""
     assert lines[:place].count("## Changes") == 1 and "## Evaluation" in lines[place:]
 
@@ -359,13 +349,13 @@ def test_a_version_that_cannot_be_built(repository: Repository, run: Run) -> Non
 
 
 def test_speed_is_measured_in_turns(
-    repository: Repository, run: Run, tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    repository: Repository, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     new = repository.commit(2, WINS, "seed=3")
     base = repository.git("rev-parse", "HEAD~1")
     # new, base; base, new; new, base
     times = iter([0.0, 1.0, 1.0, 2.1, 2.1, 3.3, 3.3, 4.3, 4.3, 5.3, 5.3, 6.6])
-    monkeypatch.setattr(tool, "user_seconds", lambda: next(times))
+    monkeypatch.setattr(try_change, "user_seconds", lambda: next(times))
     status, out, _ = run("speed", "--base", "HEAD~1", "--pairs", "3", "--depth", "7")
     assert status == 0
     assert "2/3  base 1.20 s, new 1.00 s\n" in out
@@ -382,15 +372,15 @@ def test_speed_of_versions_that_play_differently_is_refused(run: Run) -> None:
 
 
 @pytest.mark.parametrize(("count", "rank"), [(3, 1), (6, 1), (8, 1), (9, 2), (10, 2), (20, 6), (50, 18)])
-def test_the_interval_of_a_median(tool: ModuleType, count: int, rank: int) -> None:
+def test_the_interval_of_a_median(count: int, rank: int) -> None:
     # The ranks are those of published tables of the sign test at 5 %.
-    low, high, sure = tool.median_interval([float(number) for number in range(count, 0, -1)])
+    low, high, sure = try_change.median_interval([float(number) for number in range(count, 0, -1)])
     assert (low, high) == (rank, count + 1 - rank)
     assert sure == pytest.approx(1 - 2 * scipy.stats.binom.cdf(rank - 1, count, 0.5))
 
 
-def test_the_user_time_of_processes(tool: ModuleType) -> None:
-    before = tool.user_seconds()
+def test_the_user_time_of_processes() -> None:
+    before = try_change.user_seconds()
     # Arithmetic alone: asking for the time is the system's work on some machines, and counts as such.
     subprocess.run([sys.executable, "-c", "sum(range(20_000_000))"], check=True)
-    assert tool.user_seconds() > before
+    assert try_change.user_seconds() > before

@@ -7,8 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 import try_platforms
 from try_installed import TrialError, converse, run, try_engine
 

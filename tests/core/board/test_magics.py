@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
 import chess
 import numpy as np
 import pytest
@@ -45,15 +42,12 @@ def test_tables_do_not_overlap() -> None:
 
 @pytest.mark.skipif(INTERPRETED, reason="too slow without the compiler")
 def test_the_script_finds_the_factors_that_are_shipped() -> None:
-    script = Path(__file__).parents[3] / "tools" / "find_magics.py"
-    spec = importlib.util.spec_from_file_location("find_magics", script)
-    assert spec is not None and spec.loader is not None
-    tool = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(tool)
-    state = np.array([tool.SEED], np.uint64)
+    import find_magics  # which loads Numba
+
+    state = np.array([find_magics.SEED], np.uint64)
     for square in range(8):  # the search goes on from one square to the next, so these stand for all
         mask = attacks.relevant_mask(square, attacks.ROOK_DIRECTIONS)
         occupied = attacks.occupancies(mask)
         sets = attacks.slider_attacks(square, attacks.ROOK_DIRECTIONS, occupied)
-        factor = tool.find_magic(occupied, sets, np.uint64(64 - mask.bit_count()), state)
+        factor = find_magics.find_magic(occupied, sets, np.uint64(64 - mask.bit_count()), state)
         assert int(factor) == magics.ROOK[square]
