@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import try_platforms
@@ -28,6 +30,19 @@ def test_an_engine_that_ends_before_its_answer_is_told_with_its_last_line() -> N
         converse(ENDS, [("uci", "uciok")])
     with pytest.raises(TrialError, match=r"^the engine ended with status 3$"):
         converse(ENDS, [("", "no memory"), ("", "")])
+
+
+def test_an_engine_that_ended_before_anything_was_sent_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = subprocess.Popen
+
+    def start_and_wait(*arguments: Any, **options: Any) -> subprocess.Popen[str]:
+        process = start(*arguments, **options)
+        process.wait()
+        return process
+
+    monkeypatch.setattr(subprocess, "Popen", start_and_wait)
+    with pytest.raises(TrialError, match=r"^the engine ended before uciok, after the line no memory$"):
+        converse(ENDS, [("uci", "uciok")])
 
 
 def test_nothing_is_sent_before_the_answer_to_what_was_sent_before() -> None:

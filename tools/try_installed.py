@@ -84,6 +84,7 @@ def converse(
                 raise TrialError(f"the engine ended with status {status}")
         finally:
             engine.kill()
+            _close_input(engine)
             reader.join()
     return said
 
@@ -108,6 +109,12 @@ def _send(engine: subprocess.Popen[str], text: str) -> None:
     with contextlib.suppress(OSError):  # it has ended, which its output tells
         engine.stdin.write(f"{text}\n")
         engine.stdin.flush()
+
+
+def _close_input(engine: subprocess.Popen[str]) -> None:
+    assert engine.stdin is not None
+    with contextlib.suppress(OSError):  # what it has not taken is sent again
+        engine.stdin.close()
 
 
 def _hear(lines: queue.SimpleQueue[str], sent: str, awaited: str, timeout: float) -> list[str]:
