@@ -408,6 +408,14 @@ def test_beginning_anew(log):
     assert json.loads(log.read_bytes()) == {"other": 1}
 
 
+def test_a_file_of_something_else_is_not_begun_anew(tmp_path):
+    file = tmp_path / "games.pgn"
+    file.write_text('[Event "mine"]\n')
+    with pytest.raises(OptionError, match=r"is not of such a run, so it is not used$"):
+        Journal(file, RUN, restart=True)
+    assert file.read_text() == '[Event "mine"]\n'
+
+
 def test_a_second_journal_of_the_same_file_is_refused(log):
     with Journal(log, RUN), pytest.raises(OptionError, match="is in use by another run"):
         Journal(log, RUN)

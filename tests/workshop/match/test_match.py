@@ -301,6 +301,28 @@ def test_ctrl_c_keeps_the_games_that_are_finished(capsys, tmp_path, two, monkeyp
     assert re.search(r"^ +Games +4, ", out, re.MULTILINE)
 
 
+def test_a_game_that_only_the_pgn_file_has_is_replaced(capsys, tmp_path, two):
+    """A process was killed after it had written a game there, and before it wrote it into the log."""
+    log, pgn = tmp_path / "m.jsonl", tmp_path / "m.pgn"
+    arguments = [*two, "--games", "4", "--state", str(log), "--pgn", str(pgn)]
+    pgn.write_text('[Event "mine"]\n\n*\n\n')
+    assert _run(capsys, *arguments)[0] == 0
+    log.write_text("".join(log.read_text().splitlines(keepends=True)[:-1]))
+    assert _run(capsys, *arguments)[0] == 0
+    assert len(_log(log)) == 4
+    assert pgn.read_text().count("[Event ") == 5
+    assert pgn.read_text().startswith('[Event "mine"]')
+
+
+def test_a_match_that_begins_again_keeps_the_games_of_the_pgn_file(capsys, tmp_path, two):
+    log, pgn = tmp_path / "m.jsonl", tmp_path / "m.pgn"
+    arguments = [*two, "--games", "2", "--state", str(log), "--pgn", str(pgn)]
+    assert _run(capsys, *arguments)[0] == 0
+    assert _run(capsys, *arguments, "--restart")[0] == 0
+    assert len(_log(log)) == 2
+    assert pgn.read_text().count("[Event ") == 4
+
+
 def test_the_log_of_another_match_is_refused(capsys, tmp_path, two):
     log = tmp_path / "m.jsonl"
     assert _run(capsys, *two, "--games", "2", "--state", str(log))[0] == 0
