@@ -225,6 +225,10 @@ def test_another_run_s_state_is_refused(games: Path, tmp_path: Path, capsys: pyt
         assert refusal(capsys, games, folder, "--epochs", "1").endswith("is in use by another run")
     assert (folder / "checkpoint.npz").read_bytes() == before
     assert train(games, folder, "--epochs", "1", "--threads", "1") == 0  # it is done: the network is written again
+    (folder / "letter.txt").write_text("dear")
+    assert train(games, folder, "--epochs", "1", "--seed", "7", "--restart") == 0
+    assert (folder / "checkpoint.npz").read_bytes() != before
+    assert (folder / "letter.txt").exists()
 
 
 def test_a_damaged_state_is_refused(games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
