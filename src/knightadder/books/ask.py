@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from knightadder.core.board.fen import FenError
 from knightadder.engine.errors import PositionError
-from knightadder.rules import read_fen
 from knightadder.text import one_line, tell
 
 if TYPE_CHECKING:
@@ -48,9 +46,11 @@ def run(arguments: argparse.Namespace) -> int:
     PositionError
         If the position or a move is illegal.
     """
+    from knightadder.core.board.fen import FenError
     from knightadder.library.boards import fen_text
     from knightadder.library.explorer import Explorer
     from knightadder.opening_names import find_opening
+    from knightadder.rules import read_fen
 
     try:
         board, notes = read_fen(fen_text(" ".join(arguments.fen)))
