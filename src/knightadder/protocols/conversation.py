@@ -199,8 +199,15 @@ class Conversation(ABC):
         try:
             while self._status is None:
                 # Always with a timeout: on Windows a wait without one would block Ctrl-C.
-                with contextlib.suppress(queue.Empty):
-                    self._handle(self._events.get(timeout=timeout))
+                try:
+                    event = self._events.get(timeout=timeout)
+                except queue.Empty:
+                    event = None
+                if isinstance(event, str):
+                    if not self._leaving and (command := self._find_command(event)) is not None:
+                        self._receive(command)
+                elif event is not None:
+                    self._hear(event)
                 if self._status is None:
                     self._session.start_loading()
                     self._mind_loading()
@@ -219,8 +226,8 @@ class Conversation(ABC):
     # --- For the subclass -------------------------------------------------------------------------------------------
 
     @abstractmethod
-    def _hear_line(self, line: str) -> None:
-        """Handle a line of input."""
+    def _find_command(self, line: str) -> Command | None:
+        """Return the command in a line of input; None if there is none, which is all done with then."""
 
     @abstractmethod
     def _must_wait(self, command: Command, others_wait: bool) -> bool:
@@ -246,9 +253,12 @@ class Conversation(ABC):
     def _tell_of_wait(self, command: Command) -> None:
         """Tell the user, where useful, that a command has begun to wait."""
 
-    @abstractmethod
     def _hear(self, event: object) -> None:
-        """Handle an event that the conversation itself has put into the queue."""
+        """Handle an event other than a command."""
+        if event is Signal.END_OF_INPUT:
+            self._input_ended = True
+        elif event is Signal.OUTPUT_CLOSED:
+            self._status = 0
 
     @abstractmethod
     def _engine_loaded(self, messages: list[str]) -> None:
@@ -330,17 +340,6 @@ class Conversation(ABC):
                 self._waiting.clear()  # nobody waits for the compiler's end
 
     # --- The loop ---------------------------------------------------------------------------------------------------
-
-    def _handle(self, event: object) -> None:
-        if isinstance(event, str):
-            if not self._leaving:
-                self._hear_line(event)
-        elif event is Signal.END_OF_INPUT:
-            self._input_ended = True
-        elif event is Signal.OUTPUT_CLOSED:
-            self._status = 0
-        elif event is not Signal.LOADER_NEWS:  # that only makes the loop run
-            self._hear(event)
 
     def _mind_loading(self) -> None:
         """Take the engine when it is loaded."""

@@ -130,18 +130,6 @@ class Uci(Conversation):
 
     # --- The loop ---------------------------------------------------------------------------------------------------
 
-    def _hear_line(self, line: str) -> None:
-        text = line.removeprefix("\ufeff").strip()
-        if text == "xboard" and not self._spoken_to:
-            from knightadder.protocols.xboard import XBoard  # here, because it is rarely needed
-
-            self._status = XBoard(self._session).run()
-            return
-        self._spoken_to = self._spoken_to or bool(text)
-        command = self._find_command(line)
-        if command is not None:
-            self._receive(command)
-
     def _hear(self, event: object) -> None:
         if isinstance(event, Result):
             self._output.write(format_result(event))
@@ -150,10 +138,18 @@ class Uci(Conversation):
         elif isinstance(event, _JobDone):
             self._finish_job(event)
             self._become_idle()
+        else:
+            super()._hear(event)
 
     def _find_command(self, line: str) -> Command | None:
         """Find the command in a line; as the protocol demands, unknown words before it are skipped."""
         words = list(re.finditer(r"\S+", line.removeprefix("\ufeff")))
+        if [word[0] for word in words] == ["xboard"] and not self._spoken_to:
+            from knightadder.protocols.xboard import XBoard  # here, because it is rarely needed
+
+            self._status = XBoard(self._session).run()
+            return None
+        self._spoken_to = self._spoken_to or bool(words)
         for place, word in enumerate(words):
             name, known = word[0], self._standard if place else self._known
             if name in known:

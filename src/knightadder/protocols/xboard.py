@@ -111,18 +111,18 @@ class XBoard(Conversation):
 
     # --- Commands: when they are carried out ------------------------------------------------------------------------
 
-    def _hear_line(self, line: str) -> None:
+    def _find_command(self, line: str) -> Command | None:
         words = line.removeprefix("\ufeff").split(maxsplit=1)
         if not words:
-            return
+            return None
         name, text = words[0], words[1].strip() if len(words) > 1 else ""
         entry = self._known.get(name)
         if entry is None and not text and looks_like_move(name):
             entry, text = self._known["usermove"], name
         if entry is None:
             self._output.write(f"Error (unknown command): {one_line(line)}")
-            return
-        self._receive(Command(name, text, line, *entry))
+            return None
+        return Command(name, text, line, *entry)
 
     def _must_wait(self, command: Command, others_wait: bool) -> bool:
         if self._player.thinking:
@@ -150,6 +150,8 @@ class XBoard(Conversation):
     def _hear(self, event: object) -> None:
         if isinstance(event, SearchDone):
             self._player.finish(event)
+        else:
+            super()._hear(event)
 
     def _tick(self) -> None:
         self._show_progress()
