@@ -16,7 +16,7 @@ from .evaluation.evaluate import CLASSICAL
 from .evaluation.network import NETWORK_WEIGHTS
 from .evaluation.terms import TERM_VALUES
 from .program import core
-from .search import parameters, search
+from .search import parameters, pruning
 from .search.parameters import SEARCH_PARAMETERS
 
 TABLES = record(  # read-only, shared by all threads
@@ -62,7 +62,7 @@ def new_tables(chosen=CLASSICAL):
     tables.network_address = block.ctypes.data + _NETWORK_AT
     evaluate.fill_tables(tables, chosen)
     parameters.fill_tables(tables)
-    search.fill_tables(tables)
+    pruning.fill_tables(tables)
     return tables
 
 

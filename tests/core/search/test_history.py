@@ -30,8 +30,8 @@ def update_prior_move(tables, worker, move, depth):
 
 
 @compiled
-def update_searched_again(tables, worker, move, depth, is_good):
-    history.update_searched_again(tables, worker, worker.stack[0], worker.frames[2], move, depth, is_good)
+def update_post_lmr(tables, worker, move, depth, is_good):
+    history.update_post_lmr(tables, worker, worker.stack[0], worker.frames[2], move, depth, is_good)
 
 
 @compiled
@@ -105,7 +105,7 @@ def test_a_refutation_gets_half_of_what_a_cutoff_gets(worker: np.record) -> None
 @pytest.mark.parametrize("is_good", [True, False])
 def test_a_second_search_counts_in_the_continuation_history_only(worker: np.record, is_good: bool) -> None:
     worker.frames[2].continuations[:] = ROWS
-    update_searched_again(TABLES, worker, np.int64(MOVE), np.int64(5), is_good)
+    update_post_lmr(TABLES, worker, np.int64(MOVE), np.int64(5), is_good)
     assert not worker.history.any()
     changed = np.flatnonzero(worker.continuation)
     assert list(changed) == [row + 1 * 64 + 28 for row in ROWS]

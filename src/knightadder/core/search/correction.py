@@ -15,6 +15,7 @@ from ..layout import BISHOP, BLACK, KING, KNIGHT, PAWN, QUEEN, ROOK, WHITE
 from .forgetting import note_correction_row
 from .frame import PIECE_TO
 from .history import apply_gravity, frame_before
+from .transposition import LOWER, UPPER
 
 CORRECTIONS = 16_384  # entries of a correction history, a power of 2
 
@@ -115,6 +116,15 @@ def corrected_eval(tables, worker, pos, ply):
 @inlined
 def _learn(corrections, index, bonus):
     corrections[index] = apply_gravity(corrections[index], bonus, LIMIT)
+
+
+@inlined
+def corrects(bound, score, static_eval):
+    """Say whether a quiet result tells how far the evaluation is off: a bound does so only beyond it.
+
+    What a capture wins is none of the evaluation's business.
+    """
+    return not (bound == LOWER and score <= static_eval) and not (bound == UPPER and score >= static_eval)
 
 
 @kernel

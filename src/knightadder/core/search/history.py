@@ -53,7 +53,7 @@ def _ends_in(threats, move):
 
 
 @inlined
-def attacked_ends(frame, move):
+def threat_index(frame, move):
     """Return which squares of a move the opponent attacks: 1 = from, 2 = to, 3 = both, after `prepare_histories`."""
     return _ends_in(frame.threats, move)
 
@@ -96,7 +96,7 @@ def apply_gravity(old, bonus, limit):
 
 @inlined
 def _update_butterfly(worker, pos, frame, move, bonus):
-    place = (np.uint64(pos.stm), attacked_ends(frame, move), np.uint64(move & 4095))
+    place = (np.uint64(pos.stm), threat_index(frame, move), np.uint64(move & 4095))
     worker.history[place] = apply_gravity(worker.history[place], bonus, LIMIT)
 
 
@@ -154,7 +154,7 @@ def update_histories(tables, worker, pos, frame, move, depth, is_quiet, quiets, 
 
 
 @kernel
-def update_searched_again(tables, worker, pos, frame, move, depth, is_good):
+def update_post_lmr(tables, worker, pos, frame, move, depth, is_good):
     """Update the continuation history of a quiet move whose second search, `depth` plies deep, lay outside the window.
 
     `is_good` says on which side. The idea is Stockfish's.

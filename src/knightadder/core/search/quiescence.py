@@ -14,11 +14,11 @@ from ..board.bitboard import ONE, ZERO
 from ..board.draw import is_draw
 from ..board.movegen import is_legal
 from ..board.moves import NO_MOVE, is_noisy, is_promotion
-from ..board.position import make
 from ..evaluation.endings import KNOWN_WIN
 from ..layout import MAX_PLY
 from .correction import corrected_eval
-from .history import piece_to, prepare_histories
+from .history import prepare_histories
+from .make import make_move
 from .movepick import next_move, start_picking
 from .pv import update_pv
 from .see import captured_value, see_at_least
@@ -34,7 +34,6 @@ from .transposition import (
     entry_move,
     entry_score,
     entry_was_pv,
-    prefetch_entry,
     probe,
     refined_eval,
     store,
@@ -95,15 +94,15 @@ def quiesce(tables, worker, ply, alpha, beta):
         hash_move = entry_move(entry)
         if hash_move and not ((in_check or is_noisy(pos, hash_move)) and is_legal(tables, pos, hash_move)):
             hash_move = NO_MOVE
-    best, best_move, original_alpha = -INFINITE, NO_MOVE, alpha
+    best_score, best_move, original_alpha = -INFINITE, NO_MOVE, alpha
     if not in_check:
-        best = static_eval
+        best_score = static_eval
         if entry:
-            best = refined_eval(entry, ply, best)
-        if best >= beta:
-            return _nearer_to(beta, best)
-        alpha = max(alpha, best)
-    futility_base = best + tables.parameters.delta_margin
+            best_score = refined_eval(entry, ply, best_score)
+        if best_score >= beta:
+            return _nearer_to(beta, best_score)
+        alpha = max(alpha, best_score)
+    futility_base = best_score + tables.parameters.delta_margin
     captures_left = tables.parameters.quiescence_moves
 
     start_picking(frame, hash_move, np.int64(0))
@@ -114,22 +113,22 @@ def quiesce(tables, worker, ply, alpha, beta):
         move = next_move(tables, worker, pos, frame)
         if move == NO_MOVE:
             break
-        if not in_check and futility_base <= alpha and best > -KNOWN_WIN and not is_promotion(move):
+        if not in_check and futility_base <= alpha and best_score > -KNOWN_WIN and not is_promotion(move):
             # Delta pruning: the captured piece is worth less than what is missing to alpha, or would be given back.
             # Known losses are exempt, because one capture can turn them into draws.
             futility_value = futility_base + captured_value(pos, move)
             if futility_value <= alpha:
-                best = max(best, futility_value)
+                best_score = max(best_score, futility_value)
                 continue
             if not see_at_least(tables, pos, move, np.int64(1)):
-                best = max(best, futility_base)
+                best_score = max(best_score, futility_base)
                 continue
         # The best captures come first, and the others seldom change the value. Recaptures are exempt: the last move may
         # have been one that only they answer.
         if not in_check:
             if (
                 captures_left <= 0
-                and best > -KNOWN_WIN
+                and best_score > -KNOWN_WIN
                 and not is_promotion(move)
                 and not _recaptures(worker, ply, move)
             ):
@@ -137,17 +136,14 @@ def quiesce(tables, worker, ply, alpha, beta):
             captures_left -= 1
         # Quiet evasions come last and are many. Once a move is known not to lose, skipping them misses as little as
         # standing pat does.
-        if in_check and best > -KNOWN_WIN and not is_noisy(pos, move):
+        if in_check and best_score > -KNOWN_WIN and not is_noisy(pos, move):
             break
-        make(tables, pos, child, move)
-        prefetch_entry(worker, child.key)
-        frame.move = move
-        frame.piece_to = piece_to(pos, move)
+        make_move(tables, worker, pos, frame, child, move)
         score = -_quiesce(tables, worker, ply + 1, -beta, -alpha)
         if worker.stopped:
             return np.int64(0)
-        if score > best:
-            best = score
+        if score > best_score:
+            best_score = score
             if score > alpha:
                 if is_pv:
                     update_pv(frame, worker.frames[np.uint64(ply + 1)], move)
@@ -155,13 +151,13 @@ def quiesce(tables, worker, ply, alpha, beta):
                 best_move = move
                 if score >= beta:
                     break
-    if best == -INFINITE:
+    if best_score == -INFINITE:
         return ply - MATE  # in check and no move
-    if best >= beta:
-        best = _nearer_to(beta, best)
-    bound = LOWER if best >= beta else (EXACT if best > original_alpha and is_pv else UPPER)
-    store(worker, pos.key, best_move, best, np.int64(0), bound, ply, was_pv)
-    return best
+    if best_score >= beta:
+        best_score = _nearer_to(beta, best_score)
+    bound = LOWER if best_score >= beta else (EXACT if best_score > original_alpha and is_pv else UPPER)
+    store(worker, pos.key, best_move, best_score, np.int64(0), bound, ply, was_pv)
+    return best_score
 
 
 _quiesce = self_call(quiesce, int64)

@@ -59,7 +59,7 @@ def find_root_move(worker, move):
 
 
 @kernel
-def keep_line(worker, index, score, alpha, beta):
+def update_root_move(worker, index, score, alpha, beta):
     """Note the score and the line of a root move that raised alpha or came first, and bring it to ``pv_index``.
 
     A first move that seems to lose keeps what the last iteration has found: one reply was enough to fail low, so its

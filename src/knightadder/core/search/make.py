@@ -1,0 +1,26 @@
+"""A move made in the search: the position after it, and what the frame of its ply keeps of it."""
+
+from knightadder.native.jit import inlined
+
+from ..board.moves import NO_MOVE
+from ..board.position import make, make_null
+from .history import piece_to
+from .transposition import prefetch_entry
+
+
+@inlined
+def make_move(tables, worker, pos, frame, child, move):
+    """Make a move from `pos` to `child`, and fetch the table's entry for the new position."""
+    make(tables, pos, child, move)
+    prefetch_entry(worker, child.key)
+    frame.move = move
+    frame.piece_to = piece_to(pos, move)
+
+
+@inlined
+def make_null_move(tables, worker, pos, frame, child):
+    """Pass, likewise."""
+    frame.move = NO_MOVE
+    frame.piece_to = 0
+    prefetch_entry(worker, pos.key ^ tables.zobrist_stm)
+    make_null(tables, pos, child)
