@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import chess
@@ -27,8 +28,7 @@ def lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(shared, "DEFAULT_EVALUATION", "nnue")
     evaluation = next(option for option in options.OPTIONS if option.name == "EvalType")
     others = tuple(option for option in options.OPTIONS if option is not evaluation)
-    assert isinstance(evaluation, options.Combo)
-    default = options.Combo("EvalType", "nnue", evaluation.choices)
+    default = replace(evaluation, default="nnue")
     monkeypatch.setattr(options, "OPTIONS", (*others, default))
     for cached in (shared._evaluator, shared._default_tables):
         cached.cache_clear()

@@ -157,10 +157,10 @@ def test_games_that_are_not_there_are_told(tmp_path: Path, capsys: pytest.Captur
 
 
 def test_what_this_engine_cannot_use_is_told(games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    size = "the network has 400 neurons and 1 buckets; at most 384 and 8 fit"
-    assert train(games, tmp_path / "run", "--epochs", "1", "--width", "400") == 0
+    size = "the network has 528 neurons and 1 buckets; at most 512 and 8 fit"
+    assert train(games, tmp_path / "run", "--epochs", "1", "--width", "528") == 0
     assert capsys.readouterr().err == f"This engine cannot play with it: {size}\n"
-    shape = Shape(400, 1, True)
+    shape = Shape(528, 1, True)
     weights = initial_weights(shape, 1)
     weights[:3] = 1.99, -2.5, 1.98
     file = tmp_path / "one.npz"

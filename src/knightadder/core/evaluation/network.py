@@ -19,7 +19,7 @@ from ..board.moves import CASTLING, EN_PASSANT, NO_MOVE, is_promotion
 from ..layout import KING, PAWN, ROOK
 from .network_file import INPUTS, MAX_MEN_ON_BOARD, QA, QB, bucket_of
 
-HIDDEN = 384  # neurons of the hidden layer for each side
+HIDDEN = 512  # neurons of the hidden layer for each side
 MAX_BUCKETS = 8  # output layers, for different numbers of men
 
 ACCUMULATOR = record(  # the first layer of a network; a multiple of a cache line

@@ -48,7 +48,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         type=_width,
         default=256,
         metavar="N",
-        help="width of the hidden layer (default: 256); the engine plays with up to 384",
+        help="width of the hidden layer (default: 256); the engine plays with up to 512",
     )
     network.add_argument(
         "--buckets", type=int, choices=(1, 2, 4, 8), default=1, help="number of output buckets (default: 1)"

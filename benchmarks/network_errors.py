@@ -1,0 +1,92 @@
+"""Compares networks by their errors against another engine, in positions that search meets.
+
+The positions are those of games that `knightadder train` holds out, after one to four random moves, two fifths of which
+are captures. The other engine (Stockfish, say) searches each with some thousand nodes; its win, draw and loss figures
+are the expected result. A network's value comes from a search of depth 1, which resolves captures. It becomes an
+expected result by a logistic curve of the slope that fits best. The mean squared difference is the error.
+
+Errors in the quiet positions of games say less: a network that lost 81 Elo had the smaller one.
+
+    python benchmarks/network_errors.py games --engine stockfish --labels labels.txt old.nnue new.nnue
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from pathlib import Path
+
+import chess
+import chess.engine
+import numpy as np
+
+import knightadder
+from knightadder.core.board.packed import record_fen
+from knightadder.workshop.datagen.reader import Filter
+from knightadder.workshop.train.positions import Games, Selection, Targets, open_games
+
+_CAPTURES = 0.4  # share of captures among the random moves, where there are any
+_OF_A_CHUNK = 8  # positions, so that they come from many games
+_HIGHEST = 3000  # centipawns; more, or a mate, is no more than that
+_SLOPES = np.arange(0.3, 8.0, 0.1) / 200
+
+
+def labels(folder: Path, engine: str, nodes: int, count: int, file: Path) -> None:
+    """Write so many positions with the expected results of the side to move into a file."""
+    chance = random.Random(1)
+    listed = [(each.number, each.moves, each.crc) for _, each in sorted(open_games(folder).chunks.items())]
+    games = Games([folder], Selection([listed], 0), Filter(16, _HIGHEST, quiet=True), Targets(0.0, 200))
+    lines: list[str] = []
+    with chess.engine.SimpleEngine.popen_uci(engine) as oracle:
+        oracle.configure({"UCI_ShowWDL": True})
+        for chunk in np.random.default_rng(1).permutation(len(games.moves)):
+            for record in games.validation(chunk)[:_OF_A_CHUNK]:
+                board = chess.Board(record_fen(record, chess960=True), chess960=True)
+                for _ in range(chance.randint(1, 4)):
+                    moves = list(board.legal_moves)
+                    captures = [move for move in moves if board.is_capture(move)]
+                    chosen = captures if captures and chance.random() < _CAPTURES else moves
+                    if chosen:
+                        board.push(chance.choice(chosen))
+                if not any(board.legal_moves):
+                    continue
+                info = oracle.analyse(board, chess.engine.Limit(nodes=nodes), game=object())
+                lines.append(f"{board.fen()};{info['wdl'].pov(board.turn).expectation()}\n")
+                if len(lines) == count:
+                    file.write_text("".join(lines))
+                    return
+    sys.exit(f"there are only {len(lines)} positions in {folder}")
+
+
+def error(network: Path, boards: list[chess.Board], expected: np.ndarray) -> float:
+    """Return the mean squared error of a network's expected results."""
+    limit, values = chess.engine.Limit(depth=1), []
+    with knightadder.Engine(options={"EvalFile": str(network)}) as engine:
+        for board in boards:
+            values.append(engine.analyse(board, limit).score.pov(board.turn).score(mate_score=_HIGHEST))
+    value = np.clip(values, -_HIGHEST, _HIGHEST)
+    return min(float(np.mean((1 / (1 + np.exp(-value * slope)) - expected) ** 2)) for slope in _SLOPES)
+
+
+def main() -> None:
+    """Label positions unless the file is there, and print the error of each network."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("games", type=Path, help="folder of games, as `knightadder datagen` keeps them")
+    parser.add_argument("networks", type=Path, nargs="+")
+    parser.add_argument("--engine", default="stockfish", help="the other engine (default: stockfish)")
+    parser.add_argument("--nodes", type=int, default=4000, help="nodes of its searches (default: 4000)")
+    parser.add_argument("--positions", type=int, default=3000, help="number of positions (default: 3000)")
+    parser.add_argument("--labels", type=Path, required=True, help="file for the positions; one that is there is used")
+    given = parser.parse_args()
+    if not given.labels.exists():
+        labels(given.games, given.engine, given.nodes, given.positions, given.labels)
+    rows = [line.split(";") for line in given.labels.read_text().splitlines()]
+    boards = [chess.Board(fen, chess960=True) for fen, _ in rows]
+    expected = np.array([float(result) for _, result in rows])
+    for network in given.networks:
+        print(f"{network}: {error(network, boards, expected):.5f} ({len(rows)} positions)", flush=True)
+
+
+if __name__ == "__main__":
+    main()

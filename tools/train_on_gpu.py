@@ -1,0 +1,439 @@
+"""Trains a network on a graphics card with PyTorch, from games that `knightadder datagen` has played.
+
+It learns what `knightadder train` learns, from the same positions. All of them are kept in the card's memory, where
+each takes 132 bytes. A batch is a matrix of ones and zeros, a row for each side of a position, so the hidden layer is
+one product of matrices. A CUDA graph holds a whole step, the choice of the positions and AdamW included, and no step
+waits for the processor.
+
+The result is a network's file, and the weights as ``knightadder train --export`` writes them (``--weights``).
+
+    pip install torch && pip install '.[train]'
+    python tools/train_on_gpu.py games --width 512 --length 2e9 --out mine.nnue
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from knightadder.core.evaluation.network_file import INPUTS, MAX_MEN_ON_BOARD, bucket_of, network_bytes
+from knightadder.runs import write_whole
+from knightadder.workshop.datagen.reader import Filter
+from knightadder.workshop.train import positions
+from knightadder.workshop.train.exchange import write_arrays
+from knightadder.workshop.train.weights import LIMIT, Flat, Shape, initial_weights, quantise
+
+_BIAS, _NO_MAN = INPUTS, INPUTS + 1  # columns of a batch's matrix behind those of the features
+_COLUMNS = INPUTS + 64  # a multiple of 64 is quicker to multiply with
+_KING, _UNMOVED_ROOK, _ROOK = 5, 6, 3  # codes of packed men
+_BLOCK = 1 << 21  # positions unpacked at once
+_GRADIENT = 256.0  # factor of gradients in 16 bits, which have no numbers below 6e-8
+_DECAY_1, _DECAY_2, _EPSILON, _DECAY = 0.9, 0.999, 1e-8, 0.01  # AdamW's, as in `knightadder train`
+_PARTS = 64  # of a batch, added up at the end
+_CHUNKS = 64  # of games, read at once by a thread
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a run goes.
+
+    Attributes
+    ----------
+    shape : Shape
+    scale : int
+        Centipawns of an output of 1.
+    length : int
+        Positions to train on.
+    batch : int
+        Positions of a step.
+    rate, last_rate : float
+        Size of the first steps, and of the last ones; between them it falls along half a cosine.
+    result_share, last_result_share : float
+        Share of the game's result in the target, in the first steps and in the last ones.
+    exponent : float
+        Exponent of the loss.
+    seed : int
+        Of the first weights and of the order of positions.
+    warm_up : int
+        Steps in which the rate rises.
+    """
+
+    shape: Shape
+    scale: int
+    length: int
+    batch: int = 16_384
+    rate: float = 1e-3
+    last_rate: float = 2.4e-6
+    result_share: float = 0.0
+    last_result_share: float = 0.2
+    exponent: float = 2.0
+    seed: int = 1
+    warm_up: int = 1600
+
+    @property
+    def steps(self) -> int:
+        """Number of steps."""
+        return max(1, self.length // self.batch)
+
+    def schedule(self) -> NDArray[np.float32]:
+        """Return rate and result share of each step, an array of shape (steps, 2)."""
+        step = np.arange(self.steps)
+        part = step / self.steps
+        rate = self.rate + (self.last_rate - self.rate) * (1 - np.cos(np.pi * part)) / 2
+        rate *= np.minimum(1.0, (step + 1) / self.warm_up)
+        share = self.result_share + (self.last_result_share - self.result_share) * part
+        return np.stack([rate, share], axis=1).astype(np.float32)
+
+
+class Data:
+    """Positions in the memory of the card.
+
+    Attributes
+    ----------
+    features : tensor of int16, shape (positions, 2, 32)
+        Columns of the men, as the side to move sees them, and as the other side does; `_NO_MAN` behind the last one.
+    buckets : tensor of uint8, shape (positions,)
+        Number of men.
+    scores : tensor of int16, shape (positions,)
+        Centipawns, from the side to move's view.
+    results : tensor of uint8, shape (positions,)
+        0 to 2, twice the points of the side to move.
+    """
+
+    def __init__(self, records: Sequence[NDArray[np.void]], mirrored: bool, device: torch.device) -> None:
+        count = sum(map(len, records))
+        self.features = torch.empty((count, 2, MAX_MEN_ON_BOARD), dtype=torch.int16, device=device)
+        self.men = torch.empty(count, dtype=torch.uint8, device=device)
+        self.scores = torch.empty(count, dtype=torch.int16, device=device)
+        self.results = torch.empty(count, dtype=torch.uint8, device=device)
+        first = 0
+        for part in records:
+            for begin in range(0, len(part), _BLOCK):
+                block = np.ascontiguousarray(part[begin : begin + _BLOCK])
+                self._unpack(block, slice(first, first + len(block)), mirrored)
+                first += len(block)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def _unpack(self, block: NDArray[np.void], place: slice, mirrored: bool) -> None:
+        """Unpack a block; `features_of` in ``workshop/train/integer_model.py`` does the same in NumPy."""
+        device = self.features.device
+        octets = torch.from_numpy(block.view(np.uint8).reshape(len(block), -1)).to(device)
+        black = octets[:, 24] >> 7
+        shifts = torch.arange(8, device=device, dtype=torch.uint8)
+        occupied = (octets[:, :8, None] >> shifts & 1).reshape(-1, 64)
+        nibbles = torch.stack([octets[:, 8:24] & 15, octets[:, 8:24] >> 4], dim=2).reshape(-1, 32)
+        # The squares of the men, in order; behind them, 64.
+        squares = torch.where(occupied.bool(), torch.arange(64, device=device, dtype=torch.uint8), 64)
+        squares = squares.sort(dim=1).values[:, :MAX_MEN_ON_BOARD].long()
+        kind, owner = (nibbles & 7).long(), (nibbles >> 3).long()
+        kind = torch.where(kind == _UNMOVED_ROOK, _ROOK, kind)
+        there = squares < 64
+        king = there & (kind == _KING)
+        self.men[place] = occupied.sum(dim=1).to(torch.uint8)
+        for view in range(2):
+            side = (black.long() ^ view)[:, None]
+            turned = 56 * side
+            if mirrored:
+                file = ((squares & 7) * (king & (owner == side))).sum(dim=1, keepdim=True)
+                turned = turned ^ 7 * (file >> 2)
+            feature = 384 * (owner ^ side) + 64 * kind + (squares ^ turned)
+            self.features[place, view] = torch.where(there, feature, _NO_MAN).to(torch.int16)
+        signed = octets[:, 28].to(torch.int16) | octets[:, 29].to(torch.int16) << 8
+        self.scores[place] = torch.where(black.bool(), -signed, signed)
+        self.results[place] = torch.where(black.bool(), 2 - octets[:, 30], octets[:, 30])
+
+
+def _activate(sums: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the activation of neurons, and its slope: the square of the clipped sum."""
+    clipped = sums.clamp(0.0, 1.0)
+    return clipped * clipped, torch.where(sums < 1.0, 2.0 * clipped, 0.0)
+
+
+class Model:
+    """The weights, and what is computed with them.
+
+    Attributes
+    ----------
+    weights : tensor of float32
+        All weights and biases in one array: the columns' rows (the last is the bias), the output's weights and biases.
+    """
+
+    def __init__(self, flat: Flat, shape: Shape, device: torch.device) -> None:
+        self.shape, self.device = shape, device
+        self.weights = torch.from_numpy(flat.copy()).to(device)
+        self.gradient = torch.zeros_like(self.weights)
+        self._half = torch.float16 if device.type == "cuda" else torch.float32
+        self._activate = torch.compile(_activate) if device.type == "cuda" else _activate
+        self.bucket = torch.tensor(
+            [max(0, bucket_of(men, shape.buckets)) for men in range(MAX_MEN_ON_BOARD + 1)], device=device
+        )
+
+    def parts(self, flat: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Return views of a flat array: rows of features and bias, output weights, output biases."""
+        width, buckets = self.shape.width, self.shape.buckets
+        rows, outputs, biases = flat.split([(INPUTS + 1) * width, buckets * 2 * width, buckets])
+        return rows.view(INPUTS + 1, width), outputs.view(buckets, 2, width), biases
+
+    def forward(self, features: torch.Tensor, men: torch.Tensor) -> Any:
+        """Return the outputs of a batch, and what `backward` needs."""
+        count, width = len(men), self.shape.width
+        rows, outputs, biases = self.parts(self.weights)
+        matrix = torch.zeros((2 * count, _COLUMNS), dtype=self._half, device=self.device)
+        matrix.scatter_(1, features.transpose(0, 1).reshape(2 * count, -1).long(), 1.0)
+        matrix[:, _BIAS] = 1.0
+        matrix[:, _NO_MAN] = 0.0
+        padded = torch.zeros((_COLUMNS, width), dtype=self._half, device=self.device)
+        padded[: INPUTS + 1] = rows
+        active, slope = self._activate((matrix @ padded).view(2, count, width))
+        half = outputs.to(self._half)
+        sums = self._product(active[0], half[:, 0].t()) + self._product(active[1], half[:, 1].t())
+        bucket = self.bucket[men.long()][:, None]
+        return (sums + biases).gather(1, bucket)[:, 0], (matrix, slope, active, half, bucket)
+
+    def backward(self, slopes: torch.Tensor, kept: Any) -> None:
+        """Compute the gradient from the slopes of the loss by the outputs."""
+        matrix, slope, active, half, bucket = kept
+        rows, outputs, biases = self.parts(self.gradient)
+        spread = torch.zeros((len(slopes), self.shape.buckets), device=self.device)
+        spread.scatter_(1, bucket, slopes[:, None] * _GRADIENT)
+        biases.copy_(spread.sum(dim=0) / _GRADIENT)
+        spread = spread.to(self._half)
+        hidden = torch.empty_like(slope)
+        for view in range(2):
+            outputs[:, view] = self._sum_of_products(spread, active[view]) / _GRADIENT
+            torch.mm(spread, half[:, view], out=hidden[view])
+        hidden *= slope
+        found = self._product(matrix.t(), hidden.view(matrix.shape[0], -1))
+        rows.copy_(found[: INPUTS + 1] / _GRADIENT)
+
+    def _sum_of_products(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        """Return ``a.t() @ b`` in 32 bits, computed in parts, for a product so small has work for a few cores only."""
+        parts = math.gcd(len(a), _PARTS)
+        left, right = (each.view(parts, -1, each.shape[1]) for each in (a, b))
+        return torch.bmm(left.transpose(1, 2), right).float().sum(dim=0)
+
+    def _product(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        """Return a product of matrices of 16 bits in 32 bits."""
+        if self.device.type == "cuda":
+            return torch.mm(a, b, out_dtype=torch.float32)
+        return a @ b
+
+    def flat(self) -> Flat:
+        """Return the weights in the order of a network's file."""
+        result: Flat = self.weights.cpu().numpy()
+        return result
+
+
+class Run:
+    """A training run.
+
+    Parameters
+    ----------
+    plan : Plan
+    data : Data
+    """
+
+    def __init__(self, plan: Plan, data: Data) -> None:
+        device = data.scores.device
+        self.plan, self._data = plan, data
+        self.model = Model(initial_weights(plan.shape, plan.seed), plan.shape, device)
+        weights = self.model.weights
+        self._means, self._squares = torch.zeros_like(weights), torch.zeros_like(weights)
+        self._schedule = torch.from_numpy(plan.schedule()).to(device)
+        self._step = torch.zeros((), dtype=torch.long, device=device)
+        self._first = torch.zeros((), dtype=torch.long, device=device)
+        self.loss = torch.zeros((), device=device)
+        self._ramp = torch.arange(plan.batch, device=device)
+        self._chance = torch.Generator(device).manual_seed(plan.seed)
+        self._order = torch.randperm(len(data), generator=self._chance, device=device)
+        self._left = len(data) // plan.batch  # steps until the positions come in another order
+
+    def _do_step(self) -> None:
+        data, plan = self._data, self.plan
+        chosen = self._order[self._ramp + self._first]
+        outputs, kept = self.model.forward(data.features[chosen], data.men[chosen])
+        rate, share = self._schedule.index_select(0, self._step.clamp(max=plan.steps - 1)[None])[0]
+        score = torch.sigmoid(data.scores[chosen].float() / plan.scale)
+        target = score + share * (data.results[chosen].float() / 2 - score)
+        expected = torch.sigmoid(outputs)
+        error = expected - target
+        size = error.abs()
+        self.loss += (size**plan.exponent).mean()
+        slopes = plan.exponent * size ** (plan.exponent - 1) * error.sign() * expected * (1 - expected)
+        self.model.backward(slopes, kept)
+        self._step += 1
+        self._first += plan.batch
+        self._adamw(rate)
+
+    def _adamw(self, rate: torch.Tensor) -> None:
+        weights, gradient, steps = self.model.weights, self.model.gradient, self._step.double()
+        gradient /= self.plan.batch
+        self._means.mul_(_DECAY_1).add_(gradient, alpha=1 - _DECAY_1)
+        self._squares.mul_(_DECAY_2).addcmul_(gradient, gradient, value=1 - _DECAY_2)
+        first, second = 1 - torch.pow(_DECAY_1, steps), 1 - torch.pow(_DECAY_2, steps)
+        change = self._means / first.float() / ((self._squares / second.float()).sqrt_() + _EPSILON)
+        weights.sub_(rate * change.add_(weights, alpha=_DECAY)).clamp_(-LIMIT, LIMIT)
+
+    def train(self, tell: Callable[[int, float], None], between: int = 2000, until: float = float("inf")) -> None:
+        """Train until the end, or until a moment of `time.monotonic`.
+
+        Parameters
+        ----------
+        tell : callable
+            Receives the number of steps and the mean loss since the last call.
+        between : int
+            Steps between two calls of `tell`.
+        until : float
+        """
+        step: Callable[[], None] = self._do_step
+        if self._step.device.type == "cuda":
+            step = self._captured()
+        for number in range(1, self.plan.steps + 1):
+            if not self._left:
+                torch.randperm(len(self._data), generator=self._chance, device=self._order.device, out=self._order)
+                self._first.zero_()
+                self._left = len(self._data) // self.plan.batch
+            self._left -= 1
+            step()
+            if number % between == 0 or number == self.plan.steps:
+                tell(number, float(self.loss) / between)
+                self.loss.zero_()
+                if time.monotonic() > until:
+                    break
+
+    def _captured(self) -> Callable[[], None]:
+        """Return a CUDA graph of a step; the steps that warm it up are undone."""
+        kept = [each.clone() for each in self._state()]
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for _ in range(3):
+                self._do_step()
+        torch.cuda.current_stream().wait_stream(stream)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            self._do_step()
+        for each, before in zip(self._state(), kept, strict=True):
+            each.copy_(before)
+        return lambda: graph.replay()
+
+    def _state(self) -> list[torch.Tensor]:
+        return [self.model.weights, self._means, self._squares, self._step, self._first, self.loss]
+
+    def errors(self, data: Data) -> tuple[float, float]:
+        """Return the mean squared errors against the scores and against the results of other positions."""
+        sums = np.zeros(2)
+        for first in range(0, len(data), self.plan.batch):
+            part = slice(first, first + self.plan.batch)
+            expected = torch.sigmoid(self.model.forward(data.features[part], data.men[part])[0])
+            score = torch.sigmoid(data.scores[part].float() / self.plan.scale)
+            result = data.results[part].float() / 2
+            sums += [float(((expected - aim) ** 2).sum()) for aim in (score, result)]
+        scores, results = sums / len(data)
+        return float(scores), float(results)
+
+
+def read(
+    folders: Sequence[Path], wanted: Filter, targets: positions.Targets, threads: int, most: int | None = None
+) -> tuple[list[NDArray[np.void]], NDArray[np.void]]:
+    """Read games.
+
+    Parameters
+    ----------
+    folders : sequence of Path
+        Folders of `knightadder datagen`.
+    wanted : Filter
+        Which positions to use.
+    targets : positions.Targets
+        What becomes of the scores.
+    threads : int
+        Number of threads.
+    most : int, optional
+        Take about so many positions at most.
+
+    Returns
+    -------
+    training : list of arrays of PACKED
+    validation : array of PACKED
+        Positions of one in a hundred games.
+
+    Raises
+    ------
+    OptionError
+        If the games cannot be read.
+    """
+    with tempfile.TemporaryDirectory() as place:
+        positions.choose(folders, wanted, most, targets, Path(place), 1)
+        selection, validation = positions.load_positions(Path(place))
+    chunks = range(sum(map(len, selection.chunks)))
+    parts = [chunks[first : first + _CHUNKS] for first in range(0, len(chunks), _CHUNKS)]
+
+    def part(numbers: Sequence[int]) -> NDArray[np.void]:
+        return positions.Games(folders, selection, wanted, targets).training(numbers)
+
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(part, parts)), validation
+
+
+def main() -> None:
+    """Train as the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("games", type=Path, nargs="+", help="folder of games, as `knightadder datagen` keeps them")
+    parser.add_argument("--out", type=Path, required=True, help="file for the network")
+    parser.add_argument("--weights", type=Path, help="file for the weights as NumPy arrays (.npz)")
+    parser.add_argument("--name", default="", help="one line that describes the network")
+    parser.add_argument("--width", type=int, default=512, help="width of the hidden layer (default: 512)")
+    parser.add_argument("--buckets", type=int, default=8, help="number of output buckets (default: 8)")
+    parser.add_argument("--scale", type=int, default=200, help="centipawns of an output of 1 (default: 200)")
+    parser.add_argument("--length", type=float, default=2e9, help="positions to train on (default: 2e9)")
+    parser.add_argument("--positions", type=int, help="most positions to take from the games")
+    parser.add_argument("--batch", type=int, default=16_384, help="positions of a step (default: 16384)")
+    parser.add_argument("--rate", type=float, default=1e-3, help="rate of the first steps (default: 0.001)")
+    parser.add_argument("--last-rate", type=float, default=2.4e-6, help="rate of the last steps (default: 2.4e-6)")
+    parser.add_argument("--result-share", type=float, default=0.0, help="result share at first (default: 0)")
+    parser.add_argument("--last-result-share", type=float, default=0.2, help="result share at last (default: 0.2)")
+    parser.add_argument("--later-share", type=float, default=0.65, help="share of later scores (default: 0.65)")
+    parser.add_argument("--exponent", type=float, default=2.0, help="exponent of the loss (default: 2)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the random numbers (default: 1)")
+    given = parser.parse_args()
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    shape = Shape(given.width, given.buckets, mirrored=True)
+    targets = positions.Targets(given.later_share, given.scale)
+    begun = time.monotonic()
+    wanted = Filter(16, 3000, quiet=True)
+    training, validation = read(given.games, wanted, targets, os.cpu_count() or 1, given.positions)
+    data, held_out = Data(training, True, device), Data([validation], True, device)
+    print(f"{len(data)} positions for training, {len(held_out)} for validation: {time.monotonic() - begun:.0f} s")
+    shares = given.result_share, given.last_result_share
+    numbers = int(given.length), given.batch, given.rate, given.last_rate, *shares, given.exponent, given.seed
+    run = Run(Plan(shape, given.scale, *numbers), data)
+    begun = time.monotonic()
+
+    def tell(step: int, loss: float) -> None:
+        speed = step * given.batch / (time.monotonic() - begun)
+        print(f"{step * given.batch / 1e6:.0f} M  loss {loss:.6f}  {speed / 1e6:.2f} M/s", flush=True)
+
+    run.train(tell)
+    print("validation: {:.6f} against scores, {:.6f} against results".format(*run.errors(held_out)))
+    flat = run.model.flat()
+    if given.weights:
+        write_arrays(given.weights, flat, shape, given.scale)
+    write_whole(given.out, network_bytes(quantise(flat, shape, given.scale, given.name)))
+
+
+if __name__ == "__main__":
+    main()
