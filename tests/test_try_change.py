@@ -164,7 +164,7 @@ def test_a_better_version_passes_and_gets_its_row(
         (["--adds"], "[0, 8]", "N=20000"),
         (["--simplifies", "--deep"], "[-5, 0]", "N=60000"),
         (["--bounds", "1", "3", "--nodes", "5"], "[1, 3]", "N=5"),
-        (["--adds", "--clock", "1000+1"], "[0, 8]", "1000+1"),
+        (["--adds", "--clock", "1000+1", "--option", "Unknown=1"], "[0, 8]", "1000+1"),
     ],
 )
 def test_bounds_and_limits_are_stated_before(
@@ -207,8 +207,8 @@ def test_an_interrupted_test_goes_on(
 ) -> None:
     add = MatchLog.add
 
-    def add_and_interrupt(self: MatchLog, record: Record) -> None:
-        add(self, record)
+    def add_and_interrupt(self: MatchLog, record: Record, *rest: int) -> None:
+        add(self, record, *rest)
         if len(self.records) == 3:
             raise KeyboardInterrupt
 

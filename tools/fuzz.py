@@ -314,7 +314,7 @@ def _readers(chance: random.Random, findings: Findings, folder: Path) -> int:
         Parts(folder).load()
 
     def read_journal(file: Path) -> None:
-        with Journal(file, {"format": 1}, "give another --state") as kept:
+        with Journal(file, {"format": 1}) as kept:
             kept.entries(lambda entry: [int(each) for each in entry["results"]])
 
     def read_openings(file: Path) -> None:

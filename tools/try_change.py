@@ -222,6 +222,7 @@ def match_arguments(options: argparse.Namespace, versions: dict[str, Version], r
     for name, version in versions.items():
         words += ["--engine", f"name={name}", f"dir={version.source}"]
     words += ["--each", f"tc={options.clock}" if options.clock else f"nodes={options.nodes}"]
+    words += [f"option.{option}" for option in options.option]
     words += [f"option.Hash={options.hash}", "--sprt", f"elo0={elo0}", f"elo1={elo1}", "model=normalized"]
     words += ["--openings", *options.openings] + ["--chess960"] * options.chess960
     if options.max_games:
@@ -242,6 +243,7 @@ def begin(options: argparse.Namespace, versions: dict[str, Version], run: Path) 
         **{name: version.commit for name, version in versions.items()},
         "bounds": list(options.bounds),
         "limits": {"clock": options.clock} if options.clock else {"nodes": options.nodes},
+        "options": options.option,
         "hash": options.hash,
         "openings": options.openings,
         "chess960": options.chess960,
@@ -446,6 +448,13 @@ def read_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--deep", dest="nodes", action="store_const", const=DEEP_NODES, help=f"{DEEP_NODES}, for what acts at depth"
     )
     limit.add_argument("--clock", metavar="TC", help="a clock, such as 8+0.08, for the management of time")
+    games.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="of both engines; with nodestime=150, 150 nodes are a millisecond of --clock",
+    )
     games.add_argument("--max-games", type=positive, metavar="N", help="end there without a decision; an even number")
     games.add_argument("--hash", type=positive, default=16, metavar="MB", help="of each engine; %(default)s by default")
     games.add_argument(

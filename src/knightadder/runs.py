@@ -88,7 +88,7 @@ def content_digest(file: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def check_same_run(file: Path, found: object, wanted: Mapping[str, Any]) -> None:
+def check_same_run(file: Path, found: object, wanted: Mapping[str, Any], remedy: str = REMEDY) -> None:
     """Raise an error if a file belongs to another run.
 
     Parameters
@@ -99,6 +99,8 @@ def check_same_run(file: Path, found: object, wanted: Mapping[str, Any]) -> None
         Its header.
     wanted : mapping
         The header of this run, which identifies the run; must be serialisable as JSON.
+    remedy : str
+        What else to do, for the message.
 
     Raises
     ------
@@ -110,7 +112,7 @@ def check_same_run(file: Path, found: object, wanted: Mapping[str, Any]) -> None
     differing = [key for key in wanted if found.get(key) != wanted[key]]
     if differing:
         raise OptionError(
-            f"{file} belongs to another run, with other {', '.join(differing)}: go on with the same, or {REMEDY}"
+            f"{file} belongs to another run, with other {', '.join(differing)}: go on with the same, or {remedy}"
         )
 
 

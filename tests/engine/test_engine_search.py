@@ -484,3 +484,15 @@ def test_no_reply_is_expected_after_the_third_repetition(searcher: Searcher) -> 
     back = Limits(depth=4, searchmoves=(moves[-1],))
     assert searcher.search(back, None, moves[:3]).result.ponder is not None
     assert searcher.search(back, None, moves[:7]).result.ponder is None
+
+
+@pytest.mark.parametrize("limits", [Limits(wtime=400, btime=400, winc=10, binc=10), Limits(movetime=60)])
+def test_a_clock_that_counts_nodes(searcher: Searcher, limits: Limits) -> None:
+    searcher.engine.set_option("nodestime", "50")
+    first = searcher.search(limits, KIWIPETE)
+    searcher.engine.new_game()
+    second = searcher.search(limits, KIWIPETE)
+    assert first.infos[-1].nodes == second.infos[-1].nodes <= 50 * 0.4 * 400
+    assert first.infos[-1].pv == second.infos[-1].pv
+    if limits.movetime:
+        assert first.infos[-1].nodes == pytest.approx(50 * 60, rel=0.05)

@@ -21,6 +21,7 @@ def test_the_declarations_are_those_that_interfaces_expect() -> None:
         "option name Ponder type check default false",
         "option name MultiPV type spin default 1 min 1 max 256",
         "option name Move Overhead type spin default 20 min 0 max 5000",
+        "option name nodestime type spin default 0 min 0 max 10000",
         "option name UCI_Chess960 type check default false",
         "option name UCI_AnalyseMode type check default false",
         "option name UCI_ShowWDL type check default false",

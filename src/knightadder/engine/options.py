@@ -106,6 +106,7 @@ OPTIONS = (
     Option("Ponder", "check", False),
     Option("MultiPV", "spin", 1, 1, 256),
     Option("Move Overhead", "spin", 20, 0, 5000),
+    Option("nodestime", "spin", 0, 0, 10_000),
     Option("UCI_Chess960", "check", False),
     Option("UCI_AnalyseMode", "check", False),
     Option("UCI_ShowWDL", "check", False),
@@ -143,6 +144,7 @@ class Options:
     ponder = _Setting("Ponder", bool)  # whether the interface may let the engine think on the opponent's time
     multipv = _Setting("MultiPV", int)  # number of best lines to analyse
     move_overhead = _Setting("Move Overhead", int)  # milliseconds of each move for the delay of the interface
+    node_time = _Setting("nodestime", int)  # nodes that count as a millisecond; 0 for real time
     chess960 = _Setting("UCI_Chess960", bool)  # whether castling is read and written as king takes rook
     analyse_mode = _Setting("UCI_AnalyseMode", bool)  # whether the engine analyses rather than plays a game
     show_wdl = _Setting("UCI_ShowWDL", bool)  # whether analysis gives expected wins, draws and losses

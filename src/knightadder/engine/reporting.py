@@ -108,10 +108,14 @@ class Reporter:
         nodes, nps, hashfull, time_ms = self._counters()
         self.tell(CurrentMove(depth, self.name(move), index + 1, nodes, nps, hashfull, time_ms))
 
+    def nodes(self) -> int:
+        """Return the nodes of all threads."""
+        return sum(thread.nodes for thread in self._threads)
+
     def _counters(self) -> tuple[int, int, int, int]:
         """Return the nodes of all threads, nodes per second, per mille of the table used, milliseconds."""
         elapsed = time.perf_counter() - self._started
-        nodes = sum(thread.nodes for thread in self._threads)
+        nodes = self.nodes()
         return nodes, int(nodes / max(elapsed, 1e-6)), self._table.permille_full(), int(elapsed * 1000)
 
 

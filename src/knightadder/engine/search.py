@@ -89,7 +89,9 @@ class Search:
         self._started = time.perf_counter()
         self._tables, self._tablebases, self._game = tables, tablebases, game
         self._limits, self._done = limits, done
-        self._budget = allot(limits, game.side_to_move, options.move_overhead, game.ply)
+        self._node_time = options.node_time
+        overhead = 0 if self._node_time else options.move_overhead
+        self._budget = allot(limits, game.side_to_move, overhead, game.ply)
         self._clock_runs_from = self._started
         self._changed = threading.Condition()
         self._clock_speaks = threading.Lock()
@@ -105,6 +107,10 @@ class Search:
         self._no_such_moves = bool(limits.searchmoves and moves and not chosen)
         self._root_moves = chosen or moves
         nodes = limits.nodes
+        if self._node_time and self._budget.hard is not None:  # no real time counts, so no clock is watched
+            allowed = max(round(self._budget.hard * self._node_time), 1)
+            nodes = min(nodes or allowed, allowed)
+            self._budget = replace(self._budget, hard=None)
         self._random, self._handicap = random, options.handicap
         probing, ranking = self._consult_tablebases(options)
         self._shown = self._lines = min(options.multipv, len(self._root_moves))
@@ -306,7 +312,7 @@ class Search:
         # With several lines, the share of nodes does not show how certain the best move is.
         factor = scale(self._progress) if self._lines == 1 else 1.0
         done = (
-            self._elapsed() * 1000 >= soft * factor
+            self._spent() >= soft * factor
             or (len(self._root_moves) == 1 and depth >= _EASY_DEPTH)
             # A search this much deeper than the mate cannot find a shorter one.
             or (mate_plies <= MAX_PLY and depth >= 2 * mate_plies + 4)
@@ -425,6 +431,10 @@ class Search:
             self._stop_flag[0] = 1
             return _CLOCK_TICK
         return left
+
+    def _spent(self) -> float:
+        """Return the milliseconds that the clock has counted."""
+        return self._reporter.nodes() / self._node_time if self._node_time else self._elapsed() * 1000
 
     def _elapsed(self) -> float:
         return time.perf_counter() - self._started

@@ -83,6 +83,23 @@ def test_a_match_plays_each_opening_with_both_colours(capsys, tmp_path, two):
     assert len(set(openings)) == 3
 
 
+def test_clocks_that_count_nodes_play_the_same_games_again(capsys, tmp_path):
+    words = ["--engine", "name=A", "--engine", "name=B", "--each", "tc=0.05+0.005", "option.nodestime=20", "margin=1"]
+    played = []
+    for pgn in (tmp_path / "1.pgn", tmp_path / "2.pgn"):
+        status, _, err = _run(capsys, *words, "--games", "2", "--max-moves", "30", "--pgn", str(pgn))
+        assert (status, err) == (0, "")  # no flag has fallen, and there is no warning
+        with pgn.open() as stream:
+            played.append([str(game.mainline_moves()) for game in iter(lambda: chess.pgn.read_game(stream), None)])
+    assert len(played[0]) == 2 and played[0] == played[1]
+
+
+def test_a_clock_counts_nodes_only_if_the_engine_does(capsys, engine):
+    limits = ["--each", "tc=9", "option.nodestime=20"]
+    status, _, err = _run(capsys, *engine("A"), *engine("B"), *limits, "--games", "2")
+    assert (status, err.count("\n")) == (2, 1) and "nodestime" in err
+
+
 def test_a_round_robin_rates_all_engines(capsys, tmp_path, engine):
     log = tmp_path / "m.jsonl"
     engines = [word for name in "ABC" for word in engine(name)]

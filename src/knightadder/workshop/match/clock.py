@@ -82,6 +82,8 @@ class Allowance:
         Nodes, or plies, per move.
     margin : float
         Seconds that a clock may be overdrawn before the flag falls.
+    node_time : int
+        Nodes that count as a millisecond on the clock; 0 for real time.
     """
 
     time_control: TimeControl | None = None
@@ -89,14 +91,17 @@ class Allowance:
     nodes: int | None = None
     depth: int | None = None
     margin: float = 0.05
+    node_time: int = 0
 
     @property
     def timed(self) -> bool:
-        """Whether there is a time limit, so that no two games are the same."""
-        return self.time_control is not None or self.move_time is not None
+        """Whether there is a limit of real time, so that no two games are the same."""
+        return not self.node_time and (self.time_control is not None or self.move_time is not None)
 
     def scaled(self, factor: float) -> Allowance:
-        """Return the limits with those of time multiplied, but for the margin."""
+        """Return the limits with those of real time multiplied, but for the margin."""
+        if self.node_time:
+            return self
         control, move_time = self.time_control, self.move_time
         return replace(
             self,
@@ -115,6 +120,8 @@ class Allowance:
             parts.append(f"N={self.nodes}")
         if self.depth:
             parts.append(f"depth {self.depth}")
+        if self.node_time:
+            parts.append(f"by {self.node_time} nodes/ms")
         return " ".join(parts)
 
 

@@ -19,6 +19,7 @@ from knightadder.workshop.uci_trace import Trace
 
 _CONTROLS = ("tc", "st", "nodes", "depth")
 _MARGINS = ("margin", "timemargin")  # the second name is that of cutechess
+_NODE_TIME = "nodestime"  # the UCI option by which a clock counts nodes
 _UNLIMITED = "inf"  # a time control without a clock, as in cutechess
 _COMMON_KEYS = (*_CONTROLS, *_MARGINS, "option.", "env.")
 _KEYS = ("name", "cmd", "args", "dir", *_COMMON_KEYS)
@@ -105,7 +106,8 @@ class Competitor:
                     client.trace = Trace(trace_folder, self.name, client.process.pid)
                 client.handshake(timeout)
                 client.wait_ready(timeout)  # apart, since what an engine says about its start is no remark on options
-                common = {name: value for name, value in self.common_options.items() if name.lower() in client.options}
+                needed = {*client.options, _NODE_TIME}  # without it the engine's clock would not be the match's
+                common = {name: value for name, value in self.common_options.items() if name.lower() in needed}
                 client.set_options({**common, **self.options, **({"UCI_Chess960": "true"} if chess960 else {})})
                 client.remarks = client.wait_ready(timeout)
             except BaseException:  # Ctrl-C too: the engine is in a session of its own and does not hear it
@@ -289,12 +291,14 @@ def _competitor(own: KeyValues, common: KeyValues) -> Competitor:
     if limiting.get("tc") == _UNLIMITED and not any(key in limiting for key in _CONTROLS[1:]):
         raise OptionError(f"{name} would think for ever: with tc={_UNLIMITED}, give st=, nodes= or depth= too")
     margin = own if any(key in own for key in _MARGINS) else common
+    options = {key.lower(): value for words in (common, own) for key, value in words.named("option.").items()}
     allowance = Allowance(
         TimeControl.parse(limiting["tc"]) if limiting.get("tc", _UNLIMITED) != _UNLIMITED else None,
         limiting.number("st", None, 0.001),
         limiting.whole("nodes", None, 1),
         limiting.whole("depth", None, 1),
         margin.whole("timemargin", margin.whole("margin", 50)) / 1000,
+        whole_or_none(options.get(_NODE_TIME, "0")) or 0,
     )
     return Competitor(
         name=name,
