@@ -96,12 +96,12 @@ def _counted(function, counts):
     [
         ("session.load_pgn", lambda pgn, index: True),
         ("session.tree_view", lambda tree: len(tree) > 1),
-        ("outbox._text", lambda view: view["type"] == "tree" and len(view["nodes"]) > 1),
+        ("site.outbox._text", lambda view: view["type"] == "tree" and len(view["nodes"]) > 1),
     ],
 )
 def test_other_tabs_do_not_wait_for_a_game_that_is_loaded(server, monkeypatch, function, concerns_it):
     begun, may_go_on = threading.Event(), threading.Event()
-    module, name = function.split(".")
+    module, _, name = function.rpartition(".")
     original = getattr(importlib.import_module(f"knightadder.web.{module}"), name)
 
     def slow(*arguments):
