@@ -90,7 +90,8 @@ def test_clocks_that_count_nodes_play_the_same_games_again(capsys, tmp_path):
         status, _, err = _run(capsys, *words, "--games", "2", "--max-moves", "30", "--pgn", str(pgn))
         assert (status, err) == (0, "")  # no flag has fallen, and there is no warning
         with pgn.open() as stream:
-            played.append([str(game.mainline_moves()) for game in iter(lambda: chess.pgn.read_game(stream), None)])
+            games = list(iter(lambda: chess.pgn.read_game(stream), None))
+        played.append([[move.uci() for move in game.mainline_moves()] for game in games])
     assert len(played[0]) == 2 and played[0] == played[1]
 
 
