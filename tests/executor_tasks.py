@@ -68,6 +68,13 @@ class Deadly:
         return str(item).encode()
 
 
+class Large:
+    """Gives answers that a pipe does not take at once."""
+
+    def __call__(self, item):
+        return bytes(1 << 25)
+
+
 class Closable:
     """Makes a file in a folder for each process that works, and another one when it is closed."""
 

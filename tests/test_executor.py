@@ -19,7 +19,7 @@ import pytest
 from distributed import Client, WorkerPlugin
 from distributed.comm import CommClosedError
 from engine_process import TIMEOUT
-from executor_tasks import Closable, Deadly, Endless, Faulty, Keeper, Slow, Square
+from executor_tasks import Closable, Deadly, Endless, Faulty, Keeper, Large, Slow, Square
 from inline_pool import thread_pool
 from local_cluster import commands, local_cluster
 
@@ -81,6 +81,14 @@ def test_a_process_that_is_killed(tmp_path):
         pytest.raises(EngineError, match=r"^a process of this run has ended unexpectedly$"),
     ):
         list(pool.run(range(10)))
+    assert multiprocessing.active_children() == []
+
+
+def test_a_run_may_end_while_answers_arrive():
+    """A process that ends has perhaps written a part of its answer; nobody waits for the rest."""
+    for _ in range(3):
+        with open_pool(Large(), None, 2) as pool:
+            assert len(next(pool.run(range(100)))[1]) == 1 << 25
     assert multiprocessing.active_children() == []
 
 

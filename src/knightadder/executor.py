@@ -10,11 +10,12 @@ import pickle
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import Future, ThreadPoolExecutor
 from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from queue import SimpleQueue
 from types import FrameType
-from typing import Any
+from typing import Any, Self
 
 from knightadder.engine.errors import EngineError
 from knightadder.extras import needed_by
@@ -52,7 +53,7 @@ def open_pool(task: Callable[[Any], bytes], cluster: str | None, processes: int)
     pickled = pickle.dumps(task)
     with _handling(signal.SIGTERM, _interrupt):
         if cluster is None:
-            with _processes(pickled, processes) as pool:
+            with _Processes(pickled, processes) as pool:
                 yield pool
         else:
             with needed_by("--cluster", "cluster"):
@@ -81,55 +82,83 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 # --- processes of this machine -------------------------------------------------------------------------------------
 
 
-@contextlib.contextmanager
-def _processes(pickled: bytes, count: int) -> Iterator[Pool]:
-    context = multiprocessing.get_context("spawn")
-    theirs, ours = context.Pipe(duplex=False)
-    executor = ProcessPoolExecutor(count, context, _begin, (theirs, pickled))
-    try:
-        yield _Processes(executor, count)
-    finally:
-        ours.close()  # ends the processes, also what they are working on
-        executor.shutdown(cancel_futures=True)
-        theirs.close()
-
-
 class _Processes(Pool):
-    def __init__(self, executor: ProcessPoolExecutor, count: int) -> None:
-        self._executor, self._count = executor, count
+    """Processes, and a thread that waits for the answer of each.
+
+    Each process has a pipe of its own. So an answer of which a killed process has written only a part ends with an
+    error. Python's own executor has one pipe for all, and would wait for the rest.
+    """
+
+    def __init__(self, pickled: bytes, count: int) -> None:
+        self._pickled, self._count = pickled, count
+        self._context = multiprocessing.get_context("spawn")
+        self._theirs, self._ours = self._context.Pipe(duplex=False)  # nothing is written to it: its end ends processes
+        self._started: list[tuple[SpawnProcess, Connection]] = []
+        self._free: SimpleQueue[Connection] = SimpleQueue()
+        self._threads = ThreadPoolExecutor(count)
 
     def submit(self, item: Any) -> Future[Any]:
-        with _handling(signal.SIGINT, signal.SIG_IGN):  # by a process that this starts: it is ended by this one
-            return self._executor.submit(_call, item)
+        if len(self._started) < self._count:
+            self._start()
+        return self._threads.submit(self._ask, item)
+
+    def _start(self) -> None:
+        ours, theirs = self._context.Pipe()
+        process = self._context.Process(target=_work, args=(self._theirs, theirs, self._pickled))
+        with _handling(signal.SIGINT, signal.SIG_IGN):  # the process inherits it: this one ends it
+            process.start()
+        theirs.close()
+        self._started.append((process, ours))
+        self._free.put(ours)
+
+    def _ask(self, item: Any) -> Any:
+        connection = self._free.get()
+        try:
+            connection.send(item)
+            result, error = connection.recv()
+        except (EOFError, OSError):
+            raise EngineError("a process of this run has ended unexpectedly") from None
+        finally:
+            self._free.put(connection)
+        if error:
+            raise error
+        return result
 
     def workers(self) -> int:
         return self._count
 
-    def check_lost(self, number: int, error: Exception) -> None:
-        if isinstance(error, BrokenProcessPool):
-            raise EngineError("a process of this run has ended unexpectedly") from None
-        raise failure(error) from None
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ours.close()  # ends the processes, also what they are working on
+        self._threads.shutdown(cancel_futures=True)
+        for process, connection in self._started:
+            process.join()
+            connection.close()
+        self._theirs.close()
 
 
-_tasks = Tasks(b"")  # of this process
-
-
-def _begin(parent: Connection, pickled: bytes) -> None:
-    """Set up a process, which ends when the process that started it closes the connection or ends itself."""
-    global _tasks
+def _work(parent: Connection, connection: Connection, pickled: bytes) -> None:
+    """Answer items, in a process of its own, until the process that started it closes `parent` or ends itself."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _tasks = Tasks(pickled)
+    tasks = Tasks(pickled)
 
     def end() -> None:
         with contextlib.suppress(EOFError, OSError):
             parent.recv_bytes()
         try:
-            _tasks.end()
+            tasks.end()
         finally:
             os._exit(1)
 
-    threading.Thread(target=end).start()  # not a daemon: a process that the executor ends waits for this
-
-
-def _call(item: Any) -> Any:
-    return _tasks.call(item)
+    threading.Thread(target=end).start()
+    answer: tuple[Any, EngineError | None]
+    with contextlib.suppress(EOFError, OSError):  # the other end is closed: so is that of `parent`
+        while True:
+            item = connection.recv()
+            try:
+                answer = tasks.call(item), None
+            except Exception as error:
+                answer = None, failure(error)
+            connection.send(answer)
