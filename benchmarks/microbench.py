@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from perft_epd import KIWIPETE, START
 
-from knightadder.core.entries import microbench
-from knightadder.core.entries.search import deepen
+from knightadder.core.api import microbench
+from knightadder.core.api.search import deepen
 from knightadder.core.evaluation.evaluate import CLASSICAL, PESTO
 from knightadder.core.tables import new_tables
 from knightadder.engine.engine import Engine

@@ -21,7 +21,7 @@ LAYERS = (
     ("library",),
     ("cluster", "executor", "extras", "pgn", "pool", "rules", "runs"),
     ("engine",),
-    ("core.entries",),
+    ("core.api",),
     ("core.tables", "core.worker"),
     ("core.search",),
     ("core.evaluation", "core.syzygy"),
@@ -114,14 +114,14 @@ def test_folders_of_the_package_do_not_import_each_other() -> None:
     list(TopologicalSorter(folders).static_order())
 
 
-def test_entry_points_of_the_core_are_in_one_place() -> None:
+def test_exported_functions_of_the_core_are_in_one_place() -> None:
     outside, inside = set(), set()
     for name, path in MODULES.items():
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             for decorator in getattr(node, "decorator_list", ()):
-                if isinstance(decorator, ast.Call) and ast.unparse(decorator.func).endswith("entry"):
-                    (inside if name.startswith("knightadder.core.entries.") else outside).add(name)
-    assert "knightadder.core.entries.search" in inside
+                if isinstance(decorator, ast.Call) and ast.unparse(decorator.func).endswith("exported"):
+                    (inside if name.startswith("knightadder.core.api.") else outside).add(name)
+    assert "knightadder.core.api.search" in inside
     assert not outside
 
 

@@ -16,7 +16,7 @@ import pytest
 
 import knightadder
 from knightadder.cli import main
-from knightadder.core.entries.game import list_moves
+from knightadder.core.api.game import list_moves
 from knightadder.core.program import core
 from knightadder.core.search.parameters import PARAMETERS
 from knightadder.native import program
@@ -289,15 +289,15 @@ def test_a_changed_margin_plays_at_once_by_the_image_that_is_there(place: Place,
     assert "reinstall knightadder" in line
 
 
-def test_an_entry_point_is_bound_at_its_first_call() -> None:
-    entry = program.Entry(core, list_moves.function, list_moves.signature)
+def test_an_exported_function_is_bound_at_its_first_call() -> None:
+    export = program.Export(core, list_moves.function, list_moves.signature)
     with pytest.raises(TypeError, match="0 arguments where 2 are wanted"):
-        entry()
-    bound = entry.run
-    assert bound != entry.load_and_run
+        export()
+    bound = export.run
+    assert bound != export.load_and_run
     with pytest.raises(TypeError, match="0 arguments where 2 are wanted"):
-        entry()
-    assert entry.run is bound
+        export()
+    assert export.run is bound
 
 
 def test_threads_may_load_it_together() -> None:

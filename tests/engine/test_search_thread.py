@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from searcher import KIWIPETE
 
-from knightadder.core.entries.search import deepen
+from knightadder.core.api.search import deepen
 from knightadder.core.evaluation.evaluate import PESTO
 from knightadder.core.search.transposition import INFINITE, MATE
 from knightadder.core.tables import new_tables

@@ -16,8 +16,8 @@ from chess.engine import Limit
 from random_boards import random_boards
 
 from knightadder import pool as pools
+from knightadder.core.api.packing import pack_fen
 from knightadder.core.board.packed import PACKED
-from knightadder.core.entries.packing import pack_fen
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.library import arrays
 from knightadder.library.arrays import (

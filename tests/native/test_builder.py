@@ -36,11 +36,11 @@ Large = record_type(LARGE)
 def square(n):
     return n * n
 
-@small.entry(int64(int64, int64))
+@small.exported(int64(int64, int64))
 def difference(a, b):
     return square(a) - square(b)
 
-@small.entry(pair(int64)(Large, int64))
+@small.exported(pair(int64)(Large, int64))
 def largest(record, count):
     best, place = np.int64(-1), np.int64(-1)
     for i in range(count):
@@ -48,21 +48,21 @@ def largest(record, count):
             best, place = record.numbers[i], i
     return best, place
 
-@small.entry(void(float32[:, ::1], int16[::1]))
+@small.exported(void(float32[:, ::1], int16[::1]))
 def sum_rows(table, rows):
     for i in range(table.shape[0]):
         for j in range(table.shape[1]):
             rows[i] += np.int16(table[i, j])
 
-@small.entry(uint64(uint64))
+@small.exported(uint64(uint64))
 def low_bit(bits):
     return np.uint64(1) << np.uint64(jit.lsb(bits))
 
-@small.entry(void(Large, Large))
+@small.exported(void(Large, Large))
 def copy(target, source):
     jit.copy_record(target, source)
 
-@small.entry(void(Large, int64, int64, int64))
+@small.exported(void(Large, int64, int64, int64))
 def move(record, to, start, count):
     if to < start:
         for i in range(count):
@@ -71,12 +71,12 @@ def move(record, to, start, count):
         for i in range(count - 1, -1, -1):
             record.numbers[to + i] = record.numbers[start + i]
 
-@small.entry(void(Large))
+@small.exported(void(Large))
 def wipe(record):
     for i in range(1000):
         record.numbers[i] = 0
 
-@small.entry(int64(Large, int64))
+@small.exported(int64(Large, int64))
 def at(record, i):
     return record.numbers[i]
 
@@ -155,7 +155,7 @@ def test_values_pass_between_python_and_compiled_code(tmp_path: Path) -> None:
     assert done.stderr == ""
     *values, steps = json.loads(done.stdout)
     assert values == [True, 40, [999, 987], [-1, -1], [6, 22, 38], 1 << 63, 385, True, [True] * 4, False]
-    # Each function, and the C function of each entry point.
+    # Each function, and the C function of each exported function.
     assert steps[-1][0] >= 8
     assert [done for done, _ in steps] == sorted(done for done, _ in steps)
 
@@ -172,7 +172,7 @@ def test_an_image_is_built_alike_each_time(tmp_path: Path) -> None:
 
 
 def test_a_core_that_can_raise_an_exception_is_refused(tmp_path: Path) -> None:
-    extra = "@small.entry(int64(int64))\ndef fail(n):\n    if n > 3:\n        raise ValueError(n)\n    return n\n"
+    extra = "@small.exported(int64(int64))\ndef fail(n):\n    if n > 3:\n        raise ValueError(n)\n    return n\n"
     done = run(tmp_path, "", extra)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].endswith("LinkError: raise_exception is not defined")
@@ -180,13 +180,13 @@ def test_a_core_that_can_raise_an_exception_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_core_that_allocates_memory_is_refused(tmp_path: Path) -> None:
-    extra = "@small.entry(int64(int64))\ndef allocate(n):\n    return np.zeros(n, np.int64)[0]\n"
+    extra = "@small.exported(int64(int64))\ndef allocate(n):\n    return np.zeros(n, np.int64)[0]\n"
     assert "is not defined" in run(tmp_path, "", extra).stderr.splitlines()[-1]
 
 
 @pytest.mark.parametrize("number", ["3", "np.uint64(3)"])
 def test_a_function_that_would_be_compiled_twice_is_refused(tmp_path: Path, number: str) -> None:
-    extra = f"@small.entry(int64(int64))\ndef twice(n):\n    return square(n) + np.int64(square({number}))\n"
+    extra = f"@small.exported(int64(int64))\ndef twice(n):\n    return square(n) + np.int64(square({number}))\n"
     done = run(tmp_path, "", extra)
     assert done.stderr.splitlines()[-1] == "TypeError: square is called with arguments of several types"
     assert built(tmp_path) == []
@@ -198,7 +198,7 @@ def test_a_function_may_be_compiled_without_an_argument(tmp_path: Path) -> None:
 def plus(n, record):
     return n if record is None else n + record.sum
 
-@small.entry(int64(Large, int64))
+@small.exported(int64(Large, int64))
 def both(record, n):
     return plus(n, record) + plus(n, None)
 """
@@ -217,7 +217,7 @@ def test_an_index_out_of_range_ends_a_process_that_checks_bounds(tmp_path: Path,
 TUNE = """
 from dataclasses import replace
 for name, cpu, tune in (("level", "x86-64-v2", "znver4"), ("processor", "znver4", "znver4")):
-    code, *_ = builder._emit(replace(builder.TARGETS["x86-64-v2"], cpu=cpu, tune=tune), small.entries)
+    code, *_ = builder._emit(replace(builder.TARGETS["x86-64-v2"], cpu=cpu, tune=tune), small.exports)
     (small.folder / name).write_bytes(code)
 """
 
@@ -245,11 +245,11 @@ while length := struct.unpack_from("<I", image.code, at)[0]:
     if common:  # else this is what several functions have in common
         functions.add(at + 8 + start)
     at += 4 + length
-print(len(small.entries), len({image.places[entry.name] for entry in small.entries} & functions))
+print(len(small.exports), len({image.places[export.name] for export in small.exports} & functions))
 """
 
 
-def test_the_call_frame_information_describes_each_entry_point(tmp_path: Path) -> None:
+def test_the_call_frame_information_describes_each_exported_function(tmp_path: Path) -> None:
     """In the form of ``.eh_frame``: Linux Standard Base, Core, 10.6."""
     done = run(tmp_path, FRAMES)
     assert (done.stdout, done.stderr) == ("8 8\n", "")

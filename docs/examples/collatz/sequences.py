@@ -43,7 +43,7 @@ def known_lengths():
     return known
 
 
-@collatz.entry(int64(Known, int64, int64))
+@collatz.exported(int64(Known, int64, int64))
 def longest(known, start, end):
     """Return the number from `start` to `end` - 1 whose way to one is the longest."""
     best, most = start, np.int64(-1)
@@ -54,7 +54,7 @@ def longest(known, start, end):
     return best
 
 
-@collatz.entry(void(Known, int64, int64[::1]))
+@collatz.exported(void(Known, int64, int64[::1]))
 def write_lengths(known, start, counts):
     """Write the steps of consecutive numbers to an array."""
     for i in range(len(counts)):

@@ -5,6 +5,6 @@ from knightadder.native.program import Program
 core = Program(
     __name__,
     "core",
-    ["knightadder.core.entries", "knightadder.core.tables"],
+    ["knightadder.core.api", "knightadder.core.tables"],
     data=["search/parameters.py"],
 )

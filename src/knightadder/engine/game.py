@@ -6,9 +6,9 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from knightadder.core.api import game
+from knightadder.core.api.perft import perft
 from knightadder.core.board import fen
-from knightadder.core.entries import game
-from knightadder.core.entries.perft import perft
 from knightadder.core.layout import NO_SQUARE
 from knightadder.core.worker import WORKER
 from knightadder.engine.ending import Ending
@@ -93,7 +93,7 @@ class Game:
         Parameters
         ----------
         numbers : array of uint64
-            As `set_up_bitboards` in ``core/entries/game.py`` expects them.
+            As `set_up_bitboards` in ``core/api/game.py`` expects them.
         fullmove : int
             The number of the move.
         moves : sequence of str
@@ -124,7 +124,7 @@ class Game:
         index : int
             The record to use.
         moves : array of int
-            The moves, encoded as `play_all` in ``core/entries/game.py`` expects them.
+            The moves, encoded as `play_all` in ``core/api/game.py`` expects them.
 
         Returns
         -------
@@ -162,7 +162,7 @@ class Game:
 
     def push_random(self, plies: int, seed: int) -> int:
         """Play random moves, which a seed decides, as long as the game goes on; return how many."""
-        from knightadder.core.entries import datagen  # here, because only data generation needs its entry points
+        from knightadder.core.api import datagen  # here, because only data generation needs its entry points
 
         mover = self.side_to_move
         played = int(datagen.play_randomly(self._tables, self.record, plies, seed))
@@ -288,7 +288,7 @@ class Game:
 
     def evaluate(self) -> int:
         """Return the static evaluation in centipawns, from the side to move's view."""
-        from knightadder.core.entries import static_eval  # here, because not every start needs its entry points
+        from knightadder.core.api import static_eval  # here, because not every start needs its entry points
 
         return int(static_eval.static_value(self._tables, self.record))
 
@@ -297,7 +297,7 @@ class Game:
 
         Then the side that is not to move may be in check; that matters to the rules, but not to the evaluation.
         """
-        from knightadder.core.entries import static_eval
+        from knightadder.core.api import static_eval
 
         record = self._spare
         record.stack[0] = self.record.stack[0]
@@ -311,7 +311,7 @@ class Game:
 
     def trace(self) -> np.record:
         """Return the counts of the classical evaluation's terms, a TRACE record of ``core/evaluation/terms.py``."""
-        from knightadder.core.entries import static_eval
+        from knightadder.core.api import static_eval
 
         trace: np.record = static_eval.static_trace(self._tables, self.record)
         return trace

@@ -15,7 +15,7 @@ from random import Random
 
 import numpy as np
 
-from knightadder.core.entries.search import deepen
+from knightadder.core.api.search import deepen
 from knightadder.core.layout import MAX_DEPTH, MAX_PLY
 from knightadder.core.search import transposition
 from knightadder.engine.game import Game

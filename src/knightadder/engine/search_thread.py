@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.core.entries.game import play_expected
-from knightadder.core.entries.search import forget, start_search
+from knightadder.core.api.game import play_expected
+from knightadder.core.api.search import forget, start_search
 from knightadder.core.search import transposition
 from knightadder.engine.game import Game, array_of, copy_game
 from knightadder.engine.hashtable import HashTable
@@ -86,7 +86,7 @@ class Line:
 
 
 class SearchThread:
-    """One thread's search of a position, by `deepen` of ``core/entries/search.py``.
+    """One thread's search of a position, by `deepen` of ``core/api/search.py``.
 
     Parameters
     ----------

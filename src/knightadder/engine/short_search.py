@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.core.entries.search import deepen
+from knightadder.core.api.search import deepen
 from knightadder.core.layout import MAX_DEPTH
 from knightadder.core.worker import WORKER
 from knightadder.engine.game import Game

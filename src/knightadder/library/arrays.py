@@ -11,10 +11,10 @@ import chess
 import numpy as np
 from numpy.typing import NDArray
 
+from knightadder.core.api.batch import NO_VALUE, evaluate_records, pack_fens
 from knightadder.core.board import fen
 from knightadder.core.board.packed import PACKED as PACKED
 from knightadder.core.board.packed import record_fen
-from knightadder.core.entries.batch import NO_VALUE, evaluate_records, pack_fens
 from knightadder.core.worker import WORKER
 from knightadder.engine.errors import PositionError
 from knightadder.engine.evaluator import evaluation_of

@@ -150,7 +150,7 @@ def root_of(board: chess.Board, what: str = "position") -> tuple[str, chess.Boar
 
 
 def bitboards_of(board: chess.Board) -> NDArray[np.uint64] | None:
-    """Give a board's position as `set_up_bitboards` in ``core/entries/game.py`` expects it; None if that cannot be."""
+    """Give a board's position as `set_up_bitboards` in ``core/api/game.py`` expects it; None if that cannot be."""
     try:
         if max(board.halfmove_clock, board.fullmove_number) > _MOST_COUNTED or board.fullmove_number < 1:
             return None

@@ -277,8 +277,8 @@ def numba_type(kind):
     return types.UniTuple(single, kind.count) if kind.count else single
 
 
-def _front_end(entries: list[program.Entry], report: Callable[[int, int], None]) -> None:
-    """Type and lower the entry points and all that they call; `_Piece` collects the results."""
+def _front_end(exports: list[program.Export], report: Callable[[int, int], None]) -> None:
+    """Type and lower the exported functions and all that they call; `_Piece` collects the results."""
     context = cpu_target.target_context
     context.refresh()
     codegen.JITCPUCodegen._library_class = _Piece
@@ -288,31 +288,31 @@ def _front_end(entries: list[program.Entry], report: Callable[[int, int], None])
     arrayobj.fix_integer_index = _index
     _remember_calls()
     teach_numba()
-    functions = len(jit.KERNELS) + len(entries)
+    functions = len(jit.KERNELS) + len(exports)
     _Piece.on_text = staticmethod(lambda done: report(done, max(done, functions)))
-    for entry in entries:
-        _taught[entry] = _jit(entry.function)
-        cpu_target.typing_context.insert_global(entry, types.Dispatcher(_taught[entry]))
-    for entry in entries:
-        dispatcher = _taught[entry]
-        dispatcher.compile(tuple(map(numba_type, entry.signature.arguments)))
+    for export in exports:
+        _taught[export] = _jit(export.function)
+        cpu_target.typing_context.insert_global(export, types.Dispatcher(_taught[export]))
+    for export in exports:
+        dispatcher = _taught[export]
+        dispatcher.compile(tuple(map(numba_type, export.signature.arguments)))
         [compiled] = dispatcher.overloads.values()
-        _Piece.texts.append(_shim(context, compiled.fndesc, entry))
+        _Piece.texts.append(_shim(context, compiled.fndesc, export))
     _check_bodies()
 
 
-def _shim(context, description, entry) -> str:
-    """Write the C function by which Python calls an entry point, see `calls`."""
-    module = context.create_module(f"shim.{entry.name}")
-    kinds = [_I64.as_pointer() if kind.dimensions or kind.is_record else _I64 for kind in entry.signature.arguments]
+def _shim(context, description, export) -> str:
+    """Write the C function by which Python calls an exported function, see `calls`."""
+    module = context.create_module(f"shim.{export.name}")
+    kinds = [_I64.as_pointer() if kind.dimensions or kind.is_record else _I64 for kind in export.signature.arguments]
     returns = description.restype
-    if entry.signature.returns.count:
+    if export.signature.returns.count:
         kinds.append(_POINTER)
-    is_number = returns != types.none and not entry.signature.returns.count
-    function = ir.Function(module, ir.FunctionType(_I64 if is_number else ir.VoidType(), kinds), entry.name)
+    is_number = returns != types.none and not export.signature.returns.count
+    function = ir.Function(module, ir.FunctionType(_I64 if is_number else ir.VoidType(), kinds), export.name)
     builder = ir.IRBuilder(function.append_basic_block())
     arguments = []
-    for kind, wanted, value in zip(entry.signature.arguments, description.argtypes, function.args, strict=False):
+    for kind, wanted, value in zip(export.signature.arguments, description.argtypes, function.args, strict=False):
         if kind.dimensions or kind.is_record:
             places = [builder.gep(value, [ir.Constant(_I64, number)]) for number in range(1 + kind.dimensions)]
             address, *shape = map(builder.load, places)
@@ -324,7 +324,7 @@ def _shim(context, description, entry) -> str:
     if is_number:
         builder.ret(context.cast(builder, result, returns, types.int64))
     else:
-        if entry.signature.returns.count:
+        if export.signature.returns.count:
             builder.store(result, builder.bitcast(function.args[-1], result.type.as_pointer()))
         builder.ret_void()
     return cgutils.normalize_ir_text(str(module))
@@ -342,7 +342,7 @@ def _array(context, builder, kind, address, shape):
     return array._getvalue()
 
 
-def _emit(target: Target, entries: list[program.Entry]) -> tuple[bytes, dict[str, int], int]:
+def _emit(target: Target, exports: list[program.Export]) -> tuple[bytes, dict[str, int], int]:
     """Compile what the front end has collected, and link it."""
     whole = llvm.parse_assembly(_RUNTIME + (_TRAP if program.BOUNDSCHECK else ""))
     attributes = rf'\g<0> uwtable "tune-cpu"="{target.tune}"'  # "uwtable": with call frame information
@@ -352,7 +352,7 @@ def _emit(target: Target, entries: list[program.Entry]) -> tuple[bytes, dict[str
         cpu=target.cpu, features=target.features, opt=3, reloc="pic", codemodel="default"
     )
     whole.triple, whole.data_layout = target.triple, str(machine.target_data)
-    visible = {entry.name for entry in entries} | {"memcpy", "memmove", "memset"}
+    visible = {export.name for export in exports} | {"memcpy", "memmove", "memset"}
     for value in (*whole.functions, *whole.global_variables):
         if not value.is_declaration and value.name not in visible:
             value.linkage = "internal"
@@ -382,7 +382,7 @@ def build(chosen: program.Program, targets: Iterable[Target], folder: Path, repo
     """
     gc.disable()  # there is little garbage, and looking for it takes 7 % of the time
     chosen.declare()
-    _front_end(chosen.entries, report)
+    _front_end(chosen.exports, report)
     # LLVM makes vectors that have room for the widest numbers of a loop, which leaves half of them empty where 16-bit
     # numbers are multiplied to 32-bit sums, as in the output of a neural network.
     llvm.set_option("", "-vectorizer-maximize-bandwidth")
@@ -390,7 +390,7 @@ def build(chosen: program.Program, targets: Iterable[Target], folder: Path, repo
     llvm.initialize_all_asmprinters()
     constants = [(constant.name, constant.kind.dtype, constant.function()) for constant in chosen.constants]
     for target in targets:
-        code, places, frames = _emit(target, chosen.entries)
+        code, places, frames = _emit(target, chosen.exports)
         places["frames"] = frames
         for name, dtype, record in constants:
             code += bytes(-len(code) % dtype.alignment)

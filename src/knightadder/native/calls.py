@@ -1,4 +1,4 @@
-"""Calls: how Python's values reach an entry point of a compiled program, and its result comes back.
+"""Calls: how Python's values reach an exported function of a compiled program, and its result comes back.
 
 A number is passed as it is. A record or an array is passed as the address of a list of 64-bit integers: where its data
 are, and, for an array, its lengths. A tuple of results is written to the address in a last argument.
@@ -31,7 +31,7 @@ class _Place:
 
 
 def bind(signature: Signature, address: int) -> Callable[..., Any]:
-    """Give the function that calls an entry point.
+    """Give the function that calls an exported function.
 
     Parameters
     ----------

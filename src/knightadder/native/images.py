@@ -27,7 +27,7 @@ class Image:
     Attributes
     ----------
     places : dict
-        The offset in the code of each entry point and each constant, by name; and of ``frames``, the call frame
+        The offset in the code of each exported function and each constant, by name; and of ``frames``, the call frame
         information, see `machine_code.tell_unwinder`.
     code : bytes
         Machine code and its constants, to be loaded at the beginning of a page.

@@ -6,11 +6,11 @@ A compiled function is plain Python with one of three decorators:
     a small helper, which LLVM must inline;
 `kernel`
     any other function that compiled code calls;
-`Program.entry`
+`Program.exported`
     a function with a signature that Python calls, see `program`.
 
-The decorators only note the functions; `builder` compiles them. An entry point runs the compiled code, which its first
-call loads. Everything else remains plain Python. With ``KNIGHTADDER_INTERPRET=1`` the entry points do, too; the
+The decorators only note the functions; `builder` compiles them. An exported function runs the compiled code, which its
+first call loads. Everything else remains plain Python. With ``KNIGHTADDER_INTERPRET=1`` exported functions do, too; the
 intrinsics below are then what they say.
 """
 

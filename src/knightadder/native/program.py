@@ -47,7 +47,7 @@ class Program:
     name : str
         The name of that variable. It also begins the names of the images, and messages say "the compiled NAME".
     modules : sequence of str
-        The modules whose import declares all entry points and constants; a package stands for all modules in it.
+        The modules whose import declares all exported functions and constants; a package stands for all modules in it.
     data : sequence of str
         Source files, by their paths in the package, whose numbers are data that no compiled code contains: an image
         still fits when only these numbers change.
@@ -58,12 +58,12 @@ class Program:
         The package's name.
     folder : Path
         Where the images lie.
-    entries : list of Entry
+    exports : list of Export
         The functions that Python calls.
     constants : list of Constant
         The values that are computed when an image is built.
     places : dict
-        The address of each entry point and constant, by name; empty before `load`.
+        The address of each exported function and constant, by name; empty before `load`.
     """
 
     def __init__(self, module: str, name: str, modules: Sequence[str], data: Sequence[str] = ()) -> None:
@@ -71,18 +71,18 @@ class Program:
         assert spec is not None and spec.parent, "a program is a package"
         self.module, self.name, self.package = module, name, spec.parent
         self.folder = self._sources = Path(sys.modules[self.package].__path__[0])
-        self.entries: list[Entry] = []
+        self.exports: list[Export] = []
         self.constants: list[Constant] = []
         self.places: dict[str, int] = {}
         self._modules, self._data = modules, data
         self._lock = threading.Lock()
 
-    def entry(self, signature: Signature) -> Callable[[Callable[..., Any]], Entry]:
+    def exported(self, signature: Signature) -> Callable[[Callable[..., Any]], Export]:
         """Mark a function that Python calls."""
 
-        def decorate(function: Callable[..., Any]) -> Entry:
-            self.entries.append(Entry(self, function, signature))
-            return self.entries[-1]
+        def decorate(function: Callable[..., Any]) -> Export:
+            self.exports.append(Export(self, function, signature))
+            return self.exports[-1]
 
         return decorate
 
@@ -162,7 +162,7 @@ class Program:
             raise ImageError(f"the {self.name} cannot be compiled: {error}") from error.__cause__
 
     def declare(self) -> None:
-        """Import all modules that declare entry points and constants."""
+        """Import all modules that declare exported functions and constants."""
         for name in self._modules:
             module = importlib.import_module(name)
             for inner in pkgutil.iter_modules(getattr(module, "__path__", ()), f"{name}."):
@@ -200,7 +200,7 @@ class Program:
         return image
 
 
-class Entry:
+class Export:
     """A function of a program that Python calls.
 
     Attributes

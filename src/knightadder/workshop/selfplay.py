@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from knightadder.core.entries.search import deepen
+from knightadder.core.api.search import deepen
 from knightadder.core.layout import MAX_DEPTH
 from knightadder.core.worker import WORKER
 from knightadder.engine.ending import Ending

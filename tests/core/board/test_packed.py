@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from core_helpers import TABLES, new_game, random_positions
 
+from knightadder.core.api import packing
 from knightadder.core.board import packed
 from knightadder.core.board.fen import FenError
-from knightadder.core.entries import packing
 from knightadder.core.worker import WORKER
 from knightadder.native.program import INTERPRETED
 from knightadder.native.records import new_record

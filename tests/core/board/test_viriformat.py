@@ -11,9 +11,9 @@ import pytest
 from compiling import compiled
 from core_helpers import TABLES, encode, is_noisy, random_game, start_boards
 
+from knightadder.core.api import game_reading, packing
 from knightadder.core.board import packed, viriformat
 from knightadder.core.board.position import POSITION
-from knightadder.core.entries import game_reading, packing
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 

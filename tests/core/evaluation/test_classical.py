@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from core_helpers import random_positions
 
-from knightadder.core.entries.static_eval import evaluate_position, static_trace, static_value
+from knightadder.core.api.static_eval import evaluate_position, static_trace, static_value
 from knightadder.core.evaluation.evaluate import CLASSICAL
 from knightadder.core.evaluation.terms import (
     PIECE_NAMES,

@@ -11,7 +11,7 @@ import pytest
 from compiling import compiled
 from core_helpers import TABLES, new_game, random_placement, set_up
 
-from knightadder.core.entries.static_eval import static_value
+from knightadder.core.api.static_eval import static_value
 from knightadder.core.evaluation import endings
 from knightadder.core.evaluation.endings import KNOWN_WIN
 from knightadder.core.evaluation.evaluate import MAX_EVAL

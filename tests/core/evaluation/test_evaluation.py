@@ -7,7 +7,7 @@ import pytest
 from compiling import compiled
 from core_helpers import TABLES, new_game, random_positions, set_up
 
-from knightadder.core.entries.static_eval import static_value
+from knightadder.core.api.static_eval import static_value
 from knightadder.core.evaluation import endings, pesto, score
 from knightadder.native.program import INTERPRETED
 

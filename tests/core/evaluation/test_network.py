@@ -9,12 +9,12 @@ from compiling import compiled
 from core_helpers import new_game, random_positions, set_up, start_boards
 from random_network import random_network
 
+from knightadder.core.api.batch import evaluate_records
 from knightadder.core.board.bitboard import ZERO
 from knightadder.core.board.movegen import ALL, generate
 from knightadder.core.board.moves import CASTLING, EN_PASSANT, is_promotion
 from knightadder.core.board.packed import unpack
 from knightadder.core.board.position import make, make_null
-from knightadder.core.entries.batch import evaluate_records
 from knightadder.core.evaluation import network
 from knightadder.core.evaluation.evaluate import NETWORK
 from knightadder.core.evaluation.network import HIDDEN, MAX_BUCKETS

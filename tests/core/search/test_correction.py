@@ -8,7 +8,7 @@ import pytest
 from compiling import compiled
 from core_helpers import TABLES, new_game, random_positions, set_up
 
-from knightadder.core.entries.static_eval import static_value
+from knightadder.core.api.static_eval import static_value
 from knightadder.core.evaluation.evaluate import MAX_EVAL
 from knightadder.core.search import correction
 from knightadder.core.search.frame import PIECE_TO

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from core_helpers import NO_LIMIT, TABLES, new_game
 
-from knightadder.core.entries.search import deepen, start_search
+from knightadder.core.api.search import deepen, start_search
 from knightadder.core.search.transposition import (
     EXACT,
     INFINITE,

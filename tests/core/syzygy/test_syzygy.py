@@ -14,7 +14,7 @@ import pytest
 from compiling import compiled
 from core_helpers import TABLES, new_game, random_boards, set_up
 
-from knightadder.core.entries import tablebases as syzygy_entries
+from knightadder.core.api import tablebases as syzygy_api
 from knightadder.core.layout import MAX_PLY
 from knightadder.core.syzygy import index as syzygy_index
 from knightadder.core.syzygy import pairs as syzygy_pairs
@@ -48,9 +48,7 @@ def ours(tablebases: Tablebases, board: chess.Board, ply: int = 0) -> tuple[int 
     """Probe WDL and DTZ, with the position somewhere in the search stack."""
     record = set_up(GAME, board)
     record.stack[ply] = record.stack[0]
-    found = (
-        probe(TABLES, tablebases.record, record, ply) for probe in (syzygy_entries.find_wdl, syzygy_entries.find_dtz)
-    )
+    found = (probe(TABLES, tablebases.record, record, ply) for probe in (syzygy_api.find_wdl, syzygy_api.find_dtz))
     wdl, dtz = (int(value) if known else None for value, known in found)
     return wdl, dtz
 

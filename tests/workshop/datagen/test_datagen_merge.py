@@ -12,8 +12,8 @@ import chess
 import numpy as np
 import pytest
 
+from knightadder.core.api.packing import pack_fen
 from knightadder.core.board.packed import PACKED, POSITION_BYTES
-from knightadder.core.entries.packing import pack_fen
 from knightadder.core.tables import new_tables
 from knightadder.engine.errors import OptionError
 from knightadder.workshop.datagen.merge import Counts, last_of_each, merge

@@ -9,8 +9,8 @@ from pathlib import Path
 import chess
 import numpy as np
 
+from knightadder.core.api.packing import pack_fen
 from knightadder.core.board.packed import PACKED
-from knightadder.core.entries.packing import pack_fen
 from knightadder.core.evaluation.evaluate import PESTO
 from knightadder.core.evaluation.network_file import Network
 from knightadder.core.tables import new_tables

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from knightadder.core.api.packing import pack_fen
+from knightadder.core.api.static_eval import static_trace
+from knightadder.core.api.tracing import Tracer
 from knightadder.core.board import packed
 from knightadder.core.board.packed import PACKED
-from knightadder.core.entries.packing import pack_fen
-from knightadder.core.entries.static_eval import static_trace
-from knightadder.core.entries.tracing import Tracer
 from knightadder.core.evaluation.evaluate import CLASSICAL
 from knightadder.core.evaluation.terms import (
     SIZES,

@@ -72,7 +72,7 @@ def _score_of(word):
 def read_game(tables, positions, words, at, end, first_ply, score_below, quiet, records, count):
     """Replay the game at ``words[at:end]`` and write its wanted positions, from ``records[count]`` on.
 
-    The other arguments are those of `read_games` in ``core/entries/game_reading.py``.
+    The other arguments are those of `read_games` in ``core/api/game_reading.py``.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """The search of the root: its list of moves for one search, and its aspiration windows.
 
-Iterative deepening (``core/entries/search.py``) searches each depth in a narrow window around the last score.
+Iterative deepening (``core/api/search.py``) searches each depth in a narrow window around the last score.
 """
 
 import numpy as np

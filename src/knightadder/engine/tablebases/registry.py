@@ -6,7 +6,7 @@ from typing import cast
 
 import numpy as np
 
-from knightadder.core.entries import tablebases as syzygy_entries
+from knightadder.core.api import tablebases as syzygy_api
 from knightadder.core.syzygy import index as syzygy_index
 from knightadder.core.syzygy import probe as syzygy
 from knightadder.core.syzygy.probe import MATERIAL_PLACES, SYZYGY_TABLE, TABLEBASES
@@ -102,7 +102,7 @@ class Tablebases:
         PositionError
             If the FEN is illegal.
         """
-        value, known = syzygy_entries.find_wdl(self._tables, self.record, self._game_of(position).record, 0)
+        value, known = syzygy_api.find_wdl(self._tables, self.record, self._game_of(position).record, 0)
         return int(value) if known else None
 
     def dtz(self, position: Game | str) -> int | None:
@@ -114,7 +114,7 @@ class Tablebases:
             Positive for a win and negative for a loss of the side to move, 0 for a draw, with 100 plies more where the
             fifty-move rule makes it one; the distance may be a ply longer. None if the position's value is unknown.
         """
-        value, known = syzygy_entries.find_dtz(self._tables, self.record, self._game_of(position).record, 0)
+        value, known = syzygy_api.find_dtz(self._tables, self.record, self._game_of(position).record, 0)
         return int(value) if known else None
 
     def wdl_after(self, game: Game, move: int) -> int | None:
@@ -125,7 +125,7 @@ class Tablebases:
         int or None
             As for `wdl`, but 0 if the fifty-move rule or a threefold repetition then ends the game.
         """
-        value, known = syzygy_entries.find_wdl_after(self._tables, self.record, game.record, move)
+        value, known = syzygy_api.find_wdl_after(self._tables, self.record, game.record, move)
         return int(value) if known else None
 
     def dtz_after(self, game: Game, move: int) -> int | None:
@@ -137,7 +137,7 @@ class Tablebases:
             For the side that makes the move, as for `dtz`; 1 for a mate, 0 if the fifty-move rule or a threefold
             repetition then ends the game.
         """
-        value, known = syzygy_entries.find_dtz_after(self._tables, self.record, game.record, move)
+        value, known = syzygy_api.find_dtz_after(self._tables, self.record, game.record, move)
         return int(value) if known else None
 
     def drop_changed(self) -> list[str]:

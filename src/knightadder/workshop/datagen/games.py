@@ -10,10 +10,10 @@ import chess
 import numpy as np
 from numpy.typing import NDArray
 
+from knightadder.core.api.datagen import play_game
+from knightadder.core.api.search import forget
 from knightadder.core.board.packed import PACKED
 from knightadder.core.board.viriformat import HEADER
-from knightadder.core.entries.datagen import play_game
-from knightadder.core.entries.search import forget
 from knightadder.core.evaluation import network
 from knightadder.core.evaluation.evaluate import CLASSICAL, NETWORK
 from knightadder.core.evaluation.network_file import Network

@@ -9,9 +9,9 @@ import chess
 import numpy as np
 from numpy.typing import NDArray
 
+from knightadder.core.api.packing import pack_fen
 from knightadder.core.board.packed import DRAW, LOSS, WIN
 from knightadder.core.board.viriformat import NO_SCORE
-from knightadder.core.entries.packing import pack_fen
 from knightadder.core.tables import new_tables
 from knightadder.pgn.games import PgnGame, result_of, sound_games
 from knightadder.runs import content_digest

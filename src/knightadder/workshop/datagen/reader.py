@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from knightadder.core.api.game_reading import count_games, read_games
 from knightadder.core.board.packed import PACKED
 from knightadder.core.board.position import POSITION
 from knightadder.core.board.viriformat import NO_SCORE, WORD
-from knightadder.core.entries.game_reading import count_games, read_games
 from knightadder.core.tables import new_tables
 from knightadder.engine.errors import OptionError
 

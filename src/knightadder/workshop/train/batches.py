@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knightadder.closing import Closing
+from knightadder.core.api.distilling import distil_positions
 from knightadder.core.board.packed import PACKED
-from knightadder.core.entries.distilling import distil_positions
 from knightadder.core.worker import WORKER
 from knightadder.engine.errors import OptionError
 from knightadder.library.shared import Stock, tables_of

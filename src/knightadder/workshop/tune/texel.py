@@ -1,7 +1,7 @@
 """Texel's method: finds the values of the evaluation's terms that predict the results of games best.
 
 The expected result of a position is a logistic function of its evaluation. The evaluation is a linear function of the
-values of the terms, whose coefficients `core/entries/tracing.py` records. So the gradient of the error is exact and
+values of the terms, whose coefficients `core/api/tracing.py` records. So the gradient of the error is exact and
 cheap; the optimizer is Adam (Kingma and Ba, 2015).
 """
 
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.sparse import csr_matrix
 
+from knightadder.core.api.tracing import Tracer
 from knightadder.core.board.packed import PACKED
-from knightadder.core.entries.tracing import Tracer
 from knightadder.core.evaluation.terms import SIZES, START, TERM_VALUES
 
 Values = NDArray[np.float64]  # shape (TERM_VALUES, 2): middle game and end game, in centipawns

@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     import numpy as np
 
-    from knightadder.core.entries.tracing import Tracer
+    from knightadder.core.api.tracing import Tracer
     from knightadder.core.evaluation import terms
     from knightadder.core.evaluation.classical import fill_tables
     from knightadder.core.evaluation.evaluate import PESTO

@@ -1,4 +1,4 @@
-"""The entry points for one game: set up a position, list and play moves, judge it.
+"""The api of one game: set up a position, list and play moves, judge it.
 
 The position is ``worker.stack[0]``; ``worker.keys[:key_count]`` are the keys of the positions before it that can
 still be repeated.
@@ -32,7 +32,7 @@ def _set_up(tables, worker):
     return np.int64(can_take_king(tables, pos))
 
 
-@core.entry(int64(Tables, Worker))
+@core.exported(int64(Tables, Worker))
 def set_up_position(tables, worker):
     """Complete ``worker.stack[0]`` after its board, side to move, castling rooks and en passant square were set.
 
@@ -44,7 +44,7 @@ def set_up_position(tables, worker):
     return _set_up(tables, worker)
 
 
-@core.entry(int64(Tables, Worker, uint64[::1]))
+@core.exported(int64(Tables, Worker, uint64[::1]))
 def set_up_bitboards(tables, worker, numbers):
     """Set up ``worker.stack[0]`` from bitboards.
 
@@ -84,7 +84,7 @@ def set_up_bitboards(tables, worker, numbers):
     return 1 - _set_up(tables, worker)
 
 
-@core.entry(int64(Tables, Worker))
+@core.exported(int64(Tables, Worker))
 def list_moves(tables, worker):
     """Write the legal moves into ``worker.frames[0].moves`` and return how many there are."""
     return generate(tables, worker.stack[0], worker.frames[0], np.int64(0), ALL)
@@ -140,7 +140,7 @@ def _count_moves(tables, worker):
     return np.int64(0) if _draw_reason(tables, worker) else count
 
 
-@core.entry(int64(Tables, Worker, int64, int64, int64))
+@core.exported(int64(Tables, Worker, int64, int64, int64))
 def find_move(tables, worker, source, target, promotion):
     """Return the legal move from `source` to `target`, or 0.
 
@@ -154,13 +154,13 @@ def find_move(tables, worker, source, target, promotion):
     return _find(tables, worker, source, target, promotion)
 
 
-@core.entry(void(Tables, Worker, int64))
+@core.exported(void(Tables, Worker, int64))
 def play(tables, worker, move):
     """Play a legal move in ``worker.stack[0]`` and keep the key of the old position for repetitions."""
     _play(tables, worker, move)
 
 
-@core.entry(int64(Tables, Worker, int64[::1]))
+@core.exported(int64(Tables, Worker, int64[::1]))
 def play_all(tables, worker, wanted):
     """Play moves as long as they are legal, and return how many were played.
 
@@ -180,7 +180,7 @@ def play_all(tables, worker, wanted):
     return len(wanted)
 
 
-@core.entry(int64(Tables, Worker, Packed[::1], int64, int64[::1]))
+@core.exported(int64(Tables, Worker, Packed[::1], int64, int64[::1]))
 def set_up_packed(tables, worker, records, index, moves):
     """Set up ``worker.stack[0]`` from ``records[index]``, which must be legal, and play moves from it.
 
@@ -194,7 +194,7 @@ def set_up_packed(tables, worker, records, index, moves):
     return play_all(tables, worker, moves)
 
 
-@core.entry(int64(Tables, Worker, int64, int64))
+@core.exported(int64(Tables, Worker, int64, int64))
 def play_expected(tables, worker, best, reply):
     """Play a search's best move and the reply to it, and return that reply if it is worth pondering on.
 
@@ -222,13 +222,13 @@ def play_expected(tables, worker, best, reply):
     return 0
 
 
-@core.entry(int64(Tables, Worker))
+@core.exported(int64(Tables, Worker))
 def draw_reason(tables, worker):
     """Say why the game is drawn: 1 fifty-move rule, 2 threefold repetition, 3 dead position, 0 no draw."""
     return _draw_reason(tables, worker)
 
 
-@core.entry(int64(Tables, Worker, int64, int64))
+@core.exported(int64(Tables, Worker, int64, int64))
 def see(tables, worker, move, threshold):
     """Return 1 if the exchange that a legal move starts wins at least `threshold` centipawns, else 0."""
     return np.int64(see_at_least(tables, worker.stack[0], move, threshold))

@@ -1,6 +1,6 @@
-"""The entry points for the static evaluation: a position's value, and the counts of the classical one.
+"""The api of the static evaluation: a position's value, and the counts of the classical one.
 
-Search has the evaluation compiled in; these entry points serve people and tools.
+Search has the evaluation compiled in; these functions serve people and tools.
 """
 
 import numpy as np
@@ -16,13 +16,13 @@ from ..tables import Tables
 from ..worker import Worker
 
 
-@core.entry(int64(Tables, Worker))
+@core.exported(int64(Tables, Worker))
 def evaluate_position(tables, worker):
     """Return the static value of ``worker.stack[0]`` in centipawns, from the side to move's view."""
     return evaluate(tables, worker, worker.stack[0], np.int64(0))
 
 
-@core.entry(int64(Tables, Worker, Trace))
+@core.exported(int64(Tables, Worker, Trace))
 def trace_position(tables, worker, trace):
     """Return the classical value of ``worker.stack[0]``, from the side to move's view, and trace it.
 

@@ -19,7 +19,7 @@ from ..worker import Worker
 MOST_TRIES = 64  # candidates for each wanted position; a few percent are in check or out of bounds
 
 
-@core.entry(int64(Tables, Worker, Packed[::1], uint64, int64, int64, Packed[::1]))
+@core.exported(int64(Tables, Worker, Packed[::1], uint64, int64, int64, Packed[::1]))
 def distil_positions(tables, worker, source, seed, most_moves, value_below, records):
     """Draw positions at random, play up to so many random moves, and evaluate what arises.
 

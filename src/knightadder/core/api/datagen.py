@@ -36,7 +36,7 @@ def _type_of(pos, move):
     return np.int64(pos.board[move & 63]) & 7
 
 
-@core.entry(int64(Tables, Worker, int64, uint64))
+@core.exported(int64(Tables, Worker, int64, uint64))
 def play_randomly(tables, worker, plies, seed):
     """Play random moves in ``worker.stack[0]``, as long as the game goes on, and return how many.
 
@@ -117,7 +117,7 @@ def _is_fair(tables, worker, nodes, most):
     return abs(_score(tables, worker, nodes)) <= most
 
 
-@core.entry(int64(Tables, Worker, Worker, int64, int64, int64, int64, Packed[::1], uint32[::1]))
+@core.exported(int64(Tables, Worker, Worker, int64, int64, int64, int64, Packed[::1], uint32[::1]))
 def play_game(tables, white, black, nodes, first_nodes, most, ply, header, words):
     """Play a game from the position of two players to its end, and write it as `viriformat` describes.
 

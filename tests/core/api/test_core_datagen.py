@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from core_helpers import TABLES, random_positions, set_up
 
+from knightadder.core.api import datagen, game_reading, packing
+from knightadder.core.api.search import forget
 from knightadder.core.board import packed, viriformat
 from knightadder.core.board.position import POSITION
-from knightadder.core.entries import datagen, game_reading, packing
-from knightadder.core.entries.search import forget
 from knightadder.engine.game import Game, copy_game
 from knightadder.engine.hashtable import HashTable
 

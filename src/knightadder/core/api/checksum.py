@@ -50,13 +50,13 @@ def hash_128(data):
     return words
 
 
-@core.entry(void(uint32[:, ::1], uint64, int64, uint64, uint64[::1]))
+@core.exported(void(uint32[:, ::1], uint64, int64, uint64, uint64[::1]))
 def hash_long(crc_table, address, size, seed, result):
     """Hash at least `SHORTEST` bytes to 256 bits; the parameters are those of `city_hash_crc_256`."""
     city_hash_crc_256(crc_table, address, size, seed, result)
 
 
-@core.entry(void(uint64, int64, uint64[::1]))
+@core.exported(void(uint64, int64, uint64[::1]))
 def hash_short(address, size, result):
     """Hash 32, 64, and so on up to 896 bytes to 128 bits; the parameters are those of `city_hash_crc_128`."""
     city_hash_crc_128(address, size, result)

@@ -26,7 +26,7 @@ def _known_scale(pos, value):
     return endings.scale_of(pos, us if value > 0 else us ^ 1) / FULL_SCALE
 
 
-@core.entry(int64(Tables, Worker, Trace, Packed[::1], int32[::1], float32[::1], int64[::1], float32[:, ::1]))
+@core.exported(int64(Tables, Worker, Trace, Packed[::1], int32[::1], float32[::1], int64[::1], float32[:, ::1]))
 def trace_records(tables, worker, trace, records, places, counts, ends, weights):
     """Trace packed positions, and write White's counts less Black's as rows in compressed sparse form.
 

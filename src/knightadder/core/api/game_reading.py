@@ -23,7 +23,7 @@ def _end(words, at):
     return min(at, np.int64(len(words)))
 
 
-@core.entry(int64(uint32[::1], int64[::1]))
+@core.exported(int64(uint32[::1], int64[::1]))
 def count_games(words, counts):
     """Count games and moves without decoding them.
 
@@ -51,7 +51,7 @@ def count_games(words, counts):
     return at
 
 
-@core.entry(int64(Tables, Position[::1], uint32[::1], int64[::1], int64, int64, int64, Packed[::1]))
+@core.exported(int64(Tables, Position[::1], uint32[::1], int64[::1], int64, int64, int64, Packed[::1]))
 def read_games(tables, positions, words, place, first_ply, score_below, quiet, records):
     """Replay games and write their wanted positions, in order, into records.
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from core_helpers import TABLES, new_game, random_boards, set_up
 
-from knightadder.core.entries import tablebases as syzygy_entries
+from knightadder.core.api import tablebases as syzygy_api
 from knightadder.engine.notation import to_uci
 from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
 from knightadder.native.program import INTERPRETED
@@ -26,9 +26,9 @@ def test_the_moves_of_a_position(name: str) -> None:
             record = set_up(GAME, board)
             for move in GAME.legal_moves():
                 board.push_uci(to_uci(move))
-                wdl, known = syzygy_entries.find_wdl_after(TABLES, shipped.record, record, move)
+                wdl, known = syzygy_api.find_wdl_after(TABLES, shipped.record, record, move)
                 assert (-wdl, known) == (reference.probe_wdl(board), 1)
-                dtz, known = syzygy_entries.find_dtz_after(TABLES, shipped.record, record, move)
+                dtz, known = syzygy_api.find_dtz_after(TABLES, shipped.record, record, move)
                 assert (dtz, known) == (distance_through(board, reference), 1), board.fen()
                 board.pop()
 
@@ -46,12 +46,12 @@ def distance_through(after: chess.Board, reference: chess.syzygy.Tablebase) -> i
 def test_a_move_that_draws_by_rule() -> None:
     shipped = Tablebases(TABLES)
     GAME.set_up("8/8/8/4k3/8/8/8/R3K3 w - - 99 80")
-    for find in (syzygy_entries.find_wdl_after, syzygy_entries.find_dtz_after):
+    for find in (syzygy_api.find_wdl_after, syzygy_api.find_dtz_after):
         assert find(TABLES, shipped.record, GAME.record, GAME.find("a1a8")) == (0, 1)
     GAME.set_up("8/8/8/4k3/8/8/8/R3K3 w - - 4 80", ["a1a2", "e5e4", "a2a1", "e4e5"] * 2)
-    for find in (syzygy_entries.find_wdl_after, syzygy_entries.find_dtz_after):
+    for find in (syzygy_api.find_wdl_after, syzygy_api.find_dtz_after):
         value, known = find(TABLES, shipped.record, GAME.record, GAME.find("a1a8"))
         assert (value > 0, known) == (True, 1)
     GAME.set_up("8/8/8/4k3/8/8/8/R3K3 w - - 4 80", [*["a1a2", "e5e4", "a2a1", "e4e5"] * 2][:7])
-    for find in (syzygy_entries.find_wdl_after, syzygy_entries.find_dtz_after):
+    for find in (syzygy_api.find_wdl_after, syzygy_api.find_dtz_after):
         assert find(TABLES, shipped.record, GAME.record, GAME.find("e4e5")) == (0, 1)

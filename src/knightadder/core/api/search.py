@@ -1,4 +1,4 @@
-"""The entry points of the search: preparing it, and iterative deepening, the one driver of all searches.
+"""The api of the search: preparing it, and iterative deepening, the one driver of all searches.
 
 A player's search (``engine/search.py``) calls it once for each depth, and looks at the clock and reports in between.
 That takes as long as a thousand nodes. So searches of a few milliseconds leave a range of depths to one call.
@@ -17,13 +17,13 @@ from ..tables import Tables
 from ..worker import Worker
 
 
-@core.entry(void(Worker))
+@core.exported(void(Worker))
 def forget(worker):
     """Clear what a worker has learnt from its searches, except the hash table."""
     forget_searches(worker)
 
 
-@core.entry(void(Worker, int64, int64))
+@core.exported(void(Worker, int64, int64))
 def start_search(worker, count, node_limit):
     """Prepare a search among the first `count` of ``worker.root_moves``, whose moves and ranks are set.
 
@@ -32,7 +32,7 @@ def start_search(worker, count, node_limit):
     begin_search(worker, count, node_limit)
 
 
-@core.entry(int64(Tables, Worker, int64, int64, int64, int64, int64, int64))
+@core.exported(int64(Tables, Worker, int64, int64, int64, int64, int64, int64))
 def deepen(tables, worker, first, last, lines, enough_nodes, mate_plies, pausing):
     """Search ``worker.stack[0]`` by iterative deepening, and sort the best moves to the front.
 

@@ -21,7 +21,7 @@ from ..worker import Worker
 NO_VALUE = -32_768  # in place of the value of an illegal position
 
 
-@core.entry(int64(Tables, Worker, uint8[::1], int64[::1], Packed[::1]))
+@core.exported(int64(Tables, Worker, uint8[::1], int64[::1], Packed[::1]))
 def pack_fens(tables, worker, text, ends, records):
     """Read consecutive FENs and pack their positions.
 
@@ -58,7 +58,7 @@ def pack_fens(tables, worker, text, ends, records):
     return illegal
 
 
-@core.entry(int64(Tables, Worker, Packed[::1], int16[::1]))
+@core.exported(int64(Tables, Worker, Packed[::1], int16[::1]))
 def evaluate_records(tables, worker, records, values):
     """Evaluate packed positions.
 

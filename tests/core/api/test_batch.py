@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from core_helpers import TABLES, new_game, random_positions
 
+from knightadder.core.api import batch, packing
 from knightadder.core.board import packed
 from knightadder.core.board.fen import FenError
-from knightadder.core.entries import batch, packing
 from knightadder.core.evaluation.evaluate import CLASSICAL, PESTO
 from knightadder.core.tables import new_tables
 from knightadder.core.worker import WORKER

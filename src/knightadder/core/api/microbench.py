@@ -14,7 +14,7 @@ from ..worker import Worker
 _COPIES = np.int64(64)  # few enough for the first-level cache, and a power of two
 
 
-@core.entry(int64(Tables, Worker, int64))
+@core.exported(int64(Tables, Worker, int64))
 def time_evaluate(tables, worker, count):
     """Evaluate ``worker.stack[0]`` `count` times.
 
@@ -36,7 +36,7 @@ def time_evaluate(tables, worker, count):
     return total
 
 
-@core.entry(int64(Tables, Worker, int64))
+@core.exported(int64(Tables, Worker, int64))
 def time_generate(tables, worker, count):
     """Generate all legal moves of ``worker.stack[0]`` `count` times.
 

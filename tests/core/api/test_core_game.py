@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from core_helpers import TABLES, new_game
 
+from knightadder.core.api import game as core_game
+from knightadder.core.api.packing import pack_fen
 from knightadder.core.board.repetition import GAME_KEYS
-from knightadder.core.entries import game as core_game
-from knightadder.core.entries.packing import pack_fen
 from knightadder.engine.errors import PositionError
 from knightadder.engine.notation import parse_uci, to_uci
 

@@ -13,7 +13,7 @@ from ..tables import Tables
 from ..worker import Worker
 
 
-@core.entry(int64(Tables, Worker, int64, int64, int64))
+@core.exported(int64(Tables, Worker, int64, int64, int64))
 def perft(tables, worker, ply, depth, bulk):
     """Count the positions `depth` plies below ``worker.stack[ply]``.
 

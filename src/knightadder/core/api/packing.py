@@ -1,4 +1,4 @@
-"""The entry points for packed positions: pack a game's position or a FEN, and set up a position from a record."""
+"""The api of packed positions: pack a game's position or a FEN, and set up a position from a record."""
 
 import numpy as np
 
@@ -13,13 +13,13 @@ from ..worker import WORKER, Worker
 from .game import set_up_position
 
 
-@core.entry(void(Worker, Packed[::1], int64, int64, int64, int64))
+@core.exported(void(Worker, Packed[::1], int64, int64, int64, int64))
 def pack_position(worker, records, index, ply, score, result):
     """Pack ``worker.stack[0]`` into ``records[index]``; see `pack`."""
     pack(worker.stack[0], records[index], ply, score, result)
 
 
-@core.entry(int64(Tables, Worker, Packed[::1], int64))
+@core.exported(int64(Tables, Worker, Packed[::1], int64))
 def unpack_position(tables, worker, records, index):
     """Set up ``worker.stack[0]`` from ``records[index]``, without a history; return 0 if it is illegal."""
     worker.key_count = 0

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from core_helpers import TABLES, random_positions
 
+from knightadder.core.api.batch import evaluate_records
+from knightadder.core.api.distilling import distil_positions
+from knightadder.core.api.packing import pack_fen
 from knightadder.core.board.packed import PACKED, record_fen
-from knightadder.core.entries.batch import evaluate_records
-from knightadder.core.entries.distilling import distil_positions
-from knightadder.core.entries.packing import pack_fen
 from knightadder.core.worker import WORKER
 from knightadder.native.program import INTERPRETED
 from knightadder.native.records import new_record

@@ -1,4 +1,4 @@
-"""The entry points for endgame tablebases: the value of a position, and of a move.
+"""The api of endgame tablebases: the value of a position, and of a move.
 
 The position is ``worker.stack[0]``, as in `game`.
 """
@@ -35,19 +35,19 @@ def _draws_at_once(tables, worker, move):
     return is_fifty_move_draw(tables, after, worker.frames[1]) or is_repetition(worker, after, np.int64(1))
 
 
-@core.entry(_VALUE(Tables, Tablebases, Worker, int64))
+@core.exported(_VALUE(Tables, Tablebases, Worker, int64))
 def find_wdl(tables, tablebases, worker, ply):
     """Probe the WDL tables from Python, see `probe_wdl`."""
     return probe_wdl(tables, tablebases, worker, ply)
 
 
-@core.entry(_VALUE(Tables, Tablebases, Worker, int64))
+@core.exported(_VALUE(Tables, Tablebases, Worker, int64))
 def find_dtz(tables, tablebases, worker, ply):
     """Probe the DTZ tables from Python, see `probe_dtz`."""
     return probe_dtz(tables, tablebases, worker, ply)
 
 
-@core.entry(_VALUE(Tables, Tablebases, Worker, int64))
+@core.exported(_VALUE(Tables, Tablebases, Worker, int64))
 def find_wdl_after(tables, tablebases, worker, move):
     """Probe the WDL tables after a legal move from ``worker.stack[0]``.
 
@@ -63,7 +63,7 @@ def find_wdl_after(tables, tablebases, worker, move):
     return -wdl, known
 
 
-@core.entry(_VALUE(Tables, Tablebases, Worker, int64))
+@core.exported(_VALUE(Tables, Tablebases, Worker, int64))
 def find_dtz_after(tables, tablebases, worker, move):
     """Probe the DTZ tables after a legal move from ``worker.stack[0]``.
 

@@ -1,0 +1,1 @@
+"""The api: what Python calls in the compiled core."""

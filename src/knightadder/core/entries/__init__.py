@@ -1,1 +1,0 @@
-"""The entry points: what Python calls in the compiled core."""
