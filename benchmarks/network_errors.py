@@ -24,7 +24,7 @@ import numpy as np
 import knightadder
 from knightadder.core.board.packed import record_fen
 from knightadder.workshop.datagen.reader import Filter
-from knightadder.workshop.train.positions import Games, Selection, Targets, open_games
+from knightadder.workshop.train.selection import Games, Selection, Targets, open_games
 
 _CAPTURES = 0.4  # share of captures among the random moves, where there are any
 _OF_A_CHUNK = 8  # positions, so that they come from many games

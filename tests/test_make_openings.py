@@ -8,7 +8,7 @@ import chess
 import make_openings
 import pytest
 
-from knightadder.workshop.openings import load_book
+from knightadder.workshop.opening_book import load_book
 
 PIECES = {chess.PAWN: 100, chess.KNIGHT: 300, chess.BISHOP: 300, chess.ROOK: 500, chess.QUEEN: 900}
 

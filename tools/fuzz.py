@@ -302,8 +302,8 @@ def _readers(chance: random.Random, findings: Findings, folder: Path) -> int:
     from knightadder.web.loaded_pgn import load_pgn
     from knightadder.workshop.book_argument import read_book
     from knightadder.workshop.datagen.parts import Parts
-    from knightadder.workshop.epd import read_problems
     from knightadder.workshop.match.competitors import read_competitors
+    from knightadder.workshop.problems import read_problems
 
     chunks = b'{"number": 0, "games": 1, "moves": 2, "size": 3, "crc": 4, "engine": "a"}\n' * 2
     journal = b'{"format":1}\n{"number":0,"results":[0,1]}\n{"number":1,"results":[0,1]}\n'

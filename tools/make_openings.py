@@ -22,7 +22,7 @@ from knightadder.cli import EXIT_OK, exit_status
 from knightadder.library.engine import Engine
 from knightadder.progress import progress
 from knightadder.runs import write_whole
-from knightadder.workshop.openings import load_book
+from knightadder.workshop.opening_book import load_book
 
 RANDOM_PLIES = 3  # and one more in half of the openings, so that either side is to move
 MOST_CENTIPAWNS = 100  # that one side may be ahead

@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 from knightadder.core.evaluation.network_file import INPUTS, MAX_MEN_ON_BOARD, bucket_of, network_bytes
 from knightadder.runs import write_whole
 from knightadder.workshop.datagen.reader import Filter
-from knightadder.workshop.train import positions
 from knightadder.workshop.train.exchange import write_arrays
+from knightadder.workshop.train.selection import Games, Targets, choose, load_positions
 from knightadder.workshop.train.weights import LIMIT, Flat, Shape, initial_weights, quantise
 
 _BIAS, _NO_MAN = INPUTS, INPUTS + 1  # columns of a batch's matrix behind those of the features
@@ -348,7 +348,7 @@ class Run:
 
 
 def read(
-    folders: Sequence[Path], wanted: Filter, targets: positions.Targets, threads: int, most: int | None = None
+    folders: Sequence[Path], wanted: Filter, targets: Targets, threads: int, most: int | None = None
 ) -> tuple[list[NDArray[np.void]], NDArray[np.void]]:
     """Read games.
 
@@ -358,7 +358,7 @@ def read(
         Folders of `knightadder datagen`.
     wanted : Filter
         Which positions to use.
-    targets : positions.Targets
+    targets : Targets
         What becomes of the scores.
     threads : int
         Number of threads.
@@ -377,13 +377,13 @@ def read(
         If the games cannot be read.
     """
     with tempfile.TemporaryDirectory() as place:
-        positions.choose(folders, wanted, most, targets, Path(place), 1)
-        selection, validation = positions.load_positions(Path(place))
+        choose(folders, wanted, most, targets, Path(place), 1)
+        selection, validation = load_positions(Path(place))
     chunks = range(sum(map(len, selection.chunks)))
     parts = [chunks[first : first + _CHUNKS] for first in range(0, len(chunks), _CHUNKS)]
 
     def part(numbers: Sequence[int]) -> NDArray[np.void]:
-        return positions.Games(folders, selection, wanted, targets).training(numbers)
+        return Games(folders, selection, wanted, targets).training(numbers)
 
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(part, parts)), validation
@@ -412,7 +412,7 @@ def main() -> None:
     given = parser.parse_args()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     shape = Shape(given.width, given.buckets, mirrored=True)
-    targets = positions.Targets(given.later_share, given.scale)
+    targets = Targets(given.later_share, given.scale)
     begun = time.monotonic()
     wanted = Filter(16, 3000, quiet=True)
     training, validation = read(given.games, wanted, targets, os.cpu_count() or 1, given.positions)

@@ -18,7 +18,7 @@ from knightadder import cli
 from knightadder.engine.errors import PositionError
 from knightadder.web.loaded_pgn import load_pgn
 from knightadder.web.messages import MessageError
-from knightadder.workshop.openings import load_book
+from knightadder.workshop.opening_book import load_book
 
 DATA = Path(__file__).parents[1] / "data" / "pgn"
 
@@ -146,8 +146,8 @@ def pools(monkeypatch: pytest.MonkeyPatch) -> None:
         yield Here(task)
 
     monkeypatch.setattr("knightadder.puzzles.command.open_pool", open_pool)
-    monkeypatch.setattr("knightadder.puzzles.workers.find_puzzles", lambda *_: [])
-    monkeypatch.setattr("knightadder.puzzles.workers.Engine", lambda **_: None)
+    monkeypatch.setattr("knightadder.puzzles.puzzle_maker.find_puzzles", lambda *_: [])
+    monkeypatch.setattr("knightadder.puzzles.puzzle_maker.Engine", lambda **_: None)
     monkeypatch.setattr("knightadder.annotate.command.open_pool", open_pool)
     monkeypatch.setattr(
         "knightadder.annotate.workers.BlockEvaluator.__call__",

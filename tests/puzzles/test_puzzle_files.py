@@ -10,7 +10,7 @@ import pytest
 from knightadder.puzzles.output import COLUMNS, text_of
 from knightadder.puzzles.puzzle import Puzzle, Solution
 from knightadder.puzzles.reading import read_puzzles
-from knightadder.workshop.epd import parse_problem
+from knightadder.workshop.problems import parse_problem
 
 FORK = Solution(
     "2q1k3/8/8/5N2/8/8/6PP/7K w - - 1 2",

@@ -12,8 +12,8 @@ from knightadder import cli
 from knightadder.engine.errors import EngineError
 from knightadder.pgn.games import GameText
 from knightadder.puzzles import command
+from knightadder.puzzles.puzzle_maker import Item, PuzzleMaker, puzzles_of
 from knightadder.puzzles.reading import read_puzzles
-from knightadder.puzzles.workers import Item, PuzzleMaker, puzzles_of
 
 SCHOLAR = '[Event "one"]\n[Site "https://lichess.org/abcdefgh"]\n\n1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0\n\n'
 FORK = '[Event "two"]\n[FEN "1q2k3/8/8/5N2/8/8/6PP/7K b - - 0 1"]\n\n1... Qc8 2. Nd6+ *\n\n'

@@ -14,7 +14,7 @@ from stand_in_engine import StandInEngine, material
 from knightadder.engine.errors import EngineError
 from knightadder.library.positions import evaluate
 from knightadder.web.played_game import PlayedGame
-from knightadder.web.worker import Worker
+from knightadder.web.tab_engine import TabEngine
 
 # --- the position --------------------------------------------------------------------------------------------------
 
@@ -249,7 +249,7 @@ def test_a_clock_that_runs_out_ends_the_game(engine, tab):
 def test_the_flag_may_fall_while_a_search_is_stopped(tab, monkeypatch, message):
     tab.send("new_game", color="white", initial=1)
     tab.until("game", lambda message: message["game"] and message["game"]["clock"]["running"] == "white")
-    stop = Worker.stop
+    stop = TabEngine.stop
 
     async def stop_late(worker):
         await stop(worker)
@@ -257,7 +257,7 @@ def test_the_flag_may_fall_while_a_search_is_stopped(tab, monkeypatch, message):
 
     with monkeypatch.context() as patch:
         patch.setattr(PlayedGame, "accepts_draw", lambda game, board: True)
-        patch.setattr(Worker, "stop", stop_late)
+        patch.setattr(TabEngine, "stop", stop_late)
         tab.ask(**message)
     tab.settle()
     game = tab.game["game"]

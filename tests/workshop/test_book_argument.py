@@ -10,7 +10,7 @@ import pytest
 from knightadder.engine.book import encode
 from knightadder.engine.errors import OptionError
 from knightadder.workshop.book_argument import add_openings, read_book
-from knightadder.workshop.openings import load_book
+from knightadder.workshop.opening_book import load_book
 
 
 @pytest.mark.parametrize("arguments", [[], ["--openings"]])

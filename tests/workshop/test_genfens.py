@@ -10,7 +10,7 @@ import pytest
 from knightadder import cli
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.workshop import genfens
-from knightadder.workshop.datagen import games
+from knightadder.workshop.datagen import self_player
 from knightadder.workshop.genfens import openings
 
 
@@ -42,7 +42,7 @@ def test_the_seed_decides() -> None:
 
 
 def test_no_opening_is_in_check(write_book, monkeypatch) -> None:
-    monkeypatch.setattr(games, "MOST_AHEAD", 100_000)
+    monkeypatch.setattr(self_player, "MOST_AHEAD", 100_000)
     book = write_book("3qk3/8/8/8/8/8/8/3QK3 w - - 0 1")  # from where every fourth opening would be in check
     assert not any(chess.Board(fen).is_check() for fen in openings(40, 1, book))
 
@@ -58,7 +58,7 @@ def test_games_begin_with_an_opening_of_the_book_that_is_not_decided(write_book)
 
 
 def test_a_book_without_a_good_opening_is_refused(write_book, monkeypatch) -> None:
-    monkeypatch.setattr(games, "MOST_TRIES", 20)
+    monkeypatch.setattr(self_player, "MOST_TRIES", 20)
     with pytest.raises(OptionError, match=r"^none of 20 openings in a row is fit to begin a game$"):
         next(openings(1, 1, write_book("4k3/8/8/8/8/8/8/QQ2K3 w - - 0 1")))
 

@@ -3,7 +3,7 @@
 import pytest
 
 from knightadder.engine.info import Score
-from knightadder.workshop.match import pgn
+from knightadder.workshop.match import game_text
 from knightadder.workshop.scored_games import played_out, score_in
 
 
@@ -45,4 +45,4 @@ def test_games_that_were_played_out(headers, played):
 
 
 def test_faults_of_our_matches_are_known():
-    assert not any(played_out({"Termination": word}) for word in pgn._TERMINATIONS.values())
+    assert not any(played_out({"Termination": word}) for word in game_text._TERMINATIONS.values())

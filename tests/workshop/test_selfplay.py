@@ -9,8 +9,8 @@ from knightadder.core.program import core
 from knightadder.core.search.parameters import PARAMETERS
 from knightadder.engine.info import Bound, Info, Result, Score
 from knightadder.workshop import selfplay as module
-from knightadder.workshop.match.clock import TimeControl
-from knightadder.workshop.openings import BookLine, load_book
+from knightadder.workshop.match.time_control import TimeControl
+from knightadder.workshop.opening_book import BookLine, load_book
 from knightadder.workshop.selfplay import (
     DRAW,
     LOSS,

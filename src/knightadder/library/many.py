@@ -23,13 +23,13 @@ from knightadder.engine.notation import parse_uci
 from knightadder.engine.short_search import ShortSearch
 from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
 from knightadder.library.arrays import Positions, pack_from, positions_in, remembering
+from knightadder.library.blocks import Elsewhere, Threads, results_elsewhere
 from knightadder.library.boards import Position, board_of, limits_without_clock, position_of, whole
 from knightadder.library.engine import MOST_LINES
 from knightadder.library.loading import logger
 from knightadder.library.options import Folders, folders_of
 from knightadder.library.results import Analysis, line_of
 from knightadder.library.shared import Stock, tables_of
-from knightadder.library.workers import Elsewhere, Threads, results_elsewhere
 from knightadder.native.processors import processors
 
 _MOST_HASH = 33_554_432  # MiB, the maximum of the option Hash

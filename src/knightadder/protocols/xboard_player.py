@@ -24,7 +24,7 @@ from knightadder.protocols.castling import write_moves
 from knightadder.protocols.game_record import GameRecord
 from knightadder.protocols.lines import Output
 from knightadder.protocols.xboard_clock import GameClocks, still_good
-from knightadder.protocols.xboard_search import Aim, Search, SearchDone
+from knightadder.protocols.xboard_search import Aim, SearchDone, XBoardSearch
 from knightadder.protocols.xboard_text import (
     OFFERED,
     format_ending,
@@ -81,7 +81,7 @@ class XBoardPlayer:
         self._settlement = Settlement()
         self._mode = _Mode.PLAY
         self._side = _BLACK
-        self._search: Search | None = None
+        self._search: XBoardSearch | None = None
         self._turn_since = 0.0
         self._ponders = self._posts = self._draw_offered = False
         self._reply: tuple[int, str] | None = None  # the expected move, and the number of plies before it
@@ -89,7 +89,7 @@ class XBoardPlayer:
     # --- Searches ---------------------------------------------------------------------------------------------------
 
     @property
-    def search(self) -> Search | None:
+    def search(self) -> XBoardSearch | None:
         """The current search; None if the engine is idle."""
         return self._search
 
@@ -118,7 +118,7 @@ class XBoardPlayer:
         if self._ponders and reply is not None:
             self._ponder(reply)
 
-    def interrupt(self) -> Search | None:
+    def interrupt(self) -> XBoardSearch | None:
         """End the search, whatever its aim; its result is not used, but `resume` may start it again."""
         search, self._search = self._search, None
         if search is None:
@@ -132,7 +132,7 @@ class XBoardPlayer:
             self._on_move()
         return search
 
-    def resume(self, search: Search | None) -> None:
+    def resume(self, search: XBoardSearch | None) -> None:
         """Continue the pondering or the analysis that was interrupted."""
         if search is None:
             return
@@ -155,7 +155,7 @@ class XBoardPlayer:
         """Start a search of the engine's position."""
         engine = self._engine
         placement, moves = engine.fen().split()[0], len(engine.legal_moves())
-        search = Search(aim, limits, expected, placement, moves, engine.options.chess960)
+        search = XBoardSearch(aim, limits, expected, placement, moves, engine.options.chess960)
         # The engine's threads write the analysis. The result comes through the queue, so that the engine is known to be
         # idle before the interface can react.
         engine.go(
@@ -183,7 +183,7 @@ class XBoardPlayer:
         if not self._game.illegal:
             self._start(Aim.ANALYSIS, Limits(infinite=True))
 
-    def _show(self, search: Search, news: Info | CurrentMove | Message) -> None:
+    def _show(self, search: XBoardSearch, news: Info | CurrentMove | Message) -> None:
         """Write the engine's report; called in the engine's threads."""
         if isinstance(news, Message):
             self.comment(news.text)
@@ -197,7 +197,7 @@ class XBoardPlayer:
             if self._posts and not silent:
                 self._output.write(format_thinking(news, moves))
 
-    def _settle(self, search: Search, result: Result) -> tuple[list[str], str | None]:
+    def _settle(self, search: XBoardSearch, result: Result) -> tuple[list[str], str | None]:
         """Decide what to write at the end of a search; give these lines, and the move to ponder on."""
         game, settlement, move = self._game, self._settlement, result.best_move
         if move is None:

@@ -19,7 +19,7 @@ class Aim(Enum):
 
 
 @dataclass(slots=True)
-class Search:
+class XBoardSearch:
     """A running search.
 
     Attributes
@@ -76,5 +76,5 @@ class Search:
 class SearchDone:
     """The engine's result of a search; that of an aborted search is ignored."""
 
-    search: Search
+    search: XBoardSearch
     result: Result

@@ -18,7 +18,7 @@ from knightadder.runs import Journal, check_new, check_not_games, content_digest
 
 if TYPE_CHECKING:
     from knightadder.puzzles.puzzle import Puzzle
-    from knightadder.puzzles.workers import Item
+    from knightadder.puzzles.puzzle_maker import Item
 
 _NODES = 500_000  # of the search that decides on a move, by default
 _HASH_MB = 32  # of each process
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     from knightadder.native.processors import processors
     from knightadder.pgn.files import game_files
     from knightadder.pgn.games import BrokenGame, tell_left_out, tell_notes
-    from knightadder.puzzles.workers import PuzzleMaker, puzzles_of
+    from knightadder.puzzles.puzzle_maker import PuzzleMaker, puzzles_of
 
     out: Path | None = arguments.out
     unfinished = state_beside(out)
@@ -121,7 +121,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _read(entry: dict[str, Any]) -> tuple[int, list[Puzzle] | None]:
     """Return the number of a game and its puzzles; ValueError if they are damaged."""
     from knightadder.pgn.games import BrokenGame
-    from knightadder.puzzles.workers import puzzles_of
+    from knightadder.puzzles.puzzle_maker import puzzles_of
 
     try:
         return entry["number"], puzzles_of(entry["result"].encode())[0]
@@ -148,7 +148,7 @@ def _check_out(out: Path | None, games: list[str], force: bool) -> str:
 def _items(files: Sequence[tuple[str, Path]]) -> Iterator[Item]:
     """Read the games of all files, given by the names that the user knows, and their places."""
     from knightadder.pgn.games import read_texts
-    from knightadder.puzzles.workers import Item
+    from knightadder.puzzles.puzzle_maker import Item
 
     numbers = itertools.count()
     for name, file in files:

@@ -39,6 +39,7 @@ from knightadder.web.messages import Message, MessageError
 from knightadder.web.played_game import PlayedGame
 from knightadder.web.resources import Resources
 from knightadder.web.reviews import Reviews
+from knightadder.web.tab_engine import TabEngine
 from knightadder.web.views import (
     View,
     board_view,
@@ -51,7 +52,6 @@ from knightadder.web.views import (
     tree_view,
     worths_view,
 )
-from knightadder.web.worker import Worker
 
 if TYPE_CHECKING:
     from knightadder.library.engine import Engine
@@ -77,7 +77,7 @@ class Session:
         self, make_engine: Callable[[], Engine], send: Callable[[View], None], resources: Resources | None = None
     ) -> None:
         self._send = send
-        self._worker = Worker(make_engine, send, resources or Resources())
+        self._worker = TabEngine(make_engine, send, resources or Resources())
         self._desk = Desk(GameTree())
         self._analysing = False
         self._lines = 1

@@ -11,7 +11,7 @@ from knightadder.engine.errors import OptionError
 from knightadder.workshop.key_values import KeyValues
 
 if TYPE_CHECKING:
-    from knightadder.workshop.openings import Book
+    from knightadder.workshop.opening_book import OpeningBook
 
 _POLYGLOT = "bin"  # the suffix of Polyglot's books, and the name of their format
 _KEYS = ("file", "format", "order", "plies", "seed")
@@ -24,20 +24,20 @@ def add_openings(command: argparse._ActionsContainer) -> None:
     )
 
 
-def read_book(words: Iterable[str], chess960: bool = False) -> Book:
+def read_book(words: Iterable[str], chess960: bool = False) -> OpeningBook:
     """Return the book that ``--openings`` describes.
 
     Parameters
     ----------
     words : iterable of str
-        The ``key=value`` words; see `knightadder.workshop.openings.load_book` for their meanings and defaults. The file
-        may also be a Polyglot book, see `knightadder.workshop.polyglot.draw_lines`.
+        The ``key=value`` words; see `knightadder.workshop.opening_book.load_book` for their meanings and
+        defaults. The file may also be a Polyglot book, see `knightadder.workshop.polyglot.draw_lines`.
     chess960 : bool
         Whether castling is that of Chess960.
 
     Returns
     -------
-    Book
+    OpeningBook
         The book.
 
     Raises
@@ -45,7 +45,7 @@ def read_book(words: Iterable[str], chess960: bool = False) -> Book:
     OptionError
         If a word is wrong, or the file is unreadable or empty.
     """
-    from knightadder.workshop.openings import FORMATS, ORDERS, load_book
+    from knightadder.workshop.opening_book import FORMATS, ORDERS, load_book
 
     values = KeyValues.read(words, _KEYS, "--openings")
     file = Path(values["file"]) if "file" in values else None
@@ -61,13 +61,13 @@ def read_book(words: Iterable[str], chess960: bool = False) -> Book:
     return load_book(file, form, order, plies, seed, chess960)
 
 
-def _polyglot(file: Path, plies: int | None, seed: int) -> Book:
+def _polyglot(file: Path, plies: int | None, seed: int) -> OpeningBook:
     from knightadder.pgn.games import GameText
-    from knightadder.workshop.openings import Book
+    from knightadder.workshop.opening_book import OpeningBook
     from knightadder.workshop.polyglot import draw_lines
 
     lines = draw_lines(file, plies, seed)
     if not lines:
         raise OptionError(f"there is no opening in {file}")
     entries = [GameText(number, number, f"\t{line}") for number, line in enumerate(lines, 1)]
-    return Book(entries, "tsv", file.stem, file=str(file))
+    return OpeningBook(entries, "tsv", file.stem, file=str(file))

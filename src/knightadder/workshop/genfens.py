@@ -83,8 +83,8 @@ def openings(count: int, seed: int, book: Path | None = None) -> Iterator[str]:
         If an opening of the book is not legal.
     """
     from knightadder.engine.evaluator import BUILT_IN_FILE, load_network
-    from knightadder.workshop.datagen.games import GameSettings, SelfPlayer
-    from knightadder.workshop.openings import load_book
+    from knightadder.workshop.datagen.self_player import GameSettings, SelfPlayer
+    from knightadder.workshop.opening_book import load_book
 
     chess960 = book is not None and any(mark in book.name.lower() for mark in _CHESS960)
     lines = load_book(book, order="sequential", chess960=chess960) if book else None

@@ -26,10 +26,10 @@ from knightadder.engine.search_thread import NO_NODE_LIMIT, Root, SearchThread
 from knightadder.engine.settlement import stayed_within
 from knightadder.engine.tablebases.registry import Tablebases
 from knightadder.native.memory import zeroed_bytes
-from knightadder.workshop.match.clock import Allowance, SideClock, TimeControl
+from knightadder.workshop.match.time_control import Allowance, SideClock, TimeControl
 
 if TYPE_CHECKING:
-    from knightadder.workshop.openings import BookLine
+    from knightadder.workshop.opening_book import BookLine
 
 WIN, DRAW, LOSS = 1, 0, -1
 

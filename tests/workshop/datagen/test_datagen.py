@@ -13,11 +13,11 @@ from random_network import random_network
 
 from knightadder import cli, progress
 from knightadder.core.evaluation.network_file import network_bytes
-from knightadder.workshop.datagen import command, workers
+from knightadder.workshop.datagen import chunk_player, command
 from knightadder.workshop.datagen import parts as parts_module
-from knightadder.workshop.datagen.games import GameSettings, SelfPlayer
 from knightadder.workshop.datagen.parts import Chunk, Parts
 from knightadder.workshop.datagen.reader import Filter, Reader
+from knightadder.workshop.datagen.self_player import GameSettings, SelfPlayer
 
 # The games of a chunk are quick when so little is searched.
 QUICK = ("--nodes", "5", "--hash", "1", "--concurrency", "1")
@@ -56,7 +56,7 @@ def no_games(monkeypatch):
     def play_chunks(*_):
         raise AssertionError
 
-    monkeypatch.setattr(workers, "play_chunks", play_chunks)
+    monkeypatch.setattr(chunk_player, "play_chunks", play_chunks)
 
 
 def _chunks(folder):
@@ -221,7 +221,7 @@ def test_a_gap_is_filled_though_there_are_enough(data, tmp_path):
 
 
 def test_ctrl_c_keeps_what_was_played(data, tmp_path, monkeypatch):
-    real = workers.play_chunks
+    real = chunk_player.play_chunks
 
     def broken_off(pool, parts, numbers, games, on_chunk):
         def interrupted(chunk):
@@ -231,7 +231,7 @@ def test_ctrl_c_keeps_what_was_played(data, tmp_path, monkeypatch):
         real(pool, parts, numbers, games, interrupted)
 
     with monkeypatch.context() as patch:
-        patch.setattr(workers, "play_chunks", broken_off)
+        patch.setattr(chunk_player, "play_chunks", broken_off)
         status, out, err = data("games", "--positions", 10**9, *QUICK, "--concurrency", 2)
     assert (status, out) == (130, "")
     assert err.splitlines()[-1] == "The games are in games; the same command goes on from there"

@@ -16,7 +16,7 @@ from knightadder.core.api.packing import pack_fen
 from knightadder.core.board.packed import PACKED, POSITION_BYTES
 from knightadder.core.tables import new_tables
 from knightadder.engine.errors import OptionError
-from knightadder.workshop.datagen.merge import Counts, last_of_each, merge
+from knightadder.workshop.datagen.merge import MergeCounts, last_of_each, merge
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.datagen.reader import EVERYTHING, Filter, Reader
 
@@ -73,7 +73,7 @@ def test_the_last_of_equal_positions_is_kept(parts, tmp_path, share, wanted):
     merged = np.fromfile(file, PACKED)
     assert sorted(_split(merged)) == sorted(last.values())
     results = [merged["result"].tolist().count(result) for result in (2, 1, 0)]
-    assert counts == Counts(parts.moves, len(records), len(last), *results)
+    assert counts == MergeCounts(parts.moves, len(records), len(last), *results)
     assert len(last) < len(records) or wanted.first_ply
 
 
@@ -170,5 +170,5 @@ def test_a_pipe_is_written_to(parts, tmp_path):
 
 
 def test_no_position_that_is_wanted(parts, tmp_path):
-    assert merge(parts, tmp_path / "data.bin", Filter(first_ply=1000), 1) == Counts(moves=parts.moves)
+    assert merge(parts, tmp_path / "data.bin", Filter(first_ply=1000), 1) == MergeCounts(moves=parts.moves)
     assert (tmp_path / "data.bin").read_bytes() == b""

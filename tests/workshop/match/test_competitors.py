@@ -7,8 +7,8 @@ import pytest
 
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.runs import source_digest
-from knightadder.workshop.match.clock import Allowance, TimeControl
 from knightadder.workshop.match.competitors import Competitor, read_competitors
+from knightadder.workshop.match.time_control import Allowance, TimeControl
 
 PYTHON = sys.executable
 

@@ -8,8 +8,8 @@ import pytest
 
 from knightadder.engine.errors import OptionError
 from knightadder.workshop.match.journal import Fixture, MatchLog, Record
-from knightadder.workshop.match.referee import Fault, Game, PvWarning
-from knightadder.workshop.openings import BookLine
+from knightadder.workshop.match.referee import Fault, MatchGame, PvWarning
+from knightadder.workshop.opening_book import BookLine
 
 SETUP = {"engines": ["A", "B"], "rules": {"draw": None}}
 PAIRINGS = [("A", "B")]
@@ -130,7 +130,7 @@ def test_without_a_file_nothing_is_kept():
 
 
 def test_a_record_names_the_engines():
-    game = Game(
+    game = MatchGame(
         BookLine(),
         0.0,
         "reason",

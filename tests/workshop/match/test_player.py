@@ -20,14 +20,14 @@ from knightadder.engine.errors import EngineError
 from knightadder.executor import open_pool
 from knightadder.workshop.match import player as module
 from knightadder.workshop.match.affinity import sharing
-from knightadder.workshop.match.clock import Allowance, TimeControl
 from knightadder.workshop.match.competitors import Competitor
 from knightadder.workshop.match.journal import Fixture
 from knightadder.workshop.match.player import GamePlayer, Outcome, sources_of
 from knightadder.workshop.match.referee import Rules
 from knightadder.workshop.match.speed import REFERENCE, Speed
 from knightadder.workshop.match.standings import Standings
-from knightadder.workshop.openings import BookLine
+from knightadder.workshop.match.time_control import Allowance, TimeControl
+from knightadder.workshop.opening_book import BookLine
 
 FIXTURE = Fixture(0, "A", "B")
 RULES = Rules(max_moves=3)

@@ -9,7 +9,6 @@ import pytest
 from knightadder.engine.errors import OptionError
 from knightadder.engine.tablebases.registry import SHIPPED
 from knightadder.workshop.match import referee, search_info
-from knightadder.workshop.match.clock import Allowance, TimeControl
 from knightadder.workshop.match.referee import (
     DrawRule,
     ResignRule,
@@ -19,7 +18,8 @@ from knightadder.workshop.match.referee import (
     play_game,
     rule_result,
 )
-from knightadder.workshop.openings import BookLine
+from knightadder.workshop.match.time_control import Allowance, TimeControl
+from knightadder.workshop.opening_book import BookLine
 
 SHORT = Rules(max_moves=4)
 NODES = Allowance(nodes=1)

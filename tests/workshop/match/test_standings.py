@@ -3,7 +3,7 @@
 from collections import Counter
 
 from knightadder.workshop.match.journal import Fixture, Record
-from knightadder.workshop.match.standings import Score, Standings
+from knightadder.workshop.match.standings import HeadToHead, Standings
 
 
 def _record(number, white, black, points, **more):
@@ -24,7 +24,7 @@ def test_scores_are_from_the_view_of_the_first():
 
 
 def test_only_complete_pairs_count_as_pairs():
-    score = Score()
+    score = HeadToHead()
     score.add(0, 1.0)
     score.add(1, 0.5)
     assert score.counts == (0, 0, 0, 0, 0)
@@ -33,7 +33,7 @@ def test_only_complete_pairs_count_as_pairs():
 
 
 def test_without_games():
-    score = Score()
+    score = HeadToHead()
     assert (score.games, score.share, score.counts) == (0, 0.5, (0,) * 5)
 
 

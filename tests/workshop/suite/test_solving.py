@@ -8,7 +8,7 @@ import pytest
 from chess.engine import Limit, Mate
 
 from knightadder.library.many import analyse_many
-from knightadder.workshop.epd import read_problems
+from knightadder.workshop.problems import read_problems
 
 DATA = Path(__file__).parents[2] / "data"
 

@@ -23,7 +23,7 @@ from local_cluster import local_cluster
 
 from knightadder import cli
 from knightadder.engine.errors import EngineError
-from knightadder.workshop.epd import read_problems
+from knightadder.workshop.problems import read_problems
 from knightadder.workshop.suite import command
 from knightadder.workshop.suite import solver as module
 from knightadder.workshop.suite.command import summary, themes

@@ -16,9 +16,9 @@ from knightadder.library.arrays import evaluate_many
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.datagen.reader import Filter
 from knightadder.workshop.train import batches
-from knightadder.workshop.train.batches import Distiller, Mixture, Stream, ahead
+from knightadder.workshop.train.batches import Distiller, Mixture, PositionStream, ahead
 from knightadder.workshop.train.kernels import NO_RESULT
-from knightadder.workshop.train.positions import Games, Selection, Targets
+from knightadder.workshop.train.selection import Games, Selection, Targets
 
 WANTED = Filter(first_ply=4, score_below=3000, quiet=True)
 RECORDS = packed(random_boards(1, 640))
@@ -54,7 +54,7 @@ def rows(records: np.ndarray) -> list[bytes]:
 
 def test_a_pass_has_every_position_once(games: Games) -> None:
     every = rows(games.training(range(len(games.moves))))
-    with Stream(games, 1) as stream:
+    with PositionStream(games, 1) as stream:
         passes = [rows(stream.take(len(every))) for _ in range(3)]
     for one in passes:
         assert sorted(one) == sorted(every)
@@ -62,40 +62,40 @@ def test_a_pass_has_every_position_once(games: Games) -> None:
 
 
 def test_the_positions_of_a_game_are_scattered(games: Games) -> None:
-    with Stream(games, 1) as stream:
+    with PositionStream(games, 1) as stream:
         moves = stream.take(len(games.training(range(len(games.moves)))))["fullmove"].astype(int)
     assert abs(np.corrcoef(moves[1:], moves[:-1])[0, 1]) < 0.2
 
 
 def test_the_stream_is_the_same_in_any_pieces(games: Games) -> None:
     count = 2 * len(games.training(range(len(games.moves))))
-    with Stream(games, 1) as stream:
+    with PositionStream(games, 1) as stream:
         whole = stream.take(count).tobytes()
     for size in (7, 64, 300, 1500):
-        with Stream(games, 1) as stream:
+        with PositionStream(games, 1) as stream:
             pieces = [stream.take(min(size, count - first)) for first in range(0, count, size)]
         assert np.concatenate(pieces).tobytes() == whole
-    with Stream(games, 2) as stream:
+    with PositionStream(games, 2) as stream:
         assert stream.take(count).tobytes() != whole
 
 
 @pytest.mark.parametrize("before", [0, 1, 500, 1234, 2500])
 def test_the_stream_goes_on_at_its_place(games: Games, before: int) -> None:
-    with Stream(games, 1) as stream:
+    with PositionStream(games, 1) as stream:
         stream.take(before)
         place, expected = stream.place, stream.take(700).tobytes()
-    with Stream(games, 1, place) as stream:
+    with PositionStream(games, 1, place) as stream:
         assert stream.take(700).tobytes() == expected
 
 
 def test_nothing_can_be_taken(games: Games) -> None:
-    with Stream(games, 1) as stream:
+    with PositionStream(games, 1) as stream:
         assert len(stream.take(0)) == 0
 
 
 def test_games_without_positions_are_told(folder: Path) -> None:
     with pytest.raises(OptionError, match="the games have no positions for training"):
-        Stream(open_all(folder, Filter(900, 3000, True)), 1)
+        PositionStream(open_all(folder, Filter(900, 3000, True)), 1)
 
 
 def test_games_that_were_damaged_meanwhile_are_told(tmp_path: Path) -> None:
@@ -103,10 +103,10 @@ def test_games_that_were_damaged_meanwhile_are_told(tmp_path: Path) -> None:
     file = tmp_path / "games" / "chunk-000000.vf"
     file.write_bytes(file.read_bytes()[:-1])
     with pytest.raises(OptionError, match=r"chunk-000000.vf is damaged"):
-        Stream(games, 1)
+        PositionStream(games, 1)
     file.unlink()
     with pytest.raises(OptionError, match=r"cannot read .*chunk-000000.vf"):
-        Stream(games, 1)
+        PositionStream(games, 1)
 
 
 def test_what_is_made_ahead_comes_in_order() -> None:
@@ -142,7 +142,7 @@ def test_distilled_batches_depend_on_their_number_and_source_only(
 
 @pytest.mark.parametrize(("share", "distilled"), [(0.0, 0), (0.25, 25), (1.0, 100)])
 def test_the_mixture_has_its_share(games: Games, share: float, distilled: int, pool: ThreadPoolExecutor) -> None:
-    with Stream(games, 1) as stream, Stream(games, 1) as alone:
+    with PositionStream(games, 1) as stream, PositionStream(games, 1) as alone:
         mixture = Mixture(stream, Distiller("pesto", 3000, 1), 100, share, pool)
         for number in range(3):
             batch, place = mixture.batch(number)
@@ -153,5 +153,5 @@ def test_the_mixture_has_its_share(games: Games, share: float, distilled: int, p
 
 
 def test_a_mixture_of_games_only(games: Games, pool: ThreadPoolExecutor) -> None:
-    with Stream(games, 1) as stream, Stream(games, 1) as alone:
+    with PositionStream(games, 1) as stream, PositionStream(games, 1) as alone:
         assert Mixture(stream, None, 100, 0.5, pool).batch(0)[0].tobytes() == alone.take(100).tobytes()

@@ -16,7 +16,7 @@ from knightadder.core.evaluation.network_file import read_network
 from knightadder.engine.evaluator import BUILT_IN_FILE
 from knightadder.extras import install_command
 from knightadder.runs import locked
-from knightadder.workshop.train import positions, run
+from knightadder.workshop.train import run, selection
 from knightadder.workshop.train.exchange import write_arrays
 from knightadder.workshop.train.integer_model import integer_values
 from knightadder.workshop.train.run import Losses, TrainSettings, weights_of
@@ -28,7 +28,7 @@ PLOT = Losses.plot
 @pytest.fixture(autouse=True)
 def small_and_quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let some hundred positions be enough for several checkpoints, and draw no curves."""
-    monkeypatch.setattr(positions, "_ONE_IN", 10)
+    monkeypatch.setattr(selection, "_ONE_IN", 10)
     monkeypatch.setattr(run, "_POINT_POSITIONS", 200)
     monkeypatch.setattr(run, "_SAVE_SECONDS", 0)
     monkeypatch.setattr(run, "_DISTILLED_VALIDATION", 100)

@@ -15,7 +15,7 @@ from knightadder.core.search.parameters import PARAMETERS, Parameter
 from knightadder.engine import evaluator
 from knightadder.engine.errors import OptionError
 from knightadder.runs import locked, source_digest
-from knightadder.workshop.openings import load_book
+from knightadder.workshop.opening_book import load_book
 from knightadder.workshop.tune import spsa_picture, spsa_run, trials
 from knightadder.workshop.tune.spsa import Spsa, Tunable
 from knightadder.workshop.tune.trials import Results, run_trials

@@ -8,7 +8,7 @@ import pytest
 from inline_pool import thread_pool
 
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.workshop.openings import load_book
+from knightadder.workshop.opening_book import load_book
 from knightadder.workshop.selfplay import StoppedError
 from knightadder.workshop.tune.spsa import Spsa, Tunable
 from knightadder.workshop.tune.trials import AHEAD, Results, Trial, TrialPlayer, run_trials

@@ -20,8 +20,8 @@ from knightadder.workshop.book_argument import add_openings, read_book
 
 if TYPE_CHECKING:
     from knightadder.core.evaluation.network_file import Network
-    from knightadder.workshop.datagen.games import GameSettings
     from knightadder.workshop.datagen.parts import Chunk, Parts
+    from knightadder.workshop.datagen.self_player import GameSettings
 
 _DESCRIPTION = """\
 Let the engine play against itself and keep whole games in a folder, with the score that search found for each move:
@@ -157,7 +157,7 @@ def _gather(parts: Parts, arguments: argparse.Namespace) -> None:
             from knightadder.engine.loader import compile_core
 
             compile_core()  # before the playing processes start
-            from knightadder.workshop.datagen.games import GameSettings
+            from knightadder.workshop.datagen.self_player import GameSettings
 
             settings = GameSettings(
                 arguments.nodes,
@@ -192,7 +192,7 @@ def _load(file: Path) -> Network:
 
 def _add_files(parts: Parts, files: Sequence[Path]) -> None:
     """Add games of PGN files."""
-    from knightadder.workshop.datagen.pgn import SETTINGS, add_file
+    from knightadder.workshop.datagen.pgn_games import SETTINGS, add_file
 
     with parts.open(SETTINGS):
         _note_damaged(parts)
@@ -213,7 +213,7 @@ def _note_damaged(parts: Parts) -> None:
 def _play(settings: GameSettings, parts: Parts, arguments: argparse.Namespace) -> None:
     """Play the chunks that are missing, lowest number first."""
     from knightadder.native.processors import processors
-    from knightadder.workshop.datagen.workers import ChunkPlayer, play_chunks
+    from knightadder.workshop.datagen.chunk_player import ChunkPlayer, play_chunks
 
     wanted: int = arguments.positions
 

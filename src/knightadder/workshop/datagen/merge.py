@@ -22,7 +22,7 @@ _SHARE = 4_000_000  # approximate number of positions shuffled at a time: 128 MB
 
 
 @dataclass(slots=True)
-class Counts:
+class MergeCounts:
     """Counts of a merge: positions in the games, positions wanted, positions written, and the results of these."""
 
     moves: int = 0
@@ -33,7 +33,7 @@ class Counts:
     losses: int = 0
 
 
-def merge(parts: Parts, file: Path, wanted: Filter, seed: int, share: int = _SHARE) -> Counts:
+def merge(parts: Parts, file: Path, wanted: Filter, seed: int, share: int = _SHARE) -> MergeCounts:
     """Write the positions of all games to a file and return the counts.
 
     Parameters
@@ -57,7 +57,9 @@ def merge(parts: Parts, file: Path, wanted: Filter, seed: int, share: int = _SHA
     return counts
 
 
-def write_shuffled(blocks: Iterable[NDArray[np.void]], file: Path, most: int, seed: int, share: int = _SHARE) -> Counts:
+def write_shuffled(
+    blocks: Iterable[NDArray[np.void]], file: Path, most: int, seed: int, share: int = _SHARE
+) -> MergeCounts:
     """Write positions to a file, 32 bytes each, and return the counts.
 
     Positions are first distributed by a random hash, so that equal ones stay together, to shares that fit into memory.
@@ -83,7 +85,7 @@ def write_shuffled(blocks: Iterable[NDArray[np.void]], file: Path, most: int, se
     """
     chance = np.random.default_rng(seed % (1 << 64))
     key = chance.integers(1 << 64, dtype=np.uint64)
-    counts = Counts()
+    counts = MergeCounts()
     shares = max(1, -(-most // share))
     allow_open_files(shares)
     with contextlib.ExitStack() as stack:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from knightadder.workshop.match.referee import DrawRule, ResignRule
     from knightadder.workshop.match.standings import Standings
     from knightadder.workshop.match.statistics.sprt import Sprt
-    from knightadder.workshop.openings import Book, BookLine
+    from knightadder.workshop.opening_book import BookLine, OpeningBook
 
     Show: TypeAlias = Callable[[Record | None, str], None]  # the last game, and where games are played
 
@@ -270,7 +270,7 @@ class Match:
         self._processors = share_processors(arguments.concurrency, threads) if arguments.affinity else []
         if arguments.syzygy:
             open_tablebases(arguments.syzygy)  # to fail now rather than in a game
-        self.book: Book = read_book(arguments.openings, arguments.chess960)
+        self.book: OpeningBook = read_book(arguments.openings, arguments.chess960)
         # Engines without a clock repeat the same game from the same opening, which says nothing new to a test.
         if self.sprt and not timed:
             if self.rounds is None:
@@ -321,7 +321,7 @@ class Match:
             If an engine does not start (raised after all games of the others), or a file cannot be written.
         """
         from knightadder.workshop.match.affinity import sharing
-        from knightadder.workshop.match.pgn import PgnFile
+        from knightadder.workshop.match.game_text import PgnFile
         from knightadder.workshop.match.player import GamePlayer, Outcome, sources_of
 
         competitors = {competitor.name: competitor for competitor in self.competitors}

@@ -13,7 +13,7 @@ from knightadder.engine.errors import EngineError, OptionError
 from knightadder.foreign import parse_toml, whole_or_none
 from knightadder.runs import PACKAGE, digest_of, reading, source_digest
 from knightadder.workshop.key_values import KeyValues
-from knightadder.workshop.match.clock import Allowance, TimeControl
+from knightadder.workshop.match.time_control import Allowance, TimeControl
 from knightadder.workshop.uci_client import UciClient, resolve_command, split_words
 from knightadder.workshop.uci_trace import Trace
 

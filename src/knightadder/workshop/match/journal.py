@@ -11,7 +11,7 @@ from knightadder.closing import Closing
 from knightadder.engine.errors import OptionError
 from knightadder.foreign import NotNegative, converted
 from knightadder.runs import REMEDY, Journal
-from knightadder.workshop.match.referee import FAULTS, Game
+from knightadder.workshop.match.referee import FAULTS, MatchGame
 
 FORMAT = 2
 
@@ -70,7 +70,7 @@ class Record:
     scale: float = 1.0
 
     @classmethod
-    def of(cls, fixture: Fixture, game: Game, versions: Mapping[str, str], scale: float = 1.0) -> Self:
+    def of(cls, fixture: Fixture, game: MatchGame, versions: Mapping[str, str], scale: float = 1.0) -> Self:
         """Return the record of a game; `versions` contains all engines of the match."""
         names = {True: fixture.white, False: fixture.black}
         warnings: dict[str, dict[str, int]] = {}

@@ -21,11 +21,11 @@ from knightadder.engine.errors import EngineError
 from knightadder.foreign import parse_json
 from knightadder.workshop.match.affinity import Affinity
 from knightadder.workshop.match.competitors import Competitor
+from knightadder.workshop.match.game_text import game_text
 from knightadder.workshop.match.journal import Fixture, Record
-from knightadder.workshop.match.pgn import game_text
 from knightadder.workshop.match.referee import Rules, Side, play_game
 from knightadder.workshop.match.speed import Speed
-from knightadder.workshop.openings import BookLine
+from knightadder.workshop.opening_book import BookLine
 from knightadder.workshop.uci_client import UciClient
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ from knightadder.engine.errors import OptionError
 from knightadder.engine.settlement import stayed_within
 from knightadder.rules import outcome_of
 from knightadder.text import one_line
-from knightadder.workshop.match.clock import Allowance, SideClock
 from knightadder.workshop.match.search_info import (
     MATE_SIGN,
     InfoLine,
@@ -24,7 +23,8 @@ from knightadder.workshop.match.search_info import (
     last_info,
     parse_info,
 )
-from knightadder.workshop.openings import BookLine
+from knightadder.workshop.match.time_control import Allowance, SideClock
+from knightadder.workshop.opening_book import BookLine
 from knightadder.workshop.uci_client import EngineSilentError, UciClient, UciError
 
 FAULTS = ("time", "illegal", "crash", "silent")
@@ -148,7 +148,7 @@ class PlayedMove:
 
 
 @dataclass(slots=True)
-class Game:
+class MatchGame:
     """A finished game.
 
     Attributes
@@ -186,7 +186,7 @@ class Game:
         return {1.0: "1-0", 0.5: "1/2-1/2", 0.0: "0-1"}[self.white_points]
 
 
-def play_game(white: Side, black: Side, opening: BookLine, rules: Rules) -> Game:
+def play_game(white: Side, black: Side, opening: BookLine, rules: Rules) -> MatchGame:
     """Play and return a game.
 
     Parameters
@@ -201,7 +201,7 @@ def play_game(white: Side, black: Side, opening: BookLine, rules: Rules) -> Game
 
     Returns
     -------
-    Game
+    MatchGame
         The game. An engine that breaks the rules loses; no error is raised for it.
     """
     return _Table(white, black, opening, rules).play()
@@ -223,7 +223,7 @@ class _Table:
         self._clocks = {colour: SideClock(player.allowance) for colour, player in self._players.items()}
         self._rules = rules
         self._board = opening.board(rules.chess960)
-        self._game = Game(opening)
+        self._game = MatchGame(opening)
         # Each move is appended, so that the command is not built anew for each move.
         self._position = f"position fen {opening.fen}"
         if opening.moves:
@@ -234,7 +234,7 @@ class _Table:
         self._last: InfoLine | None = None
         self._quiet = 0  # plies in a row with scores near zero
 
-    def play(self) -> Game:
+    def play(self) -> MatchGame:
         game, board = self._game, self._board
         turn = board.turn
         try:

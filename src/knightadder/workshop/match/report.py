@@ -12,7 +12,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from knightadder.workshop.match.standings import Score, Standings
+from knightadder.workshop.match.standings import HeadToHead, Standings
 from knightadder.workshop.match.statistics.elo import (
     HAS_SCIPY,
     Interval,
@@ -33,12 +33,12 @@ def elo_text(interval: Interval) -> str:
     return f"{interval.value:+.1f} ± {error:.1f}"
 
 
-def llr_text(score: Score, sprt: Sprt) -> str:
+def llr_text(score: HeadToHead, sprt: Sprt) -> str:
     """Return the log-likelihood ratio with the bounds and hypotheses of its test as text."""
     return f"{_llr(score, sprt)} ({sprt.lower:.2f}, {sprt.upper:.2f}) {sprt.hypotheses} {sprt.model}"
 
 
-def _llr(score: Score, sprt: Sprt) -> str:
+def _llr(score: HeadToHead, sprt: Sprt) -> str:
     return f"{round(sprt.llr(score.counts), 2) + 0.0:.2f}"  # no "-0.00"
 
 
@@ -115,7 +115,7 @@ def _table(*columns: str) -> Table:
     return table
 
 
-def _score(score: Score, sprt: Sprt | None) -> Table:
+def _score(score: HeadToHead, sprt: Sprt | None) -> Table:
     """Return a table of the score of two engines."""
     counts = score.counts
     table = Table(box=box.SIMPLE, show_header=False)

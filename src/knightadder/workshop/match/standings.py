@@ -9,7 +9,7 @@ from knightadder.workshop.match.journal import Record
 from knightadder.workshop.match.statistics.elo import pentanomial
 
 
-class Score:
+class HeadToHead:
     """Results of one engine against another, from the first engine's view."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class Standings:
 
     Attributes
     ----------
-    scores : dict of (str, str) to Score
+    scores : dict of (str, str) to HeadToHead
         By pairing.
     faults, warnings : dict of str to Counter
         How many of each kind, by engine.
@@ -66,7 +66,7 @@ class Standings:
     """
 
     def __init__(self, pairings: Sequence[tuple[str, str]], records: Iterable[Record] = ()) -> None:
-        self.scores = {pairing: Score() for pairing in pairings}
+        self.scores = {pairing: HeadToHead() for pairing in pairings}
         names = list(dict.fromkeys(name for pairing in pairings for name in pairing))
         self.faults: dict[str, Counter[str]] = {name: Counter() for name in names}
         self.warnings: dict[str, Counter[str]] = {name: Counter() for name in names}

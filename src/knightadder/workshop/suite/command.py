@@ -24,7 +24,7 @@ from knightadder.runs import write_whole
 from knightadder.text import tell
 
 if TYPE_CHECKING:
-    from knightadder.workshop.epd import Problem
+    from knightadder.workshop.problems import Problem
     from knightadder.workshop.suite.solver import Answer, Moment
 
 
@@ -73,8 +73,8 @@ def run(arguments: argparse.Namespace) -> int:
     """
     import chess.engine
 
-    from knightadder.workshop.epd import read_problems
     from knightadder.workshop.key_values import KeyValues
+    from knightadder.workshop.problems import read_problems
     from knightadder.workshop.suite.solver import Solver, read_answer
 
     engine = KeyValues.read(arguments.engine, ("cmd", "option."), "--engine")

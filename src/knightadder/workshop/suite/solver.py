@@ -14,7 +14,7 @@ import chess.engine
 
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.foreign import parse_json
-from knightadder.workshop.epd import Problem
+from knightadder.workshop.problems import Problem
 from knightadder.workshop.uci_client import resolve_command
 
 # Seconds over its time limit after which an engine counts as hung; its first start may take long to compile.

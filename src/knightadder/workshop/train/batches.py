@@ -18,7 +18,7 @@ from knightadder.engine.errors import OptionError
 from knightadder.library.shared import Stock, tables_of
 from knightadder.native.records import new_record
 from knightadder.workshop.train.kernels import NO_RESULT
-from knightadder.workshop.train.positions import Games
+from knightadder.workshop.train.selection import Games
 
 _WINDOW = 4_000_000  # moves of the games whose positions are shuffled at once: some 80 MB
 _BLOCK = 4096  # positions distilled at once
@@ -44,7 +44,7 @@ def ahead(make: Callable[[], T], count: int) -> Generator[T, None, None]:
                 each.cancel()
 
 
-class Stream(Closing):
+class PositionStream(Closing):
     """The positions for training, pass after pass without end; each pass is in another random order.
 
     In each pass the chunks of games come in random order, and so do the positions of each window: of so many chunks as
@@ -161,7 +161,7 @@ class Mixture:
 
     Parameters
     ----------
-    stream : Stream
+    stream : PositionStream
         The positions of games.
     distiller : Distiller, optional
         What makes the others.
@@ -174,7 +174,7 @@ class Mixture:
     """
 
     def __init__(
-        self, stream: Stream, distiller: Distiller | None, size: int, share: float, pool: ThreadPoolExecutor
+        self, stream: PositionStream, distiller: Distiller | None, size: int, share: float, pool: ThreadPoolExecutor
     ) -> None:
         self._stream, self._distiller, self._pool, self._size = stream, distiller, pool, size
         self._distilled = round(size * share) if distiller else 0

@@ -254,9 +254,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _train(folder: Path, arguments: argparse.Namespace) -> None:
     """Train, and write the network."""
     with needed_by("train", "train"):
-        from knightadder.workshop.train import positions
         from knightadder.workshop.train import run as runs
         from knightadder.workshop.train.comparison import compare
+        from knightadder.workshop.train.selection import choose, has_positions, load_positions, open_games
 
     from knightadder.engine.loader import compile_core
     from knightadder.native.processors import processors
@@ -266,8 +266,8 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
     out: Path = arguments.out or folder / "network.nnue"
     _warn_of_size(settings.shape)
     compile_core()
-    if not positions.has_positions(folder):  # a wrong folder of games leaves no folder for the run
-        for parts in [positions.open_games(games) for games in arguments.games]:
+    if not has_positions(folder):  # a wrong folder of games leaves no folder for the run
+        for parts in [open_games(games) for games in arguments.games]:
             for file in (*parts.damaged, *parts.lost):
                 print(f"{file} is damaged or missing: its games are left out", file=sys.stderr)
     try:
@@ -277,11 +277,9 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
     threads = arguments.threads or processors()
     with locked(folder):
         runs.check_settings(folder, settings, arguments.restart)
-        if not positions.has_positions(folder):
-            positions.choose(
-                arguments.games, settings.wanted, arguments.positions, settings.targets, folder, arguments.seed
-            )
-        selection, held_out = positions.load_positions(folder)
+        if not has_positions(folder):
+            choose(arguments.games, settings.wanted, arguments.positions, settings.targets, folder, arguments.seed)
+        selection, held_out = load_positions(folder)
         print(f"about {selection.positions} positions for training, {len(held_out)} for validation", flush=True)
         size, total = runs.length(settings, selection.positions)
         with settings.trainer(weights, threads) as trainer, progress(total * size, 0, "positions") as update:

@@ -18,7 +18,7 @@ from knightadder.engine.errors import OptionError
 from knightadder.runs import replacing
 from knightadder.workshop.datagen.reader import Filter, Reader
 from knightadder.workshop.train.integer_model import features_of
-from knightadder.workshop.train.positions import open_games
+from knightadder.workshop.train.selection import open_games
 from knightadder.workshop.train.weights import Flat, Shape
 
 WORTH, NEURONS = "network-worth.png", "network-neurons.png"

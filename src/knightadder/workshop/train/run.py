@@ -23,9 +23,9 @@ from knightadder.engine.errors import OptionError
 from knightadder.foreign import NotNegative, converted, parse_json
 from knightadder.runs import check_same_run, content_digest, reading, replacing, write_whole
 from knightadder.workshop.datagen.reader import Filter
-from knightadder.workshop.train.batches import Distiller, Mixture, Place, Stream, ahead
+from knightadder.workshop.train.batches import Distiller, Mixture, Place, PositionStream, ahead
 from knightadder.workshop.train.exchange import read_weights
-from knightadder.workshop.train.positions import CHECKSUMS, GAMES, VALIDATION, Games, Selection, Targets
+from knightadder.workshop.train.selection import CHECKSUMS, GAMES, VALIDATION, Games, Selection, Targets
 from knightadder.workshop.train.trainer import Trainer
 from knightadder.workshop.train.weights import Flat, Shape, initial_weights, widen
 
@@ -355,7 +355,7 @@ def train(
     if trainer.steps >= steps:
         return losses
     with contextlib.ExitStack() as stack:
-        stream = stack.enter_context(Stream(settings.open_games(selection), settings.seed, place))
+        stream = stack.enter_context(PositionStream(settings.open_games(selection), settings.seed, place))
         mixture = Mixture(stream, distiller, size, settings.distill_share, trainer.pool)
         numbers = itertools.count(trainer.steps)
         batches = stack.enter_context(contextlib.closing(ahead(lambda: mixture.batch(next(numbers)), _BATCHES_AHEAD)))

@@ -25,11 +25,11 @@ from knightadder.pool import Pool
 from knightadder.progress import progress
 from knightadder.runs import REMEDY, Journal, source_digest
 from knightadder.workshop.book_argument import add_openings, read_book
-from knightadder.workshop.match.clock import TimeControl
+from knightadder.workshop.match.time_control import TimeControl
 
 if TYPE_CHECKING:
     from knightadder.core.search.parameters import Parameter
-    from knightadder.workshop.openings import Book, BookLine
+    from knightadder.workshop.opening_book import BookLine, OpeningBook
     from knightadder.workshop.selfplay import SelfPlay
 
 # Each trial is drawn this many trials ahead, from what was known at that time. So the outcome does not depend on the
@@ -269,7 +269,7 @@ class TrialPlayer:
 def _play(
     method: Method,
     results: Results,
-    book: Book,
+    book: OpeningBook,
     limit: int | TimeControl,
     arguments: argparse.Namespace,
     summary: Callable[[], str],
@@ -296,7 +296,7 @@ def _play(
         run_trials(method, pool, book, on_results)
 
 
-def run_trials(method: Method, pool: Pool, book: Book, on_results: Callable[[Sequence[int]], None]) -> None:
+def run_trials(method: Method, pool: Pool, book: OpeningBook, on_results: Callable[[Sequence[int]], None]) -> None:
     """Play all trials, several at once.
 
     Parameters
@@ -305,7 +305,7 @@ def run_trials(method: Method, pool: Pool, book: Book, on_results: Callable[[Seq
         The method; receives the results in the order of the trials, even if they finish in another order.
     pool : Pool
         Workers with a `TrialPlayer`.
-    book : Book
+    book : OpeningBook
         The openings of the trials.
     on_results : callable
         Called with the results of each trial, in their order, after `method` has received them.

@@ -12,10 +12,10 @@ import pytest
 from knightadder.core.board import packed
 from knightadder.core.board.viriformat import HEADER
 from knightadder.engine.errors import OptionError, PositionError
-from knightadder.workshop.datagen import games as module
-from knightadder.workshop.datagen.games import GameSettings, SelfPlayer
+from knightadder.workshop.datagen import self_player as module
 from knightadder.workshop.datagen.reader import EVERYTHING, Reader
-from knightadder.workshop.openings import Book, numbered
+from knightadder.workshop.datagen.self_player import GameSettings, SelfPlayer
+from knightadder.workshop.opening_book import OpeningBook, numbered
 
 QUICK = GameSettings(nodes=30, megabytes=1, games=8)
 
@@ -114,7 +114,7 @@ def test_a_game_that_will_not_end_is_a_draw(monkeypatch):
 
 
 def test_openings_that_are_decided_are_thrown_away():
-    book = Book(numbered(["k7/8/8/8/8/8/8/KQQ5 w - -", chess.STARTING_FEN]), "epd", "two")
+    book = OpeningBook(numbered(["k7/8/8/8/8/8/8/KQQ5 w - -", chess.STARTING_FEN]), "epd", "two")
     settings = replace(QUICK, games=4, random_plies=0, chess960=0.0, book=book)
     boards, _ = _replay(SelfPlayer(settings).play_chunk(0))
     assert {len(board.piece_map()) for board in boards} == {32}
@@ -123,20 +123,20 @@ def test_openings_that_are_decided_are_thrown_away():
 def test_the_history_of_the_opening_counts(monkeypatch):
     """An opening that has come to the same position three times is over."""
     monkeypatch.setattr(module, "MOST_TRIES", 5)
-    book = Book(numbered(["x\tNf3 Nf6 Ng1 Ng8 Nf3 Nf6 Ng1 Ng8"]), "tsv", "one")
+    book = OpeningBook(numbered(["x\tNf3 Nf6 Ng1 Ng8 Nf3 Nf6 Ng1 Ng8"]), "tsv", "one")
     player = SelfPlayer(replace(QUICK, games=1, random_plies=0, chess960=0.0, book=book))
     with pytest.raises(OptionError, match=r"^none of 5 openings in a row is fit to begin a game$"):
         player.play_chunk(0)
 
 
 def test_a_bad_opening_of_the_book():
-    bad = SelfPlayer(replace(QUICK, games=1, chess960=0.0, book=Book(numbered(["nonsense"]), "epd", "bad")))
+    bad = SelfPlayer(replace(QUICK, games=1, chess960=0.0, book=OpeningBook(numbered(["nonsense"]), "epd", "bad")))
     with pytest.raises(PositionError, match=r"^bad, line 1: not a position$"):
         bad.play_chunk(0)
 
 
 def test_a_book_without_a_fair_opening(monkeypatch):
     monkeypatch.setattr(module, "MOST_TRIES", 3)
-    book = Book(numbered(["k7/8/8/8/8/8/8/KQQ5 w - -"]), "epd", "won")
+    book = OpeningBook(numbered(["k7/8/8/8/8/8/8/KQQ5 w - -"]), "epd", "won")
     with pytest.raises(OptionError, match=r"^none of 3 openings in a row is fit to begin a game$"):
         SelfPlayer(replace(QUICK, chess960=0.0, random_plies=0, book=book)).play_chunk(0)

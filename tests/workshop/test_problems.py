@@ -6,7 +6,7 @@ import chess
 import pytest
 
 from knightadder.engine.errors import OptionError
-from knightadder.workshop.epd import parse_problem, read_problems, split_epd
+from knightadder.workshop.problems import parse_problem, read_problems, split_epd
 
 DATA = Path(__file__).parents[1] / "data"
 FREE_KING = "7k/8/8/8/8/8/6P1/K7 w - -"

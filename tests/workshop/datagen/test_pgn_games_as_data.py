@@ -13,7 +13,7 @@ from knightadder import cli
 from knightadder.core.board import packed
 from knightadder.engine.errors import OptionError
 from knightadder.workshop.datagen.parts import Parts
-from knightadder.workshop.datagen.pgn import SETTINGS, Counts, add_file
+from knightadder.workshop.datagen.pgn_games import SETTINGS, AddedGames, add_file
 from knightadder.workshop.datagen.reader import EVERYTHING, Filter, Reader
 
 NO_SCORE = -32_768
@@ -45,7 +45,7 @@ def _read(parts, wanted=EVERYTHING):
 
 
 def test_a_game_begins_with_its_first_score(parts):
-    assert _add(parts, GAME) == Counts(1, 3, 0)
+    assert _add(parts, GAME) == AddedGames(1, 3, 0)
     records = _read(parts)
     board, fens = chess.Board(), []
     for san in ("f3", "e5", "g4", "Qh4#"):
@@ -104,7 +104,7 @@ def test_random_games(parts, chess960):
     chance = random.Random(71)
     games = [_random_pgn(chance, chess960) for _ in range(12)]
     expected = [ply for _, plies in games for ply in plies]
-    assert _add(parts, "\n\n".join(text for text, _ in games)) == Counts(12, len(expected), 0)
+    assert _add(parts, "\n\n".join(text for text, _ in games)) == AddedGames(12, len(expected), 0)
     records = _read(parts)
     assert [(packed.record_fen(record, chess960=True), int(record["score"])) for record in records] == [
         (fen, score) for fen, score, _ in expected
@@ -123,15 +123,15 @@ def test_random_games(parts, chess960):
     ],
 )
 def test_games_of_no_use_are_left_out(parts, old, new):
-    assert _add(parts, GAME.replace(old, new)) == Counts(0, 0, 1)
+    assert _add(parts, GAME.replace(old, new)) == AddedGames(0, 0, 1)
     assert parts.chunks == {}
-    assert _add(parts, GAME + "\n" + GAME.replace(old, new), "more.pgn") == Counts(1, 3, 1)
+    assert _add(parts, GAME + "\n" + GAME.replace(old, new), "more.pgn") == AddedGames(1, 3, 1)
 
 
 def test_a_compressed_file(parts):
     file = parts.folder.parent / "some.pgn.gz"
     file.write_bytes(gzip.compress(GAME.encode("utf-16")))
-    assert add_file(parts, file) == Counts(1, 3, 0)
+    assert add_file(parts, file) == AddedGames(1, 3, 0)
 
 
 def test_files_that_cannot_be_read(parts):

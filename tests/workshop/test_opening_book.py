@@ -6,7 +6,7 @@ import pytest
 
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.pgn.games import GameText
-from knightadder.workshop.openings import Book, load_book, numbered
+from knightadder.workshop.opening_book import OpeningBook, load_book, numbered
 
 PGN = """\
 [Event "one"]
@@ -75,7 +75,7 @@ def test_pgn_gives_the_main_line(tmp_path, ends):
 @pytest.mark.parametrize(("chess960", "castling"), [(True, "e1h1"), (False, "e1g1")])
 def test_castling_is_written_as_the_match_has_it(tags, chess960, castling):
     entry = f'[Event "one"]\n{tags}\n1. Nf3 Nf6 2. g3 g6 3. Bg2 Bg7 4. O-O *\n'
-    opening = Book([GameText(1, 1, entry)], "pgn", "book", chess960=chess960).opening(0)
+    opening = OpeningBook([GameText(1, 1, entry)], "pgn", "book", chess960=chess960).opening(0)
     assert opening.moves == ("g1f3", "g8f6", "g2g3", "g7g6", "f1g2", "f8g7", castling)
     assert opening.board(chess960).fen().startswith("rnbqk2r/ppppppbp/5np1/8/8/5NP1/PPPPPPBP/RNBQ1RK1 b kq -")
 
@@ -118,7 +118,7 @@ def test_past_its_end_the_book_begins_again():
 def test_a_bad_opening_is_named(entry, form, message):
     place = "game 2, line 9" if form == "pgn" else "line 9"
     with pytest.raises(PositionError, match=f"^book.x, {place}: .*{message}"):
-        Book([GameText(2, 9, entry)], form, "book", file="book.x").opening(0)
+        OpeningBook([GameText(2, 9, entry)], form, "book", file="book.x").opening(0)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_what_is_left_out_of_an_opening_is_told_once(tmp_path, capsys, name, tex
 
 
 def test_only_the_first_openings_are_checked():
-    book = Book(numbered(["4k3/8/8/8/8/8/4P3/4K3 w - -", "nonsense"]), "epd", "book")
+    book = OpeningBook(numbered(["4k3/8/8/8/8/8/4P3/4K3 w - -", "nonsense"]), "epd", "book")
     book.check(1)
     for count in (2, 9):
         with pytest.raises(PositionError, match="book, line 2: not a position"):

@@ -12,8 +12,8 @@ import pytest
 from knightadder import pool as pools
 from knightadder.engine.errors import EngineError
 from knightadder.engine.evaluator import BUILT_IN_FILE
-from knightadder.library import workers
-from knightadder.library.workers import Threads, blocks_of, call, results_elsewhere
+from knightadder.library import blocks
+from knightadder.library.blocks import Threads, blocks_of, call, results_elsewhere
 
 
 def numbers(taken: list[int]) -> Iterator[int]:
@@ -54,7 +54,7 @@ def test_a_worker_of_another_version_is_refused(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(EngineError, match=message):
         call("0.0.1", b"not even unpickled", b"")
     versions = iter(["0.0.1"])  # of the caller; then those of the worker, which is a thread here
-    monkeypatch.setattr(workers, "version", lambda: next(versions, "0.0.2"))
+    monkeypatch.setattr(blocks, "version", lambda: next(versions, "0.0.2"))
     with ThreadPoolExecutor(1) as executor, pytest.raises(EngineError, match=message):
         next(results_elsewhere([[1]], partial(double, 2), executor, 1, in_order=True))
 

@@ -27,7 +27,7 @@ _RESULTS = {"1-0": WIN, "1/2-1/2": DRAW, "0-1": LOSS}
 
 
 @dataclass(slots=True)
-class Counts:
+class AddedGames:
     """Counts for a file: games and moves added, and games left out."""
 
     games: int = 0
@@ -35,7 +35,7 @@ class Counts:
     left_out: int = 0
 
 
-def add_file(parts: Parts, file: Path) -> Counts | None:
+def add_file(parts: Parts, file: Path) -> AddedGames | None:
     """Add the games of a file as one chunk and return the counts; None if the games have been added already.
 
     Games that are unfinished, unreadable, lost by a fault or without scores are left out. A game begins with its first
@@ -56,7 +56,7 @@ def add_file(parts: Parts, file: Path) -> Counts | None:
     source = f"pgn-{content_digest(file)[:12]}"
     if any(chunk.engine == source for chunk in parts.chunks.values()):
         return None
-    converter, counts = Converter(), Counts()
+    converter, counts = Converter(), AddedGames()
     games = []
     for game in sound_games(file):
         words = None if game is None else converter.convert(game)

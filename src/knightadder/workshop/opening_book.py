@@ -51,7 +51,7 @@ class BookLine:
         return board
 
 
-class Book:
+class OpeningBook:
     """A collection of openings, in the order of play.
 
     Only openings that are played are read and checked.
@@ -183,7 +183,7 @@ def load_book(
     plies: int | None = None,
     seed: int = 1,
     chess960: bool = False,
-) -> Book:
+) -> OpeningBook:
     """Return a book.
 
     Parameters
@@ -203,7 +203,7 @@ def load_book(
 
     Returns
     -------
-    Book
+    OpeningBook
         The book.
 
     Raises
@@ -226,7 +226,7 @@ def load_book(
         raise OptionError(f"there is no opening in {file}")
     if order == "random":
         random.Random(seed).shuffle(entries)
-    return Book(entries, form, name, plies, chess960, None if file is None else str(file))
+    return OpeningBook(entries, form, name, plies, chess960, None if file is None else str(file))
 
 
 def _games(file: Path) -> list[GameText]:

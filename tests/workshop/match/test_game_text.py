@@ -7,13 +7,13 @@ import chess.pgn
 import pytest
 
 from knightadder.engine.errors import OptionError
-from knightadder.workshop.match.clock import Allowance, TimeControl
 from knightadder.workshop.match.competitors import Competitor
+from knightadder.workshop.match.game_text import PgnFile, game_text
 from knightadder.workshop.match.journal import Fixture
-from knightadder.workshop.match.pgn import PgnFile, game_text
-from knightadder.workshop.match.referee import Fault, Game, PlayedMove
+from knightadder.workshop.match.referee import Fault, MatchGame, PlayedMove
 from knightadder.workshop.match.search_info import parse_info
-from knightadder.workshop.openings import BookLine
+from knightadder.workshop.match.time_control import Allowance, TimeControl
+from knightadder.workshop.opening_book import BookLine
 
 WHITE, BLACK = (Competitor(name, ("x",), allowance=Allowance(TimeControl(8, 0.08))) for name in "AB")
 
@@ -31,7 +31,7 @@ def _game(**more):
         PlayedMove("g1f3", 0.0521, parse_info("info depth 12 nodes 20011 score cp 31 pv g1f3")),
         PlayedMove("b8c6", 1.5, None),
     ]
-    return Game(BookLine(moves=("e2e4", "e7e5"), name="Open"), moves=moves, reason="draw by repetition", **more)
+    return MatchGame(BookLine(moves=("e2e4", "e7e5"), name="Open"), moves=moves, reason="draw by repetition", **more)
 
 
 def test_moves_comments_and_headers():
@@ -65,7 +65,7 @@ def test_engines_of_different_limits():
 
 def test_a_position_of_chess960():
     fen = "rk1r4/pp1p4/8/8/8/8/PP1P4/RK1R4 w DAda - 0 1"
-    game = Game(BookLine(fen), moves=[PlayedMove("b1d1", 0.1, None)], reason="x")
+    game = MatchGame(BookLine(fen), moves=[PlayedMove("b1d1", 0.1, None)], reason="x")
     read = _read(game_text(Fixture(0, "A", "B"), game, WHITE, BLACK, chess960=True))
     assert read.headers["Variant"] == "Chess960"
     assert read.board().fen() == fen.replace("DAda", "KQkq")
@@ -73,7 +73,7 @@ def test_a_position_of_chess960():
 
 
 def test_a_game_without_moves_is_a_game():
-    game = Game(BookLine(), reason="White loses by fault (crash): {odd}")
+    game = MatchGame(BookLine(), reason="White loses by fault (crash): {odd}")
     assert list(_read(game_text(Fixture(0, "A", "B"), game, WHITE, BLACK)).mainline_moves()) == []
 
 

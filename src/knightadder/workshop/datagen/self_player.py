@@ -24,7 +24,7 @@ from knightadder.engine.game import Game, array_of, copy_game
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.search_thread import share_memory
 from knightadder.native.records import new_record
-from knightadder.workshop.openings import Book
+from knightadder.workshop.opening_book import OpeningBook
 
 GAMES = 100  # in a chunk
 LONGEST = 800  # plies of a game after its opening; then it is a draw
@@ -52,7 +52,7 @@ class GameSettings:
         Number of random moves at the start of a game; one more in half of the games.
     chess960 : float
         Share of the games, from 0 to 1, that begin with start positions of Chess960, each side with its own.
-    book : Book or None
+    book : OpeningBook or None
         Openings of the other games; the start position without a book.
     network : Network or None
         What evaluates positions; the classical evaluation without a network.
@@ -65,7 +65,7 @@ class GameSettings:
     seed: int = 1
     random_plies: int = 8
     chess960: float = 0.2
-    book: Book | None = None
+    book: OpeningBook | None = None
     network: Network | None = None
     games: int = GAMES
 

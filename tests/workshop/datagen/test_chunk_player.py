@@ -12,9 +12,9 @@ from local_cluster import commands, local_cluster
 
 from knightadder import cli
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.workshop.datagen.games import GameSettings
+from knightadder.workshop.datagen.chunk_player import ChunkPlayer, play_chunks
 from knightadder.workshop.datagen.parts import Parts
-from knightadder.workshop.datagen.workers import ChunkPlayer, play_chunks
+from knightadder.workshop.datagen.self_player import GameSettings
 
 SETTINGS = GameSettings(nodes=5, megabytes=1)
 SAME = ("--nodes", "5", "--hash", "1", "--positions", "30000")

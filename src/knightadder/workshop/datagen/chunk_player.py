@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.native.building import ImageError
 from knightadder.pool import Pool
-from knightadder.workshop.datagen.games import GameSettings, SelfPlayer
 from knightadder.workshop.datagen.parts import Chunk, Parts
 from knightadder.workshop.datagen.reader import EVERYTHING, Reader
+from knightadder.workshop.datagen.self_player import GameSettings, SelfPlayer
 
 
 class ChunkPlayer:

@@ -3,7 +3,7 @@
 import pytest
 
 from knightadder.engine.errors import OptionError
-from knightadder.workshop.match.clock import Allowance, SideClock, TimeControl
+from knightadder.workshop.match.time_control import Allowance, SideClock, TimeControl
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from knightadder.library.options import Setting
 
 
-class Worker:
+class TabEngine:
     """An engine and its work.
 
     Parameters

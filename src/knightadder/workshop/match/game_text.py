@@ -16,7 +16,7 @@ from knightadder.closing import Closing
 from knightadder.runs import append_whole, appending
 from knightadder.workshop.match.competitors import Competitor
 from knightadder.workshop.match.journal import Fixture
-from knightadder.workshop.match.referee import Game, PlayedMove
+from knightadder.workshop.match.referee import MatchGame, PlayedMove
 
 _TERMINATIONS = {
     "time": "time forfeit",
@@ -38,14 +38,14 @@ def move_comment(move: PlayedMove) -> str:
     return f"{move.info.text()}/{move.info.depth} {move.seconds:.3f}s{nodes}"
 
 
-def game_text(fixture: Fixture, game: Game, white: Competitor, black: Competitor, chess960: bool = False) -> str:
+def game_text(fixture: Fixture, game: MatchGame, white: Competitor, black: Competitor, chess960: bool = False) -> str:
     """Return a game as PGN.
 
     Parameters
     ----------
     fixture : Fixture
         Number and engines of the game.
-    game : Game
+    game : MatchGame
         The game.
     white, black : Competitor
         The engines.

@@ -11,8 +11,8 @@ from train_data import games_folder
 from knightadder.engine.errors import OptionError
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.datagen.reader import Filter, Reader
-from knightadder.workshop.train import positions as module
-from knightadder.workshop.train.positions import Games, Targets, choose, has_positions, load_positions, split
+from knightadder.workshop.train import selection as module
+from knightadder.workshop.train.selection import Games, Targets, choose, has_positions, load_positions, split
 
 WANTED = Filter(first_ply=4, score_below=3000, quiet=True)
 
