@@ -50,7 +50,7 @@ PLATFORMS = {
 }
 
 
-class CustomBuildHook(BuildHookInterface):
+class CustomBuildHook(BuildHookInterface[Any]):
     """Compiles the core and puts it into the wheel."""
 
     def dependencies(self) -> list[str]:

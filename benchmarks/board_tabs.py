@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from websockets import Origin
 from websockets.sync.client import ClientConnection, connect
 
 PATIENCE = 300  # seconds to wait for a message
@@ -58,12 +59,12 @@ def use_tabs(address: str, count: int, pid: int | None = None) -> float:
     """Open tabs, let each analyse until it sends a line, and close them; return the peak memory."""
     place = urlsplit(address)
     with contextlib.ExitStack() as stack:
-        tabs = []
+        tabs: list[ClientConnection] = []
         while len(tabs) < count:
             tab = stack.enter_context(
                 connect(
                     f"ws://{place.netloc}/socket?{place.query}",
-                    origin=f"http://{place.netloc}",
+                    origin=Origin(f"http://{place.netloc}"),
                     max_size=None,
                     open_timeout=PATIENCE,
                 )

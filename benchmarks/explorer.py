@@ -57,7 +57,8 @@ def main() -> int:
 
 def random_game(number: int, random: Random) -> str:
     """Return a game as PGN: in each position a few of the moves are played much more often than the others."""
-    board, moves = chess.Board(), []
+    board = chess.Board()
+    moves: list[str] = []
     while len(moves) < LENGTH and (legal := list(board.legal_moves)):
         first = chess.polyglot.zobrist_hash(board) % len(legal)
         moves.append(board.san_and_push(legal[(first + int(random.expovariate(SPREAD))) % len(legal)]))

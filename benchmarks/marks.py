@@ -122,7 +122,7 @@ def _pairs(file: Path) -> Iterator[tuple[int, int]]:
     """Yield both engines' scores of each position for which this engine has no mate; theirs up to the ceiling."""
     for _, ours, theirs in read(file):
         for our, their in zip(ours, theirs, strict=True):
-            cp = our and our.score.relative.score()
+            cp = None if our is None else our.score.relative.score()
             if cp is not None and their is not None:
                 yield cp, capped(their.score.relative)
 

@@ -193,7 +193,7 @@ def main() -> int:
                 speeds[side].append(searched / seconds / 1e6)
                 total_nodes[side] += searched
                 total_seconds[side] += seconds
-        show(str(number), *map(median, speeds))
+        show(str(number), median(speeds[0]), median(speeds[1]))
     ours, theirs = (count / seconds / 1e6 for count, seconds in zip(total_nodes, total_seconds, strict=True))
     show("all", ours, theirs, wanted)
     if arguments.depth:

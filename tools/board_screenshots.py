@@ -9,9 +9,10 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 SECONDS = 8  # duration of the analysis
@@ -52,8 +53,8 @@ def main() -> None:
             server.terminate()
 
 
-def open_board(browser: Browser, address: str, width: int, height: int, scheme: str) -> Page:
-    viewport = {"width": width, "height": height}
+def open_board(browser: Browser, address: str, width: int, height: int, scheme: Literal["light", "dark"]) -> Page:
+    viewport: ViewportSize = {"width": width, "height": height}
     page = browser.new_context(viewport=viewport, color_scheme=scheme, device_scale_factor=1).new_page()
     page.set_default_timeout(120_000)
     expect.set_options(timeout=120_000)

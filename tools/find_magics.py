@@ -10,6 +10,7 @@ Usage: ``python tools/find_magics.py > src/knightadder/core/board/magics.py``
 import sys
 import types
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -28,7 +29,7 @@ bits being the number of squares in the mask ("fancy magic bitboards" in the Che
 
 
 @njit
-def _next_random(state):
+def _next_random(state: Any) -> Any:
     """Advance the state and return the next number of xorshift64* (Marsaglia, Vigna)."""
     state[0] ^= state[0] >> np.uint64(12)
     state[0] ^= state[0] << np.uint64(25)
@@ -37,7 +38,7 @@ def _next_random(state):
 
 
 @njit
-def find_magic(occupied, attacks, shift, state):
+def find_magic(occupied: Any, attacks: Any, shift: np.uint64, state: Any) -> Any:
     """Return a factor that maps every occupancy to an index of its own attack set."""
     table = np.zeros(len(occupied), np.uint64)
     tried_at = np.zeros(len(occupied), np.int64)
@@ -58,7 +59,7 @@ def find_magic(occupied, attacks, shift, state):
             return factor
 
 
-def main():
+def main() -> None:
     """Print the module."""
     # attacks.py imports the module that this script prints, so it needs a placeholder.
     sys.modules["knightadder.core.board.magics"] = types.ModuleType("knightadder.core.board.magics")

@@ -72,8 +72,10 @@ r3k2r/8/8/8/8/8/8/R3K2R\tw\tKQkq\t- 3 9 am O-O Ra7; c0 "O-O-O=10, Ke2=3"; c8 "10
 """
 _JUNK = (b"1e999", b"9" * 400, b"[" * 3000, b"\x00", b"\xff\xfe", b"\x1b[2J", b"NaN", b"-1", b'"', b"\n\n", b"{", b"}")
 
-_INSERTED = ("1-0", "0-1", "*", "1/2-1/2", " 1. ", " e4 ", "\n\n1. e4 ", '\n[Event "x"]\n', " -- ", "\n% so\n")
-_INSERTED += ("\n\n\n", "{", "}", "(", ")", " 17. ", "\n; so\n", " ± ")
+_INSERTED = (
+    *("1-0", "0-1", "*", "1/2-1/2", " 1. ", " e4 ", "\n\n1. e4 ", '\n[Event "x"]\n', " -- ", "\n% so\n"),
+    *("\n\n\n", "{", "}", "(", ")", " 17. ", "\n; so\n", " ± "),
+)
 
 _UCI_WORDS = """uci isready ucinewgame stop ponderhit quit go position startpos fen moves e2e4 e7e5 depth 1 2 nodes 50
  movetime 1
@@ -420,7 +422,8 @@ def _line(game: chess.pgn.Game | None) -> tuple[str, str] | None:
 
 def _as_python_chess(text: str) -> list[tuple[str, str]]:
     """Return the sound games of a file, as python-chess reads it."""
-    stream, found = io.StringIO(text), []
+    stream = io.StringIO(text)
+    found: list[tuple[str, str]] = []
     while True:
         try:
             game = chess.pgn.read_game(stream)

@@ -67,9 +67,10 @@ def draw_game(axes: Axes) -> None:
 def draw_start_positions(axes: Axes) -> None:
     """Plot White's advantage in the start positions of Chess960."""
     boards = [chess.Board.from_chess960_pos(number) for number in range(960)]
-    scores = [analysis.score.white().score() for analysis in analyse_many(boards, Limit(nodes=50_000))]
-    usual = scores[chess.Board().chess960_pos()]
-    axes.hist(scores, bins=np.arange(min(scores) // 5 * 5, max(scores) + 6, 5), color="tab:blue", alpha=0.7)
+    searched = analyse_many(boards, Limit(nodes=50_000))
+    scores = [analysis.score.white().score(mate_score=100_000) for analysis in searched]
+    usual = scores[chess.Board().chess960_pos() or 0]
+    axes.hist(scores, bins=list(range(min(scores) // 5 * 5, max(scores) + 6, 5)), color="tab:blue", alpha=0.7)
     axes.axvline(usual, color="tab:orange", label=f"the usual start position: {usual}")
     axes.axvline(float(np.mean(scores)), color="black", linestyle=":", label=f"mean: {np.mean(scores):.0f}")
     axes.set(xlabel="centipawns, White's view", ylabel="start positions")

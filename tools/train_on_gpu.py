@@ -1,4 +1,4 @@
-"""Trains a network on a graphics card with PyTorch, from games that `knightadder datagen` has played.
+r"""Trains a network on a graphics card with PyTorch, from games that `knightadder datagen` has played.
 
 It learns what `knightadder train` learns, from the same positions. All of them are kept in the card's memory, where
 each takes 132 bytes. A batch is a matrix of ones and zeros, a row for each side of a position, so the hidden layer is
@@ -8,7 +8,8 @@ waits for the processor.
 The result is a network's file, and the weights as ``knightadder train --export`` writes them (``--weights``).
 
     pip install torch && pip install '.[train]'
-    python tools/train_on_gpu.py games --width 512 --length 2e9 --out mine.nnue
+    python tools/train_on_gpu.py games --width 512 --buckets 8 --length 2000000000 --warm-up 1600 \
+        --last-result-share 0.2 --later-share 0.65 --out mine.nnue
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +30,11 @@ from numpy.typing import NDArray
 
 from knightadder.core.evaluation.network_file import INPUTS, MAX_MEN_ON_BOARD, bucket_of, network_bytes
 from knightadder.runs import write_whole
-from knightadder.workshop.datagen.reader import Filter
+from knightadder.workshop.train.command import add_settings, settings_of
 from knightadder.workshop.train.exchange import write_arrays
-from knightadder.workshop.train.selection import Games, Targets, choose, load_positions
-from knightadder.workshop.train.weights import LIMIT, Flat, Shape, initial_weights, quantise
+from knightadder.workshop.train.run import TrainSettings, first_weights, length
+from knightadder.workshop.train.selection import choose, load_positions
+from knightadder.workshop.train.weights import LIMIT, Flat, Shape, quantise
 
 _BIAS, _NO_MAN = INPUTS, INPUTS + 1  # columns of a batch's matrix behind those of the features
 _COLUMNS = INPUTS + 64  # a multiple of 64 is quicker to multiply with
@@ -43,58 +44,6 @@ _GRADIENT = 256.0  # factor of gradients in 16 bits, which have no numbers below
 _DECAY_1, _DECAY_2, _EPSILON, _DECAY = 0.9, 0.999, 1e-8, 0.01  # AdamW's, as in `knightadder train`
 _PARTS = 64  # of a batch, added up at the end
 _CHUNKS = 64  # of games, read at once by a thread
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """How a run goes.
-
-    Attributes
-    ----------
-    shape : Shape
-    scale : int
-        Centipawns of an output of 1.
-    length : int
-        Positions to train on.
-    batch : int
-        Positions of a step.
-    rate, last_rate : float
-        Size of the first steps, and of the last ones; between them it falls along half a cosine.
-    result_share, last_result_share : float
-        Share of the game's result in the target, in the first steps and in the last ones.
-    exponent : float
-        Exponent of the loss.
-    seed : int
-        Of the first weights and of the order of positions.
-    warm_up : int
-        Steps in which the rate rises.
-    """
-
-    shape: Shape
-    scale: int
-    length: int
-    batch: int = 16_384
-    rate: float = 1e-3
-    last_rate: float = 2.4e-6
-    result_share: float = 0.0
-    last_result_share: float = 0.2
-    exponent: float = 2.0
-    seed: int = 1
-    warm_up: int = 1600
-
-    @property
-    def steps(self) -> int:
-        """Number of steps."""
-        return max(1, self.length // self.batch)
-
-    def schedule(self) -> NDArray[np.float32]:
-        """Return rate and result share of each step, an array of shape (steps, 2)."""
-        step = np.arange(self.steps)
-        part = step / self.steps
-        rate = self.rate + (self.last_rate - self.rate) * (1 - np.cos(np.pi * part)) / 2
-        rate *= np.minimum(1.0, (step + 1) / self.warm_up)
-        share = self.result_share + (self.last_result_share - self.result_share) * part
-        return np.stack([rate, share], axis=1).astype(np.float32)
 
 
 class Data:
@@ -243,45 +192,48 @@ class Run:
 
     Parameters
     ----------
-    plan : Plan
+    settings : TrainSettings
+    weights : array of float32
+        The weights to begin with.
     data : Data
     """
 
-    def __init__(self, plan: Plan, data: Data) -> None:
+    def __init__(self, settings: TrainSettings, weights: Flat, data: Data) -> None:
         device = data.scores.device
-        self.plan, self._data = plan, data
-        self.model = Model(initial_weights(plan.shape, plan.seed), plan.shape, device)
-        weights = self.model.weights
-        self._means, self._squares = torch.zeros_like(weights), torch.zeros_like(weights)
-        self._schedule = torch.from_numpy(plan.schedule()).to(device)
+        self._settings, self._data = settings, data
+        self.batch, self.steps = length(settings, len(data))
+        self.model = Model(weights, settings.shape, device)
+        self._means, self._squares = torch.zeros_like(self.model.weights), torch.zeros_like(self.model.weights)
+        schedule = [settings.plan(step, self.steps) for step in range(self.steps)]
+        self._schedule = torch.tensor(schedule, dtype=torch.float32, device=device)
         self._step = torch.zeros((), dtype=torch.long, device=device)
         self._first = torch.zeros((), dtype=torch.long, device=device)
         self.loss = torch.zeros((), device=device)
-        self._ramp = torch.arange(plan.batch, device=device)
-        self._chance = torch.Generator(device).manual_seed(plan.seed)
+        self._ramp = torch.arange(self.batch, device=device)
+        self._chance = torch.Generator(device).manual_seed(settings.seed)
         self._order = torch.randperm(len(data), generator=self._chance, device=device)
-        self._left = len(data) // plan.batch  # steps until the positions come in another order
+        self._left = len(data) // self.batch  # steps until the positions come in another order
 
     def _do_step(self) -> None:
-        data, plan = self._data, self.plan
+        data, settings = self._data, self._settings
         chosen = self._order[self._ramp + self._first]
         outputs, kept = self.model.forward(data.features[chosen], data.men[chosen])
-        rate, share = self._schedule.index_select(0, self._step.clamp(max=plan.steps - 1)[None])[0]
-        score = torch.sigmoid(data.scores[chosen].float() / plan.scale)
+        rate, share = self._schedule.index_select(0, self._step.clamp(max=self.steps - 1)[None])[0]
+        score = torch.sigmoid(data.scores[chosen].float() / settings.scale)
         target = score + share * (data.results[chosen].float() / 2 - score)
         expected = torch.sigmoid(outputs)
         error = expected - target
         size = error.abs()
-        self.loss += (size**plan.exponent).mean()
-        slopes = plan.exponent * size ** (plan.exponent - 1) * error.sign() * expected * (1 - expected)
+        self.loss += (size**settings.exponent).mean()
+        slopes = settings.exponent * size ** (settings.exponent - 1) * error.sign() * expected * (1 - expected)
         self.model.backward(slopes, kept)
         self._step += 1
-        self._first += plan.batch
+        self._first += self.batch
         self._adamw(rate)
 
     def _adamw(self, rate: torch.Tensor) -> None:
         weights, gradient, steps = self.model.weights, self.model.gradient, self._step.double()
-        gradient /= self.plan.batch
+        gradient /= self.batch
         self._means.mul_(_DECAY_1).add_(gradient, alpha=1 - _DECAY_1)
         self._squares.mul_(_DECAY_2).addcmul_(gradient, gradient, value=1 - _DECAY_2)
         first, second = 1 - torch.pow(_DECAY_1, steps), 1 - torch.pow(_DECAY_2, steps)
@@ -302,14 +254,14 @@ class Run:
         step: Callable[[], None] = self._do_step
         if self._step.device.type == "cuda":
             step = self._captured()
-        for number in range(1, self.plan.steps + 1):
+        for number in range(1, self.steps + 1):
             if not self._left:
                 torch.randperm(len(self._data), generator=self._chance, device=self._order.device, out=self._order)
                 self._first.zero_()
-                self._left = len(self._data) // self.plan.batch
+                self._left = len(self._data) // self.batch
             self._left -= 1
             step()
-            if number % between == 0 or number == self.plan.steps:
+            if number % between == 0 or number == self.steps:
                 tell(number, float(self.loss) / between)
                 self.loss.zero_()
                 if time.monotonic() > until:
@@ -337,56 +289,32 @@ class Run:
     def errors(self, data: Data) -> tuple[float, float]:
         """Return the mean squared errors against the scores and against the results of other positions."""
         sums = np.zeros(2)
-        for first in range(0, len(data), self.plan.batch):
-            part = slice(first, first + self.plan.batch)
+        for first in range(0, len(data), self.batch):
+            part = slice(first, first + self.batch)
             expected = torch.sigmoid(self.model.forward(data.features[part], data.men[part])[0])
-            score = torch.sigmoid(data.scores[part].float() / self.plan.scale)
+            score = torch.sigmoid(data.scores[part].float() / self._settings.scale)
             result = data.results[part].float() / 2
             sums += [float(((expected - aim) ** 2).sum()) for aim in (score, result)]
         scores, results = sums / len(data)
         return float(scores), float(results)
 
 
-def read(
-    folders: Sequence[Path], wanted: Filter, targets: Targets, threads: int, most: int | None = None
-) -> tuple[list[NDArray[np.void]], NDArray[np.void]]:
-    """Read games.
-
-    Parameters
-    ----------
-    folders : sequence of Path
-        Folders of `knightadder datagen`.
-    wanted : Filter
-        Which positions to use.
-    targets : Targets
-        What becomes of the scores.
-    threads : int
-        Number of threads.
-    most : int, optional
-        Take about so many positions at most.
-
-    Returns
-    -------
-    training : list of arrays of PACKED
-    validation : array of PACKED
-        Positions of one in a hundred games.
+def read(settings: TrainSettings, threads: int) -> tuple[list[NDArray[np.void]], NDArray[np.void]]:
+    """Return the positions of a run for training, in parts, and those for validation.
 
     Raises
     ------
     OptionError
         If the games cannot be read.
     """
+    folders = [Path(folder) for folder in settings.games]
     with tempfile.TemporaryDirectory() as place:
-        choose(folders, wanted, most, targets, Path(place), 1)
+        choose(folders, settings.wanted, settings.positions, settings.targets, Path(place), settings.seed)
         selection, validation = load_positions(Path(place))
     chunks = range(sum(map(len, selection.chunks)))
     parts = [chunks[first : first + _CHUNKS] for first in range(0, len(chunks), _CHUNKS)]
-
-    def part(numbers: Sequence[int]) -> NDArray[np.void]:
-        return Games(folders, selection, wanted, targets).training(numbers)
-
     with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(part, parts)), validation
+        return list(pool.map(lambda part: settings.open_games(selection).training(part), parts)), validation
 
 
 def main() -> None:
@@ -396,43 +324,31 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="file for the network")
     parser.add_argument("--weights", type=Path, help="file for the weights as NumPy arrays (.npz)")
     parser.add_argument("--name", default="", help="one line that describes the network")
-    parser.add_argument("--width", type=int, default=512, help="width of the hidden layer (default: 512)")
-    parser.add_argument("--buckets", type=int, default=8, help="number of output buckets (default: 8)")
-    parser.add_argument("--scale", type=int, default=200, help="centipawns of an output of 1 (default: 200)")
-    parser.add_argument("--length", type=float, default=2e9, help="positions to train on (default: 2e9)")
-    parser.add_argument("--positions", type=int, help="most positions to take from the games")
-    parser.add_argument("--batch", type=int, default=16_384, help="positions of a step (default: 16384)")
-    parser.add_argument("--rate", type=float, default=1e-3, help="rate of the first steps (default: 0.001)")
-    parser.add_argument("--last-rate", type=float, default=2.4e-6, help="rate of the last steps (default: 2.4e-6)")
-    parser.add_argument("--result-share", type=float, default=0.0, help="result share at first (default: 0)")
-    parser.add_argument("--last-result-share", type=float, default=0.2, help="result share at last (default: 0.2)")
-    parser.add_argument("--later-share", type=float, default=0.65, help="share of later scores (default: 0.65)")
-    parser.add_argument("--exponent", type=float, default=2.0, help="exponent of the loss (default: 2)")
-    parser.add_argument("--seed", type=int, default=1, help="seed of the random numbers (default: 1)")
+    add_settings(parser)
     given = parser.parse_args()
+    settings = settings_of(given)
+    if settings.distill or settings.average:
+        parser.error("only `knightadder train` has --distill and --average")
+    shape, scale = settings.shape, settings.scale
+    first = first_weights(shape, scale, given.start, settings.seed)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    shape = Shape(given.width, given.buckets, mirrored=True)
-    targets = Targets(given.later_share, given.scale)
     begun = time.monotonic()
-    wanted = Filter(16, 3000, quiet=True)
-    training, validation = read(given.games, wanted, targets, os.cpu_count() or 1, given.positions)
-    data, held_out = Data(training, True, device), Data([validation], True, device)
+    training, validation = read(settings, os.cpu_count() or 1)
+    data, held_out = Data(training, shape.mirrored, device), Data([validation], shape.mirrored, device)
     print(f"{len(data)} positions for training, {len(held_out)} for validation: {time.monotonic() - begun:.0f} s")
-    shares = given.result_share, given.last_result_share
-    numbers = int(given.length), given.batch, given.rate, given.last_rate, *shares, given.exponent, given.seed
-    run = Run(Plan(shape, given.scale, *numbers), data)
+    run = Run(settings, first, data)
     begun = time.monotonic()
 
     def tell(step: int, loss: float) -> None:
-        speed = step * given.batch / (time.monotonic() - begun)
-        print(f"{step * given.batch / 1e6:.0f} M  loss {loss:.6f}  {speed / 1e6:.2f} M/s", flush=True)
+        speed = step * run.batch / (time.monotonic() - begun)
+        print(f"{step * run.batch / 1e6:.0f} M  loss {loss:.6f}  {speed / 1e6:.2f} M/s", flush=True)
 
     run.train(tell)
     print("validation: {:.6f} against scores, {:.6f} against results".format(*run.errors(held_out)))
     flat = run.model.flat()
     if given.weights:
-        write_arrays(given.weights, flat, shape, given.scale)
-    write_whole(given.out, network_bytes(quantise(flat, shape, given.scale, given.name)))
+        write_arrays(given.weights, flat, shape, scale)
+    write_whole(given.out, network_bytes(quantise(flat, shape, scale, given.name)))
 
 
 if __name__ == "__main__":

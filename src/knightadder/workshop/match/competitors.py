@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -62,10 +62,15 @@ class Competitor:
     own: bool = False
 
     @property
+    def settings(self) -> dict[str, str]:
+        """All UCI options to set, by their names in lower case; its own replace those of all engines."""
+        both = self.common_options, self.options
+        return {name.lower(): value for options in both for name, value in options.items()}
+
+    @property
     def threads(self) -> int:
         """The value of its option ``Threads``; 1 if it is not set."""
-        options = {name.lower(): value for name, value in {**self.common_options, **self.options}.items()}
-        return whole_or_none(options.get("threads", "1")) or 1
+        return whole_or_none(self.settings.get("threads", "1")) or 1
 
     def start(
         self,
@@ -138,8 +143,7 @@ class Competitor:
     @property
     def weakened(self) -> bool:
         """Whether it is set to a lower strength; Stockfish then plays another move than that of its last line."""
-        options = {name.lower(): value.lower() for name, value in {**self.common_options, **self.options}.items()}
-        return options.get("uci_limitstrength") == "true"
+        return self.settings.get("uci_limitstrength", "").lower() == "true"
 
     def identity(self) -> dict[str, Any]:
         """Return what identifies the engine, in a form that JSON can hold."""
@@ -291,22 +295,21 @@ def _competitor(own: KeyValues, common: KeyValues) -> Competitor:
     if limiting.get("tc") == _UNLIMITED and not any(key in limiting for key in _CONTROLS[1:]):
         raise OptionError(f"{name} would think for ever: with tc={_UNLIMITED}, give st=, nodes= or depth= too")
     margin = own if any(key in own for key in _MARGINS) else common
-    options = {key.lower(): value for words in (common, own) for key, value in words.named("option.").items()}
-    allowance = Allowance(
-        TimeControl.parse(limiting["tc"]) if limiting.get("tc", _UNLIMITED) != _UNLIMITED else None,
-        limiting.number("st", None, 0.001),
-        limiting.whole("nodes", None, 1),
-        limiting.whole("depth", None, 1),
-        margin.whole("timemargin", margin.whole("margin", 50)) / 1000,
-        whole_or_none(options.get(_NODE_TIME, "0")) or 0,
-    )
-    return Competitor(
+    competitor = Competitor(
         name=name,
         command=tuple(command),
         folder=folder,
         environment={**common.named("env."), **own.named("env.")},
         options=own.named("option."),
         common_options=common.named("option."),
-        allowance=allowance,
         own="cmd" not in own,
     )
+    allowance = Allowance(
+        TimeControl.parse(limiting["tc"]) if limiting.get("tc", _UNLIMITED) != _UNLIMITED else None,
+        limiting.number("st", None, 0.001),
+        limiting.whole("nodes", None, 1),
+        limiting.whole("depth", None, 1),
+        margin.whole("timemargin", margin.whole("margin", 50)) / 1000,
+        whole_or_none(competitor.settings.get(_NODE_TIME, "0")) or 0,
+    )
+    return replace(competitor, allowance=allowance)

@@ -42,6 +42,35 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     declare(command, "--threads", help="number of threads (default: one for each processor core)")
 
+    add_settings(command)
+
+    command.add_argument_group("pictures").add_argument(
+        "--plot",
+        dest="drawn",
+        type=Path,
+        metavar="FILE",
+        help="network, or weights of --export, to draw pictures of, with positions of the games",
+    )
+
+    exchange = command.add_argument_group("exchange with other trainers")
+    exchange.add_argument(
+        "--export",
+        type=Path,
+        metavar="FILE",
+        help="file for the weights of the run: NumPy arrays if its name ends in .npz, bullet's layout if in .bin",
+    )
+    exchange.add_argument(
+        "--import",
+        dest="imported",
+        type=Path,
+        metavar="FILE",
+        help="weights to make a network of: .npz as above, or bullet's quantised.bin with --buckets, --scale, ...",
+    )
+    command.set_defaults(run=run)
+
+
+def add_settings(command: argparse.ArgumentParser) -> None:
+    """Declare the arguments that `settings_of` reads, besides the folders of games."""
     network = command.add_argument_group("the network")
     network.add_argument(
         "--width",
@@ -162,30 +191,6 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     declare(training, "--seed")
 
-    command.add_argument_group("pictures").add_argument(
-        "--plot",
-        dest="drawn",
-        type=Path,
-        metavar="FILE",
-        help="network, or weights of --export, to draw pictures of, with positions of the games",
-    )
-
-    exchange = command.add_argument_group("exchange with other trainers")
-    exchange.add_argument(
-        "--export",
-        type=Path,
-        metavar="FILE",
-        help="file for the weights of the run: NumPy arrays if its name ends in .npz, bullet's layout if in .bin",
-    )
-    exchange.add_argument(
-        "--import",
-        dest="imported",
-        type=Path,
-        metavar="FILE",
-        help="weights to make a network of: .npz as above, or bullet's quantised.bin with --buckets, --scale, ...",
-    )
-    command.set_defaults(run=run)
-
 
 def _width(text: str) -> int:
     """Return a width that a network's file can have; `_warn_of_size` says if it is too large for this engine."""
@@ -261,7 +266,7 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
     from knightadder.engine.loader import compile_core
     from knightadder.native.processors import processors
 
-    settings = _settings(arguments)
+    settings = settings_of(arguments)
     weights = runs.first_weights(settings.shape, settings.scale, arguments.start, arguments.seed)
     out: Path = arguments.out or folder / "network.nnue"
     _warn_of_size(settings.shape)
@@ -304,7 +309,8 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
         _write_network(network, out)
 
 
-def _settings(arguments: argparse.Namespace) -> TrainSettings:
+def settings_of(arguments: argparse.Namespace) -> TrainSettings:
+    """Return the settings of a run; OptionError if they contradict each other, or a file cannot be read."""
     from knightadder.engine.evaluator import BUILT_IN_FILE, load_network
     from knightadder.workshop.train.run import LAST_RATE, WARM_UP, TrainSettings, start_digest
     from knightadder.workshop.train.weights import Shape

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,12 @@ class Selection:
 
     chunks: list[list[tuple[int, int, int]]]
     positions: int
+
+    @classmethod
+    def of(cls, folders: Sequence[Path]) -> Self:
+        """Return all games of some folders, of which no positions are counted; OptionError if a folder has none."""
+        chunks = [sorted(open_games(folder).chunks.values(), key=lambda chunk: chunk.number) for folder in folders]
+        return cls([[(each.number, each.moves, each.crc) for each in listed] for listed in chunks], 0)
 
 
 class Games:
@@ -186,9 +192,8 @@ def choose(
     OptionError
         If the games cannot be read, the files cannot be written, or there are too few positions.
     """
-    folders = [open_games(place) for place in games]
-    chunks = [[(each.number, each.moves, each.crc) for _, each in sorted(parts.chunks.items())] for parts in folders]
-    every = Games(games, Selection(chunks, 0), wanted, targets)
+    selection = Selection.of(games)
+    chunks, every = selection.chunks, Games(games, selection, wanted, targets)
     order = np.random.default_rng(seed).permutation(len(every.moves))
     counted = order[:_COUNTED]
     usable = sum(len(every.training([chunk])) for chunk in counted) / max(int(every.moves[counted].sum()), 1)
