@@ -52,4 +52,4 @@ def _inline(pickled: bytes, count: int) -> Iterator[ThreadPool]:
 @pytest.fixture
 def inline_pool(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the processes of a pool be threads of this process."""
-    monkeypatch.setattr(executor, "_processes", _inline)
+    monkeypatch.setattr(executor, "_Processes", _inline)
