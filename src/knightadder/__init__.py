@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from knightadder.opening_names import Opening as Opening
     from knightadder.review.annotation import AnnotatedGame as AnnotatedGame
     from knightadder.review.annotation import annotate_game as annotate_game
+    from knightadder.review.moves import AnnotatedMove as AnnotatedMove
     from knightadder.review.summary import Side as Side
 
 _MODULES = {  # public name to its module
@@ -57,6 +58,7 @@ _MODULES = {  # public name to its module
     "analyse_iter": "library.many",
     "annotate_game": "review.annotation",
     "AnnotatedGame": "review.annotation",
+    "AnnotatedMove": "review.moves",
     "Side": "review.summary",
     "Opening": "opening_names",
     "evaluate": "library.positions",

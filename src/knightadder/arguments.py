@@ -73,7 +73,12 @@ _SHARED: dict[str, dict[str, Any]] = {
         "metavar": "NAME=VALUE",
         "help": "set a UCI option of the engine; may be given several times",
     },
-    "--engine": {"nargs": "*", "metavar": "KEY=VALUE"},
+    "--engine": {
+        "nargs": "*",
+        "default": [],
+        "metavar": "KEY=VALUE",
+        "help": "a different UCI engine; keys: cmd, option.NAME",
+    },
     "--chess960": {"action": "store_true", "help": "use the rules of Chess960"},
     "--concurrency": {"type": positive, "metavar": "N", "help": "number of worker processes"},
     "--seed": {"type": not_negative, "default": 1, "metavar": "N", "help": "random seed"},

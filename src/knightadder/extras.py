@@ -18,6 +18,7 @@ _NAMES = {
     "matplotlib": "Matplotlib",
     "numba": "Numba",
     "pandas": "pandas",
+    "pyarrow": "PyArrow",
     "requests": "requests",
     "scipy": "SciPy",
 }

@@ -63,6 +63,11 @@ def find_opening(board: chess.Board) -> Opening | None:
         past.pop()
 
 
+def opening_at(board: chess.Board) -> Opening | None:
+    """Return the opening of a position by itself; None if it has no name of its own."""
+    return _names().get(_key(board))
+
+
 @functools.cache
 def _names() -> dict[_Key, Opening]:
     """Return the openings by position."""

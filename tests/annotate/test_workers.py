@@ -126,12 +126,13 @@ def test_an_engine_that_cannot_be_opened_ends_the_work(evaluator, monkeypatch):
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda said, found: [said, found[1:]],
-        lambda said, found: [said, found + found],
-        lambda said, found: [said, [[30, 5, [[30, "e7e5"]]], *found[1:]]],  # the other side's move
-        lambda said, found: [said],
-        lambda said, found: {"said": said},
-        lambda said, found: None,
+        lambda said, found, name: [said, found[1:], name],
+        lambda said, found, name: [said, found + found, name],
+        lambda said, found, name: [said, [[30, 5, [[30, "e7e5"]]], *found[1:]], name],  # the other side's move
+        lambda said, found, name: [said, found],
+        lambda said, found, name: [said, found, 7],
+        lambda said, found, name: {"said": said},
+        lambda said, found, name: None,
     ],
 )
 def test_evaluations_that_came_damaged(evaluator, damage):

@@ -39,6 +39,7 @@ def test_all_names_of_the_library_are_in_the_guide() -> None:
     inner = {
         "__version__",
         "AnnotatedGame",
+        "AnnotatedMove",
         "Bound",
         "Breakdown",
         "Evaluation",

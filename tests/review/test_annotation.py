@@ -44,7 +44,7 @@ def test_a_game_is_annotated_as_by_the_command(tmp_path: Path) -> None:
     assert summary["black_blunders"] == found.black.blunders > 0
     assert str(game) == str(read(DAMIANO))  # it stays as it is
     assert repr(found) == "<AnnotatedGame: Greco - NN, 1-0, 27 plies>"
-    assert to_frame([found])["opening"].tolist() == [found.opening.name if found.opening else ""]
+    assert to_frame([found])["ply"].tolist() == [*range(1, 28)]
 
 
 def test_its_scores_are_those_in_the_comments() -> None:

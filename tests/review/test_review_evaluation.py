@@ -10,7 +10,7 @@ import chess.engine
 import chess.pgn
 import chess.variant
 import pytest
-from chess.engine import Cp, Mate, PovScore
+from chess.engine import Cp, Mate, PovScore, PovWdl, Wdl
 from fake_analyst import FakeAnalyst, evaluate, positions
 
 from knightadder.engine.errors import PositionError
@@ -68,7 +68,10 @@ def test_each_position_is_evaluated_once_from_the_last_to_the_first():
         PovScore(Cp(0), chess.BLACK),
     ]
     assert found[2] == SearchedPosition(
-        PovScore(Cp(100), chess.WHITE), 7, (Variation(PovScore(Cp(100), chess.WHITE), (chess.Move.from_uci("e4d5"),)),)
+        PovScore(Cp(100), chess.WHITE),
+        7,
+        (Variation(PovScore(Cp(100), chess.WHITE), (chess.Move.from_uci("e4d5"),)),),
+        PovWdl(Wdl(0, 1000, 0), chess.WHITE),
     )
 
 
@@ -88,7 +91,8 @@ def test_several_lines():
 def test_where_the_game_is_over_nothing_is_searched(text, score):
     analyst = FakeAnalyst()
     boards, found = evaluated(text, analyst=analyst)
-    assert found[-1] == SearchedPosition(score, 0, ())
+    wdl = Wdl(0, 0, 1000) if score.is_mate() else Wdl(0, 1000, 0)
+    assert found[-1] == SearchedPosition(score, 0, (), PovWdl(wdl, score.turn))
     assert len(analyst.seen) == len(boards) - 1
 
 
@@ -217,6 +221,11 @@ def test_through_json_and_back():
         [None, [3, 5, [[3, "0000"]]]],
         [None, [3, 5, [[3, "nonsense"]]]],
         [None, [3, 5, [["#", "e7e5"]]]],
+        [None, [3, 5, [], [1, 2]]],
+        [None, [3, 5, [], [1, 2, -1]]],
+        [None, [3, 5, [], [True, 2, 3]]],
+        [None, [3, 5, [], 7]],
+        [None, [3, 5, [], [1, 2, 997], 4]],
     ],
 )
 def test_what_is_no_evaluation_of_the_game_is_refused(damage):

@@ -50,6 +50,7 @@ class _Files:
     out: Path
     unfinished: Path
     summary: Path | None
+    moves: Path | None
     graphs: Path | None
 
 
@@ -77,13 +78,19 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     command.add_argument("--summary", type=Path, metavar="FILE", help="file for a table of the games: .csv or .json")
     command.add_argument(
+        "--moves",
+        type=Path,
+        metavar="FILE",
+        help="file for a table of all moves: .csv, .json or .parquet",
+    )
+    command.add_argument(
         "--plot", type=Path, metavar="FOLDER", help="folder for graphs of the evaluations of each game"
     )
     command.add_argument(
         "--plot-format", choices=("svg", "png"), default="svg", help="format of the graphs (default: svg)"
     )
     declare(command, "--hash", default=_HASH_MB, help="size of each process's hash table")
-    declare(command, "--syzygy", "--eval", "--eval-file", "--force", "--restart")
+    declare(command, "--syzygy", "--eval", "--eval-file", "--engine", "--force", "--restart")
     command.set_defaults(run=run)
 
 
@@ -110,7 +117,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
     """Annotate the games of a file; return the exit status."""
+    from knightadder.workshop.uci_engine import read_engine
+
     limit = _limit(arguments)
+    engine, own_options = read_engine(arguments.engine)
+    options = {**engine_options(arguments), **own_options}
     digest, total = _survey(files.games)
     if not total:
         raise PositionError(f"there is no game in {files.name}")
@@ -124,12 +135,14 @@ def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
         "syzygy": arguments.syzygy,
         "eval": arguments.eval,
         "network": content_digest(arguments.eval_file) if arguments.eval_file else None,
+        "engine": engine,
+        "options": own_options,
     }
-    with Journal(files.unfinished, {"format": 3, **same}, arguments.restart) as journal:
+    with Journal(files.unfinished, {"format": 4, **same}, arguments.restart) as journal:
         if len(journal):
             print(f"Going on after {len(journal)} of {total} games", file=sys.stderr)
         try:
-            _evaluate(files.games, total, journal, limit, arguments)
+            _evaluate(files.games, total, journal, limit, engine, options, arguments)
         except (KeyboardInterrupt, EngineError) as error:
             if not isinstance(error, OptionError) and (arguments.file != _STANDARD or files.out != _STANDARD):
                 done = f"{len(journal)} of {total} games are in {files.unfinished}"
@@ -137,7 +150,7 @@ def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
             raise
         if content_digest(files.games) != digest:
             raise OptionError(f"{files.games} has changed since the work began: give --restart to begin again")
-        rows = _write(files, journal, arguments.plot_format)
+        rows = _write(files, journal, engine is not None, arguments.plot_format)
         if files.summary:
             _write_summary(files.summary, rows, {"file": files.name, **same})
         journal.remove()
@@ -160,10 +173,14 @@ def _files(arguments: argparse.Namespace, games: Path, name: str) -> _Files:
     summary: Path | None = arguments.summary
     if summary and summary.suffix.lower() not in (".csv", ".json"):
         raise OptionError(f"--summary {summary}: expected a name that ends in .csv or .json")
+    if arguments.moves:
+        from knightadder.annotate.moves_file import check_moves_file
+
+        check_moves_file(arguments.moves)
     if arguments.plot:
         with needed_by("--plot", "annotate"):
             import matplotlib  # noqa: F401
-    written = {"--out": out, "--summary": summary, "--plot": arguments.plot}
+    written = {"--out": out, "--summary": summary, "--moves": arguments.moves, "--plot": arguments.plot}
     taken = {games.resolve(): "the file of games"}
     for option, file in written.items():
         if file in (None, _STANDARD):
@@ -172,16 +189,16 @@ def _files(arguments: argparse.Namespace, games: Path, name: str) -> _Files:
         if place in taken or (file.exists() and any(other.exists() and file.samefile(other) for other in taken)):
             raise OptionError(f"{option} {file}: {taken.get(place, 'the file of games')} is not overwritten")
         taken[place] = option
-    return _Files(name, games, out, kept.parent / f"{kept.name}.unfinished", summary, arguments.plot)
+    return _Files(name, games, out, kept.parent / f"{kept.name}.unfinished", summary, arguments.moves, arguments.plot)
 
 
 def _check_new(files: _Files, force: bool) -> None:
     """Refuse to overwrite files and to write where that is not possible, before hours of work."""
     # Output beside an unfinished run belongs to that run: it was interrupted while writing its files.
     going_on = files.unfinished.exists()
-    for file in (files.out, files.summary):
+    for file in (files.out, files.summary, files.moves):
         if file is not None and file != _STANDARD:
-            check_new(file, force or (going_on and file == files.out))
+            check_new(file, force or (going_on and file in (files.out, files.moves)))
     if files.graphs:
         if files.graphs.exists() and not files.graphs.is_dir():
             raise OptionError(f"cannot write to {files.graphs}: it is no folder")
@@ -204,14 +221,23 @@ def _survey(file: Path) -> tuple[str, int]:
 # --- evaluating ----------------------------------------------------------------------------------------------------
 
 
-def _evaluate(file: Path, total: int, journal: Journal, limit: dict[str, Any], arguments: argparse.Namespace) -> None:
-    """Evaluate the remaining games."""
+def _evaluate(
+    file: Path,
+    total: int,
+    journal: Journal,
+    limit: dict[str, Any],
+    engine: str | None,
+    options: dict[str, str],
+    arguments: argparse.Namespace,
+) -> None:
+    """Evaluate the remaining games; with an engine's command, by that one."""
     import chess.engine
 
     from knightadder.annotate.workers import BlockEvaluator, evaluate_games
     from knightadder.native.processors import processors
     from knightadder.pgn.games import BrokenGame, parse, read_texts
     from knightadder.review.evaluation import blocks
+    from knightadder.workshop.uci_engine import UciAnalyst
 
     broken = positions = 0
     begun: dict[int, float] = {}  # the part of each running game that is evaluated
@@ -241,28 +267,53 @@ def _evaluate(file: Path, total: int, journal: Journal, limit: dict[str, Any], a
     first = list(islice(todo, wanted))
     if not first:
         return
-    if not arguments.cluster:
+    if not arguments.cluster and engine is None:
         from knightadder.engine.loader import compile_core
 
         compile_core()  # before the processes start
-    options = engine_options(arguments)
-    evaluator = BlockEvaluator(chess.engine.Limit(**limit), arguments.multipv, int(options.pop("Hash")), options)
+    other = None if engine is None else UciAnalyst(engine, options)
+    hash_mb = int(options["Hash"])
+    more = {name: value for name, value in options.items() if name != "Hash"}
+    evaluator = BlockEvaluator(chess.engine.Limit(**limit), arguments.multipv, hash_mb, more, other)
+    known = journal.entries(lambda entry: entry.get("engine")) if engine else []
+    names = {name for name in known if isinstance(name, str)}
+
+    def on_name(name: str) -> None:
+        names.add(name)
+        if len(names) > 1:
+            raise OptionError(f"the workers have different engines: {' and '.join(sorted(names))}")
+
     with (
         open_pool(evaluator, arguments.cluster, len(first)) as pool,
         progress(total, len(journal) + broken, "games", stderr=True) as update,
     ):
-        for number, result in evaluate_games(chain(first, todo), pool.run, on_block, tell):
-            journal.add(number, {"result": result})
+        for number, result in evaluate_games(chain(first, todo), pool.run, on_block, tell, on_name):
+            journal.add(number, {"result": result, "engine": next(iter(names), None)})
             del begun[number]
 
 
 # --- writing -------------------------------------------------------------------------------------------------------
 
 
-def _write(files: _Files, journal: Journal, graph_format: str) -> list[Row]:
-    """Write the games and their graphs; return the table of games."""
+def _write(files: _Files, journal: Journal, is_other: bool, graph_format: str) -> list[Row]:
+    """Write the games, their moves and their graphs; return the table of games.
+
+    Parameters
+    ----------
+    files : _Files
+        The files.
+    journal : Journal
+        The evaluations.
+    is_other : bool
+        Whether another engine has evaluated.
+    graph_format : str
+        Format of the graphs.
+    """
+    from knightadder.annotate.moves_file import writing_moves
     from knightadder.pgn.games import BrokenGame, headers_of, parse, read_texts, remarks, tell_notes, text_of
+    from knightadder.review.accuracy import rescale, unchanged
     from knightadder.review.evaluation import from_json
+    from knightadder.review.moves import moves_table
     from knightadder.review.notes import annotate
     from knightadder.review.review import review
     from knightadder.review.summary import row
@@ -273,14 +324,17 @@ def _write(files: _Files, journal: Journal, graph_format: str) -> list[Row]:
             files.graphs.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise OptionError(f"cannot write to {files.graphs}: {error.strerror}") from None
-    with _replacing(files.out) as stream:
+    with contextlib.ExitStack() as stack:
+        stream = stack.enter_context(_replacing(files.out))
+        write_moves = stack.enter_context(writing_moves(files.moves)) if files.moves else None
         for text in read_texts(files.games):
             written = text.text
             try:
                 game = parse(text)
                 if game is not None:
                     tell_notes(files.name, text, game.notes)
-                    kept = journal[text.number].get("result")
+                    entry = journal[text.number]
+                    kept = entry.get("result")
                     if isinstance(kept, str):
                         raise BrokenGame(kept)
                     board = game.end().board()
@@ -289,10 +343,12 @@ def _write(files: _Files, journal: Journal, graph_format: str) -> list[Row]:
                     except ValueError as error:
                         damage = f"what {files.unfinished} has of game {text.number} is damaged"
                         raise OptionError(f"{damage} ({error}): remove its line, or give --restart") from None
-                    found = review(board, evaluations)
-                    annotate(game, found)
+                    found = review(board, evaluations, unchanged if is_other else rescale)
+                    annotate(game, found, entry.get("engine"))
                     written = remarks(text) + text_of(game)
                     rows.append(row(text.number, text.line, game.headers, found))
+                    if write_moves:
+                        write_moves(rows[-1], moves_table(game, found))
                     if files.graphs:
                         from knightadder.annotate.graph import draw
 

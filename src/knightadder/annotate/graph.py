@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from knightadder.engine.errors import OptionError
-from knightadder.review.accuracy import rescale, win_percent
+from knightadder.review.accuracy import win_percent
 from knightadder.review.judgement import Judgement
 from knightadder.review.review import Review
 
@@ -39,7 +39,9 @@ def draw(review: Review, headers: Mapping[str, str], first_ply: int, file: Path)
     OptionError
         If the file cannot be written.
     """
-    known = [(ply, win_percent(rescale(each.score.white()))) for ply, each in enumerate(review.evaluations) if each]
+    known = [
+        (ply, win_percent(review.scale(each.score.white()))) for ply, each in enumerate(review.evaluations) if each
+    ]
     # The unit is whole moves: the position after White's move 10 is at 9.5, the one after Black's at 10.
     moves = [(first_ply + ply) / 2 for ply, _ in known]
     wins = [win for _, win in known]

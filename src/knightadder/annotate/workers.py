@@ -10,7 +10,7 @@ import chess
 import chess.engine
 import chess.pgn
 
-from knightadder.engine.errors import EngineError
+from knightadder.engine.errors import EngineError, OptionError
 from knightadder.foreign import parse_json
 from knightadder.library.engine import Engine
 from knightadder.review.evaluation import (
@@ -24,6 +24,7 @@ from knightadder.review.evaluation import (
 )
 from knightadder.review.notes import annotate
 from knightadder.review.review import review
+from knightadder.workshop.uci_engine import UciAnalyst
 
 # Runs a task on items and gives each with its result, in any order: `Pool.run`, or `run_here`.
 Run: TypeAlias = Callable[[Iterable[Block]], Iterable[tuple[Block, bytes]]]
@@ -42,12 +43,20 @@ class BlockEvaluator:
         Size of the hash table in MiB.
     options : mapping, optional
         Other UCI options of the engine, with their values.
+    other : UciAnalyst, optional
+        Another engine to use, which has its options already.
     """
 
     def __init__(
-        self, limit: chess.engine.Limit, multipv: int, hash_mb: int, options: Mapping[str, str] | None = None
+        self,
+        limit: chess.engine.Limit,
+        multipv: int,
+        hash_mb: int,
+        options: Mapping[str, str] | None = None,
+        other: UciAnalyst | None = None,
     ) -> None:
         self._limit, self._multipv, self._hash_mb, self._options = limit, multipv, hash_mb, options or {}
+        self._other = other
         self._engine: Engine | None = None
 
     def __call__(self, block: Block) -> bytes:
@@ -61,16 +70,27 @@ class BlockEvaluator:
             If the engine cannot be loaded.
         """
         said: list[str] = []
-        if self._engine is None:
+        if self._engine is None and self._other is None:
             self._engine = open_engine(self._hash_mb)
             if self._options:
                 said = self._engine.configure(self._options)
+        analyst = self._other or self._engine
+        assert analyst is not None
         found: list[Any] | str
         try:
-            found = to_json(evaluate_block(block, self._engine, self._limit, self._multipv))
+            found = to_json(evaluate_block(block, analyst, self._limit, self._multipv))
+        except OptionError:
+            raise
         except EngineError as error:
+            if self._other and self._other.name is None:
+                raise  # it could not be started
             found = str(error)
-        return json.dumps([said, found]).encode()
+        return json.dumps([said, found, self._other and self._other.name]).encode()
+
+    def close(self) -> None:
+        """End another engine, also in the middle of a search."""
+        if self._other is not None:
+            self._other.close()
 
 
 def open_engine(hash_mb: int) -> Engine:
@@ -88,6 +108,7 @@ def evaluate_games(
     run: Run,
     on_block: Callable[[Block], None] = lambda block: None,
     tell: Callable[[str], None] = lambda line: None,
+    on_name: Callable[[str], None] = lambda name: None,
 ) -> Iterator[tuple[int, list[Any] | str]]:
     """Evaluate games.
 
@@ -101,6 +122,8 @@ def evaluate_games(
         Called after each block.
     tell : callable
         Called once with each message of an engine about its options.
+    on_name : callable
+        Called with the name of another engine.
 
     Yields
     ------
@@ -114,10 +137,11 @@ def evaluate_games(
         If the engine cannot be loaded or a worker fails, or what it gives are not the evaluations of the block.
     """
     told: set[str] = set()
+    named: str | None = None
     games: dict[int, dict[Block, list[Any] | str]] = {}  # the blocks that are done of each game
     for block, data in run(items):
         try:
-            said, found = parse_json(data, tuple[list[str], list[Any] | str])
+            said, found, name = parse_json(data, tuple[list[str], list[Any] | str, str | None])
             if not isinstance(found, str):
                 check_block(found, block)
         except ValueError as error:
@@ -126,6 +150,9 @@ def evaluate_games(
             if line not in told:
                 told.add(line)
                 tell(line)
+        if name != named and name is not None:
+            named = name
+            on_name(name)
         parts = games.setdefault(block.game, {})
         parts[block] = found
         on_block(block)

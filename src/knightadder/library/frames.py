@@ -24,7 +24,7 @@ class Tabular(ABC):
         """Give the result as plain values by name."""
 
     def to_frame(self) -> pandas.DataFrame:
-        """Give the result as a table whose columns are the keys of `to_dict`.
+        """Give the result as a table: the keys of `to_dict` as columns, or a row for each line or move of the result.
 
         Raises
         ------
@@ -43,8 +43,8 @@ def to_frame(results: Iterable[Tabular] | Tabular) -> pandas.DataFrame:
     Parameters
     ----------
     results : iterable, or one result
-        What the library's functions return: `Analysis` (a row for each line), `Line`, `PlayResult`, `Evaluation`,
-        `AnnotatedGame`, `ExplorerMove` or `ExplorerGame`.
+        What the library's functions return: `Analysis` (a row for each line), `AnnotatedGame` (a row for each move),
+        `Line`, `AnnotatedMove`, `PlayResult`, `Evaluation`, `ExplorerMove` or `ExplorerGame`.
 
     Returns
     -------

@@ -49,7 +49,9 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     declare(where, "--concurrency", help="number of processes (default: one for each processor core)")
     add_cluster(where)
     declare(command, "--hash", default=_HASH_MB, help="size of each process's hash table")
-    declare(command, "--syzygy", "--eval", "--eval-file", "--force", "--restart")
+    declare(command, "--syzygy", "--eval", "--eval-file")
+    declare(command, "--engine", help="a different UCI engine that finds the puzzles; keys: cmd, option.NAME")
+    declare(command, "--force", "--restart")
     command.set_defaults(run=run)
 
 
@@ -70,7 +72,9 @@ def run(arguments: argparse.Namespace) -> int:
     from knightadder.pgn.files import game_files
     from knightadder.pgn.games import BrokenGame, tell_left_out, tell_notes
     from knightadder.puzzles.puzzle_maker import PuzzleMaker, puzzles_of
+    from knightadder.workshop.uci_engine import UciAnalyst, read_engine
 
+    engine, own_options = read_engine(arguments.engine)
     out: Path | None = arguments.out
     unfinished = state_beside(out)
     suffix = _check_out(out, arguments.files, arguments.force or bool(unfinished and unfinished.exists()))
@@ -80,15 +84,18 @@ def run(arguments: argparse.Namespace) -> int:
             raise PositionError(f"there is no game in {', '.join(name for name, _ in files)}")
         if not arguments.cluster:
             compile_core()  # before the processes start
-        options = engine_options(arguments)
+        options = {**engine_options(arguments), **own_options}
         same = {
-            "format": 1,
+            "format": 2,
             "games": [[Path(name).name, content_digest(file)] for name, file in files],
             "version": __version__,
             "nodes": arguments.nodes,
             "options": dict(options),
+            "engine": engine,
         }
-        maker = PuzzleMaker(arguments.nodes, int(options.pop("Hash")), options)
+        other = None if engine is None else UciAnalyst(engine, options)
+        hash_mb = int(options.pop("Hash"))
+        maker = PuzzleMaker(arguments.nodes, hash_mb, None if other else options, other)
         with Journal(unfinished, same, arguments.restart) as journal:
             found: dict[int, list[Puzzle] | None] = dict(journal.entries(_read))  # None for a broken game
             if found:

@@ -18,7 +18,7 @@ from chess.engine import Score
 
 from knightadder.puzzles.puzzle import Solution, boards_along
 from knightadder.puzzles.tactics import VALUES
-from knightadder.review.accuracy import rescale, winning_chances
+from knightadder.review.accuracy import Scale, rescale, winning_chances
 from knightadder.review.evaluation import Analyst, SearchedPosition, evaluate
 
 # Shares of the nodes of the deciding search.
@@ -60,7 +60,7 @@ class Found:
     saves: bool
 
 
-def find_puzzles(game: chess.Board, analyst: Analyst, nodes: int) -> list[Found]:
+def find_puzzles(game: chess.Board, analyst: Analyst, nodes: int, scale: Scale = rescale) -> list[Found]:
     """Find the puzzles of a game.
 
     Parameters
@@ -71,6 +71,8 @@ def find_puzzles(game: chess.Board, analyst: Analyst, nodes: int) -> list[Found]
         The engine; it is cleared first, so that the result depends only on the arguments.
     nodes : int
         Nodes of the search that decides on a move.
+    scale : callable
+        Converts the engine's scores to those of Stockfish.
 
     Returns
     -------
@@ -85,11 +87,11 @@ def find_puzzles(game: chess.Board, analyst: Analyst, nodes: int) -> list[Found]
     scan = chess.engine.Limit(nodes=max(nodes // _SCAN_SHARE, 1))
     evaluations = evaluate(game, analyst, scan)
     boards = boards_along(game.root(), game.move_stack)
-    seeker = _Seeker(analyst, nodes)
+    seeker = _Seeker(analyst, nodes, scale)
     found: list[Found] = []
     known: set[str] = set()  # positions of solutions
     free = 0  # the first ply where another puzzle may begin
-    for ply, saves in _candidates(evaluations, boards):
+    for ply, saves in _candidates(evaluations, boards, scale):
         board = boards[ply].copy(stack=False)
         if ply < free or board.epd() in known:
             continue
@@ -112,17 +114,17 @@ def find_puzzles(game: chess.Board, analyst: Analyst, nodes: int) -> list[Found]
 
 
 def _candidates(
-    evaluations: Sequence[SearchedPosition | None], boards: Sequence[chess.Board]
+    evaluations: Sequence[SearchedPosition | None], boards: Sequence[chess.Board], scale: Scale
 ) -> Iterator[tuple[int, bool]]:
     """Yield positions that may be puzzles, and whether the task is to save the game."""
     for ply in range(1, len(boards)):
         side = boards[ply].turn
-        now, before = _chances(evaluations[ply], side), _chances(evaluations[ply - 1], side)
+        now, before = _chances(evaluations[ply], side, scale), _chances(evaluations[ply - 1], side, scale)
         if now is None or before is None or boards[ply].legal_moves.count() < 2:
             continue
         if boards[ply].halfmove_clock > _MOST_QUIET:
             continue
-        after = _chances(evaluations[ply + 1], side) if ply + 1 < len(boards) else None
+        after = _chances(evaluations[ply + 1], side, scale) if ply + 1 < len(boards) else None
         if before < _WON and now >= _WON - _SLACK and now - before >= _GAP - _SLACK:
             yield ply, False
         elif _HELD - _SLACK <= now < _WON and (
@@ -132,8 +134,8 @@ def _candidates(
             yield ply, True
 
 
-def _chances(evaluation: SearchedPosition | None, side: chess.Color) -> float | None:
-    return None if evaluation is None else winning_chances(rescale(evaluation.score.pov(side)))
+def _chances(evaluation: SearchedPosition | None, side: chess.Color, scale: Scale) -> float | None:
+    return None if evaluation is None else winning_chances(scale(evaluation.score.pov(side)))
 
 
 # --- solutions -----------------------------------------------------------------------------------------------------
@@ -151,8 +153,8 @@ class _Step:
 class _Seeker:
     """Finds solutions with an engine."""
 
-    def __init__(self, analyst: Analyst, nodes: int) -> None:
-        self._analyst = analyst
+    def __init__(self, analyst: Analyst, nodes: int, scale: Scale) -> None:
+        self._analyst, self._scale = analyst, scale
         self._deep = chess.engine.Limit(nodes=nodes)
         self._probe = chess.engine.Limit(nodes=max(nodes // _PROBE_SHARE, 1))
         self._second_look = chess.engine.Limit(nodes=nodes * _SECOND_LOOK)
@@ -172,7 +174,7 @@ class _Seeker:
                 break
             reply = self._analyst.analyse(board, self._reply).best
             assert reply.move is not None  # the game is not over
-            line.append(_Step(reply.move, rescale(reply.score.relative)))
+            line.append(_Step(reply.move, self._scale(reply.score.relative)))
             board.push(reply.move)
         while line and (len(line) % 2 == 0 or line[-1].forced):
             line.pop()
@@ -199,7 +201,7 @@ class _Seeker:
         others = [other for other in board.legal_moves if other != move]
         if others:  # the search of two lines has spent most of its nodes on the better one
             second = self._analyst.analyse(board, limit, root_moves=others).best
-            if winning_chances(best.score) - winning_chances(rescale(second.score.relative)) < _GAP:
+            if winning_chances(best.score) - winning_chances(self._scale(second.score.relative)) < _GAP:
                 return None
         return best
 
@@ -208,7 +210,7 @@ class _Seeker:
         lines = self._analyst.analyse(board, limit, multipv=2).lines
         if lines[0].move is None:
             return None
-        scores = [rescale(line.score.relative) for line in lines]
+        scores = [self._scale(line.score.relative) for line in lines]
         best, *others = map(winning_chances, scores)
         is_good = _HELD - slack <= best < _WON if saves else best >= _WON - slack
         is_alone = all(best - other >= _GAP - slack for other in others)

@@ -17,6 +17,9 @@ from knightadder.puzzles.finding import Found, find_puzzles
 from knightadder.puzzles.puzzle import Puzzle, Solution
 from knightadder.puzzles.rating import rate
 from knightadder.puzzles.themes import themes_of
+from knightadder.review.accuracy import rescale, unchanged
+from knightadder.review.evaluation import Analyst
+from knightadder.workshop.uci_engine import UciAnalyst
 
 _RATING_HASH_MB = 1  # cleared before each search, which is quick if it is small
 
@@ -51,11 +54,19 @@ class PuzzleMaker:
         Size of the hash table.
     options : mapping, optional
         Other UCI options of the engine, with their values.
+    other : UciAnalyst, optional
+        Another engine that finds the puzzles, which has its options already. This one then only rates them.
     """
 
-    def __init__(self, nodes: int, hash_mb: int, options: Mapping[str, str] | None = None) -> None:
-        self._nodes, self._hash_mb, self._options = nodes, hash_mb, options
-        self._engines: tuple[Engine, Engine] | None = None
+    def __init__(
+        self,
+        nodes: int,
+        hash_mb: int,
+        options: Mapping[str, str] | None = None,
+        other: UciAnalyst | None = None,
+    ) -> None:
+        self._nodes, self._hash_mb, self._options, self._other = nodes, hash_mb, options, other
+        self._engines: tuple[Analyst, Engine] | None = None
 
     def __call__(self, item: Item) -> bytes:
         """Find the puzzles of a game; EngineError if a search fails."""
@@ -66,19 +77,25 @@ class PuzzleMaker:
         if game is None:
             return _Told([]).to_json()
         if self._engines is None:
-            seeker, player = [Engine(hash_mb=size, options=self._options) for size in (self._hash_mb, _RATING_HASH_MB)]
-            self._engines = seeker, player
+            own = self._other or Engine(hash_mb=self._hash_mb, options=self._options)
+            self._engines = own, Engine(hash_mb=_RATING_HASH_MB, options=self._options)
         seeker, player = self._engines
+        scale = unchanged if self._other else rescale
         site = game.headers.get("Site", "")
         address = site if site.startswith(("http://", "https://")) else f"{item.file}?game={item.text.number}"
         rows = []
         try:
-            for found in find_puzzles(_end_of(game), seeker, self._nodes):
+            for found in find_puzzles(_end_of(game), seeker, self._nodes, scale):
                 rating = rate(found.solution, player, self._nodes)
                 rows.append(_row(found, rating, f"{address}#{found.ply}"))
         except PositionError as error:  # such as a move number that has become too large
             return _Told(fault=str(error)).to_json()
         return _Told(rows, game.notes).to_json()
+
+    def close(self) -> None:
+        """End another engine, also in the middle of a search."""
+        if self._other is not None:
+            self._other.close()
 
 
 def _end_of(game: chess.pgn.Game) -> chess.Board:

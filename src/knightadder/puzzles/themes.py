@@ -7,14 +7,11 @@ from chess.engine import Score
 
 from knightadder.puzzles.puzzle import Solution
 from knightadder.puzzles.tactics import TACTICS, PlayedLine
+from knightadder.review.phase import phase_of
 
 _CRUSHING = 600  # centipawns, as on Lichess; less is an advantage
 _LENGTHS = {1: "oneMove", 2: "short", 3: "long"}  # by moves of the solver
 _LONGEST_NAMED_MATE = 5
-
-# Counts of pieces besides kings and pawns, as in Lichess's division of a game into phases.
-_ENDGAME, _MIDDLEGAME = 6, 10
-_SPARSE_BACK_RANK = 4  # pieces of a side's own on its back rank; fewer end the opening
 
 _ENDGAMES = {
     frozenset[chess.PieceType](): "pawnEndgame",
@@ -55,15 +52,10 @@ def themes_of(solution: Solution, score: Score, saves: bool) -> tuple[str, ...]:
 
 def _phase(board: chess.Board) -> list[str]:
     """Return the phase of the game, and the kind of an endgame if it has a name."""
-    pieces = board.occupied & ~board.kings & ~board.pawns
-    count = pieces.bit_count()
-    if count <= _ENDGAME:
-        kinds = frozenset(
-            kind
-            for kind in (chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN)
-            if board.pieces_mask(kind, True) or board.pieces_mask(kind, False)
-        )
-        return ["endgame", *([_ENDGAMES[kinds]] if kinds in _ENDGAMES else [])]
-    back_ranks = (chess.BB_RANK_1 & board.occupied_co[chess.WHITE], chess.BB_RANK_8 & board.occupied_co[chess.BLACK])
-    is_sparse = any(rank.bit_count() < _SPARSE_BACK_RANK for rank in back_ranks)
-    return ["middlegame" if count <= _MIDDLEGAME or is_sparse else "opening"]
+    phase = phase_of(board)
+    kinds = frozenset(
+        kind
+        for kind in (chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN)
+        if board.pieces_mask(kind, True) or board.pieces_mask(kind, False)
+    )
+    return [phase, _ENDGAMES[kinds]] if phase == "endgame" and kinds in _ENDGAMES else [phase]

@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import chess.engine
 import numpy as np
+
+# Converts scores of an engine to the scale of Stockfish.
+Scale: TypeAlias = Callable[[chess.engine.Score], chess.engine.Score]
 
 # Larger scores, and mates, count as this score.
 CEILING = 1000
@@ -52,6 +56,11 @@ def rescale(score: chess.engine.Score) -> chess.engine.Score:
         return score
     ours, theirs = zip(*_SCALE, strict=True)
     return chess.engine.Cp(round(math.copysign(np.interp(abs(cp), ours, theirs), cp)))
+
+
+def unchanged(score: chess.engine.Score) -> chess.engine.Score:
+    """Return a score of another engine, which is taken to be on the scale of Stockfish."""
+    return score
 
 
 def capped(score: chess.engine.Score) -> int:

@@ -18,6 +18,7 @@ from knightadder.opening_names import Opening
 from knightadder.pgn.games import GameBuilder, PgnGame, text_of
 from knightadder.review import notes
 from knightadder.review.evaluation import evaluate
+from knightadder.review.moves import AnnotatedMove, moves_table
 from knightadder.review.review import review
 from knightadder.review.summary import Side, row
 
@@ -36,6 +37,8 @@ class AnnotatedGame(Tabular):
         Accuracy, average centipawn loss, and numbers of marks.
     opening : Opening or None
         The opening, if it is known.
+    moves : tuple of AnnotatedMove
+        The moves, which are the rows of `to_frame`.
     """
 
     game: chess.pgn.Game
@@ -43,6 +46,7 @@ class AnnotatedGame(Tabular):
     white: Side
     black: Side
     opening: Opening | None
+    moves: tuple[AnnotatedMove, ...]
 
     def to_dict(self) -> dict[str, Cell]:
         """Give a summary of the game as plain values: players, result, opening, and how each side played."""
@@ -55,6 +59,9 @@ class AnnotatedGame(Tabular):
             "plies": len(self.scores) - 1,
             **{f"{colour}_{name}": value for colour, side in sides.items() for name, value in asdict(side).items()},
         }
+
+    def _rows(self) -> list[dict[str, Cell]]:
+        return [move.to_dict() for move in self.moves]
 
     def __str__(self) -> str:
         return text_of(self.game)
@@ -107,7 +114,7 @@ def annotate_game(
     summary = row(1, 1, copy.headers, found)
     assert summary.white_side is not None and summary.black_side is not None  # they are, where there is a review
     scores = tuple(each.score if each else None for each in found.evaluations)
-    return AnnotatedGame(copy, scores, summary.white_side, summary.black_side, found.opening)
+    return AnnotatedGame(copy, scores, summary.white_side, summary.black_side, found.opening, moves_table(game, found))
 
 
 def _end_of(game: chess.pgn.Game) -> chess.Board:

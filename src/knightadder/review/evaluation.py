@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import chess
 import chess.engine
-from chess.engine import Cp, Mate, PovScore
+from chess.engine import Cp, Mate, PovScore, PovWdl, Wdl
 
 from knightadder.library.boards import board_of, position_of
 from knightadder.library.results import Analysis, Line
@@ -70,11 +70,14 @@ class SearchedPosition:
         Search depth in plies; 0 if the game is over.
     variations : tuple of Variation
         The best lines, the best first; none if the game is over.
+    wdl : chess.engine.PovWdl or None
+        Expected wins, draws and losses in 1000 games; ``None`` if the engine does not tell.
     """
 
     score: PovScore
     depth: int
     variations: tuple[Variation, ...]
+    wdl: PovWdl | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +209,9 @@ def evaluate_block(
 
 def at_the_end(board: chess.Board) -> SearchedPosition:
     """Give the evaluation of a position in which the game is over: checkmate or a draw."""
-    return SearchedPosition(PovScore(Mate(0) if board.is_checkmate() else Cp(0), board.turn), 0, ())
+    lost = board.is_checkmate()
+    wdl = PovWdl(Wdl(0, 0, 1000) if lost else Wdl(0, 1000, 0), board.turn)
+    return SearchedPosition(PovScore(Mate(0) if lost else Cp(0), board.turn), 0, (), wdl)
 
 
 def evaluation_of(board: chess.Board, lines: Sequence[Line]) -> SearchedPosition:
@@ -220,7 +225,9 @@ def evaluation_of(board: chess.Board, lines: Sequence[Line]) -> SearchedPosition
         What the search found, the best line first; at least one.
     """
     variations = [Variation(line.score, _legal(board, line.pv)) for line in lines]
-    return SearchedPosition(lines[0].score, lines[0].depth, tuple(each for each in variations if each.moves))
+    best = lines[0]
+    told = best.wdl if sum(best.wdl.relative) else None
+    return SearchedPosition(best.score, best.depth, tuple(each for each in variations if each.moves), told)
 
 
 def _backwards(board: chess.Board) -> Iterator[chess.Board]:
@@ -256,7 +263,7 @@ def _legal(board: chess.Board, moves: Sequence[chess.Move]) -> tuple[chess.Move,
 
 
 def to_json(evaluations: Sequence[SearchedPosition | None]) -> list[Any]:
-    """Convert evaluations to JSON values: score, depth and lines of each, from the view of the side to move."""
+    """Convert evaluations to JSON values: score, depth, lines and WDL of each, from the view of the side to move."""
     return [
         each
         and [
@@ -266,6 +273,7 @@ def to_json(evaluations: Sequence[SearchedPosition | None]) -> list[Any]:
                 [_score_text(variation.score), " ".join(move.uci() for move in variation.moves)]
                 for variation in each.variations
             ],
+            each.wdl and [*each.wdl.relative],
         ]
         for each in evaluations
     ]
@@ -308,10 +316,20 @@ def _read(values: Any, positions: Iterable[chess.Board], count: int) -> list[Sea
 def _from_json(value: Any, board: chess.Board) -> SearchedPosition | None:
     if value is None:
         return None
-    score, depth, lines = value
+    score, depth, lines, *rest = value
     if type(depth) is not int or not 0 <= depth <= _MOST_DEPTH:
         raise ValueError(f"{depth!r} is no depth")
-    return SearchedPosition(_score(score, board.turn), depth, tuple(_variation(line, board) for line in lines))
+    variations = tuple(_variation(line, board) for line in lines)
+    return SearchedPosition(_score(score, board.turn), depth, variations, _wdl(rest, board.turn))
+
+
+def _wdl(rest: list[Any], turn: chess.Color) -> PovWdl | None:
+    if rest in ([], [None]):
+        return None
+    ((wins, draws, losses),) = rest
+    if any(type(count) is not int or not 0 <= count <= 1000 for count in (wins, draws, losses)):
+        raise ValueError(f"{rest[0]!r} are no expected results")
+    return PovWdl(Wdl(wins, draws, losses), turn)
 
 
 def _variation(line: Any, board: chess.Board) -> Variation:

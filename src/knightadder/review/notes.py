@@ -14,7 +14,7 @@ from knightadder.review.review import Review
 _MARKS = frozenset(range(1, 7))
 
 
-def annotate(game: chess.pgn.Game, review: Review) -> None:
+def annotate(game: chess.pgn.Game, review: Review, engine: str | None = None) -> None:
     """Write the review of a game's main line into the game and its headers.
 
     Existing comments, marks, variations and opening names stay. An evaluation in a comment is replaced.
@@ -25,9 +25,11 @@ def annotate(game: chess.pgn.Game, review: Review) -> None:
         The game.
     review : Review
         The review of the game. Its variations are written where a move is marked.
+    engine : str, optional
+        The name of the engine, if it is another one.
     """
     annotate_line([game, *game.mainline()], review)
-    write_headers(game.headers, review)
+    write_headers(game.headers, review, engine)
 
 
 def annotate_line(nodes: Sequence[chess.pgn.GameNode], review: Review) -> None:
@@ -67,12 +69,13 @@ def _add(node: chess.pgn.GameNode, moves: tuple[chess.Move, ...], score: chess.e
         first.add_line(moves[1:])
 
 
-def write_headers(headers: chess.pgn.Headers, review: Review) -> None:
+def write_headers(headers: chess.pgn.Headers, review: Review, engine: str | None = None) -> None:
     """Write a review into the headers: the annotator and the opening unless they are there, accuracy and loss.
 
     A code or name that the game has is never mixed with those of a different opening.
     """
-    proposed = {"Annotator": f"Knightadder {__version__}"}
+    program = f"Knightadder {__version__}"
+    proposed = {"Annotator": f"{engine} ({program})" if engine else program}
     if review.opening:
         opening = {"ECO": review.opening.eco, "Opening": review.opening.name}
         if all(_value(headers, name) in ("", value) for name, value in opening.items()):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import chess
 
 from knightadder.opening_names import Opening, find_opening
-from knightadder.review.accuracy import Play, play, rescale
+from knightadder.review.accuracy import Play, Scale, play, rescale
 from knightadder.review.evaluation import SearchedPosition
 from knightadder.review.judgement import Judgement, judge
 
@@ -31,6 +32,8 @@ class Review:
         without an evaluation, because these do not occur in played games.
     opening : Opening or None
         The opening, if it is known.
+    scale : callable
+        Converts the engine's scores to those of Stockfish.
     """
 
     evaluations: tuple[SearchedPosition | None, ...]
@@ -39,13 +42,14 @@ class Review:
     white: Play | None
     black: Play | None
     opening: Opening | None
+    scale: Scale = rescale
 
     def count(self, white: bool, judgement: Judgement) -> int:
         """Count a side's moves with this judgement."""
         return self.judgements[0 if white == self.white_first else 1 :: 2].count(judgement)
 
 
-def review(board: chess.Board, evaluations: Sequence[SearchedPosition | None]) -> Review:
+def review(board: chess.Board, evaluations: Sequence[SearchedPosition | None], scale: Scale = rescale) -> Review:
     """Review a game.
 
     Parameters
@@ -54,12 +58,14 @@ def review(board: chess.Board, evaluations: Sequence[SearchedPosition | None]) -
         The game: its last position, with all moves.
     evaluations : sequence of SearchedPosition or None
         The evaluations of the first position and of those after each move.
+    scale : callable
+        Converts the engine's scores to those of Stockfish: `unchanged` for another engine.
     """
     moves = board.move_stack
     white_first = (board.turn == chess.WHITE) == (len(moves) % 2 == 0)
     movers = itertools.cycle((white_first, not white_first))
-    judgements = map(_judge, evaluations, evaluations[1:], moves, movers)
-    scores = [rescale(each.score.white()) for each in evaluations if each]
+    judgements = map(partial(_judge, scale), evaluations, evaluations[1:], moves, movers)
+    scores = [scale(each.score.white()) for each in evaluations if each]
     played = len(scores) == len(evaluations) and all(moves)
     white, black = play(scores, white_first) if played else (None, None)
     return Review(
@@ -69,14 +75,19 @@ def review(board: chess.Board, evaluations: Sequence[SearchedPosition | None]) -
         white=white,
         black=black,
         opening=find_opening(board),
+        scale=scale,
     )
 
 
 def _judge(
-    before: SearchedPosition | None, after: SearchedPosition | None, move: chess.Move, mover: chess.Color
+    scale: Scale,
+    before: SearchedPosition | None,
+    after: SearchedPosition | None,
+    move: chess.Move,
+    mover: chess.Color,
 ) -> Judgement | None:
     if before is None or after is None or not move:
         return None
     if before.variations and before.variations[0].moves[0] == move:
         return None  # search is not perfect, and its best move is never a mistake
-    return judge(rescale(before.score.pov(mover)), rescale(after.score.pov(mover)))
+    return judge(scale(before.score.pov(mover)), scale(after.score.pov(mover)))

@@ -23,6 +23,7 @@ from local_cluster import local_cluster
 
 from knightadder import cli
 from knightadder.engine.errors import EngineError
+from knightadder.workshop import uci_engine
 from knightadder.workshop.problems import read_problems
 from knightadder.workshop.suite import command
 from knightadder.workshop.suite import solver as module
@@ -414,21 +415,21 @@ def test_an_engine_is_kept_until_it_fails(three, solve):
 
 
 def test_an_engine_that_hangs_is_given_up(three, solve, monkeypatch):
-    monkeypatch.setattr(module, "_LAST_WORD", 0.01)
+    monkeypatch.setattr(uci_engine, "_LAST_WORD", 0.01)
     three.answers[f"{ONE} 0 1"] = ["hang"]
     solver = solve(chess.engine.Limit(time=0.01))
     solver(1)  # with the usual patience, which is for the start
-    monkeypatch.setattr(module, "PATIENCE", 0.01)
+    monkeypatch.setattr(uci_engine, "PATIENCE", 0.01)
     with pytest.raises(EngineError, match=r"^the engine failed on Pawn\.001, .*: no answer$"):
         solver(0)
 
 
 def test_an_engine_without_a_limit_of_time_is_given_up_when_it_is_silent(three, solve, monkeypatch):
-    monkeypatch.setattr(module, "_LAST_WORD", 0.01)
+    monkeypatch.setattr(uci_engine, "_LAST_WORD", 0.01)
     three.answers[f"{ONE} 0 1"] = [_info(1, "g2g4"), "hang"]
     three.answers[f"{TWO} 0 1"] = ["talk 3", _info(1, "b2b4"), "bestmove b2b4"]
     solver = solve(chess.engine.Limit(nodes=9))
-    monkeypatch.setattr(module, "SILENCE", 2)
+    monkeypatch.setattr(uci_engine, "SILENCE", 2)
     assert json.loads(solver(1))["played"] == "b2b4"
     with pytest.raises(EngineError, match=r"^the engine failed on Pawn\.001, .*: no answer$"):
         solver(0)
@@ -472,7 +473,7 @@ def wait_for(suite, line):
 
 @pytest.mark.parametrize(("answer", "last"), [("hang", "go depth 1"), ("wait", "quit")])
 def test_the_end_of_the_run_ends_the_engine(three, solve, monkeypatch, answer, last):
-    monkeypatch.setattr(module, "_LAST_WORD", 0.01 if answer == "hang" else TIMEOUT)
+    monkeypatch.setattr(uci_engine, "_LAST_WORD", 0.01 if answer == "hang" else TIMEOUT)
     three.answers[f"{ONE} 0 1"] = [answer, "bestmove g2g4"]
     solver, failed = solve(), []
 

@@ -46,12 +46,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     declare(command, "--threads", help="number of search threads of each engine")
     declare(command, "--hash", help="size of each engine's hash table")
     declare(command, "--syzygy", "--eval", "--eval-file", "--option")
-    declare(
-        command,
-        "--engine",
-        default=[],
-        help="a different UCI engine; keys: cmd, option.NAME",
-    )
+    declare(command, "--engine")
     declare(command, "--chess960", help="read the positions as Chess960 positions")
     command.add_argument("--limit", type=positive, metavar="N", help="use only the first N positions of each suite")
     command.add_argument("--failed", action="store_true", help="list only the positions that were not solved")
@@ -73,16 +68,16 @@ def run(arguments: argparse.Namespace) -> int:
     """
     import chess.engine
 
-    from knightadder.workshop.key_values import KeyValues
     from knightadder.workshop.problems import read_problems
     from knightadder.workshop.suite.solver import Solver, read_answer
+    from knightadder.workshop.uci_engine import read_engine
 
-    engine = KeyValues.read(arguments.engine, ("cmd", "option."), "--engine")
-    options = {**engine_options(arguments), **engine.named("option.")}
+    engine, own_options = read_engine(arguments.engine)
+    options = {**engine_options(arguments), **own_options}
     jobs: list[tuple[Path, Problem]] = []
     complaints: list[str] = []
     for file in arguments.files:
-        problems, bad = read_problems(file, arguments.chess960, own_engine="cmd" not in engine)
+        problems, bad = read_problems(file, arguments.chess960, own_engine=engine is None)
         jobs += [(file, problem) for problem in problems[: arguments.limit]]
         complaints += bad
     for complaint in complaints:
@@ -99,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
     as_table = not to_stdout and sys.stdout.isatty()
     as_lines = not to_stdout and not as_table
     try:
-        solver = Solver(engine.get("cmd"), options, limit, [problem for _, problem in jobs])
+        solver = Solver(engine, options, limit, [problem for _, problem in jobs])
         with (
             open_pool(solver, arguments.cluster, min(arguments.concurrency, len(jobs))) as pool,
             _display(len(jobs), as_lines, arguments.failed, pool.place) as show,

@@ -1,0 +1,31 @@
+"""The phases of a game, divided as on Lichess by the pieces that are left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import chess
+
+PHASES = ("opening", "middlegame", "endgame")
+
+# Counts of pieces besides kings and pawns, as in Lichess's division of a game into phases.
+_ENDGAME, _MIDDLEGAME = 6, 10
+_SPARSE_BACK_RANK = 4  # pieces of a side's own on its back rank; fewer end the opening
+
+
+def phase_of(board: chess.Board) -> str:
+    """Return the phase of a position by itself: one of `PHASES`."""
+    count = (board.occupied & ~board.kings & ~board.pawns).bit_count()
+    if count <= _ENDGAME:
+        return "endgame"
+    back_ranks = (chess.BB_RANK_1 & board.occupied_co[chess.WHITE], chess.BB_RANK_8 & board.occupied_co[chess.BLACK])
+    is_sparse = any(rank.bit_count() < _SPARSE_BACK_RANK for rank in back_ranks)
+    return "middlegame" if count <= _MIDDLEGAME or is_sparse else "opening"
+
+
+def phases(boards: Iterable[chess.Board]) -> Iterator[str]:
+    """Yield the phase of each position of a game; a game never returns to an earlier phase."""
+    latest = 0
+    for board in boards:
+        latest = max(latest, PHASES.index(phase_of(board)))
+        yield PHASES[latest]
