@@ -9,6 +9,7 @@ SEVEN, EIGHT, NINE = np.uint64(7), np.uint64(8), np.uint64(9)
 
 NOT_FILE_A = np.uint64(0xFEFEFEFEFEFEFEFE)
 NOT_FILE_H = np.uint64(0x7F7F7F7F7F7F7F7F)
+RANK_1 = np.uint64(0xFF)
 RANK_3 = np.uint64(0x0000000000FF0000)
 RANK_6 = np.uint64(0x0000FF0000000000)
 RANK_1_8 = np.uint64(0xFF000000000000FF)
@@ -20,6 +21,18 @@ ALL_SQUARES = np.uint64(0xFFFFFFFFFFFFFFFF)
 def bit(square):
     """Return the bitboard of one square."""
     return ONE << np.uint64(square)
+
+
+@inlined
+def bit_at(bitboard, square):
+    """Return 1 if a square is in the set, else 0."""
+    return (bitboard >> np.uint64(square)) & ONE
+
+
+@inlined
+def rank_around(square):
+    """Return the bitboard of the rank that a square is on."""
+    return RANK_1 << np.uint64(square & 56)
 
 
 @inlined

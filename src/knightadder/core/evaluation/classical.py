@@ -37,7 +37,7 @@ def _scale(pos, score):
     `endings` judges positions without pawns.
     """
     strong = WHITE if end_game(score) > 0 else BLACK
-    return _LAST_PAWN if popcount(pos.by_type[PAWN] & pos.by_color[np.uint64(strong)]) == 1 else FULL_SCALE
+    return _LAST_PAWN if popcount(pos.by_type[PAWN] & pos.by_color[strong]) == 1 else FULL_SCALE
 
 
 @inlined
@@ -51,13 +51,13 @@ def _tempo(tables, pos, trace):
 def _trace_piece_squares(pos, trace):
     """Record the pieces and their squares, whose values `make` keeps up to date in ``pos.psq``."""
     for square in range(64):
-        piece = np.int64(pos.board[np.uint64(square)])
+        piece = np.int64(pos.board[square])
         if piece:
             side, piece_type = piece >> 3, piece & 7
             from_a8 = square ^ 56 if side == WHITE else square
-            trace.counts[np.uint64(side), np.uint64(_PIECE_SQUARE + 64 * (piece_type - 1) + from_a8)] += 1
+            trace.counts[side, _PIECE_SQUARE + 64 * (piece_type - 1) + from_a8] += 1
             if piece_type != KING:
-                trace.counts[np.uint64(side), np.uint64(_PIECE_VALUE + piece_type - 1)] += 1
+                trace.counts[side, _PIECE_VALUE + piece_type - 1] += 1
 
 
 @kernel
@@ -79,7 +79,7 @@ def evaluate(tables, worker, pos, trace):
         score += own if us == WHITE else -own
     for us in range(2):
         own = king_safety(tables, worker, pos, trace, us) + threats(tables, worker, pos, trace, us)
-        if pawns.passed & pos.by_color[np.uint64(us)]:
+        if pawns.passed & pos.by_color[us]:
             own += passed_pawns(tables, worker, pos, trace, us, pawns.passed)
         score += own if us == WHITE else -own
     phase, scale = game_phase(pos), _scale(pos, score)

@@ -98,7 +98,7 @@ def _wrong_rook_pawn(pos, strong, own, other):
 @inlined
 def scale_of(pos, strong):
     """Return how much of its advantage the better side can hope to win, up to `FULL_SCALE`."""
-    own, other = pos.by_color[np.uint64(strong)], pos.by_color[np.uint64(strong ^ 1)]
+    own, other = pos.by_color[strong], pos.by_color[strong ^ 1]
     pawns = own & pos.by_type[PAWN]
     if pawns == ZERO:
         # Even after taking all enemy pawns it could not mate.
@@ -131,7 +131,7 @@ def judge(pos, value):
     """
     us = np.int64(pos.stm)
     for loser in range(2):
-        own, bare = pos.by_color[np.uint64(loser ^ 1)], pos.by_color[np.uint64(loser)]
+        own, bare = pos.by_color[loser ^ 1], pos.by_color[loser]
         if without_lsb(bare) == ZERO and _can_mate(pos, own):
             bonus = KNOWN_WIN + _drive(pos, own, bare)
             return value + bonus if us != loser else value - bonus

@@ -1,7 +1,5 @@
 """King safety: the attack of the enemy's pieces, counted in attack units; each further unit is worth more."""
 
-import numpy as np
-
 from knightadder.native.jit import kernel, popcount
 
 from ..board.attacks import bishop_attacks, king_square, rook_attacks
@@ -24,8 +22,8 @@ def king_safety(tables, worker, pos, trace, us):
     The attacks of both sides must have been collected.
     """
     them = us ^ 1
-    side, other = worker.sides[np.uint64(us)], worker.sides[np.uint64(them)]
-    enemy = pos.by_color[np.uint64(them)]
+    side, other = worker.sides[us], worker.sides[them]
+    enemy = pos.by_color[them]
     king = king_square(pos, us)
     # Squares that at most the king or the queen defends.
     weak = other.attacks[0] & ~side.attacked_twice & (~side.attacks[0] | side.attacks[KING] | side.attacks[QUEEN])
@@ -39,10 +37,10 @@ def king_safety(tables, worker, pos, trace, us):
         units += _BISHOP_CHECK
     if (straight | diagonal) & other.attacks[QUEEN] & ~side.attacks[QUEEN]:
         units += _QUEEN_CHECK
-    if tables.knight[np.uint64(king)] & safe & other.attacks[KNIGHT]:
+    if tables.knight[king] & safe & other.attacks[KNIGHT]:
         units += _KNIGHT_CHECK
     if enemy & pos.by_type[QUEEN] == ZERO:
         units //= 2
-    rights = popcount(pos.castling & pos.by_color[np.uint64(us)])
+    rights = popcount(pos.castling & pos.by_color[us])
     castling = worth(tables, trace, us, _CASTLING, rights)
     return castling + worth(tables, trace, us, _DANGER + min(units, _MOST_UNITS), ONCE)

@@ -48,13 +48,13 @@ def _row(weights, piece, square, side, flip):
     """Return the row of weights of a piece on a square, as a side sees it."""
     theirs = (piece >> 3) ^ side
     feature = theirs * 384 + ((piece & 7) - 1) * 64 + (square ^ (56 * side) ^ flip)
-    return weights.feature_weights[np.uint64(feature)]
+    return weights.feature_weights[feature]
 
 
 @inlined
 def _flip(weights, pos, side):
     """Return 7 where the files are turned around because a side's king is on files e to h, else 0."""
-    king = lsb(pos.by_type[KING] & pos.by_color[np.uint64(side)])
+    king = lsb(pos.by_type[KING] & pos.by_color[side])
     return 7 * ((king >> 2) & weights.mirrored)
 
 
@@ -66,7 +66,7 @@ def _refresh(weights, pos, sums, side, flip):
     pieces = pos.by_type[0]
     while pieces:
         square = lsb(pieces)
-        row = _row(weights, np.int64(pos.board[np.uint64(square)]), square, side, flip)
+        row = _row(weights, np.int64(pos.board[square]), square, side, flip)
         for i in range(HIDDEN):
             sums[i] += row[i]
         pieces = without_lsb(pieces)
@@ -81,7 +81,7 @@ def _advance(weights, before, move, old, new, side, flip):
         return
     source, target, kind = move & 63, (move >> 6) & 63, (move >> 12) & 15
     us = np.int64(before.stm)
-    piece = np.int64(before.board[np.uint64(source)])
+    piece = np.int64(before.board[source])
     if kind == CASTLING:
         rook = ROOK | us << 3
         king_target, rook_target = castling_king_target(us, source, target), castling_rook_target(us, source, target)
@@ -98,7 +98,7 @@ def _advance(weights, before, move, old, new, side, flip):
         return
     placed = kind | us << 3 if is_promotion(move) else piece
     left, reached = _row(weights, piece, source, side, flip), _row(weights, placed, target, side, flip)
-    victim = np.int64(before.board[np.uint64(target)])
+    victim = np.int64(before.board[target])
     if kind == EN_PASSANT:
         victim, target = PAWN | (us ^ 1) << 3, target ^ 8
     if victim == 0:
@@ -112,7 +112,7 @@ def _advance(weights, before, move, old, new, side, flip):
 
 @inlined
 def _is_current(weights, worker, pos, ply):
-    return worker.accumulators[np.uint64(ply)].key == pos.key ^ weights.key
+    return worker.accumulators[ply].key == pos.key ^ weights.key
 
 
 @kernel
@@ -130,20 +130,20 @@ def accumulate(weights, worker, pos, ply):
     known = ply
     if not _is_current(weights, worker, pos, ply):
         known -= 1
-        while known >= 0 and not _is_current(weights, worker, worker.stack[np.uint64(known)], known):
+        while known >= 0 and not _is_current(weights, worker, worker.stack[known], known):
             known -= 1
     if known < 0:
-        current = worker.accumulators[np.uint64(ply)]
+        current = worker.accumulators[ply]
         for side in range(2):
             current.flips[side] = _flip(weights, pos, side)
             _refresh(weights, pos, current.sums[side], side, current.flips[side])
         current.key = pos.key ^ weights.key
         return
     while known < ply:
-        before, old = worker.stack[np.uint64(known)], worker.accumulators[np.uint64(known)]
-        move = worker.frames[np.uint64(known)].move
+        before, old = worker.stack[known], worker.accumulators[known]
+        move = worker.frames[known].move
         known += 1
-        after, new = worker.stack[np.uint64(known)], worker.accumulators[np.uint64(known)]
+        after, new = worker.stack[known], worker.accumulators[known]
         for side in range(2):
             flip = _flip(weights, after, side)
             if flip == old.flips[side]:
@@ -170,11 +170,11 @@ def evaluate(tables, worker, pos, ply):
     """Return the value of a position in centipawns, from the side to move's view; see `accumulate`."""
     weights = record_at(tables.network_address, NETWORK_WEIGHTS)
     accumulate(weights, worker, pos, ply)
-    sums = worker.accumulators[np.uint64(ply)].sums
-    us = np.uint64(pos.stm)
-    bucket = np.uint64(weights.output_bucket[np.uint64(popcount(pos.by_type[0]))])
+    sums = worker.accumulators[ply].sums
+    us = pos.stm
+    bucket = weights.output_bucket[popcount(pos.by_type[0])]
     output_weights = weights.output_weights[bucket]
-    total = _output(sums[us], output_weights[0]) + _output(sums[us ^ np.uint64(1)], output_weights[1])
+    total = _output(sums[us], output_weights[0]) + _output(sums[us ^ 1], output_weights[1])
     return (total // QA + weights.output_biases[bucket]) * weights.scale // (QA * QB)
 
 

@@ -6,7 +6,7 @@ from knightadder.native.jit import inlined, kernel, lsb
 from knightadder.native.records import record
 
 from ..board.attacks import king_square, pawn_attacks
-from ..board.bitboard import ZERO, bit, without_lsb
+from ..board.bitboard import ZERO, bit, rank_around, without_lsb
 from ..layout import BLACK, KING, PAWN, ROOK, WHITE
 from .side import (
     ONCE,
@@ -79,11 +79,11 @@ def _fill(tables, pos, trace, entry):
 def _structure(tables, pos, trace, us, entry):
     """Return the packed value of a side's pawn structure; store its passed pawns and pawn span in the entry."""
     them = us ^ 1
-    own, enemy = pos.by_type[PAWN] & pos.by_color[np.uint64(us)], pos.by_type[PAWN] & pos.by_color[np.uint64(them)]
+    own, enemy = pos.by_type[PAWN] & pos.by_color[us], pos.by_type[PAWN] & pos.by_color[them]
     attacks, enemy_attacks = pawn_attacks(us, own), pawn_attacks(them, enemy)
     own_files, enemy_files = fill_files(own), fill_files(enemy)
     span = fill_forward(us, attacks)
-    entry.spans[np.uint64(us)] = span
+    entry.spans[us] = span
     enemy_front = fill_forward(them, forward(them, enemy))
     behind_own = fill_forward(them, forward(them, own))
     stopped = enemy_front | fill_forward(them, enemy_attacks)
@@ -132,10 +132,10 @@ def _structure(tables, pos, trace, us, entry):
 @inlined
 def _around_king(tables, pos, trace, us):
     """Return the packed value of the pawns for a king: shelter, storm, open files, distance to the nearest pawn."""
-    own = pos.by_type[PAWN] & pos.by_color[np.uint64(us)]
-    enemy = pos.by_type[PAWN] & pos.by_color[np.uint64(us ^ 1)]
+    own = pos.by_type[PAWN] & pos.by_color[us]
+    enemy = pos.by_type[PAWN] & pos.by_color[us ^ 1]
     king = king_square(pos, us)
-    ahead = fill_forward(us, np.uint64(0xFF) << np.uint64(king & 56))
+    ahead = fill_forward(us, rank_around(king))
     centre = max(1, min(6, king & 7))
     score = np.int64(0)
     for file in range(centre - 1, centre + 2):
@@ -170,8 +170,8 @@ def passed_pawns(tables, worker, pos, trace, us, passed):
     """
     them = us ^ 1
     occupied = pos.by_type[0]
-    own, enemy = pos.by_color[np.uint64(us)], pos.by_color[np.uint64(them)]
-    attacked = worker.sides[np.uint64(them)].attacks[0]
+    own, enemy = pos.by_color[us], pos.by_color[them]
+    attacked = worker.sides[them].attacks[0]
     bare = enemy & ~(pos.by_type[PAWN] | pos.by_type[KING]) == ZERO
     enemy_king = king_square(pos, them)
     unstoppable = False
@@ -188,10 +188,10 @@ def passed_pawns(tables, worker, pos, trace, us, passed):
             score += worth(tables, trace, us, _PASSED_SAFE_STEP + rank, ONCE)
             if (occupied | attacked) & path == ZERO:
                 score += worth(tables, trace, us, _PASSED_FREE + rank, ONCE)
-        rooks = tables.rook_rays[np.uint64(square)] & fill_forward(them, bit(square)) & pos.by_type[ROOK]
+        rooks = tables.rook_rays[square] & fill_forward(them, bit(square)) & pos.by_type[ROOK]
         while rooks:
             rook = lsb(rooks)
-            if tables.between[np.uint64(square), np.uint64(rook)] & occupied == ZERO:
+            if tables.between[square, rook] & occupied == ZERO:
                 score += worth(tables, trace, us, _PASSED_ROOK + (0 if is_in(own, rook) else 1), ONCE)
             rooks = without_lsb(rooks)
         if bare and occupied & path == ZERO:

@@ -21,6 +21,7 @@ from ..board.bitboard import (
     NOT_FILE_H,
     ZERO,
     bit,
+    rank_around,
     without_lsb,
 )
 from ..layout import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK, WHITE
@@ -64,17 +65,17 @@ _UNITS = (0, 0, 2, 2, 3, 4)  # by piece type
 def start_sides(tables, worker, pos, spans):
     """Reset the records of both sides and enter their kings and pawns."""
     for us in range(2):
-        side = worker.sides[np.uint64(us)]
-        own = pos.by_color[np.uint64(us)]
+        side = worker.sides[us]
+        own = pos.by_color[us]
         pawns, enemy_pawns = own & pos.by_type[PAWN], pos.by_type[PAWN] & ~own
         king = king_square(pos, us)
-        by_pawns, by_king = pawn_attacks(us, pawns), tables.king[np.uint64(king)]
+        by_pawns, by_king = pawn_attacks(us, pawns), tables.king[king]
         side.attacks[:] = ZERO
         side.attacks[PAWN] = by_pawns
         side.attacks[KING] = by_king
         side.attacks[0] = by_pawns | by_king
         side.attacked_twice = by_pawns & by_king | attacked_twice_by_pawns(us, pawns)
-        side.pawn_span = spans[np.uint64(us)]
+        side.pawn_span = spans[us]
         # A pawn that is blocked or on its 2nd or 3rd rank is in the way of the pieces; so are king and queen.
         stuck = pawns & (forward(us ^ 1, pos.by_type[0]) | (_NEAR_RANKS_WHITE if us == WHITE else _NEAR_RANKS_BLACK))
         safe = ~pawn_attacks(us ^ 1, enemy_pawns)
@@ -82,17 +83,17 @@ def start_sides(tables, worker, pos, spans):
         # A king at the edge has the ring of a king one step further inside.
         file, rank = max(1, min(6, king & 7)), max(1, min(6, king >> 3))
         centre = rank << 3 | file
-        side.king_ring = tables.king[np.uint64(centre)] | bit(centre)
+        side.king_ring = tables.king[centre] | bit(centre)
         side.danger = 0
 
 
 @inlined
 def _note(worker, us, piece_type, attacks):
     """Record the squares a piece attacks, and its attack units; return how many squares count as mobility."""
-    own, other = worker.sides[np.uint64(us)], worker.sides[np.uint64(us ^ 1)]
+    own, other = worker.sides[us], worker.sides[us ^ 1]
     own.attacked_twice |= own.attacks[0] & attacks
     own.attacks[0] |= attacks
-    own.attacks[np.uint64(piece_type)] |= attacks
+    own.attacks[piece_type] |= attacks
     around_king = attacks & other.king_ring
     if around_king:
         other.danger += _UNITS[piece_type] + popcount(around_king)
@@ -103,15 +104,15 @@ def _note(worker, us, piece_type, attacks):
 def _is_outpost(worker, us, square):
     """Say whether a square from the 4th to the 6th rank is out of reach of enemy pawns."""
     rank = rank_of(us, square)
-    return (rank >= 3) & (rank <= 5) & (worker.sides[np.uint64(us ^ 1)].pawn_span & bit(square) == ZERO)
+    return (rank >= 3) & (rank <= 5) & (worker.sides[us ^ 1].pawn_span & bit(square) == ZERO)
 
 
 @kernel
 def pieces(tables, worker, pos, trace, us):
     """Return the packed value of a side's pieces by their places, in its own view; record what they attack."""
-    own, enemy = pos.by_color[np.uint64(us)], pos.by_color[np.uint64(us ^ 1)]
+    own, enemy = pos.by_color[us], pos.by_color[us ^ 1]
     occupied = pos.by_type[0]
-    side = worker.sides[np.uint64(us)]
+    side = worker.sides[us]
     pawns, king = pos.by_type[PAWN] & own, king_square(pos, us)
     score = np.int64(0)
     surplus = popcount(pawns) - _USUAL_PAWNS
@@ -124,7 +125,7 @@ def pieces(tables, worker, pos, trace, us):
         score += worth(tables, trace, us, _BEHIND_PAWN, popcount(forward(us, knights) & pos.by_type[PAWN]))
     while knights:
         square = lsb(knights)
-        mobility = _note(worker, us, np.int64(KNIGHT), tables.knight[np.uint64(square)])
+        mobility = _note(worker, us, np.int64(KNIGHT), tables.knight[square])
         score += worth(tables, trace, us, _KNIGHT_MOBILITY + mobility, ONCE)
         score += worth(tables, trace, us, _KNIGHT_KING + distance(square, king), ONCE)
         if _is_outpost(worker, us, square):
@@ -175,7 +176,7 @@ def pieces(tables, worker, pos, trace, us):
         elif mobility <= 3 and rank_of(us, king) == 0 and (king & 7 > 3) == (square & 7 > king & 7):
             score += worth(tables, trace, us, _TRAPPED_ROOK, ONCE)
         if rank_of(us, square) == 6:
-            targets = np.uint64(0xFF) << np.uint64(square & 56)
+            targets = rank_around(square)
             if enemy & pos.by_type[PAWN] & targets or enemy & pos.by_type[KING] & forward(us, targets):
                 score += worth(tables, trace, us, _ROOK_SEVENTH, ONCE)
         rooks = without_lsb(rooks)
@@ -189,11 +190,10 @@ def pieces(tables, worker, pos, trace, us):
         mobility = _note(worker, us, np.int64(QUEEN), attacks)
         score += worth(tables, trace, us, _QUEEN_MOBILITY + mobility, ONCE)
         snipers = enemy & (
-            tables.rook_rays[np.uint64(square)] & pos.by_type[ROOK]
-            | tables.bishop_rays[np.uint64(square)] & pos.by_type[BISHOP]
+            tables.rook_rays[square] & pos.by_type[ROOK] | tables.bishop_rays[square] & pos.by_type[BISHOP]
         )
         while snipers:
-            between = tables.between[np.uint64(square), np.uint64(lsb(snipers))] & occupied
+            between = tables.between[square, lsb(snipers)] & occupied
             if between and without_lsb(between) == ZERO:
                 score += worth(tables, trace, us, _LINED_UP, ONCE)
             snipers = without_lsb(snipers)

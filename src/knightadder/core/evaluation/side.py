@@ -13,6 +13,7 @@ from ..board.bitboard import (
     ONE,
     SEVEN,
     ZERO,
+    bit_at,
 )
 
 SIDE = record(  # what the classical evaluation collects about one side of a position
@@ -36,8 +37,8 @@ def worth(tables, trace, side, place, number):
     `trace` is None in search, where the compiler leaves the counting out.
     """
     if trace is not None:
-        trace.counts[np.uint64(side), np.uint64(place)] += number
-    return tables.terms[np.uint64(place)] * number
+        trace.counts[side, place] += number
+    return tables.terms[place] * number
 
 
 @inlined
@@ -105,4 +106,4 @@ def distance(one, other):
 @inlined
 def is_in(squares, square):
     """Say whether a square is in a set."""
-    return (squares >> np.uint64(square)) & ONE != ZERO
+    return bit_at(squares, square) != ZERO

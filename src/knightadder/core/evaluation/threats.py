@@ -27,7 +27,7 @@ def _count_victims(tables, pos, trace, us, place, victims):
     score = np.int64(0)
     if victims:
         for piece_type in range(PAWN, KING + 1):
-            count = popcount(victims & pos.by_type[np.uint64(piece_type)])
+            count = popcount(victims & pos.by_type[piece_type])
             score += worth(tables, trace, us, place + piece_type - 1, count)
     return score
 
@@ -39,8 +39,8 @@ def threats(tables, worker, pos, trace, us):
     The attacks of both sides must have been collected.
     """
     them = us ^ 1
-    side, other = worker.sides[np.uint64(us)], worker.sides[np.uint64(them)]
-    own, enemy = pos.by_color[np.uint64(us)], pos.by_color[np.uint64(them)]
+    side, other = worker.sides[us], worker.sides[them]
+    own, enemy = pos.by_color[us], pos.by_color[them]
     enemy_pieces = enemy & ~(pos.by_type[PAWN] | pos.by_type[KING])
     well_defended = other.attacks[PAWN] | other.attacked_twice & ~side.attacked_twice
     weak = enemy & ~pos.by_type[KING] & ~well_defended & side.attacks[0]

@@ -26,13 +26,12 @@ _A, _B, _C = np.uint64(0x243F6A8885A308D3), np.uint64(0x13198A2E03707345), np.ui
 _D, _E, _F = np.uint64(0xA4093822299F31D1), np.uint64(0x082EFA98EC4E6C89), np.uint64(0xBF7158809CF4F3C7)
 _HALF = np.uint64(32)
 _SHIFT = np.uint64(64 - CORRECTIONS.bit_length() + 1)
-_SIZE = np.uint64(CORRECTIONS)
 
 
 @inlined
 def _mix(value):
     """Turn combined products of bitboards into an index: the highest bits, which depend on all the others."""
-    return ((value ^ (value >> _HALF)) * _C) >> _SHIFT
+    return np.int64(((value ^ (value >> _HALF)) * _C) >> _SHIFT)
 
 
 @inlined
@@ -48,12 +47,12 @@ def _product(men, factor):
 def _pawn_index(pos):
     pawns = pos.by_type[PAWN]
     index = _mix(_product(pawns & pos.by_color[WHITE], _A) ^ _product(pawns & pos.by_color[BLACK], _B))
-    return np.uint64(pos.stm) * _SIZE + index
+    return pos.stm * CORRECTIONS + index
 
 
 @inlined
 def _non_pawn_index(pos, color):
-    own = pos.by_color[np.uint64(color)]
+    own = pos.by_color[color]
     index = _mix(
         _product(own & pos.by_type[KNIGHT], _A)
         ^ _product(own & pos.by_type[BISHOP], _B)
@@ -61,7 +60,7 @@ def _non_pawn_index(pos, color):
         ^ _product(own & pos.by_type[QUEEN], _E)
         ^ _product(own & pos.by_type[KING], _F)
     )
-    return np.uint64(pos.stm * 2 + color) * _SIZE + index
+    return (pos.stm * 2 + color) * CORRECTIONS + index
 
 
 @inlined
@@ -75,13 +74,13 @@ def _minor_index(pos):
         ^ _product(black & pos.by_type[BISHOP], _F)
         ^ _product(black & pos.by_type[KING], _C)
     )
-    return np.uint64(pos.stm) * _SIZE + index
+    return pos.stm * CORRECTIONS + index
 
 
 @inlined
 def _continuation_index(worker, ply, plies):
     """Return the index by the last move and by the one made so many plies ago."""
-    return np.uint64(frame_before(worker, ply, plies).piece_to * PIECE_TO + frame_before(worker, ply, 1).piece_to)
+    return frame_before(worker, ply, plies).piece_to * PIECE_TO + frame_before(worker, ply, 1).piece_to
 
 
 @kernel

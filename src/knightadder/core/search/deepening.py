@@ -24,7 +24,7 @@ _LEAST_WINDOW, _SQUARE_DIVISOR, _MOST_BY_SCORE = np.int64(12), 5_000, 60
 def begin_search(worker, count, node_limit):
     """Prepare a search among the first `count` root moves, whose moves and ranks are set."""
     for i in range(count):
-        root_move = worker.root_moves[np.uint64(i)]
+        root_move = worker.root_moves[i]
         root_move.score = -INFINITE
         root_move.previous_score = -INFINITE
         root_move.nodes = ZERO
@@ -52,13 +52,13 @@ def begin_line(worker, depth, line):
     """Prepare the search for the `line`-th best move, and its first window; line 0 begins an iteration."""
     if line == 0:
         for i in range(worker.root_count):
-            root_move = worker.root_moves[np.uint64(i)]
+            root_move = worker.root_moves[i]
             root_move.previous_score = root_move.score
     worker.root_depth = depth
     worker.pv_index = line
     worker.seldepth = 0
     worker.root_alpha, worker.root_beta, worker.window = -INFINITE, INFINITE, INFINITE
-    center = worker.root_moves[np.uint64(line)].previous_score
+    center = worker.root_moves[line].previous_score
     if depth >= _ASPIRATION_FROM and abs(center) < DECISIVE:
         worker.window = _LEAST_WINDOW + min(center * center // _SQUARE_DIVISOR, _MOST_BY_SCORE)
         worker.root_alpha, worker.root_beta = center - worker.window, center + worker.window
@@ -75,7 +75,7 @@ def _widen_window(worker, score):
     else:
         # This much is known of the move if the search is stopped in the next window. A mate needs its whole line.
         proved = score if score < DECISIVE else worker.root_beta
-        worker.root_moves[np.uint64(worker.pv_index)].previous_score = proved
+        worker.root_moves[worker.pv_index].previous_score = proved
         worker.root_beta = min(score + worker.window, INFINITE)
 
 
@@ -83,9 +83,9 @@ def _widen_window(worker, score):
 def _sort_line(worker):
     """Move the line just searched before those that it is better than, unless their rank is higher."""
     line = worker.pv_index
-    found = worker.root_moves[np.uint64(line)]
+    found = worker.root_moves[line]
     while worker.pv_index > 0:
-        before = worker.root_moves[np.uint64(worker.pv_index - 1)]
+        before = worker.root_moves[worker.pv_index - 1]
         if before.rank != found.rank or before.score >= found.score:
             break
         worker.pv_index -= 1
@@ -107,7 +107,7 @@ def aspiration_search(tables, worker, pausing):
     while True:
         clear_root_killers(worker)
         for index in range(worker.pv_index, worker.root_count):
-            worker.root_moves[np.uint64(index)].score = -INFINITE
+            worker.root_moves[index].score = -INFINITE
         alpha, beta = worker.root_alpha, worker.root_beta
         score = search(tables, worker, np.int64(0), worker.root_depth, alpha, beta, np.int64(0))
         if worker.stopped or (alpha < score and score < beta):

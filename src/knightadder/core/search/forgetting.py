@@ -4,8 +4,6 @@ Between short searches of unrelated positions this takes longer than such a sear
 6 MB. So they are cleared only where they hold anything. Whoever writes to them notes the row, by the earlier move.
 """
 
-import numpy as np
-
 from knightadder.native.jit import inlined, kernel
 
 from .frame import PIECE_TO
@@ -16,13 +14,13 @@ _SHIFT = PIECE_TO.bit_length() - 1
 @inlined
 def note_history_row(worker, begin):
     """Note that the row of the continuation history that begins at an index has values."""
-    worker.learnt_rows[np.uint64(begin >> _SHIFT)] = 1
+    worker.learnt_rows[begin >> _SHIFT] = 1
 
 
 @inlined
 def note_correction_row(worker, table, row):
     """Note that a row of one of the two tables of corrections by two moves has values."""
-    worker.learnt_rows[np.uint64((1 + table) * PIECE_TO + row)] = 1
+    worker.learnt_rows[(1 + table) * PIECE_TO + row] = 1
 
 
 @inlined

@@ -12,7 +12,7 @@ import numpy as np
 from knightadder.native.jit import inlined, kernel
 
 from ..board.attacks import attacked_by, set_check_squares
-from ..board.bitboard import ONE
+from ..board.bitboard import ONE, bit_at
 from ..board.moves import NO_MOVE, is_noisy
 from .forgetting import note_history_row
 from .frame import NO_PLY, PIECE_TO
@@ -24,7 +24,7 @@ LIMIT = 16_384
 @inlined
 def frame_before(worker, ply, plies):
     """Return the frame some plies before `ply`, or an empty one if that is before the root."""
-    return worker.frames[np.uint64(ply - plies if ply >= plies else NO_PLY)]
+    return worker.frames[ply - plies if ply >= plies else NO_PLY]
 
 
 @inlined
@@ -48,8 +48,7 @@ def piece_to(pos, move):
 
 @inlined
 def _ends_in(threats, move):
-    source, target = np.uint64(move & 63), np.uint64((move >> 6) & 63)
-    return ((threats >> source) & ONE) | ((threats >> target) & ONE) << ONE
+    return bit_at(threats, move & 63) | (bit_at(threats, (move >> 6) & 63) << ONE)
 
 
 @inlined
@@ -70,16 +69,16 @@ def history_from(worker, pos, threats, rows, move):
     """Return `quiet_history` from a frame's `threats` and `continuations`, for those who keep them."""
     index = piece_to(pos, move)
     return (
-        np.int64(worker.history[np.uint64(pos.stm), _ends_in(threats, move), np.uint64(move & 4095)])
-        + np.int64(worker.continuation[np.uint64(rows[0] + index)])
-        + np.int64(worker.continuation[np.uint64(rows[1] + index)])
-        + np.int64(worker.continuation[np.uint64(rows[2] + index)])
+        np.int64(worker.history[pos.stm, _ends_in(threats, move), move & 4095])
+        + np.int64(worker.continuation[rows[0] + index])
+        + np.int64(worker.continuation[rows[1] + index])
+        + np.int64(worker.continuation[rows[2] + index])
     )
 
 
 @inlined
 def _capture_index(pos, move):
-    return np.uint64(piece_to(pos, move) * 8 + (np.int64(pos.board[(move >> 6) & 63]) & 7))
+    return piece_to(pos, move) * 8 + (np.int64(pos.board[(move >> 6) & 63]) & 7)
 
 
 @inlined
@@ -96,7 +95,7 @@ def apply_gravity(old, bonus, limit):
 
 @inlined
 def _update_butterfly(worker, pos, frame, move, bonus):
-    place = (np.uint64(pos.stm), threat_index(frame, move), np.uint64(move & 4095))
+    place = (pos.stm, threat_index(frame, move), move & 4095)
     worker.history[place] = apply_gravity(worker.history[place], bonus, LIMIT)
 
 
@@ -110,7 +109,7 @@ def _update(worker, pos, frame, move, bonus):
 def _update_continuations(worker, pos, frame, move, bonus):
     for i in range(3):
         index = np.uint64(frame.continuations[np.uint64(i)] + piece_to(pos, move))
-        note_history_row(worker, frame.continuations[np.uint64(i)])
+        note_history_row(worker, frame.continuations[i])
         worker.continuation[index] = apply_gravity(worker.continuation[index], bonus, LIMIT)
 
 
@@ -146,11 +145,11 @@ def update_histories(tables, worker, pos, frame, move, depth, is_quiet, quiets, 
             frame.killers[0] = move
         _update(worker, pos, frame, move, bonus)
         for i in range(quiets):
-            _update(worker, pos, frame, np.int64(frame.quiets[np.uint64(i)]), -malus)
+            _update(worker, pos, frame, np.int64(frame.quiets[i]), -malus)
     else:
         _update_capture(worker, pos, move, bonus)
     for i in range(noisies):
-        _update_capture(worker, pos, np.int64(frame.noisies[np.uint64(i)]), -malus)
+        _update_capture(worker, pos, np.int64(frame.noisies[i]), -malus)
 
 
 @kernel
@@ -182,10 +181,9 @@ def update_by_eval(tables, worker, ply):
     idea is Stockfish's.
     """
     tuned = tables.parameters
-    last = np.uint64(ply - 1)
-    pos, frame = worker.stack[last], worker.frames[last]
+    pos, frame = worker.stack[ply - 1], worker.frames[ply - 1]
     move = frame.move
-    before, after = frame.static_eval, -worker.frames[np.uint64(ply)].static_eval
+    before, after = frame.static_eval, -worker.frames[ply].static_eval
     if move != NO_MOVE and before != NO_EVAL and after != -NO_EVAL and not is_noisy(pos, move):
         bonus = tuned.eval_bonus_slope * (after - before)
         _update_butterfly(worker, pos, frame, move, max(-tuned.eval_bonus_most, min(tuned.eval_bonus_most, bonus)))
@@ -194,6 +192,6 @@ def update_by_eval(tables, worker, ply):
 @inlined
 def clear_killers(worker, ply):
     """Clear a ply's killers: they serve only nodes with the same grandparent, whose positions are similar."""
-    frame = worker.frames[np.uint64(ply)]
+    frame = worker.frames[ply]
     frame.killers[0] = 0
     frame.killers[1] = 0

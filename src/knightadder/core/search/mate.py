@@ -26,7 +26,7 @@ _SALT = np.uint64(0x9E3779B97F4A7C15)
 def _change_keys(worker):
     """Change the key of the root and those of the game before it, or change them back."""
     for i in range(worker.key_count):
-        worker.keys[np.uint64(i)] ^= _SALT
+        worker.keys[i] ^= _SALT
     worker.stack[0].key ^= _SALT
 
 

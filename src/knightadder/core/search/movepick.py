@@ -73,14 +73,14 @@ def _may_lose_material(pos, move):
 @inlined
 def _keep_score(scores, i, score):
     """Note the score of a move, above its place in the list."""
-    scores[np.uint64(i)] = score << 8 | i
+    scores[i] = score << 8 | i
 
 
 @inlined
 def _score_noisy(worker, pos, frame, start, end):
     moves, scores = frame.moves, frame.scores
     for i in range(start, end):
-        _keep_score(scores, i, _noisy_score(worker, pos, moves[np.uint64(i)]))
+        _keep_score(scores, i, _noisy_score(worker, pos, moves[i]))
 
 
 @inlined
@@ -89,7 +89,7 @@ def _score_quiets(worker, pos, frame, start, end):
     # Read once: for all that LLVM knows, a score could be written over them.
     threats, rows = frame.threats, (frame.continuations[0], frame.continuations[1], frame.continuations[2])
     for i in range(start, end):
-        move = moves[np.uint64(i)]
+        move = moves[i]
         check = _CHECK * gives_direct_check(pos, frame.check_squares, move)
         _keep_score(scores, i, history_from(worker, pos, threats, rows, move) + check)
 
@@ -98,7 +98,7 @@ def _score_quiets(worker, pos, frame, start, end):
 def _score_evasions(worker, pos, frame, end):
     moves, scores = frame.moves, frame.scores
     for i in range(end):
-        move = moves[np.uint64(i)]
+        move = moves[i]
         if is_noisy(pos, move):
             _keep_score(scores, i, _NOISY_FIRST + _noisy_score(worker, pos, move))
         else:
@@ -113,14 +113,14 @@ def _pick_best(frame):
     """
     moves, scores = frame.moves, frame.scores
     start, end = frame.index, frame.end
-    best = scores[np.uint64(start)]
+    best = scores[start]
     for i in range(start + 1, end):
-        best = max(best, scores[np.uint64(i)])
-    place = np.uint64(best & _PLACE)
+        best = max(best, scores[i])
+    place = best & _PLACE
     move = moves[place]
-    scores[place] = (scores[np.uint64(start)] & ~_PLACE) | np.int64(place)
-    moves[place] = moves[np.uint64(start)]
-    moves[np.uint64(start)] = move
+    scores[place] = (scores[start] & ~_PLACE) | place
+    moves[place] = moves[start]
+    moves[start] = move
     frame.index = start + 1
     return move
 
@@ -160,7 +160,7 @@ def next_move(tables, worker, pos, frame):
                 continue
             if not _may_lose_material(pos, move) or see_at_least(tables, pos, move, np.int64(0)):
                 return move
-            frame.moves[np.uint64(frame.bad_end)] = move
+            frame.moves[frame.bad_end] = move
             frame.bad_end += 1
         frame.stage = KILLER_1 if frame.with_quiets else DONE
     if frame.stage == KILLER_1:
@@ -188,7 +188,7 @@ def next_move(tables, worker, pos, frame):
         frame.stage = BAD_NOISY
     if frame.stage == BAD_NOISY:
         while frame.index < frame.bad_end:
-            move = frame.moves[np.uint64(frame.index)]
+            move = frame.moves[frame.index]
             frame.index += 1
             if move != frame.hash_move:
                 return move

@@ -36,7 +36,7 @@ _CAPTURE_FUTILITY_DEPTH, _CAPTURE_HISTORY_DIVISOR = 6, 64
 @inlined
 def is_improving(worker, ply):
     """Return 1 if the side to move stands better than at its last move, or is out of the check it was in, else 0."""
-    now, before = worker.frames[np.uint64(ply)].static_eval, frame_before(worker, ply, 2).static_eval
+    now, before = worker.frames[ply].static_eval, frame_before(worker, ply, 2).static_eval
     return np.int64(now > before) if before != NO_EVAL else np.int64(now != NO_EVAL)
 
 
@@ -68,7 +68,7 @@ def razored(tables, depth, static_eval, alpha):
 @inlined
 def _has_pieces(pos):
     """Say whether the side to move has more than pawns and its king."""
-    own = pos.by_color[np.uint64(pos.stm)]
+    own = pos.by_color[pos.stm]
     return own & ~(pos.by_type[PAWN] | pos.by_type[KING]) != ZERO
 
 
@@ -138,7 +138,7 @@ def late_move_reduction(tables, depth, move_count, is_quiet, history):
     of depth times log of move number, is Weiss's.
     """
     tuned = tables.parameters
-    product = np.int64(tables.logs[np.uint64(min(depth, 63))]) * np.int64(tables.logs[np.uint64(min(move_count, 63))])
+    product = np.int64(tables.logs[min(depth, 63)]) * np.int64(tables.logs[min(move_count, 63)])
     # A division of the history would cost more than all the rest.
     if is_quiet:
         by_history = (history * tuned.reduction_history) >> 16

@@ -1,7 +1,5 @@
 """The principal variation: the line of best moves, kept for every ply ("triangular PV table")."""
 
-import numpy as np
-
 from knightadder.native.jit import inlined
 
 from ..layout import MAX_PLY
@@ -13,5 +11,5 @@ def update_pv(record, child, move):
     record.pv[0] = move
     length = min(child.pv_length, MAX_PLY - 1)
     for i in range(length):
-        record.pv[np.uint64(i + 1)] = child.pv[np.uint64(i)]
+        record.pv[i + 1] = child.pv[i]
     record.pv_length = length + 1

@@ -60,7 +60,7 @@ def _nearer_to(beta, value):
 @inlined
 def _recaptures(worker, ply, move):
     """Say whether a move goes where the last one went."""
-    return ply > 0 and ((move ^ worker.frames[np.uint64(ply - 1)].move) >> 6) & 63 == 0
+    return ply > 0 and ((move ^ worker.frames[ply - 1].move) >> 6) & 63 == 0
 
 
 @kernel
@@ -71,12 +71,12 @@ def quiesce(tables, worker, ply, alpha, beta):
     well. Captures that lose material are skipped, and so are quiet evasions once a move is known not to lose. A return
     value outside (alpha, beta) is a bound; after ``worker.stopped`` is set it is meaningless.
     """
-    pos = worker.stack[np.uint64(ply)]
-    frame = worker.frames[np.uint64(ply)]
+    pos = worker.stack[ply]
+    frame = worker.frames[ply]
     frame.pv_length = 0
     if count_node(worker, ply):
         return np.int64(0)
-    worker.keys[np.uint64(worker.key_count + ply)] = pos.key
+    worker.keys[worker.key_count + ply] = pos.key
     if is_draw(tables, worker, pos, frame, ply):
         return np.int64(0)
     in_check = pos.checkers != ZERO
@@ -106,7 +106,7 @@ def quiesce(tables, worker, ply, alpha, beta):
     captures_left = tables.parameters.quiescence_moves
 
     start_picking(frame, hash_move, np.int64(0))
-    child = worker.stack[np.uint64(ply + 1)]
+    child = worker.stack[ply + 1]
     if in_check:
         prepare_histories(tables, worker, pos, frame, ply)
     while True:
@@ -146,7 +146,7 @@ def quiesce(tables, worker, ply, alpha, beta):
             best_score = score
             if score > alpha:
                 if is_pv:
-                    update_pv(frame, worker.frames[np.uint64(ply + 1)], move)
+                    update_pv(frame, worker.frames[ply + 1], move)
                 alpha = score
                 best_move = move
                 if score >= beta:

@@ -29,11 +29,11 @@ _SPARE = np.uint64(MAX_MOVES - 1)  # free for swapping: no position has so many 
 def move_to_front(worker, index):
     """Bring a root move to ``pv_index``, the others keeping their order."""
     moves = worker.root_moves
-    copy_record(moves[_SPARE], moves[np.uint64(index)])
+    copy_record(moves[_SPARE], moves[index])
     while index > worker.pv_index:
-        copy_record(moves[np.uint64(index)], moves[np.uint64(index - 1)])
+        copy_record(moves[index], moves[index - 1])
         index -= 1
-    copy_record(moves[np.uint64(index)], moves[_SPARE])
+    copy_record(moves[index], moves[_SPARE])
 
 
 @inlined
@@ -50,9 +50,9 @@ def find_root_move(worker, move):
     The moves before ``pv_index`` belong to better lines, and others may be missing from the list. Only moves of the
     same rank as the first are searched.
     """
-    rank = worker.root_moves[np.uint64(worker.pv_index)].rank
+    rank = worker.root_moves[worker.pv_index].rank
     for index in range(worker.pv_index, worker.root_count):
-        root_move = worker.root_moves[np.uint64(index)]
+        root_move = worker.root_moves[index]
         if root_move.move == move:
             return index if root_move.rank == rank else np.int64(-1)
     return np.int64(-1)
@@ -67,7 +67,7 @@ def update_root_move(worker, index, score, alpha, beta):
     """
     if score <= alpha and score <= -DECISIVE:
         return
-    root_move = worker.root_moves[np.uint64(index)]
+    root_move = worker.root_moves[index]
     root_move.score = score
     root_move.bound = UPPER if score <= alpha else (LOWER if score >= beta else EXACT)
     root_move.seldepth = worker.seldepth

@@ -90,17 +90,17 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     and 0 in PV nodes. The move in ``frame.excluded`` is skipped, to see how close the others come to it. The function
     calls itself by the name `_search`.
     """
-    pos = worker.stack[np.uint64(ply)]
+    pos = worker.stack[ply]
     tuned = tables.parameters
     is_root = ply == 0
     in_check = pos.checkers != ZERO
     if depth <= 0:
         return quiesce(tables, worker, ply, alpha, beta)
-    frame, parent = worker.frames[np.uint64(ply)], frame_before(worker, ply, 1)
+    frame, parent = worker.frames[ply], frame_before(worker, ply, 1)
     frame.pv_length = 0
     if count_node(worker, ply):
         return np.int64(0)
-    worker.keys[np.uint64(worker.key_count + ply)] = pos.key
+    worker.keys[worker.key_count + ply] = pos.key
     if not is_root:
         if is_draw(tables, worker, pos, frame, ply):
             return np.int64(0)
@@ -117,8 +117,8 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     is_pv = is_root or beta - alpha > 1
     excluded = frame.excluded
 
-    child = worker.stack[np.uint64(ply + 1)]
-    child_frame = worker.frames[np.uint64(ply + 1)]
+    child = worker.stack[ply + 1]
+    child_frame = worker.frames[ply + 1]
     # Evaluate before reading the table: its memory may still be on the way to the cache.
     if excluded != NO_MOVE:
         static_eval = np.int64(frame.static_eval)
@@ -137,7 +137,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         if hash_move and not is_legal(tables, pos, hash_move):
             hash_move = NO_MOVE
     if is_root:  # the last iteration's best move, which the table may have lost
-        hash_move = worker.root_moves[np.uint64(worker.pv_index)].move
+        hash_move = worker.root_moves[worker.pv_index].move
 
     # Endgame tablebases: what they know need not be searched, unless there may be a nearer mate within the window.
     best_score, max_score = -INFINITE, INFINITE
@@ -319,7 +319,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             if score > alpha and score < beta and not worker.stopped:
                 score = -_search(tables, worker, ply + 1, new_depth, -beta, -alpha, np.int64(0))
         if is_root:
-            worker.root_moves[np.uint64(root_index)].nodes += worker.nodes - nodes_before
+            worker.root_moves[root_index].nodes += worker.nodes - nodes_before
         if worker.stopped:
             return np.int64(0)
         if is_root and (score > alpha or (move_count == 1 and not worker.proving)):
@@ -340,10 +340,10 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
                 if not is_root and _RAISED_LEAST < depth < _RAISED_MOST and abs(score) < DECISIVE:
                     depth -= 1
         if is_quiet:
-            frame.quiets[np.uint64(quiets)] = move
+            frame.quiets[quiets] = move
             quiets += 1
         else:
-            frame.noisies[np.uint64(noisies)] = move
+            frame.noisies[noisies] = move
             noisies += 1
 
     if move_count == 0:
@@ -355,7 +355,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     # A second line's search has not seen the best moves.
     if excluded == NO_MOVE and not (is_root and worker.pv_index > 0):
         if best_move == NO_MOVE and not is_root:
-            update_prior_move(tables, worker, worker.stack[np.uint64(ply - 1)], parent, depth)
+            update_prior_move(tables, worker, worker.stack[ply - 1], parent, depth)
         is_quiet = not in_check and (best_move == NO_MOVE or not is_noisy(pos, best_move))
         if is_quiet and corrects(bound, best_score, static_eval):
             update_corrections(worker, pos, ply, best_score - static_eval, depth)

@@ -11,7 +11,7 @@ from ..board.attacks import (
     rook_attacks,
     straight_sliders,
 )
-from ..board.bitboard import ZERO, bit
+from ..board.bitboard import ONE, ZERO, bit
 from ..board.moves import CASTLING, EN_PASSANT
 from ..layout import BISHOP, KNIGHT, PAWN, QUEEN, ROOK
 
@@ -45,7 +45,7 @@ def value_won(pos, move):
 
 @inlined
 def _lowest(pieces):
-    return pieces & (~pieces + np.uint64(1))
+    return pieces & (~pieces + ONE)
 
 
 @kernel
@@ -81,7 +81,7 @@ def see_at_least(tables, pos, move, threshold):
     while True:
         side ^= 1
         attackers &= occupied
-        own = attackers & pos.by_color[np.uint64(side)]
+        own = attackers & pos.by_color[side]
         if own == ZERO:
             break
         result ^= 1
@@ -118,7 +118,7 @@ def see_at_least(tables, pos, move, threshold):
             attackers |= rook_attacks(tables, target, occupied) & straight
         else:
             # A king may capture only when nothing can recapture it.
-            if attackers & pos.by_color[np.uint64(side ^ 1)]:
+            if attackers & pos.by_color[side ^ 1]:
                 result ^= 1
             break
     return result != 0

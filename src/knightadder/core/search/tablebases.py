@@ -9,7 +9,7 @@ from knightadder.native.jit import (
     record_at,
 )
 
-from ..board.bitboard import ZERO
+from ..board.bitboard import ONE, ZERO
 from ..syzygy.probe import TABLEBASES, WIN, probe_wdl
 from .transposition import (
     EXACT,
@@ -47,7 +47,7 @@ def probe_score(tables, worker, ply):
     wdl, known = probe_wdl(tables, record_at(worker.tablebases_address, TABLEBASES), worker, ply)
     if not known:
         return np.int64(0), known
-    worker.tb_hits += np.uint64(1)
+    worker.tb_hits += ONE
     win = WIN if worker.fifty_moves else np.int64(1)
     if wdl >= win:
         return TABLEBASE_WIN - ply, LOWER
