@@ -230,11 +230,45 @@ class Search:
     # --- the main thread -------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
+        """Search depth after depth, report each, and end when it is enough."""
+        main, limits, lines = self._main, self._limits, self._lines
         try:
-            try:
-                self._deepen()
-            except Exception as error:  # on any error the game must go on: answer with the best move so far
-                self._reporter.tell(Message(f"search failed: {error!r}"))
+            last = self._prepare()
+            while main.completed < last:
+                depth = main.completed + 1
+                # It pauses where a score lies outside its window, which may be reported as a bound.
+                main.completed = deepen(
+                    self._tables, main.worker, depth, depth, lines, NO_NODE_LIMIT, 2 * (limits.mate or 0), lines == 1
+                )
+                if main.completed == depth:
+                    self._report_lines([main.line(index) for index in range(self._shown)])
+                    if self._stopped_at is not None or self._enough(depth):
+                        break
+                    if self._elapsed() > _CLOCK_TICK:
+                        self._start_clock()  # it reports what is being searched
+                elif main.stopped:
+                    break
+                elif self._elapsed() > _SHOW_DETAILS_AFTER:
+                    self._report_lines([main.line()])
+        except Exception as error:  # on any error the game must go on: answer with the best move so far
+            self._reporter.tell(Message(f"search failed: {error!r}"))
+        finally:
+            self._finish()
+
+    def _prepare(self) -> int:
+        """Prepare the search, and return its last depth."""
+        if self._no_such_moves:
+            self._reporter.tell(Message("none of the searchmoves is legal: searching all moves"))
+        self._main.prepare(self._node_limits[0])
+        if not self._root_moves:
+            self._reporter.tell(no_moves(self._game.in_check))
+            return 0
+        self._await_table()
+        return min(self._limits.depth or MAX_DEPTH, MAX_DEPTH)
+
+    def _finish(self) -> None:
+        """Choose the answer, and give it when that is allowed."""
+        try:
             self._stop_flag[0] = 1
             line = self._elect() if self._root_moves else None
             with self._changed:
@@ -249,43 +283,12 @@ class Search:
             self._join_helpers()
             self._idle.set()
 
-    def _deepen(self) -> None:
-        """Search depth after depth, report each, and end when it is enough."""
-        if self._no_such_moves:
-            self._reporter.tell(Message("none of the searchmoves is legal: searching all moves"))
-        main, limits = self._main, self._limits
-        main.prepare(self._node_limits[0])
-        if not self._root_moves:
-            self._reporter.tell(no_moves(self._game.in_check))
-            return
-        self._await_table()
-        lines, mate_plies = self._lines, 2 * (limits.mate or 0)
-        for depth in range(1, min(limits.depth or MAX_DEPTH, MAX_DEPTH) + 1):
-            while main.completed < depth:
-                # It pauses where a score lies outside its window, which may be reported as a bound.
-                main.completed = deepen(
-                    self._tables, main.worker, depth, depth, lines, NO_NODE_LIMIT, mate_plies, lines == 1
-                )
-                if main.completed < depth:
-                    if main.stopped:
-                        return
-                    self._report_bound()
-            self._report_lines([main.line(index) for index in range(self._shown)])
-            if self._stopped_at is not None or self._enough(depth):
-                return
-            if self._elapsed() > _CLOCK_TICK:
-                self._start_clock()  # it reports what is being searched
-
     def _await_table(self) -> None:
         """Wait until the hash table is cleared, but not for long on a clock: clearing can only cost known results."""
         patience = math.inf if self._budget.hard is None else self._budget.hard / 2000
         while self._stopped_at is None and not self._stop_flag[0] and self._elapsed() < patience:
             if self._table.wait(_TABLE_TICK):
                 return
-
-    def _report_bound(self) -> None:
-        if self._elapsed() > _SHOW_DETAILS_AFTER:
-            self._report_lines([self._main.line()])
 
     def _report_lines(self, lines: Sequence[Line]) -> None:
         self._reporter.lines(

@@ -1,38 +1,18 @@
 """Threads that are kept for the next piece of work: to start one takes longer than a short search."""
 
 import os
-import threading
 from collections.abc import Callable
+from queue import SimpleQueue
+from threading import Thread
+from typing import TypeAlias
 
 _MOST_KEPT = 4
 
-_kept: list["_Thread"] = []  # those without work
+_Work: TypeAlias = Callable[[], None]
+_kept: list[SimpleQueue[_Work]] = []  # of the threads without work, where each waits for more
 
 
-class _Thread:
-    """A thread that works, and then waits for more work."""
-
-    def __init__(self, work: Callable[[], None], name: str) -> None:
-        self._bell = threading.Lock()  # can be acquired when there is work
-        self._bell.acquire()
-        self._work: Callable[[], None] | None = work
-        threading.Thread(target=self._run, name=name, daemon=True).start()
-
-    def hand(self, work: Callable[[], None]) -> None:
-        self._work = work
-        self._bell.release()
-
-    def _run(self) -> None:
-        while (work := self._work) is not None:
-            work()
-            work = self._work = None  # nothing of it is kept alive
-            if len(_kept) >= _MOST_KEPT:
-                return
-            _kept.append(self)
-            self._bell.acquire()
-
-
-def run_in_thread(work: Callable[[], None], name: str) -> None:
+def run_in_thread(work: _Work, name: str) -> None:
     """Do some work in a thread of its own.
 
     Parameters
@@ -48,11 +28,17 @@ def run_in_thread(work: Callable[[], None], name: str) -> None:
         If the system allows no more threads.
     """
     try:
-        thread = _kept.pop()
+        _kept.pop().put(work)
     except IndexError:
-        _Thread(work, name)
-    else:
-        thread.hand(work)
+        Thread(target=_run, args=(SimpleQueue(), [work]), name=name, daemon=True).start()
+
+
+def _run(more: SimpleQueue[_Work], first: list[_Work]) -> None:
+    """Work, and then wait for more work, keeping nothing of it alive."""
+    first.pop()()
+    while len(_kept) < _MOST_KEPT:
+        _kept.append(more)
+        more.get()()
 
 
 if hasattr(os, "register_at_fork"):

@@ -54,7 +54,7 @@ class Needs(IntEnum):
 
 
 #: What a command needs, and the function that carries it out, given the command's arguments.
-Entry: TypeAlias = tuple[Needs, Callable[[str], None]]
+Handler: TypeAlias = tuple[Needs, Callable[[str], None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +204,9 @@ class Conversation(ABC):
                 except queue.Empty:
                     event = None
                 if isinstance(event, str):
-                    if not self._leaving and (command := self._find_command(event)) is not None:
-                        self._receive(command)
+                    command = None if self._leaving else self._find_command(event)
+                    if command is not None and not self._postpones(command):
+                        self._carry_out(command)
                 elif event is not None:
                     self._hear(event)
                 if self._status is None:
@@ -294,23 +295,24 @@ class Conversation(ABC):
 
     # --- Commands: at once, or later --------------------------------------------------------------------------------
 
-    def _receive(self, command: Command) -> None:
-        """Carry a command out, or queue it until the engine is loaded and free."""
+    def _postpones(self, command: Command) -> bool:
+        """Queue a command that has to wait until the engine is loaded and free, and say whether it has to."""
         if command.needs is Needs.NOTHING:
-            self._carry_out(command)
-        elif self._session.engine is None:
-            self._waiting.append(command)
-        elif self._must_wait(command, bool(self._waiting)):
-            self._waiting.append(command)
+            return False
+        loaded = self._session.engine is not None
+        if loaded and not self._must_wait(command, bool(self._waiting)):
+            return False
+        self._waiting.append(command)
+        if loaded:
             self._tell_of_wait(command)
-        else:
-            self._carry_out(command)
+        return True
 
     def _receive_waiting(self) -> None:
         """Receive all commands that waited for the engine to be loaded."""
         waiting, self._waiting = self._waiting, deque()
         for command in waiting:
-            self._receive(command)
+            if not self._postpones(command):
+                self._carry_out(command)
 
     def _carry_out_waiting(self) -> None:
         """Carry out the waiting commands, in order, until one has to wait again."""

@@ -31,7 +31,7 @@ from knightadder.engine.info import Result
 from knightadder.engine.limits import MAX_PERFT_DEPTH, Limits
 from knightadder.engine.loader import Loader
 from knightadder.engine.options import Options
-from knightadder.protocols.conversation import PATIENCE, TICK, Command, Conversation, Entry, Needs, Session, speak
+from knightadder.protocols.conversation import PATIENCE, TICK, Command, Conversation, Handler, Needs, Session, speak
 from knightadder.protocols.uci_text import (
     HELP,
     format_info,
@@ -96,7 +96,7 @@ class Uci(Conversation):
 
         # The commands of the protocol. This engine's own, below, count only at the start of a line: no interface sends
         # them, and a line of prose must not start a benchmark.
-        self._standard: dict[str, Entry] = {
+        self._standard: dict[str, Handler] = {
             "uci": (Needs.NOTHING, self._uci),
             "debug": (Needs.NOTHING, self._set_debug),
             "register": (Needs.NOTHING, self._register),
@@ -109,7 +109,7 @@ class Uci(Conversation):
             "position": (Needs.IDLE_ENGINE, self._position),
             "go": (Needs.IDLE_ENGINE, self._go),
         }
-        self._known: dict[str, Entry] = {
+        self._known: dict[str, Handler] = {
             **self._standard,
             "help": (Needs.NOTHING, self._help),
             "d": (Needs.ITS_TURN, self._print),

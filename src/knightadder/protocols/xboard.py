@@ -26,7 +26,7 @@ from knightadder.engine.errors import EngineError
 from knightadder.engine.loader import Loader
 from knightadder.engine.options import Options
 from knightadder.protocols.castling import looks_like_move
-from knightadder.protocols.conversation import Command, Conversation, Entry, Needs, Session, speak
+from knightadder.protocols.conversation import Command, Conversation, Handler, Needs, Session, speak
 from knightadder.protocols.xboard_player import XBoardPlayer
 from knightadder.protocols.xboard_search import SearchDone
 from knightadder.protocols.xboard_text import FEATURES, OFFERED, declare_option
@@ -87,7 +87,7 @@ class XBoard(Conversation):
         self._comments = False
         self._shown_step: str | None = None
 
-        self._known: dict[str, Entry] = {
+        self._known: dict[str, Handler] = {
             name: (needs, partial(self._let_player, run)) for name, (needs, run) in _PLAYER_COMMANDS.items()
         }
         self._known.update(dict.fromkeys(_IGNORED, (Needs.NOTHING, lambda text: None)))
@@ -116,13 +116,13 @@ class XBoard(Conversation):
         if not words:
             return None
         name, text = words[0], words[1].strip() if len(words) > 1 else ""
-        entry = self._known.get(name)
-        if entry is None and not text and looks_like_move(name):
-            entry, text = self._known["usermove"], name
-        if entry is None:
+        handler = self._known.get(name)
+        if handler is None and not text and looks_like_move(name):
+            handler, text = self._known["usermove"], name
+        if handler is None:
             self._output.write(f"Error (unknown command): {one_line(line)}")
             return None
-        return Command(name, text, line, *entry)
+        return Command(name, text, line, *handler)
 
     def _must_wait(self, command: Command, others_wait: bool) -> bool:
         if self._player.thinking:

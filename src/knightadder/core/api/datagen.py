@@ -14,13 +14,12 @@ from ..board.packed import DRAW, LOSS, WIN, Packed, pack
 from ..board.viriformat import NO_SCORE, encode
 from ..layout import MAX_DEPTH, WHITE
 from ..program import core
-from ..search.deepening import begin_search
 from ..search.transposition import EXACT, GENERATIONS, INFINITE
 from ..split_mix import random_below
 from ..tables import Tables
 from ..worker import Worker
 from .game import draw_reason, play
-from .search import deepen
+from .search import deepen, start_search
 
 # Adjudication: a game ends when for so many plies in a row one side is at least so many centipawns ahead (win), or at
 # most so many (draw). Engines that train networks on games of their own use similar numbers (Stormphrax, Viridithas).
@@ -90,7 +89,7 @@ def _prepare(tables, worker, nodes):
         root_move = worker.root_moves[i]
         root_move.move = frame.moves[i]
         root_move.rank = 0
-    begin_search(worker, count, nodes * _MOST_NODES)
+    start_search(worker, count, nodes * _MOST_NODES)
     worker.tt_generation = (worker.tt_generation + 1) & (GENERATIONS - 1)
     return count
 
