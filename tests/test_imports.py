@@ -15,7 +15,7 @@ SOURCE = Path(__file__).parents[1] / "src"
 LAYERS = (
     ("__main__",),
     ("cli",),
-    ("annotate", "web", "lichess", "workshop", "tablebases", "books", "protocols", "puzzles"),
+    ("annotate", "web", "lichess", "workshop", "tablebases", "books", "protocols", "puzzles", "report"),
     ("",),  # the package itself, which gives the library's names
     ("review",),
     ("library",),

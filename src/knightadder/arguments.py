@@ -128,6 +128,12 @@ def engine_options(arguments: argparse.Namespace) -> dict[str, str]:
     return {**options, **named_values(given.get("option", ()))}
 
 
+def search_limit(arguments: argparse.Namespace, nodes: int) -> dict[str, Any]:
+    """Return the limit of each search as arguments of ``chess.engine.Limit``: by default a number of nodes."""
+    chosen = {name: getattr(arguments, name) for name in ("nodes", "depth", "time")}
+    return {name: value for name, value in chosen.items() if value is not None} or {"nodes": nodes}
+
+
 def named_values(texts: Iterable[str]) -> dict[str, str]:
     """Return the values of ``--option NAME=VALUE`` by name; OptionError for a text without ``=``."""
     values = {}

@@ -55,6 +55,7 @@ examples:
   knightadder analyse "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1" --time 5 --multipv 3
   knightadder annotate games.pgn --nodes 200000
   knightadder puzzles games.pgn --out puzzles.csv
+  knightadder report games.pgn --player "Anna Muster" -o anna.html
   knightadder perft 5 --divide
   knightadder bench                        search fixed positions: nodes, and nodes per second
   knightadder book index games.pgn --out games.sqlite    then: knightadder book ask games.sqlite --moves e4 e5
@@ -155,6 +156,7 @@ def build_parser() -> "argparse.ArgumentParser":
     from knightadder.books import command as book
     from knightadder.lichess import command as lichess
     from knightadder.puzzles import command as puzzles
+    from knightadder.report import command as report
     from knightadder.tablebases import command as tablebases
     from knightadder.web import command as play
     from knightadder.workshop import genfens
@@ -211,6 +213,7 @@ def build_parser() -> "argparse.ArgumentParser":
     play.add_command(commands)
     annotate.add_command(commands)
     puzzles.add_command(commands)
+    report.add_command(commands)
     suite.add_command(commands)
     match.add_command(commands)
     tune.add_command(commands)

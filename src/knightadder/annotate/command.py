@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from knightadder import __version__
-from knightadder.arguments import declare, engine_options
+from knightadder.arguments import declare, engine_options, search_limit
 from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.executor import add_cluster, open_pool
 from knightadder.extras import needed_by
@@ -119,7 +119,7 @@ def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
     """Annotate the games of a file; return the exit status."""
     from knightadder.workshop.uci_engine import read_engine
 
-    limit = _limit(arguments)
+    limit = search_limit(arguments, _NODES)
     engine, own_options = read_engine(arguments.engine)
     options = {**engine_options(arguments), **own_options}
     digest, total = _survey(files.games)
@@ -204,11 +204,6 @@ def _check_new(files: _Files, force: bool) -> None:
             raise OptionError(f"cannot write to {files.graphs}: it is no folder")
         if files.graphs.is_dir() and any(files.graphs.iterdir()) and not force and not going_on:
             raise OptionError(f"there are files in {files.graphs} already: give --force to overwrite them")
-
-
-def _limit(arguments: argparse.Namespace) -> dict[str, Any]:
-    chosen = {name: getattr(arguments, name) for name in ("nodes", "depth", "time")}
-    return {name: value for name, value in chosen.items() if value is not None} or {"nodes": _NODES}
 
 
 def _survey(file: Path) -> tuple[str, int]:

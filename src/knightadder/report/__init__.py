@@ -1,0 +1,1 @@
+"""The subcommand `report`: how a player plays, in one page."""

@@ -1,0 +1,207 @@
+"""The subcommand `report`: how a player plays, in one page that needs no server and no network."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from knightadder import __version__
+from knightadder.arguments import declare, engine_options, not_negative, search_limit
+from knightadder.engine.errors import OptionError, PositionError
+from knightadder.executor import add_cluster, open_pool
+from knightadder.extras import needed_by
+from knightadder.progress import progress
+from knightadder.runs import Journal, check_new, check_not_games, content_digest, state_beside, write_whole
+
+if TYPE_CHECKING:
+    from knightadder.report.study import Item, StudiedGame
+
+_NODES = 100_000  # nodes per position, by default
+_HASH_MB = 16  # of each process
+_PUZZLES = 40
+_NAMED = 5  # players that are named if there is no such player
+
+_DESCRIPTION = """\
+Report how a player plays: results and performance by opening and colour, accuracy by phase and by time left, where
+points are lost, won and worse positions, and puzzles from the player's own mistakes to solve on a board in the page.
+The page is one HTML file. An interrupted run goes on with the same command. docs/report.md tells more.
+"""
+
+
+def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the subcommand ``report``."""
+    command = commands.add_parser("report", help="report how a player plays, as a web page", description=_DESCRIPTION)
+    command.add_argument(
+        "files", nargs="+", metavar="FILE.pgn", help="games, also compressed as for annotate; - is standard input"
+    )
+    command.add_argument(
+        "--player",
+        action="append",
+        required=True,
+        metavar="NAME",
+        help="the player's name as in the games; may be given several times, for other spellings",
+    )
+    command.add_argument(
+        "-o",
+        "--out",
+        type=Path,
+        default=Path("report.html"),
+        metavar="FILE.html",
+        help="file for the page (default: report.html)",
+    )
+    command.add_argument(
+        "--puzzles",
+        type=not_negative,
+        default=_PUZZLES,
+        metavar="N",
+        help=f"greatest number of puzzles in the page (default: {_PUZZLES})",
+    )
+    limit = command.add_mutually_exclusive_group()
+    declare(limit, "--nodes", help=f"stop each search after N nodes (default: {_NODES}, unless another limit is given)")
+    declare(limit, "--depth", help="stop each search at this depth")
+    declare(limit, "--time", help="stop each search after this time")
+    where = command.add_mutually_exclusive_group()
+    declare(where, "--concurrency", help="number of processes (default: one for each processor core)")
+    add_cluster(where)
+    declare(command, "--hash", default=_HASH_MB, help="size of each process's hash table")
+    declare(command, "--syzygy", "--eval", "--eval-file", "--engine", "--force", "--restart")
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the subcommand; return the exit status.
+
+    Raises
+    ------
+    OptionError
+        If a file cannot be read or written or already exists, or Matplotlib is not installed.
+    PositionError
+        If the files contain no sound game of the player.
+    EngineError
+        If the engine cannot be loaded or a worker fails; the same command goes on.
+    """
+    from knightadder.pgn.files import game_files
+
+    out: Path = arguments.out
+    unfinished = state_beside(out)
+    if out.suffix.lower() not in (".html", ".htm"):
+        raise OptionError(f"--out {out}: expected a name that ends in .html")
+    check_not_games(out, arguments.files)
+    check_new(out, arguments.force or bool(unfinished and unfinished.exists()))
+    with needed_by("report", "annotate"):
+        import matplotlib  # noqa: F401
+    with game_files(arguments.files) as files:
+        items = list(_items(files, arguments.player))
+        found = _study(files, items, unfinished, arguments)
+    if not found:
+        raise PositionError(f"no game of {arguments.player[0]} can be used")
+    return 0
+
+
+def _items(files: Sequence[tuple[str, Path]], names: Sequence[str]) -> Iterator[Item]:
+    """Read the games of the player; PositionError if there are none."""
+    from knightadder.pgn.games import headers_of, read_texts
+    from knightadder.report.study import Item
+
+    wanted = {_plain(name) for name in names}
+    players: Counter[str] = Counter()
+    numbers = itertools.count()
+    found = 0
+    for name, file in files:
+        for text in read_texts(file):
+            headers = headers_of(text)
+            if headers is None:
+                continue
+            number = next(numbers)
+            colours = [headers.get(colour, "") for colour in ("White", "Black")]
+            players.update(colours)
+            sides = [_plain(each) in wanted for each in colours]
+            if any(sides):
+                found += 1
+                yield Item(number, Path(name).name, sides[0], text)
+    if not found:
+        most = ", ".join([name for name, _ in players.most_common() if name.strip("?. ")][:_NAMED])
+        known = f"; most games are of {most}" if most else ""
+        raise PositionError(
+            f"there is no game of {' or '.join(names)} in {', '.join(name for name, _ in files)}{known}"
+        )
+
+
+def _plain(name: str) -> str:
+    """Return a name without regard to case and spaces."""
+    return " ".join(name.casefold().split())
+
+
+def _study(
+    files: Sequence[tuple[str, Path]], items: Sequence[Item], unfinished: Path | None, arguments: argparse.Namespace
+) -> int:
+    """Study the games and write the page; return the number of games in it."""
+    import chess.engine
+
+    from knightadder.engine.loader import compile_core
+    from knightadder.native.processors import processors
+    from knightadder.pgn.games import BrokenGame, tell_left_out
+    from knightadder.report.figures import player_game
+    from knightadder.report.page import write_page
+    from knightadder.report.study import GameStudy, studied
+    from knightadder.workshop.uci_engine import UciAnalyst, read_engine
+
+    limit = search_limit(arguments, _NODES)
+    engine, own_options = read_engine(arguments.engine)
+    options = {**engine_options(arguments), **own_options}
+    same = {
+        "format": 1,
+        "games": [[Path(name).name, content_digest(file)] for name, file in files],
+        "player": sorted(map(_plain, arguments.player)),
+        "version": __version__,
+        "limit": limit,
+        "engine": engine,
+        "options": options,
+    }
+    if not arguments.cluster and engine is None:
+        compile_core()  # before the processes start
+    other = None if engine is None else UciAnalyst(engine, options)
+    more = {name: value for name, value in options.items() if name != "Hash"}
+    task = GameStudy(chess.engine.Limit(**limit), int(options["Hash"]), None if other else more, other)
+    processes = min(arguments.concurrency or processors(), len(items))
+    with Journal(unfinished, same, arguments.restart) as journal:
+        if len(journal):
+            print(f"Going on after {len(journal)} of {len(items)} games", file=sys.stderr)
+        todo = [item for item in items if item.number not in journal]
+        kept: dict[int, bytes] = dict(journal.entries(_read))
+        if todo:
+            with (
+                open_pool(task, arguments.cluster, processes) as pool,
+                progress(len(items), len(journal), "games", stderr=True) as update,
+            ):
+                for item, result in pool.run(todo):
+                    journal.add(item.number, {"result": result.decode()})
+                    kept[item.number] = result
+                    update(len(kept), pool.place())
+        games: list[StudiedGame] = []
+        for item in items:
+            try:
+                games.append(studied(item, kept[item.number], engine is not None))
+            except BrokenGame as fault:
+                tell_left_out(item.file, item.text, fault)
+        if games:
+            about = {"limit": limit, "engine": engine, "files": [Path(name).name for name, _ in files]}
+            spellings = Counter(game.game.headers["White" if game.item.white else "Black"] for game in games)
+            [(player, _)] = spellings.most_common(1)
+            page = write_page(player, [player_game(game) for game in games], about, arguments.puzzles)
+            write_whole(arguments.out, page.encode())
+            journal.remove()
+    left = len(items) - len(games)
+    if games:
+        broken = f", {left} left out" if left else ""
+        print(f"{arguments.out}: {len(games)} game{'' if len(games) == 1 else 's'}{broken}", file=sys.stderr)
+    return len(games)
+
+
+def _read(entry: dict[str, Any]) -> tuple[int, bytes]:
+    return entry["number"], entry["result"].encode()

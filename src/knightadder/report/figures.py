@@ -1,0 +1,414 @@
+"""The figures of a report: what the games of a player add up to."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import chess
+
+from knightadder.foreign import whole_or_none
+from knightadder.pgn.games import result_of
+from knightadder.report.mistakes import KINDS
+from knightadder.report.statistics import Mean, mean, performance
+from knightadder.report.study import Mistake, StudiedGame
+from knightadder.review.clocks import move_times, time_control
+from knightadder.review.moves import AnnotatedMove
+from knightadder.review.phase import PHASES
+
+# Below these numbers, a figure says too little.
+FEW_GAMES, FEW_MOVES = 10, 100
+FEW_OF_AN_OPENING = 5
+
+WON, WORSE = 75.0, 25.0  # win percentages: three pawns up and down, on the scale of Stockfish
+_OPENING_PLIES = 30  # in which a position can be one where an opening goes wrong
+_PRIOR_GAMES = 4  # at the player's average, which are added to those of an opening before openings are compared
+_GOOD = 5.0  # percentage points: a move that loses less than this solves a puzzle
+_MOST_GOOD = 2  # moves that solve a puzzle
+_LEAST_GAIN = 10.0  # percentage points by which the solution of a puzzle is better than the move played
+
+#: Shares of the initial time that are left, from each of these on, in words.
+TIME_LEFT = (
+    (0.5, "more than half"),
+    (0.2, "a half to a fifth"),
+    (0.1, "a fifth to a tenth"),
+    (0.0, "less than a tenth"),
+)
+TROUBLE = TIME_LEFT[-1][1]
+
+_POINTS = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerMove:
+    """A move of the player, and the share of the initial time that was left before it, if that is known."""
+
+    move: AnnotatedMove
+    time_left: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerGame:
+    """A game of the player.
+
+    Attributes
+    ----------
+    white : bool
+        Whether the player has White.
+    points : float or None
+        What the player scored; ``None`` if the result is not known.
+    opponent : str
+        The opponent's name.
+    opponent_rating : int or None
+        The opponent's rating.
+    date : str
+        The date, as in the game.
+    link : str
+        The address of the game; may be empty.
+    opening : str
+        The family of the opening: its name up to the colon.
+    accuracy : float or None
+        The player's accuracy in the game.
+    moves : tuple of PlayerMove
+        The player's moves that have an evaluation.
+    mistakes : tuple of Mistake
+        The player's mistakes and blunders.
+    lost_on_time : bool
+        Whether the game was lost because the time was up, as far as the game says it.
+    """
+
+    white: bool
+    points: float | None
+    opponent: str
+    opponent_rating: int | None
+    date: str
+    link: str
+    opening: str
+    accuracy: float | None
+    moves: tuple[PlayerMove, ...]
+    mistakes: tuple[Mistake, ...]
+    lost_on_time: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Results of games.
+
+    Attributes
+    ----------
+    games, wins, draws, losses : int
+        Numbers of games with a known result.
+    share : Mean or None
+        Points a game.
+    performance : int or None
+        The rating that Elo's formula gives these results; ``None`` if it gives none.
+    rated : int
+        Number of games with the opponent's rating.
+    accuracy : Mean or None
+        Accuracy a game.
+    """
+
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    share: Mean | None
+    performance: int | None
+    rated: int
+    accuracy: Mean | None
+
+    @property
+    def points(self) -> float:
+        """The points that were scored."""
+        return self.wins + self.draws / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """How well some of the player's moves were played.
+
+    Attributes
+    ----------
+    accuracy, lost : Mean or None
+        Accuracy, and expected points lost, of a move.
+    lost_a_game : float
+        Expected points lost with these moves, divided by the number of all games.
+    blunders : int
+        Number of moves marked ``??``.
+    """
+
+    accuracy: Mean | None
+    lost: Mean | None
+    lost_a_game: float
+    blunders: int
+
+    @property
+    def moves(self) -> int:
+        """Number of moves."""
+        return self.accuracy.count if self.accuracy else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Mistakes of a kind: their number, the expected points lost with them, and the one that lost most."""
+
+    kind: str
+    count: int
+    lost: float
+    worst: tuple[PlayerGame, Mistake]
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A position where an opening goes wrong.
+
+    Attributes
+    ----------
+    fen : str
+        The position.
+    reached : int
+        Number of games with it.
+    lost : float
+        Expected points lost there, over all games.
+    played : AnnotatedMove
+        The move that lost most.
+    times : int
+        How often that one was played.
+    """
+
+    fen: str
+    reached: int
+    lost: float
+    played: AnnotatedMove
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
+class OpeningResults:
+    """Results of an opening with a colour, and where it goes wrong."""
+
+    opening: str
+    white: bool
+    results: Results
+    order: float  # points a game, drawn toward the player's average
+    spot: Spot | None
+
+
+@dataclass(frozen=True, slots=True)
+class Puzzle:
+    """A position where the player went wrong, and the moves that were better."""
+
+    game: PlayerGame
+    mistake: Mistake
+    good: tuple[tuple[chess.Move, float, tuple[chess.Move, ...]], ...]
+
+
+# --- a game --------------------------------------------------------------------------------------------------------
+
+
+def player_game(study: StudiedGame) -> PlayerGame:
+    """Give what a report needs of a game."""
+    white, game = study.item.white, study.game
+    headers = game.headers
+    scored = _POINTS.get(result_of(game))
+    points = scored if scored is None or white else 1 - scored
+    opponent = "Black" if white else "White"
+    control = time_control(headers.get("TimeControl", ""))
+    colour = chess.COLOR_NAMES[white]
+    moves = tuple(
+        PlayerMove(move, _time_left(time.before, control[0] if control else None))
+        for move, time in zip(study.moves, move_times(game), strict=True)
+        if move.colour == colour and move.accuracy is not None
+    )
+    play = study.review.white if white else study.review.black
+    site = headers.get("Link", headers.get("Site", ""))
+    opening = study.review.opening
+    return PlayerGame(
+        white=white,
+        points=points,
+        opponent=_known(headers.get(opponent, "")) or "?",
+        opponent_rating=whole_or_none(headers.get(f"{opponent}Elo", "").strip()),
+        date=_known(headers.get("UTCDate", headers.get("Date", ""))),
+        link=site if site.startswith(("http://", "https://")) else "",
+        opening=opening.name.partition(":")[0] if opening else "Unnamed",
+        accuracy=play.accuracy if play else None,
+        moves=moves,
+        mistakes=study.mistakes,
+        lost_on_time=points == 0 and "time" in headers.get("Termination", "").lower(),
+    )
+
+
+def _known(text: str) -> str:
+    """Return a header's value; empty if it is unknown."""
+    return "" if not text.strip("?. ") else text.strip()
+
+
+def _time_left(before: float | None, base: float | None) -> str | None:
+    if before is None or not base:
+        return None
+    return next(words for least, words in TIME_LEFT if before / base >= least or least == 0)
+
+
+# --- all games -----------------------------------------------------------------------------------------------------
+
+
+def results(games: Sequence[PlayerGame]) -> Results:
+    """Add up results."""
+    scored = [(game.points, game.opponent_rating) for game in games if game.points is not None]
+    points = [point for point, _ in scored]
+    rated = [(point, rating) for point, rating in scored if rating is not None]
+    return Results(
+        games=len(points),
+        wins=points.count(1.0),
+        draws=points.count(0.5),
+        losses=points.count(0.0),
+        share=mean([point] for point in points),
+        performance=performance(rated),
+        rated=len(rated),
+        accuracy=mean([game.accuracy] for game in games if game.accuracy is not None),
+    )
+
+
+def qualities(games: Sequence[PlayerGame], key: Callable[[PlayerMove], str | None]) -> dict[str, Quality]:
+    """Give the quality of the player's moves by what a function says of each; None leaves a move out."""
+    groups: dict[str, list[list[AnnotatedMove]]] = defaultdict(list)
+    for game in games:
+        own: dict[str, list[AnnotatedMove]] = defaultdict(list)
+        for each in game.moves:
+            if (name := key(each)) is not None:
+                own[name].append(each.move)
+        for name, moves in own.items():
+            groups[name].append(moves)
+    return {name: _quality(moves, len(games)) for name, moves in groups.items()}
+
+
+def _quality(games: Sequence[Sequence[AnnotatedMove]], count: int) -> Quality:
+    lost = [[move.points_lost or 0.0 for move in moves] for moves in games]
+    return Quality(
+        accuracy=mean([move.accuracy or 0.0 for move in moves] for moves in games),
+        lost=mean(lost),
+        lost_a_game=sum(map(sum, lost)) / count,
+        blunders=sum(move.mark == "??" for moves in games for move in moves),
+    )
+
+
+def by_phase(games: Sequence[PlayerGame]) -> dict[str, Quality]:
+    """Give the quality of the moves of each phase, in the order of the phases."""
+    found = qualities(games, lambda each: each.move.phase)
+    return {phase: found[phase] for phase in PHASES if phase in found}
+
+
+def by_time_left(games: Sequence[PlayerGame]) -> dict[str, Quality]:
+    """Give the quality of the moves by the time that was left, as in `TIME_LEFT`."""
+    found = qualities(games, lambda each: each.time_left)
+    return {words: found[words] for _, words in TIME_LEFT if words in found}
+
+
+def kinds(games: Iterable[PlayerGame]) -> list[Kind]:
+    """Add up mistakes by kind, the most expensive kind first."""
+    groups: dict[str, list[tuple[PlayerGame, Mistake]]] = defaultdict(list)
+    for game in games:
+        for mistake in game.mistakes:
+            groups[mistake.kind].append((game, mistake))
+    found = [
+        Kind(kind, len(group), sum(map(_lost, group)), max(group, key=_lost))
+        for kind, group in groups.items()
+        if kind in KINDS
+    ]
+    return sorted(found, key=lambda kind: -kind.lost)
+
+
+def _lost(each: tuple[PlayerGame, Mistake]) -> float:
+    return each[1].move.points_lost or 0.0
+
+
+def conversion(games: Iterable[PlayerGame]) -> tuple[Results, list[tuple[PlayerGame, AnnotatedMove]]]:
+    """Give the results of games in which the player once had a won position, and those that were not won.
+
+    Each of the latter has the move before which the position was best.
+    """
+    reached = [(game, max(game.moves, key=_chance).move) for game in games if game.moves and game.points is not None]
+    won = [(game, move) for game, move in reached if (move.win_before or 0) >= WON]
+    missed = [(game, move) for game, move in won if game.points != 1]
+    return results([game for game, _ in won]), sorted(missed, key=lambda each: -(each[1].win_before or 0))
+
+
+def holding(games: Iterable[PlayerGame]) -> Results:
+    """Give the results of games in which the player once had a much worse position."""
+    return results([game for game in games if game.moves and _chance(min(game.moves, key=_chance)) <= WORSE])
+
+
+def _chance(each: PlayerMove) -> float:
+    return each.move.win_before or 0.0
+
+
+# --- openings ------------------------------------------------------------------------------------------------------
+
+
+def openings(games: Sequence[PlayerGame]) -> list[OpeningResults]:
+    """Give the results of each opening with each colour, those with the most games first."""
+    average = results(games).share
+    groups: dict[tuple[str, bool], list[PlayerGame]] = defaultdict(list)
+    for game in games:
+        groups[game.opening, game.white].append(game)
+    found = []
+    for (opening, white), group in groups.items():
+        told = results(group)
+        known = average.value if average else 0.5
+        order = (told.points + known * _PRIOR_GAMES) / (told.games + _PRIOR_GAMES)
+        found.append(OpeningResults(opening, white, told, order, _spot(group)))
+    return sorted(found, key=lambda each: (-each.results.games, each.opening, each.white))
+
+
+def _spot(games: Iterable[PlayerGame]) -> Spot | None:
+    """Find the position in which the most was lost in the opening moves of some games; None if nothing was."""
+    reached: dict[str, list[AnnotatedMove]] = defaultdict(list)
+    for game in games:
+        own = {each.move.fen.rsplit(" ", 2)[0]: each.move for each in game.moves if each.move.ply <= _OPENING_PLIES}
+        for position, move in own.items():
+            reached[position].append(move)
+    if not reached:
+        return None
+    moves = max(reached.values(), key=lambda moves: sum(move.points_lost or 0 for move in moves))
+    lost = sum(move.points_lost or 0 for move in moves)
+    if lost <= 0:
+        return None
+    by_move: Mapping[str, float] = _sums((move.uci, move.points_lost or 0) for move in moves)
+    worst = max(by_move, key=lambda uci: by_move[uci])
+    played = max((move for move in moves if move.uci == worst), key=lambda move: move.points_lost or 0)
+    return Spot(played.fen, len(moves), lost, played, Counter(move.uci for move in moves)[worst])
+
+
+def _sums(pairs: Iterable[tuple[str, float]]) -> dict[str, float]:
+    sums: dict[str, float] = defaultdict(float)
+    for name, value in pairs:
+        sums[name] += value
+    return sums
+
+
+# --- puzzles -------------------------------------------------------------------------------------------------------
+
+
+def puzzles(games: Iterable[PlayerGame], most: int) -> list[Puzzle]:
+    """Choose the player's mistakes that have a clear solution, the most expensive first.
+
+    At most two moves are good, and the move played is not among them. The engine has searched the best five moves anew.
+    So a mistake that the second search does not see as one is left out, and so is a position that is lost anyway.
+    """
+    found: dict[str, Puzzle] = {}
+    everything = ((game, mistake) for game in games for mistake in game.mistakes)
+    for game, mistake in sorted(everything, key=_lost, reverse=True):
+        if not mistake.choices:
+            continue
+        best = max(win for _, win, _ in mistake.choices)
+        good = tuple(choice for choice in mistake.choices if choice[1] > best - _GOOD)
+        listed = {choice[0].uci(): choice[1] for choice in mistake.choices}
+        if (
+            len(good) <= _MOST_GOOD
+            and len(good) < len(mistake.choices)
+            and best > WORSE
+            and best - listed.get(mistake.move.uci, mistake.move.win_after or 0.0) >= _LEAST_GAIN
+        ):
+            found.setdefault(mistake.move.fen.rsplit(" ", 2)[0], Puzzle(game, mistake, good))
+    return list(found.values())[:most]

@@ -1,0 +1,78 @@
+"""Averages with their uncertainty, and performance ratings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+_SIGMAS = 1.96  # of an interval that holds 95 times in 100
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """An average over the moves or games of a player.
+
+    Attributes
+    ----------
+    value : float
+        The average.
+    margin : float or None
+        Half the width of its 95 % interval; ``None`` with a single game, which tells nothing of it.
+    count, games : int
+        How many values it has, from how many games.
+    """
+
+    value: float
+    margin: float | None
+    count: int
+    games: int
+
+
+def mean(games: Iterable[Sequence[float]]) -> Mean | None:
+    """Average values that come game by game; None if there are none.
+
+    The moves of one game are alike: it may have been an easy one. So the uncertainty is the one of a ratio of two sums
+    over games, which takes games as independent, not moves.
+    """
+    filled = [game for game in games if game]
+    if not filled:
+        return None
+    count = sum(map(len, filled))
+    value = sum(map(sum, filled)) / count
+    if len(filled) < 2:
+        return Mean(value, None, count, len(filled))
+    spread = sum((sum(game) - value * len(game)) ** 2 for game in filled)
+    error = math.sqrt(spread * len(filled) / (len(filled) - 1)) / count
+    return Mean(value, _SIGMAS * error, count, len(filled))
+
+
+def expected(rating: float, opponent: float) -> float:
+    """Return the points that Elo's formula expects of a player in a game."""
+    return 1 / (1 + 10 ** ((opponent - rating) / 400))
+
+
+def performance(results: Sequence[tuple[float, int]]) -> int | None:
+    """Return the rating of which Elo's formula expects the points that were scored.
+
+    Parameters
+    ----------
+    results : sequence of (float, int)
+        The points and the opponent's rating of each game.
+
+    Returns
+    -------
+    int or None
+        ``None`` without games, or if all were won or all lost: then no rating is high or low enough.
+    """
+    points = sum(result for result, _ in results)
+    if not 0 < points < len(results):
+        return None
+    low, high = min(rating for _, rating in results) - 4000.0, max(rating for _, rating in results) + 4000.0
+    while high - low > 0.01:
+        middle = (low + high) / 2
+        if sum(expected(middle, rating) for _, rating in results) < points:
+            low = middle
+        else:
+            high = middle
+    return round((low + high) / 2)

@@ -1,0 +1,239 @@
+"""The task that studies a game of the player, for the workers of a pool."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import chess
+import chess.engine
+
+from knightadder.engine.errors import EngineError, PositionError
+from knightadder.foreign import parse_json
+from knightadder.library.engine import Engine
+from knightadder.pgn.games import BrokenGame, GameText, PgnGame, moves_of, parse
+from knightadder.puzzles.puzzle import boards_along
+from knightadder.report.mistakes import kind_of
+from knightadder.review.accuracy import Scale, rescale, unchanged, win_percent
+from knightadder.review.evaluation import Analyst, SearchedPosition, evaluate, evaluation_of, from_json, to_json
+from knightadder.review.judgement import Judgement
+from knightadder.review.moves import AnnotatedMove, moves_table
+from knightadder.review.review import Review, review
+from knightadder.workshop.uci_engine import UciAnalyst
+
+_CHOICES = 5  # moves that are compared where the player went wrong
+_MISTAKES = (Judgement.MISTAKE, Judgement.BLUNDER)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A game of the player.
+
+    Attributes
+    ----------
+    number : int
+        Number of the game among those of all files, from 0.
+    file : str
+        Name of its file.
+    white : bool
+        Whether the player has White.
+    text : GameText
+        Its text.
+    """
+
+    number: int
+    file: str
+    white: bool
+    text: GameText
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A mistake or blunder of the player.
+
+    Attributes
+    ----------
+    move : AnnotatedMove
+        The move, with the position before it.
+    kind : str
+        Its kind, a key of `mistakes.KINDS`.
+    choices : tuple of (chess.Move, float, tuple of chess.Move)
+        The best moves instead of it, each with the player's win percentage and the line that it begins.
+    """
+
+    move: AnnotatedMove
+    kind: str
+    choices: tuple[tuple[chess.Move, float, tuple[chess.Move, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StudiedGame:
+    """A game of the player with the engine's results.
+
+    Attributes
+    ----------
+    item : Item
+        The game.
+    game : PgnGame
+        The same, read.
+    review : Review
+        Evaluations and marks.
+    moves : tuple of AnnotatedMove
+        All moves.
+    mistakes : tuple of Mistake
+        The player's mistakes and blunders.
+    """
+
+    item: Item
+    game: PgnGame
+    review: Review
+    moves: tuple[AnnotatedMove, ...]
+    mistakes: tuple[Mistake, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """The result of the task: evaluations, and those with more lines by ply; or what is wrong with the game."""
+
+    evaluations: list[Any] = field(default_factory=list)
+    choices: dict[str, Any] = field(default_factory=dict)
+    fault: str | None = None
+
+
+class GameStudy:
+    """The task; the result is JSON, see `studied`.
+
+    Parameters
+    ----------
+    limit : chess.engine.Limit
+        Limit of the search of each position.
+    hash_mb : int
+        Size of the hash table.
+    options : mapping, optional
+        Other UCI options of the engine, with their values.
+    other : UciAnalyst, optional
+        Another engine to use, which has its options already.
+    """
+
+    def __init__(
+        self,
+        limit: chess.engine.Limit,
+        hash_mb: int,
+        options: Mapping[str, str] | None = None,
+        other: UciAnalyst | None = None,
+    ) -> None:
+        self._limit, self._hash_mb, self._options, self._other = limit, hash_mb, options, other
+        self._analyst: Analyst | None = None
+
+    def __call__(self, item: Item) -> bytes:
+        """Study a game; EngineError if a search fails."""
+        try:
+            board = _end_of(_read(item))
+        except BrokenGame as fault:
+            return json.dumps(asdict(_Told(fault=str(fault)))).encode()
+        if self._analyst is None:
+            self._analyst = self._other or Engine(hash_mb=self._hash_mb, options=self._options)
+        try:
+            evaluations = evaluate(board, self._analyst, self._limit)
+            choices = self._choices(item, board, review(board, evaluations, _scale(self._other is not None)))
+        except PositionError as fault:  # such as a move number that has become too large
+            return json.dumps(asdict(_Told(fault=str(fault)))).encode()
+        return json.dumps(asdict(_Told(to_json(evaluations), choices))).encode()
+
+    def _choices(self, item: Item, board: chess.Board, found: Review) -> dict[str, Any]:
+        """Search the positions where the player went wrong for more lines."""
+        assert self._analyst is not None
+        boards = boards_along(board.root(), board.move_stack)
+        self._analyst.new_game()
+        choices = {}
+        for ply in _plies(item, board, found):
+            lines = self._analyst.analyse(boards[ply], self._limit, multipv=_CHOICES).lines
+            choices[str(ply)] = to_json([evaluation_of(boards[ply], lines)])[0]
+        return choices
+
+    def close(self) -> None:
+        """End another engine, also in the middle of a search."""
+        if self._other is not None:
+            self._other.close()
+
+
+def studied(item: Item, result: bytes, is_other: bool) -> StudiedGame:
+    """Return what a `GameStudy` has found of a game.
+
+    Parameters
+    ----------
+    item : Item
+        The game.
+    result : bytes
+        The result of the task.
+    is_other : bool
+        Whether another engine has evaluated.
+
+    Raises
+    ------
+    BrokenGame
+        If the game cannot be used.
+    EngineError
+        If it is not a result of the task for this game.
+    """
+    try:
+        told: _Told = parse_json(result, _Told)
+        if told.fault is not None:
+            raise BrokenGame(told.fault)
+        game = _read(item)
+        board = _end_of(game)
+        scale = _scale(is_other)
+        evaluations = from_json(told.evaluations, board)
+        found = review(board, evaluations, scale)
+        moves = moves_table(game, found)
+        boards = boards_along(board.root(), board.move_stack)
+        mistakes = []
+        for ply in _plies(item, board, found):
+            [more] = from_json([told.choices[str(ply)]], boards[ply].copy(stack=False))
+            before, after = evaluations[ply], evaluations[ply + 1]
+            if more is None or before is None or after is None:
+                raise ValueError("a position has no evaluation")
+            kind = kind_of(boards[ply], board.move_stack[ply], before, after)
+            mistakes.append(Mistake(moves[ply], kind, _choices_of(more, boards[ply].turn, scale)))
+    except BrokenGame:
+        raise
+    except (ValueError, KeyError):
+        raise EngineError(f"a worker returned a damaged study of {item.text.place(item.file)}") from None
+    return StudiedGame(item, game, found, moves, tuple(mistakes))
+
+
+def _read(item: Item) -> PgnGame:
+    """Read a game; BrokenGame if that fails."""
+    game = parse(item.text)
+    if game is None:
+        raise BrokenGame("no moves")
+    return game
+
+
+def _end_of(game: PgnGame) -> chess.Board:
+    """Return the position after the moves; BrokenGame if there is a null move: that game was not played."""
+    moves = moves_of(game)
+    if len(moves) < game.end().ply() - game.ply():
+        raise BrokenGame("a null move")
+    board = game.board()
+    for move in moves:
+        board.push(move)
+    return board
+
+
+def _plies(item: Item, board: chess.Board, found: Review) -> list[int]:
+    """Return the numbers of the player's mistakes and blunders among the moves."""
+    first = 0 if item.white == found.white_first else 1
+    return [ply for ply in range(first, len(board.move_stack), 2) if found.judgements[ply] in _MISTAKES]
+
+
+def _scale(is_other: bool) -> Scale:
+    return unchanged if is_other else rescale
+
+
+def _choices_of(
+    position: SearchedPosition, side: chess.Color, scale: Scale
+) -> tuple[tuple[chess.Move, float, tuple[chess.Move, ...]], ...]:
+    return tuple((each.moves[0], win_percent(scale(each.score.pov(side))), each.moves) for each in position.variations)

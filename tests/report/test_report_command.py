@@ -1,0 +1,157 @@
+"""The subcommand `report`."""
+
+import json
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+from report_games import GAMES, NAME, use_pool
+
+from knightadder import cli
+from knightadder.extras import install_command
+
+
+@pytest.fixture(autouse=True)
+def pool(monkeypatch, request):
+    return None if "processes" in request.fixturenames else use_pool(monkeypatch)
+
+
+@pytest.fixture
+def processes():
+    """Use processes, as the command does."""
+
+
+@pytest.fixture
+def file(tmp_path):
+    file = tmp_path / "games.pgn"
+    file.write_text(GAMES, "utf-8")
+    return file
+
+
+def report(*arguments):
+    return cli.main(["report", *map(str, arguments), "--nodes", "7"])
+
+
+def test_the_page_tells_what_was_measured(file, capsys):
+    out = file.with_name("anna.html")
+    assert report(file, "--player", NAME, "-o", out) == 0
+    err = capsys.readouterr().err
+    assert "games.pgn, game 5, line 38, is left out: illegal san: 'e4'" in err
+    assert err.endswith(f"{out}: 3 games, 1 left out\n")
+    page = out.read_text("utf-8")
+    text = re.sub(r"<[^>]*>", "", page[page.index("<body>") :])
+    assert "How Anna &lt;i&gt;Muster&lt;/i&gt; plays" in text
+    assert "3 games from games.pgn, 2026.03.01 to 2026.03.01." in text
+    assert "1½ points from 3 games: 50 %." in text
+    found = re.search(r"Against the 3 opponents with a rating, that is a performance of (\d+)\.", text)
+    scored = sum(1 / (1 + 10 ** ((rating - int(found[1])) / 400)) for rating in (1600, 1400, 1700))
+    assert scored == pytest.approx(1.5, abs=0.01)
+    assert "Too little to say much (fewer than 10 games): All, White, Black." in text
+    assert "1 of 3 games has clocks." in text and "1 game was lost on time." in text
+    assert "2 games had a won position (Win% of at least 75) at some move: 1 won, 1 drawn, 0 lost." in text
+    assert "with 7 nodes" in text
+    assert '<a href="https://example.org/game?a=1&amp;b=2">against Carl</a>' in page
+    assert "against Bert &amp; Co" in text
+    assert not file.with_name("anna.html.unfinished").exists()
+
+
+def test_the_page_needs_nothing_from_elsewhere(file):
+    out = file.with_name("anna.html")
+    assert report(file, "--player", NAME, "-o", out) == 0
+    page = out.read_text("utf-8")
+    assert set(re.findall(r'\bsrc="(.{5})', page)) == {"data:"}
+    assert set(re.findall(r'url\("(.{5})', page)) == {"data:"}
+    assert "default-src 'none'" in page
+    data = json.loads(re.search(r'id="puzzle-data">(.*?)</script>', page)[1])
+    assert {puzzle["played"] for puzzle in data} == {"Qf6", "Qf3"}
+    assert "<i>" not in page
+
+
+def test_the_same_games_give_the_same_page(file):
+    pages = []
+    for name in ("one.html", "two.html"):
+        assert report(file, "--player", NAME.upper(), "-o", file.with_name(name)) == 0
+        pages.append(file.with_name(name).read_bytes())
+    assert pages[0] == pages[1]
+
+
+def test_a_run_goes_on_where_it_was_interrupted(file, capsys, pool, monkeypatch):
+    out, whole = file.with_name("anna.html"), file.with_name("whole.html")
+    assert report(file, "--player", NAME, "-o", whole) == 0
+    monkeypatch.setattr(pool, "ends", 2)
+    assert report(file, "--player", NAME, "-o", out) == 130
+    unfinished = file.with_name("anna.html.unfinished")
+    assert len(unfinished.read_text("utf-8").splitlines()) == 3 and not out.exists()
+    monkeypatch.setattr(pool, "ends", None)
+    capsys.readouterr()
+    assert cli.main(["report", str(file), "--player", NAME, "-o", str(out), "--depth", "3"]) == 2
+    assert f"{unfinished} belongs to another run, with other limit" in capsys.readouterr().err
+    assert report(file, "--player", NAME, "-o", out) == 0
+    assert "Going on after 2 of 4 games" in capsys.readouterr().err
+    assert out.read_bytes() == whole.read_bytes()
+    assert not unfinished.exists()
+
+
+def test_a_run_begins_again_on_request(file, capsys, pool, monkeypatch):
+    out = file.with_name("anna.html")
+    monkeypatch.setattr(pool, "ends", 2)
+    assert report(file, "--player", NAME, "-o", out) == 130
+    monkeypatch.setattr(pool, "ends", None)
+    assert cli.main(["report", str(file), "--player", NAME, "-o", str(out), "--nodes", "8", "--restart"]) == 0
+    assert "Going on" not in capsys.readouterr().err
+    assert "with 8 nodes" in out.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--player", "Emil"], "there is no game of Emil in games.pgn; most games are of Anna <i>Muster</i>, Dora, "),
+        (["--player", NAME, "-o", "anna.pdf"], "--out anna.pdf: expected a name that ends in .html"),
+        (["--player", NAME, "-o", "nowhere/anna.html"], "there is no folder nowhere"),
+        (["--player", NAME, "-o", "there.html"], "there.html is there already: give --force to overwrite it"),
+    ],
+)
+def test_what_cannot_be_done_is_a_line(file, capsys, monkeypatch, arguments, message):
+    monkeypatch.chdir(file.parent)
+    file.with_name("there.html").write_text("mine", "utf-8")
+    assert report("games.pgn", *arguments) == 2
+    assert message in capsys.readouterr().err
+    assert file.with_name("there.html").read_text("utf-8") == "mine"
+
+
+def test_no_sound_game_is_a_line(file, capsys):
+    file.write_text('[White "Anna"]\n\n1. e4 e4 *\n', "utf-8")
+    assert report(file, "--player", "Anna", "-o", file.with_name("anna.html")) == 2
+    assert "no game of Anna can be used" in capsys.readouterr().err
+
+
+def test_without_matplotlib_there_is_advice(file, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert report(file, "--player", NAME, "-o", file.with_name("anna.html")) == 2
+    assert f"report needs Matplotlib: {install_command('annotate')}" in capsys.readouterr().err
+
+
+def test_a_game_without_result_clock_and_rating_is_enough(file):
+    file.write_text('[White "Anna"]\n\n1. e4 e5 2. Nf3 *\n', "utf-8")
+    out = file.with_name("anna.html")
+    assert report(file, "--player", "anna", "-o", out) == 0
+    page = out.read_text("utf-8")
+    assert "No game has a result." in page
+    assert "The games have no clocks" in page
+    assert "There is no move marked ? or ??." in page
+    assert "Puzzles" not in page
+
+
+@pytest.mark.usefixtures("processes")
+def test_another_engine_in_several_processes(file):
+    engine = shlex.join([sys.executable, str(Path(__file__).parents[1] / "material_engine.py")])
+    pages = []
+    for count in ("2", "1"):
+        out = file.with_name(f"{count}.html")
+        arguments = ["--player", NAME, "-o", out, "--concurrency", count, "--engine", f"cmd={engine}"]
+        assert report(file, *arguments) == 0
+        pages.append(out.read_text("utf-8"))
+    assert pages[0] == pages[1]
+    assert "material_engine.py (by Knightadder " in pages[0]
