@@ -7,23 +7,15 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import filelock
 import pytest
 
-from knightadder import runs
+from knightadder.digests import PACKAGE, content_digest, source_digest
 from knightadder.engine.errors import OptionError
-from knightadder.runs import (
-    Journal,
-    append_whole,
-    check_same_run,
-    content_digest,
-    locked,
-    reading,
-    replacing,
-    source_digest,
-    write_whole,
-)
+from knightadder.files import append_whole, locked, reading, replacing, write_whole
+from knightadder.runs import Journal, check_same_run
 
 RUN = {"engines": ["A", "B"], "rules": {"draw": None}}
 
@@ -86,7 +78,7 @@ def test_a_renamed_source_changes_the_digest(package):
 
 
 def test_the_sources_of_the_engine_are_found():
-    assert source_digest() == source_digest(runs.PACKAGE) != source_digest(folders=["core"])
+    assert source_digest() == source_digest(PACKAGE) != source_digest(folders=["core"])
     assert source_digest() != source_digest(folders=["core", "engine"])  # without the network
 
 
@@ -109,7 +101,7 @@ def test_other_headers_are_refused(tmp_path):
 def test_a_second_process_is_refused_until_the_first_has_ended(tmp_path):
     file = tmp_path / "f"
     code = (
-        "import sys; from pathlib import Path; from knightadder.runs import locked\n"
+        "import sys; from pathlib import Path; from knightadder.files import locked\n"
         "with locked(Path(sys.argv[1])): print('locked', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
@@ -171,7 +163,7 @@ def test_the_old_file_stays_when_the_new_one_is_not_finished(tmp_path, error):
 _WRITER = """
 import sys
 from pathlib import Path
-from knightadder.runs import replacing
+from knightadder.files import replacing
 with replacing(Path(sys.argv[1])) as beside:
     beside.write_text("half")
     print(beside, flush=True)
@@ -189,7 +181,7 @@ def test_what_a_killed_process_has_left_behind_is_removed_by_the_next_one(tmp_pa
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as killed,
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as alive,
     ):
-        left = [runs.Path(process.stdout.readline().rstrip("\n")) for process in (killed, alive)]
+        left = [Path(process.stdout.readline().rstrip("\n")) for process in (killed, alive)]
         killed.kill()
         killed.wait()
         assert all(each.exists() for each in left)
@@ -218,9 +210,9 @@ def test_what_cannot_be_written_is_one_line(tmp_path):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux has such a device")
 def test_a_device_is_written_to_and_not_replaced():
-    write_whole(runs.Path("/dev/null"), b"x")
+    write_whole(Path("/dev/null"), b"x")
     with pytest.raises(OptionError, match="cannot write /dev/full: No space left on device"):
-        write_whole(runs.Path("/dev/full"), b"x")
+        write_whole(Path("/dev/full"), b"x")
     assert not os.path.isfile("/dev/null")
 
 
@@ -390,7 +382,7 @@ def test_another_file_is_refused_and_left_alone(tmp_path, text):
 
 
 def test_places_that_cannot_be_used(tmp_path):
-    for file in (tmp_path / "no" / "such" / "folder", tmp_path, runs.Path("/"), runs.Path()):
+    for file in (tmp_path / "no" / "such" / "folder", tmp_path, Path("/"), Path()):
         with pytest.raises(OptionError, match=f"^cannot use {re.escape(str(file))}: "):
             Journal(file, RUN)
 

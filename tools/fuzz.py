@@ -252,7 +252,7 @@ def _run(arguments: list[str]) -> None:
 
 def _seeds(chance: random.Random, folder: Path) -> dict[str, tuple[bytes, Callable[[Path], list[str]]]]:
     """Return for each kind of file a sound one, and the command that reads it."""
-    from knightadder.runs import PACKAGE
+    from knightadder.digests import PACKAGE
 
     games, index, book = folder / "games.pgn", folder / "games.sqlite", folder / "book.bin"
     if not index.exists():
@@ -296,11 +296,12 @@ def files(chance: random.Random, findings: Findings) -> int:
 
 def _readers(chance: random.Random, findings: Findings, folder: Path) -> int:
     """Read damaged files by the functions that commands call, where a command would search or play; return how many."""
+    from knightadder.digests import PACKAGE
     from knightadder.engine.errors import EngineError
     from knightadder.engine.evaluator import load_network
     from knightadder.lichess.settings import read_settings
     from knightadder.puzzles.reading import read_puzzles
-    from knightadder.runs import PACKAGE, Journal
+    from knightadder.runs import Journal
     from knightadder.web.loaded_pgn import load_pgn
     from knightadder.workshop.book_argument import read_book
     from knightadder.workshop.datagen.parts import Parts

@@ -17,7 +17,7 @@ import chess.pgn
 
 from knightadder.cli import EXIT_OK, exit_status
 from knightadder.engine.errors import PositionError
-from knightadder.runs import reading, write_whole
+from knightadder.files import reading, write_whole
 
 TABLE = Path(__file__).parents[1] / "src" / "knightadder" / "data" / "openings.tsv"
 

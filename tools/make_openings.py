@@ -19,9 +19,9 @@ import chess.engine
 
 from knightadder.arguments import positive
 from knightadder.cli import EXIT_OK, exit_status
+from knightadder.files import write_whole
 from knightadder.library.engine import Engine
 from knightadder.progress import progress
-from knightadder.runs import write_whole
 from knightadder.workshop.opening_book import load_book
 
 RANDOM_PLIES = 3  # and one more in half of the openings, so that either side is to move

@@ -29,7 +29,7 @@ import torch
 from numpy.typing import NDArray
 
 from knightadder.core.evaluation.network_file import INPUTS, MAX_MEN_ON_BOARD, bucket_of, network_bytes
-from knightadder.runs import write_whole
+from knightadder.files import write_whole
 from knightadder.workshop.train.command import add_settings, settings_of
 from knightadder.workshop.train.exchange import write_arrays
 from knightadder.workshop.train.run import TrainSettings, first_weights, length

@@ -36,8 +36,9 @@ import platformdirs
 from knightadder.arguments import positive
 from knightadder.cli import EXIT_FAILED, EXIT_OK, build_parser, exit_status
 from knightadder.engine.errors import EngineError, OptionError
+from knightadder.files import locked, reading, write_whole
 from knightadder.foreign import parse_json
-from knightadder.runs import check_same_run, locked, reading, write_whole
+from knightadder.runs import check_same_run
 from knightadder.workshop.match import command as match_command
 from knightadder.workshop.match.report import CHANGE_COLUMNS, change_row, kinds_text
 
@@ -283,11 +284,7 @@ def play(arguments: argparse.Namespace, change: str, limits: str, bench: int) ->
     EngineError, KeyboardInterrupt
         If the match cannot go on, or after Ctrl-C.
     """
-    match, standings, stopped = match_command.play(arguments)
-    match_command.print_tables(standings, match)
-    if stopped is not None:
-        print("The same command continues the test", file=sys.stderr)
-        raise stopped
+    match, standings = match_command.play(arguments, rows=False)
     verdict = {"passed": "passed", "failed": "failed, dropped"}.get(match.verdict(standings) or "", "not decided")
     faults = [f"{name} {kinds_text(kinds)}" for name, kinds in standings.faults.items() if kinds]
     if faults:

@@ -18,8 +18,8 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from knightadder import __version__
+from knightadder.digests import source_digest
 from knightadder.engine.errors import EngineError
-from knightadder.runs import source_digest
 
 Item = TypeVar("Item")
 

@@ -18,11 +18,13 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from knightadder import __version__
 from knightadder.arguments import declare, engine_options, search_limit
+from knightadder.digests import content_digest
 from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.executor import add_cluster, open_pool
 from knightadder.extras import needed_by
+from knightadder.files import check_new, replacing
 from knightadder.progress import progress
-from knightadder.runs import Journal, check_new, content_digest, replacing
+from knightadder.runs import Journal
 from knightadder.text import tell
 
 if TYPE_CHECKING:

@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knightadder.arguments import declare, positive
+from knightadder.digests import content_digest
 from knightadder.engine.book import encode
 from knightadder.engine.errors import OptionError, PositionError
+from knightadder.files import locked, replacing
 from knightadder.foreign import parse_json, whole_or_none
 from knightadder.progress import Update, progress
-from knightadder.runs import REMEDY, check_same_run, content_digest, locked, replacing, state_beside
+from knightadder.runs import REMEDY, check_same_run, state_beside
 
 if TYPE_CHECKING:
     import sqlite3

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from knightadder.arguments import positive
 from knightadder.engine.book import encode
 from knightadder.engine.errors import PositionError
-from knightadder.runs import check_not_games, write_whole
+from knightadder.files import check_not_games, write_whole
 from knightadder.text import tell
 
 # By Polyglot's key of the position and encoded move.

@@ -21,10 +21,10 @@ import chess.polyglot
 from knightadder.closing import Closing
 from knightadder.engine.book import encode
 from knightadder.engine.errors import OptionError
+from knightadder.files import reading
 from knightadder.foreign import NotNegative, converted, parse_whole
 from knightadder.library.boards import Position, board_of
 from knightadder.library.frames import Cell, Tabular
-from knightadder.runs import reading
 
 APPLICATION = 0x4B41_4258  # the file's application_id in SQLite: "KABX"
 VERSION = 1  # of the schema, the file's user_version

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from knightadder.engine.errors import OptionError
 from knightadder.engine.options import Options
 from knightadder.engine.settlement import Settlement
+from knightadder.files import reading
 from knightadder.foreign import parse_toml
 from knightadder.lichess.challenges import (
     MODES,
@@ -17,7 +18,6 @@ from knightadder.lichess.challenges import (
     VARIANTS,
     Policy,
 )
-from knightadder.runs import reading
 
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _ON_INTERRUPT = ("finish", "resign")

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from knightadder import __version__
 from knightadder.arguments import declare, engine_options
+from knightadder.digests import content_digest
 from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.executor import add_cluster, open_pool
+from knightadder.files import check_new, check_not_games, write_whole
 from knightadder.progress import progress
-from knightadder.runs import Journal, check_new, check_not_games, content_digest, state_beside, write_whole
+from knightadder.runs import Journal, state_beside
 
 if TYPE_CHECKING:
     from knightadder.puzzles.puzzle import Puzzle

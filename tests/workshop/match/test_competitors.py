@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from knightadder.digests import source_digest
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.runs import source_digest
 from knightadder.workshop.match.competitors import Competitor, read_competitors
 from knightadder.workshop.match.time_control import Allowance, TimeControl
 

@@ -20,7 +20,7 @@ from inline_pool import ThreadPool
 
 from knightadder import cli
 from knightadder.extras import install_command
-from knightadder.runs import locked
+from knightadder.files import locked
 from knightadder.workshop.match import player
 from knightadder.workshop.match.command import Match
 from knightadder.workshop.match.standings import Standings

@@ -15,7 +15,7 @@ from knightadder.cli import main
 from knightadder.core.evaluation.network_file import read_network
 from knightadder.engine.evaluator import BUILT_IN_FILE
 from knightadder.extras import install_command
-from knightadder.runs import locked
+from knightadder.files import locked
 from knightadder.workshop.train import run, selection
 from knightadder.workshop.train.exchange import write_arrays
 from knightadder.workshop.train.integer_model import integer_values

@@ -17,4 +17,4 @@ def no_games(monkeypatch):
     def open_pool(*_):
         raise AssertionError
 
-    monkeypatch.setattr("knightadder.workshop.tune.trials.open_pool", open_pool)
+    monkeypatch.setattr("knightadder.workshop.tune.trials_run.open_pool", open_pool)

@@ -10,7 +10,7 @@ from knightadder.core.search.parameters import PARAMETERS, Parameter
 from knightadder.engine.errors import OptionError
 from knightadder.workshop.tune.screening import Factor
 from knightadder.workshop.tune.screening_run import read_factors
-from knightadder.workshop.tune.trials import Results
+from knightadder.workshop.tune.trials_run import Results
 
 pytestmark = pytest.mark.usefixtures("inline_pool")
 

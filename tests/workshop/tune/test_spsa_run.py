@@ -12,13 +12,15 @@ from local_cluster import commands, local_cluster
 
 from knightadder import cli
 from knightadder.core.search.parameters import PARAMETERS, Parameter
+from knightadder.digests import source_digest
 from knightadder.engine import evaluator
 from knightadder.engine.errors import OptionError
-from knightadder.runs import locked, source_digest
+from knightadder.files import locked
 from knightadder.workshop.opening_book import load_book
 from knightadder.workshop.tune import spsa_picture, spsa_run, trials
 from knightadder.workshop.tune.spsa import Spsa, Tunable
-from knightadder.workshop.tune.trials import Results, run_trials
+from knightadder.workshop.tune.trials import run_trials
+from knightadder.workshop.tune.trials_run import Results
 
 pytestmark = pytest.mark.usefixtures("inline_pool")
 

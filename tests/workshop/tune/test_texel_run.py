@@ -16,7 +16,7 @@ from knightadder.cli import main
 from knightadder.core.evaluation import terms
 from knightadder.core.evaluation.terms import START, TERMS, read_values
 from knightadder.extras import install_command
-from knightadder.runs import locked
+from knightadder.files import locked
 from knightadder.workshop.tune import texel, texel_run, texel_training
 
 PLOT_LOSSES = texel_training.plot_losses

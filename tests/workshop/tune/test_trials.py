@@ -11,7 +11,8 @@ from knightadder.engine.errors import EngineError, OptionError
 from knightadder.workshop.opening_book import load_book
 from knightadder.workshop.selfplay import StoppedError
 from knightadder.workshop.tune.spsa import Spsa, Tunable
-from knightadder.workshop.tune.trials import AHEAD, Results, Trial, TrialPlayer, run_trials
+from knightadder.workshop.tune.trials import AHEAD, Trial, TrialPlayer, run_trials
+from knightadder.workshop.tune.trials_run import Results
 
 # SPSA, since its trials depend on the results before them.
 TUNABLES = [Tunable("a", 5, 0, 10, 0.5), Tunable("b", 500, 0, 1000, 50.0)]

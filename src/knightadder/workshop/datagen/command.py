@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from knightadder.arguments import declare, not_negative, positive, share
-from knightadder.engine.errors import EngineError, OptionError, PositionError
+from knightadder.engine.errors import OptionError
 from knightadder.executor import add_cluster, open_pool
+from knightadder.files import check_new, check_not_games
 from knightadder.progress import progress
-from knightadder.runs import check_new, check_not_games
+from knightadder.runs import going_on
 from knightadder.workshop.book_argument import add_openings, read_book
 
 if TYPE_CHECKING:
@@ -168,12 +169,8 @@ def _gather(parts: Parts, arguments: argparse.Namespace) -> None:
                 book,
                 network,
             )
-            try:
+            with going_on(lambda: f"The games are in {parts.folder}" if parts.chunks else ""):
                 _play(settings, parts, arguments)
-            except (KeyboardInterrupt, EngineError) as error:
-                if not isinstance(error, OptionError | PositionError):
-                    print(f"The games are in {parts.folder}; the same command goes on from there", file=sys.stderr)
-                raise
     print(f"{parts.folder}: {len(parts.chunks)} chunks, {parts.moves} positions")
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from knightadder.core.board.packed import PACKED
 from knightadder.core.split_mix import split_mix
 from knightadder.engine.tablebases.file import allow_open_files
-from knightadder.runs import replacing
+from knightadder.files import replacing
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.datagen.reader import Filter, Reader
 

@@ -19,17 +19,11 @@ from numpy.typing import NDArray
 
 import knightadder
 from knightadder.core.board.viriformat import HEADER
+from knightadder.digests import source_digest
 from knightadder.engine.errors import OptionError
+from knightadder.files import append_whole, locked, make_folder, reading, remove_left_behind, write_whole
 from knightadder.foreign import NotNegative, parse_json
-from knightadder.runs import (
-    append_whole,
-    check_same_run,
-    locked,
-    reading,
-    remove_left_behind,
-    source_digest,
-    write_whole,
-)
+from knightadder.runs import claim_folder
 
 FORMAT = 2  # format 1 had positions without their games
 
@@ -147,38 +141,15 @@ class Parts:
         OptionError
             If the folder belongs to another run, is in use, or cannot be read or created.
         """
-        try:
-            self.folder.mkdir(exist_ok=True)
-        except OSError as error:
-            raise OptionError(f"cannot use {self.folder}: {error.strerror}") from None
+        make_folder(self.folder)
         with locked(self.folder):
             remove_left_behind(self.folder, "chunk-*")
-            self._check_settings({"format": FORMAT, **settings}, restart)
+            # The list first: without it, the other files count for nothing.
+            files = sorted(filter(self.owns, self.folder.iterdir()), key=lambda file: file.name != _LIST)
+            claim_folder(self.folder / _SETTINGS, {"format": FORMAT, **settings}, restart, files)
             self.load()
             self._mend_list()
             yield
-
-    def _forget(self) -> None:
-        """Remove the run's own files, the list first: without it, the other files count for nothing."""
-        for file in sorted(self.folder.iterdir(), key=lambda file: file.name != _LIST):
-            if self.owns(file):
-                file.unlink()
-
-    def _check_settings(self, wanted: dict[str, Any], restart: bool) -> None:
-        """Raise an error if the folder has other settings; write them to a new folder, or after a restart."""
-        file = self.folder / _SETTINGS
-        found: object = None
-        try:
-            if file.exists():
-                with contextlib.suppress(ValueError):
-                    found = parse_json(file.read_bytes())
-                if not (restart and isinstance(found, dict) and "format" in found):
-                    check_same_run(self.folder, found, wanted)
-                    return
-                self._forget()
-            write_whole(file, (json.dumps(wanted, indent=2) + "\n").encode())
-        except OSError as error:
-            raise OptionError(f"cannot use {self.folder}: {error.strerror}") from None
 
     def _mend_list(self) -> None:
         """Rewrite the list if it contains more than the existing chunks."""

@@ -13,8 +13,8 @@ from knightadder.core.api.packing import pack_fen
 from knightadder.core.board.packed import DRAW, LOSS, WIN
 from knightadder.core.board.viriformat import NO_SCORE
 from knightadder.core.tables import new_tables
+from knightadder.digests import content_digest
 from knightadder.pgn.games import PgnGame, result_of, sound_games
-from knightadder.runs import content_digest
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.scored_games import played_out, score_in
 

@@ -18,7 +18,7 @@ from knightadder.arguments import declare, positive
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.executor import add_cluster, open_pool
 from knightadder.extras import install_command, needed_by
-from knightadder.runs import state_beside
+from knightadder.runs import going_on, state_beside
 from knightadder.text import tell
 from knightadder.workshop.book_argument import add_openings, read_book
 from knightadder.workshop.key_values import KeyValues
@@ -168,57 +168,39 @@ def run(arguments: argparse.Namespace) -> int:
     EngineError
         If an argument is wrong, a file cannot be used, or an engine does not start.
     """
-    match, standings, stopped = play(arguments)
-    if standings.games:
-        print_tables(standings, match)
-        print(_rows(standings, match))
-    if stopped is not None:
-        if state := _state(arguments):
-            print(f"The games so far are in {state}; the same command goes on from there", file=sys.stderr)
-        raise stopped
+    match, standings = play(arguments)
     return 1 if any(standings.faults[match.competitors[0].name].values()) else 0
 
 
-def play(arguments: argparse.Namespace) -> tuple[Match, Standings, KeyboardInterrupt | EngineError | None]:
-    """Play a match and show its progress.
+def play(arguments: argparse.Namespace, rows: bool = True) -> tuple[Match, Standings]:
+    """Play a match, show its progress, and print its results, also after Ctrl-C.
 
-    Parameters
-    ----------
-    arguments : argparse.Namespace
-        The arguments of the subcommand.
-
-    Returns
-    -------
-    match : Match
-        The match that the arguments describe.
-    standings : Standings
-        Its results, with those that were in the log before.
-    stopped : KeyboardInterrupt or EngineError or None
-        What has broken it off.
-
-    Raises
-    ------
-    EngineError
-        If an argument is wrong, or the log cannot be used.
+    With `rows`, those for the strength log are printed too. EngineError if an argument is wrong, a file cannot be used,
+    or an engine does not start.
     """
     from knightadder.workshop.match.journal import MatchLog
     from knightadder.workshop.match.standings import Standings
     from knightadder.workshop.match.statistics.elo import HAS_SCIPY
 
-    match = Match(arguments)
-    stopped: KeyboardInterrupt | EngineError | None = None
+    match, state = Match(arguments), _state(arguments)
     if not HAS_SCIPY:
         tell(f"SciPy is not installed, so the errors of Elo and ratings are left out: {install_command('workshop')}")
-    with MatchLog(_state(arguments), match.setup(), match.pairings, arguments.restart) as journal:
+    with MatchLog(state, match.setup(), match.pairings, arguments.restart) as journal:
         standings = Standings(match.pairings, journal.records)
-        with _display(standings, match, arguments.interval) as show:
-            try:
+        try:
+            with (
+                going_on(lambda: f"The games so far are in {state}" if state else ""),
+                _display(standings, match, arguments.interval) as show,
+            ):
                 match.play(journal, standings, arguments, show)
                 if arguments.state is None:
                     journal.remove()
-            except (KeyboardInterrupt, EngineError) as error:
-                stopped = error
-    return match, standings, stopped
+        finally:
+            if standings.games:
+                print_tables(standings, match)
+                if rows:
+                    print(_rows(standings, match))
+    return match, standings
 
 
 def _state(arguments: argparse.Namespace) -> Path | None:

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from knightadder.digests import PACKAGE, digest_of, source_digest
 from knightadder.engine.errors import EngineError, OptionError
+from knightadder.files import reading
 from knightadder.foreign import parse_toml, whole_or_none
-from knightadder.runs import PACKAGE, digest_of, reading, source_digest
 from knightadder.workshop.key_values import KeyValues
 from knightadder.workshop.match.time_control import Allowance, TimeControl
 from knightadder.workshop.uci_client import UciClient, resolve_command, split_words

@@ -13,7 +13,7 @@ import chess
 import chess.pgn
 
 from knightadder.closing import Closing
-from knightadder.runs import append_whole, appending
+from knightadder.files import append_whole, appending
 from knightadder.workshop.match.competitors import Competitor
 from knightadder.workshop.match.journal import Fixture
 from knightadder.workshop.match.referee import MatchGame, PlayedMove

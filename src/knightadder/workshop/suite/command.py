@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from knightadder.arguments import declare, engine_options, positive
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.executor import add_cluster, open_pool
+from knightadder.files import write_whole
 from knightadder.progress import progress
-from knightadder.runs import write_whole
 from knightadder.text import tell
 
 if TYPE_CHECKING:

@@ -12,8 +12,9 @@ from knightadder.arguments import declare, not_negative, positive, positive_numb
 from knightadder.engine.errors import OptionError
 from knightadder.engine.options import EVALUATION_NAMES
 from knightadder.extras import needed_by
+from knightadder.files import locked, make_folder, write_whole
 from knightadder.progress import progress
-from knightadder.runs import locked, write_whole
+from knightadder.runs import going_on
 
 if TYPE_CHECKING:
     from knightadder.core.evaluation.network_file import Network
@@ -259,7 +260,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _train(folder: Path, arguments: argparse.Namespace) -> None:
     """Train, and write the network."""
     with needed_by("train", "train"):
-        from knightadder.workshop.train import run as runs
+        from knightadder.workshop.train import run as training
         from knightadder.workshop.train.comparison import compare
         from knightadder.workshop.train.selection import choose, has_positions, load_positions, open_games
 
@@ -267,7 +268,7 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
     from knightadder.native.processors import processors
 
     settings = settings_of(arguments)
-    weights = runs.first_weights(settings.shape, settings.scale, arguments.start, arguments.seed)
+    weights = training.first_weights(settings.shape, settings.scale, arguments.start, arguments.seed)
     out: Path = arguments.out or folder / "network.nnue"
     _warn_of_size(settings.shape)
     compile_core()
@@ -275,18 +276,15 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
         for parts in [open_games(games) for games in arguments.games]:
             for file in (*parts.damaged, *parts.lost):
                 print(f"{file} is damaged or missing: its games are left out", file=sys.stderr)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OptionError(f"cannot use {folder}: {error.strerror}") from None
+    make_folder(folder)
     threads = arguments.threads or processors()
     with locked(folder):
-        runs.check_settings(folder, settings, arguments.restart)
+        training.check_settings(folder, settings, arguments.restart)
         if not has_positions(folder):
             choose(arguments.games, settings.wanted, arguments.positions, settings.targets, folder, arguments.seed)
         selection, held_out = load_positions(folder)
         print(f"about {selection.positions} positions for training, {len(held_out)} for validation", flush=True)
-        size, total = runs.length(settings, selection.positions)
+        size, total = training.length(settings, selection.positions)
         with settings.trainer(weights, threads) as trainer, progress(total * size, 0, "positions") as update:
             begun, first = time.perf_counter(), 0
 
@@ -297,11 +295,8 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
                 speed = (now - first) / max(time.perf_counter() - begun, 1e-9)
                 update(now, f"{speed:.0f}/s  {text}")
 
-            try:
-                losses = runs.train(folder, settings, selection, held_out, trainer, tell)
-            except KeyboardInterrupt:
-                print(f"The state is in {folder}; the same command goes on from there", file=sys.stderr)
-                raise
+            with going_on(lambda: f"The state is in {folder}"):
+                losses = training.train(folder, settings, selection, held_out, trainer, tell)
         last = "  ".join(f"{name} {curve[-1]:.6f}" for name, curve in losses.curves.items())
         print(f"{total * size} positions trained on  {last}")
         network = _quantised(trainer.averaged, settings.shape, settings.scale, arguments.name)

@@ -15,8 +15,8 @@ import numpy as np
 from knightadder.core.evaluation.network_file import INPUTS, Network
 from knightadder.engine.errors import OptionError
 from knightadder.engine.evaluator import load_network
+from knightadder.files import reading, replacing, write_whole
 from knightadder.foreign import parse_json
-from knightadder.runs import reading, replacing, write_whole
 from knightadder.workshop.train.weights import Flat, Shape, dequantise
 
 _NAMES = ("feature_weights", "feature_biases", "output_weights", "output_biases")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from knightadder.core.evaluation.network_file import INPUTS, bucket_of
 from knightadder.engine.errors import OptionError
-from knightadder.runs import replacing
+from knightadder.files import replacing
 from knightadder.workshop.datagen.reader import Filter, Reader
 from knightadder.workshop.train.integer_model import features_of
 from knightadder.workshop.train.selection import open_games

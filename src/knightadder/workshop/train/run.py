@@ -19,9 +19,11 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from knightadder.digests import content_digest
 from knightadder.engine.errors import OptionError
+from knightadder.files import reading, replacing, write_whole
 from knightadder.foreign import NotNegative, converted, parse_json
-from knightadder.runs import check_same_run, content_digest, reading, replacing, write_whole
+from knightadder.runs import claim_folder, read_header
 from knightadder.workshop.datagen.reader import Filter
 from knightadder.workshop.train.batches import Distiller, Mixture, Place, PositionStream, ahead
 from knightadder.workshop.train.exchange import read_weights
@@ -166,38 +168,19 @@ def check_settings(folder: Path, settings: TrainSettings, restart: bool) -> None
     OptionError
         If the folder has other settings, or cannot be used.
     """
-    wanted = {"format": FORMAT, **asdict(settings)}
     file = folder / _SETTINGS
-    if not file.exists():
-        if any(not entry.name.startswith(".") for entry in folder.iterdir()):
-            raise OptionError(f"{folder} is not empty, and not the folder of a training run: give another --state")
-    else:
-        found = _read_settings(file)
-        if not (restart and isinstance(found, dict)):
-            check_same_run(folder, found, wanted)
-            return
-        for name in FILES[1:]:  # the settings are replaced
-            with reading(folder / name):
-                (folder / name).unlink(missing_ok=True)
-    write_whole(file, (json.dumps(wanted, indent=2) + "\n").encode())
+    if not file.exists() and any(not entry.name.startswith(".") for entry in folder.iterdir()):
+        raise OptionError(f"{folder} is not empty, and not the folder of a training run: give another --state")
+    claim_folder(file, {"format": FORMAT, **asdict(settings)}, restart, [folder / name for name in FILES[1:]])
 
 
 def shape_and_scale(folder: Path) -> tuple[Shape, int]:
     """Return the shape of a run's network, and the centipawns of an output of 1; OptionError if there is none."""
-    found = _read_settings(folder / _SETTINGS)
+    found = read_header(folder / _SETTINGS)
     try:
         return converted(found["shape"], Shape), converted(found["scale"], int)
     except (ValueError, TypeError, KeyError):
         raise OptionError(f"{folder} is not the folder of a training run") from None
-
-
-def _read_settings(file: Path) -> Any:
-    with reading(file):
-        text = file.read_bytes()
-    try:
-        return parse_json(text)
-    except ValueError:
-        return None
 
 
 @dataclass
@@ -290,7 +273,7 @@ def weights_of(folder: Path) -> tuple[Flat, Shape, int]:
     shape, scale = shape_and_scale(folder)
     if not (folder / _CHECKPOINT).exists():
         raise OptionError(f"{folder} has no weights yet")
-    average = _read_settings(folder / _SETTINGS).get("average") or 0
+    average = read_header(folder / _SETTINGS).get("average") or 0
     with Trainer(shape, np.zeros(shape.size, np.float32), 1, scale, 0, average=average) as trainer:
         load_checkpoint(folder, trainer)
         return trainer.averaged, shape, scale

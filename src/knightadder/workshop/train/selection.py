@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from knightadder.core.board.packed import PACKED
 from knightadder.core.board.viriformat import HEADER
 from knightadder.core.split_mix import split_mix
+from knightadder.digests import content_digest
 from knightadder.engine.errors import OptionError
+from knightadder.files import reading, write_whole
 from knightadder.foreign import parse_json
-from knightadder.runs import content_digest, reading, write_whole
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.datagen.reader import Filter, Reader
 from knightadder.workshop.train.kernels import mix_in_later_scores

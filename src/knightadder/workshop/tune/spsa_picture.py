@@ -6,7 +6,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from knightadder.runs import replacing
+from knightadder.files import replacing
 from knightadder.workshop.tune.spsa import Spsa
 
 _COLUMNS = 5

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from knightadder.arguments import positive
 from knightadder.engine.errors import OptionError
 from knightadder.extras import needed_by
-from knightadder.runs import check_new
+from knightadder.files import check_new
 from knightadder.workshop.tune.spsa import R_END, Spsa, Tunable
-from knightadder.workshop.tune.trials import Results, add_arguments, parameter_named, print_table, run_method
+from knightadder.workshop.tune.trials_run import Results, add_arguments, parameter_named, print_table, run_method
 
 if TYPE_CHECKING:
     from knightadder.core.search.parameters import Parameter

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knightadder.arguments import declare, positive_number
+from knightadder.digests import content_digest
 from knightadder.engine.errors import OptionError
 from knightadder.extras import needed_by
+from knightadder.files import reading, replacing, write_whole
 from knightadder.foreign import parse_json
 from knightadder.progress import progress
-from knightadder.runs import content_digest, reading, replacing, write_whole
+from knightadder.runs import going_on
 
 if TYPE_CHECKING:
     from knightadder.workshop.tune.texel_training import State
@@ -130,7 +131,7 @@ def run(arguments: argparse.Namespace) -> int:
             state.scale = arguments.k or texel.fit_scale(training, state.values)
             keep()
         print(f"{len(records)} positions, K = {state.scale:.5f}")
-        try:
+        with going_on(lambda: f"The state is in {folder}"):
             while state.epoch < settings.epochs:
                 train(training, start, state, settings)
                 keep()
@@ -139,9 +140,6 @@ def run(arguments: argparse.Namespace) -> int:
                 print(
                     f"epoch {state.epoch}/{settings.epochs}  training {first:.6f}  validation {second:.6f}", flush=True
                 )
-        except KeyboardInterrupt:
-            print(f"The state is in {folder}; the same command goes on from there", file=sys.stderr)
-            raise
         if state.best_epoch < state.epoch:
             print(_overfitting(state))
         best = np.rint(texel.settle(training, state.best_values)).astype(np.int64)

@@ -14,8 +14,10 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from knightadder.core.board.packed import PACKED
+from knightadder.digests import source_digest
 from knightadder.engine.errors import OptionError
-from knightadder.runs import REMEDY, Journal, reading, replacing, source_digest
+from knightadder.files import make_folder, reading, replacing
+from knightadder.runs import REMEDY, Journal
 from knightadder.workshop.tune.texel import Adam, Block, Values, gradient, mean_error
 
 FORMAT = 2
@@ -89,10 +91,7 @@ def open_journal(
     OptionError
         If it belongs to another run, is damaged, in use, or cannot be used.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OptionError(f"cannot use {folder}: {error.strerror}") from None
+    make_folder(folder)
     run = {
         "format": FORMAT,
         "positions": [len(records), hashlib.sha256(records.tobytes()).hexdigest()[:16]],

@@ -1,0 +1,206 @@
+"""Files: read with errors of one line, locked, and written completely or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import glob
+import io
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO
+
+from knightadder.engine.errors import OptionError
+
+_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}  # errors of some network file systems
+
+
+@contextlib.contextmanager
+def reading(file: Path) -> Iterator[None]:
+    """Turn an OSError in a ``with`` block that reads a file into an OptionError of one line."""
+    try:
+        yield
+    except OSError as error:
+        raise OptionError(f"cannot read {file}: {error.strerror}") from None
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it unless it is there; OptionError if that fails."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OptionError(f"cannot use {folder}: {error.strerror}") from None
+
+
+@contextlib.contextmanager
+def locked(file: Path) -> Iterator[None]:
+    """Keep other processes from a file, or a folder, while a ``with`` block runs; OptionError if one has locked it.
+
+    The operating system releases the lock when the process ends, for any reason. File systems without locks get none.
+    """
+    import filelock  # imported here, since most commands lock nothing
+
+    if file.exists() and not file.is_file() and not file.is_dir():
+        yield  # no lock for a device or a pipe
+        return
+    place = file.resolve()  # so links to a file share its lock
+    place = place.parent / f".{place.name}.lock"
+    lock = filelock.FileLock(place)
+    try:
+        if not place.parent.is_dir():  # otherwise filelock would create it
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        lock.acquire(timeout=0)
+    except filelock.Timeout:
+        raise OptionError(f"{file} is in use by another run") from None
+    except NotImplementedError:
+        pass
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise OptionError(f"cannot use {file}: {error.strerror}") from None
+    try:
+        yield
+    finally:
+        if lock.is_locked:
+            with contextlib.suppress(OSError):  # some systems cannot remove an open file; it may stay
+                place.unlink()
+            lock.release()
+
+
+# --- whole or not at all -------------------------------------------------------------------------------------------
+
+
+def check_new(file: Path, force: bool) -> None:
+    """Refuse a file that cannot be written, or exists and may not be overwritten: OptionError, before hours of work."""
+    if file.is_dir():
+        raise OptionError(f"cannot write {file}: it is a folder")
+    if file.exists() and not force:
+        raise OptionError(f"{file} is there already: give --force to overwrite it")
+    if not file.parent.is_dir():
+        raise OptionError(f"cannot write {file}: there is no folder {file.parent}")
+
+
+def check_not_games(file: Path, games: Iterable[str], option: str = "--out") -> None:
+    """Raise OptionError if a file to write, named by `option`, is one of the files of games that a run reads."""
+    if file.is_file() and any(other.exists() and file.samefile(other) for other in map(Path, games)):
+        raise OptionError(f"{option} {file}: the file of games is not overwritten")
+
+
+@contextlib.contextmanager
+def replacing(file: Path, tidy: bool = True) -> Iterator[Path]:
+    """Replace a file, so that at any time either the old or the new file exists; OptionError if that fails.
+
+    Yields the file to write: a temporary one in the same folder, which is removed if the ``with`` block fails; or
+    `file` itself if that is not a regular file, such as ``/dev/stdout``. With `tidy`, what killed processes have left
+    is removed, for which the whole folder is read.
+    """
+    file = file.resolve()  # keeps a link, and replaces its target
+    direct = file.exists() and not file.is_file()
+    beside = file if direct else file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        if direct:
+            yield beside
+            return
+        if tidy:
+            remove_left_behind(file.parent, glob.escape(file.name))
+        with _held(beside):
+            yield beside
+        with beside.open("rb+") as stream:
+            os.fsync(stream.fileno())
+        with contextlib.suppress(OSError):
+            shutil.copymode(file, beside)
+        beside.replace(file)
+    except OSError as error:
+        raise OptionError(f"cannot write {file}: {error.strerror}") from None
+    finally:
+        if not direct:
+            with contextlib.suppress(OSError):
+                beside.unlink()
+
+
+def remove_left_behind(folder: Path, names: str) -> None:
+    """Remove the temporary files of processes that were killed while they replaced files whose names match a pattern.
+
+    A process keeps its file open and locked. That ends with the process, whatever its number and machine.
+    """
+    for entry in folder.glob(f".{names}.*"):
+        if entry.suffix[1:].isdecimal():
+            with contextlib.suppress(OSError):  # in use, or another run has removed it
+                with entry.open("rb+") as stream:
+                    _lock(stream)
+                    if os.name == "posix":
+                        entry.unlink()
+                if os.name != "posix":  # where an open file cannot be removed
+                    entry.unlink()
+
+
+@contextlib.contextmanager
+def _held(beside: Path) -> Iterator[None]:
+    """Create a temporary file, and keep it open and locked in a ``with`` block."""
+    while True:
+        with beside.open("wb") as stream:
+            with contextlib.suppress(OSError):  # another run looks at it now, or the file system has no locks
+                _lock(stream)
+            # On Windows, nobody can remove it while it is open.
+            if os.name != "posix" or _is_still(stream, beside):
+                yield
+                return
+
+
+def _is_still(stream: IO[bytes], file: Path) -> bool:
+    """Return whether an open file still has its name: another run may have removed it before it was locked."""
+    try:
+        return os.path.samestat(os.fstat(stream.fileno()), file.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _lock(stream: IO[bytes]) -> None:
+    """Lock an open file until it is closed; OSError if another process has locked it. Windows needs no lock."""
+    if sys.platform != "win32":
+        import fcntl
+
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def write_whole(file: Path, data: bytes | memoryview, tidy: bool = True) -> None:
+    """Write a file as `replacing` does; OptionError if it cannot be written."""
+    with replacing(file, tidy) as beside:
+        beside.write_bytes(data)
+
+
+@contextlib.contextmanager
+def appending(file: Path) -> Iterator[io.FileIO]:
+    """Lock a file, created if missing, and yield it opened for `append_whole`; OptionError if it cannot be used.
+
+    The file has no buffer. An OSError in the ``with`` block becomes an OptionError too.
+    """
+    with locked(file):
+        try:
+            with file.open("ab", buffering=0) as stream:
+                yield stream
+        except OSError as error:
+            raise OptionError(f"cannot use {file}: {error.strerror}") from None
+
+
+def append_whole(stream: io.FileIO, data: bytes) -> int:
+    """Append to a file opened by `appending`, and return where the data begins in it; 0 in a pipe or device.
+
+    If that fails, or after Ctrl-C, the file is cut to its old size; OptionError if it cannot be written.
+    """
+    rest = memoryview(data)
+    end = None
+    try:
+        end = stream.seek(0, os.SEEK_END) if stream.seekable() else None
+        while rest:
+            rest = rest[stream.write(rest) :]
+    except BaseException as error:
+        if end is not None:
+            with contextlib.suppress(OSError):
+                stream.truncate(end)
+        if isinstance(error, OSError):
+            raise OptionError(f"cannot write {stream.name}: {error.strerror}") from None
+        raise
+    return end or 0

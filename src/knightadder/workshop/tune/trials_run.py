@@ -1,0 +1,216 @@
+"""A run of a method that learns from trials: its arguments, the journal of the results, and what is shown."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from knightadder.arguments import declare
+from knightadder.closing import Closing
+from knightadder.digests import source_digest
+from knightadder.engine.errors import OptionError
+from knightadder.executor import add_cluster, open_pool
+from knightadder.progress import progress
+from knightadder.runs import REMEDY, Journal, going_on
+from knightadder.workshop.book_argument import add_openings, read_book
+from knightadder.workshop.match.time_control import TimeControl
+from knightadder.workshop.tune.trials import AHEAD, Method, TrialPlayer, run_trials
+
+if TYPE_CHECKING:
+    from knightadder.core.search.parameters import Parameter
+    from knightadder.workshop.opening_book import OpeningBook
+
+FORMAT = 2
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `run_method`."""
+    limit = command.add_mutually_exclusive_group()
+    declare(limit, "--nodes", default=20_000, help="number of nodes of each move")
+    limit.add_argument("--tc", metavar="TC", help="time control, such as 8+0.08 or 40/1:30; not with --cluster")
+    where = command.add_mutually_exclusive_group()
+    declare(where, "--concurrency", default=1, help="number of games at the same time")
+    add_cluster(where)
+    add_openings(command)
+    declare(command, "--seed")
+    declare(command, "--state", metavar="FILE", help="file of the finished games, from which the same command goes on")
+    declare(command, "--restart")
+    declare(command, "--hash", default=8, help="size of each side's hash table")
+    declare(
+        command, "--interval", help="number of pairs of games between two lines of progress, where there is no terminal"
+    )
+
+
+def parameter_named(parameters: Sequence[Parameter], name: str) -> Parameter:
+    """Return the parameter of a name; OptionError if there is none."""
+    for parameter in parameters:
+        if parameter.name == name:
+            return parameter
+    raise OptionError(f"there is no parameter {name}; there are {', '.join(each.name for each in parameters)}")
+
+
+def run_method(
+    method: Method,
+    about: dict[str, Any],
+    arguments: argparse.Namespace,
+    summary: Callable[[], str],
+    show: Callable[[Results], None],
+) -> int:
+    """Play all trials of a method that are missing, show what it has learned, and return the exit status.
+
+    `about` identifies the run, besides what the arguments have. `summary` returns what the method has learned in a
+    line, and `show` prints it at the end; also after Ctrl-C, but not before there is a result. OptionError if an
+    argument is wrong, a file cannot be used, or the results belong to another run; PositionError if an opening is not
+    legal.
+    """
+    if arguments.concurrency > AHEAD:
+        raise OptionError(f"--concurrency {arguments.concurrency}: expected {AHEAD} or less")
+    if arguments.tc and arguments.cluster:
+        raise OptionError("--tc is for games on this machine: a cluster's machines differ in speed")
+    limit = TimeControl.parse(arguments.tc) if arguments.tc else int(arguments.nodes)
+    book = read_book(arguments.openings)
+    setup = {
+        **about,
+        "nodes": None if arguments.tc else limit,
+        "tc": str(limit) if arguments.tc else None,  # None as in the states of runs before there was such a thing
+        "hash": arguments.hash,
+        "openings": [book.name, book.digest],
+        "seed": arguments.seed,
+        "sources of the engine": source_digest(),
+    }
+    state: Path | None = arguments.state
+    with Results(state, method, setup, arguments.restart) as results:
+        try:
+            with going_on(lambda: f"The results are in {state}" if state and method.done else ""):
+                if method.trials:
+                    _play(method, results, book, limit, arguments, summary)
+        finally:
+            if method.done:
+                show(results)
+    return 0
+
+
+def _play(
+    method: Method,
+    results: Results,
+    book: OpeningBook,
+    limit: int | TimeControl,
+    arguments: argparse.Namespace,
+    summary: Callable[[], str],
+) -> None:
+    """Play all games that are missing."""
+    book.check(method.total)
+
+    from knightadder.engine.evaluator import BUILT_IN_FILE, load_network
+    from knightadder.engine.loader import compile_core
+
+    load_network(BUILT_IN_FILE)  # without it, the values would be tuned for the classical evaluation
+    compile_core()  # before the playing processes start
+
+    player = TrialPlayer(method.names, limit, arguments.hash)
+    with (
+        open_pool(player, arguments.cluster, arguments.concurrency) as pool,
+        _display(method, results, arguments.interval, summary, pool.place) as show,
+    ):
+
+        def on_results(pair: Sequence[int]) -> None:
+            results.add(pair)
+            show()
+
+        run_trials(method, pool, book, on_results)
+
+
+# --- the results ---------------------------------------------------------------------------------------------------
+
+
+class Results(Closing):
+    """The results of all trials, in a journal from which a run goes on; without a file nothing is kept.
+
+    The method receives the results that are in the journal. `counts` has the games won, drawn and lost by the first
+    sets. OptionError if the file belongs to another run, is damaged, in use, or cannot be used.
+    """
+
+    def __init__(self, file: Path | None, method: Method, setup: dict[str, Any], restart: bool = False) -> None:
+        self.counts = [0, 0, 0]
+        self._method = method
+        with contextlib.ExitStack() as stack:
+            self._journal = stack.enter_context(Journal(file, {"format": FORMAT, **setup}, restart))
+            for number, results in self._journal.entries(_read):
+                if not method.trials:
+                    raise OptionError(f"{file} has more than {method.total} pairs: {REMEDY}")
+                if number != method.done + 1:
+                    raise OptionError(f"{file} lacks pair {method.done + 1}: {REMEDY}")
+                method.answer(sum(results))
+                self._count(results)
+            stack.pop_all()
+
+    def _count(self, results: Sequence[int]) -> None:
+        for result in results:
+            self.counts[1 - result] += 1
+
+    def add(self, results: Sequence[int]) -> None:
+        """Append the results that the method received last; OptionError if they cannot be written."""
+        self._journal.add(self._method.done, {"results": list(results)})
+        self._count(results)
+
+    def __str__(self) -> str:
+        """Return the counts as ``+5 =7 -4``."""
+        wins, draws, losses = self.counts
+        return f"+{wins} ={draws} -{losses}"
+
+    def title(self) -> str:
+        """Return a line with the number of pairs and the counts."""
+        return f"{self._method.done} of {self._method.total} pairs: {self} for the first of the two sets"
+
+    def close(self) -> None:
+        """Close the file."""
+        self._journal.close()
+
+
+def _read(entry: dict[str, Any]) -> tuple[int, list[int]]:
+    """Return the number and the results of a pair of games."""
+    number, results = entry["number"], entry["results"]
+    if number < 1 or len(results) != 2 or not set(results) <= {-1, 0, 1}:
+        raise ValueError("not the results of a trial")
+    return number, [int(result) for result in results]
+
+
+# --- showing -------------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _display(
+    method: Method, results: Results, interval: int, summary: Callable[[], str], place: Callable[[], str]
+) -> Iterator[Callable[[], None]]:
+    """Show the progress: a bar on a terminal, else a line for each `interval` pairs of games and for the last."""
+    first, begun = method.done, time.perf_counter()
+
+    def speed() -> str:
+        return f"{2 * (method.done - first) / max(time.perf_counter() - begun, 1e-9):.2f} games/s"
+
+    def due(done: float) -> bool:
+        return done % interval == 0 or not method.trials
+
+    with progress(method.total, first, "pairs", due=due) as update:
+        yield lambda: update(method.done, f"{speed()}  {results}  {summary()}  {place()}".rstrip())
+
+
+def print_table(results: Results, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table of what a method has learned, under the results; numbers stand in all columns but the first."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=results.title(), title_justify="left", box=box.SIMPLE)
+    for number, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if number else "left", no_wrap=True)
+    for cells in rows:
+        table.add_row(*map(Text, cells))
+    console = Console() if sys.stdout.isatty() else Console(width=120)
+    console.print(table)
