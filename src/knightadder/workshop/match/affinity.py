@@ -26,21 +26,10 @@ _CAN_PIN = hasattr(os, "sched_setaffinity")
 
 
 def share_processors(games: int, threads: int) -> list[tuple[int, ...]]:
-    """Return the processors of each game that is played at the same time.
+    """Return the processors of each of the games that are played at the same time, by engines of this many threads.
 
-    Each core is used by one hardware thread, as long as there are enough cores.
-
-    Parameters
-    ----------
-    games : int
-        Number of games at the same time.
-    threads : int
-        Number of threads of the engines.
-
-    Raises
-    ------
-    OptionError
-        If this process may not use so many processors, or the system cannot pin processes to them.
+    Each core is used by one hardware thread, as long as there are enough cores. OptionError if this process may not use
+    so many processors, or the system cannot pin processes to them.
     """
     if not _CAN_PIN:
         raise OptionError("--affinity: this system cannot pin a process to processors")
@@ -68,24 +57,15 @@ def _hardware_thread(processor: int) -> int:
 class Affinity:
     """Groups of processors, each of which belongs to one worker.
 
-    Attributes
-    ----------
-    groups : sequence of tuple of int
-        The processors.
-    folder : Path
-        The folder of the locks that tell which groups are taken. The system releases a worker's lock when it ends.
+    The folder has the locks that tell which groups are taken. The system releases a worker's lock when it ends.
     """
 
     groups: Sequence[tuple[int, ...]]
     folder: Path
 
     def claim(self) -> tuple[tuple[int, ...], BaseFileLock]:
-        """Return the processors of this worker, and the lock to release when it no longer needs them.
-
-        Raises
-        ------
-        EngineError
-            If there are more workers than groups.
+        """Return the processors of this worker, and the lock to release when it no longer needs them; EngineError if
+        there are more workers than groups.
         """
         import filelock
 

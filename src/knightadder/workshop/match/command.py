@@ -156,17 +156,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand.
-
-    Returns
-    -------
-    int
-        Exit status: 1 if the first engine committed a fault.
-
-    Raises
-    ------
-    EngineError
-        If an argument is wrong, a file cannot be used, or an engine does not start.
+    """Run the subcommand and return the exit status: 1 if the first engine committed a fault; raises the errors of
+    `play`.
     """
     match, standings = play(arguments)
     return 1 if any(standings.faults[match.competitors[0].name].values()) else 0
@@ -297,10 +288,7 @@ class Match:
     def play(self, journal: MatchLog, standings: Standings, arguments: argparse.Namespace, show: Show) -> None:
         """Play all games that are missing in the journal, or until the match is decided.
 
-        Raises
-        ------
-        EngineError
-            If an engine does not start (raised after all games of the others), or a file cannot be written.
+        EngineError if an engine does not start (raised after all games of the others), or a file cannot be written.
         """
         from knightadder.workshop.match.affinity import sharing
         from knightadder.workshop.match.game_text import PgnFile

@@ -33,24 +33,11 @@ START_PATIENCE = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Competitor:
-    """An engine of a match.
+    """An engine of a match: its name in tables and PGN, the command that starts it, its working directory and its
+    limits.
 
-    Attributes
-    ----------
-    name : str
-        Name in tables and PGN.
-    command : tuple of str
-        The command that starts it.
-    folder : Path or None
-        Its working directory.
-    environment, options : dict of str to str
-        Environment variables and UCI options.
-    common_options : dict of str to str
-        Options of all engines, set on those that have them.
-    allowance : Allowance
-        Its limits.
-    own : bool
-        Whether the engine is this program, so that every machine has a command of its own for it.
+    `common_options` are those of all engines, set on the engines that have them. `own` says whether the engine is this
+    program, so that every machine has a command of its own for it.
     """
 
     name: str
@@ -82,28 +69,9 @@ class Competitor:
     ) -> UciClient:
         """Start the engine, set its options, wait until it is ready, and return it.
 
-        Parameters
-        ----------
-        chess960 : bool
-            Whether to play by the rules of Chess960.
-        timeout : float
-            Seconds it may take for each answer.
-        trace_folder : Path, optional
-            Where a trace of the engine is written, see `knightadder.workshop.uci_trace`.
-        processors : collection of int
-            The processors to which it keeps; all if empty.
-
-        Returns
-        -------
-        UciClient
-            The running engine.
-
-        Raises
-        ------
-        OptionError
-            If there is no such program, or the engine lacks one of the options.
-        EngineError
-            If it does not start.
+        It has `timeout` seconds for each answer, keeps to the processors (any if there are none), and a trace is
+        written into a folder, see `knightadder.workshop.uci_trace`. OptionError if there is no such program, or the
+        engine lacks one of the options; EngineError if it does not start.
         """
         try:
             client = UciClient(self._command_here(), self.folder, self._variables(), processors)
@@ -159,20 +127,11 @@ class Competitor:
         }
 
     def sources(self) -> str:
-        """Return a digest of what decides how the engine plays, as far as it is known.
+        """Return a digest of what decides how the engine plays, as far as it is known; OptionError if a file cannot be
+        read.
 
         It covers the programs in the command, the networks in options such as ``EvalFile``, and for Knightadder the
-        sources with the built-in network.
-
-        Returns
-        -------
-        str
-            16 hexadecimal digits. Programs started by a wrapper script or on another machine are not included.
-
-        Raises
-        ------
-        OptionError
-            If a file cannot be read.
+        sources with the built-in network; but not programs started by a wrapper script or on another machine.
         """
         folder = self.folder or Path()
         files = {str(place): folder / word for place, word in enumerate(self.command) if _is_program(folder / word)}
@@ -182,12 +141,8 @@ class Competitor:
         return f"{digest_of(files)} {self.package_digest()}".rstrip()
 
     def package_digest(self) -> str:
-        """Return a digest of the sources and the network of a Knightadder; empty for other engines.
-
-        Raises
-        ------
-        OptionError
-            If a file cannot be read.
+        """Return a digest of the sources and the network of a Knightadder, empty for other engines; OptionError if a
+        file cannot be read.
         """
         return source_digest(self._package()) if self._is_knightadder() else ""
 
@@ -212,29 +167,12 @@ def read_competitors(
     file: Path | None = None,
     only: Sequence[str] = (),
 ) -> list[Competitor]:
-    """Return the engines of a match.
+    """Return the engines of a match: two or more, of different names, each with a limit.
 
-    Parameters
-    ----------
-    engines : sequence of sequences of str
-        ``key=value`` words of each engine. Without ``cmd``, the engine is this program.
-    each : sequence of str
-        Words for all engines; an engine's own words take precedence.
-    file : Path, optional
-        A TOML file with an array of tables ``engine`` with the same keys; ``option`` and ``env`` are tables. These
-        engines come after the others; engines with ``usual = false`` are left out.
-    only : sequence of str
-        Names of the engines of the file that take part, also with ``usual = false``; empty for the usual ones.
-
-    Returns
-    -------
-    list of Competitor
-        Two or more, of different names, each with a limit.
-
-    Raises
-    ------
-    OptionError
-        If a word or the file is wrong.
+    `engines` has the ``key=value`` words of each engine; without ``cmd``, it is this program. `each` has words for all
+    engines, and an engine's own words take precedence. `file` is TOML with an array of tables ``engine`` with the same
+    keys, in which ``option`` and ``env`` are tables; those engines come after the others. Without `only`, which has
+    names, the engines with ``usual = false`` are left out. OptionError if a word or the file is wrong.
     """
     common = KeyValues.read(each, _COMMON_KEYS, "--each")
     described = [KeyValues.read(words, _KEYS, "--engine") for words in engines]

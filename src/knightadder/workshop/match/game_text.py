@@ -39,24 +39,7 @@ def move_comment(move: PlayedMove) -> str:
 
 
 def game_text(fixture: Fixture, game: MatchGame, white: Competitor, black: Competitor, chess960: bool = False) -> str:
-    """Return a game as PGN.
-
-    Parameters
-    ----------
-    fixture : Fixture
-        Number and engines of the game.
-    game : MatchGame
-        The game.
-    white, black : Competitor
-        The engines.
-    chess960 : bool
-        Whether castling is that of Chess960.
-
-    Returns
-    -------
-    str
-        The game's PGN, without an empty line at its end.
-    """
+    """Return a game as PGN, without an empty line at its end."""
     board = chess.Board(game.opening.fen, chess960=chess960)
     text = chess.pgn.Game()
     text.setup(board)
@@ -92,26 +75,12 @@ def _event(fixture: Fixture) -> str:
 
 
 class PgnFile(Closing):
-    """A file to which games are appended, each completely or not at all.
+    """A file to which games are appended, each completely or not at all; without a file nothing is kept.
 
     After a crash, the last game of this match may be incomplete, or the log may not have it. Then it is removed, since
-    it is played again. Other contents are kept.
-
-    Parameters
-    ----------
-    file : Path, optional
-        The file, created if missing; without a file nothing is kept.
-    fixtures : iterable of Fixture
-        The games of this match, to recognise an incomplete one.
-    report : callable
-        Called with a message if an incomplete game is removed.
-    logged : int
-        Length of the file after the last game that the log has; 0 if it is not known.
-
-    Raises
-    ------
-    OptionError
-        If the file is in use by another run, or cannot be written.
+    it is played again, and `report` is called with a message. Other contents are kept. `fixtures` are the games of this
+    match, and `logged` is the length of the file after the last game that the log has, 0 if it is not known.
+    OptionError if the file is in use by another run, or cannot be written.
     """
 
     def __init__(
@@ -158,10 +127,7 @@ class PgnFile(Closing):
     def appended(self, text: str) -> Iterator[int]:
         """Append a game, and remove it if the ``with`` block fails; OptionError if it cannot be written.
 
-        Yields
-        ------
-        int
-            Length of the file after the game; 0 without a regular file.
+        Yields the length of the file after the game; 0 without a regular file.
         """
         file = self._file
         if file is None:

@@ -31,30 +31,10 @@ class Fixture:
 class Record:
     """The record of a finished game.
 
-    Attributes
-    ----------
-    fixture : Fixture
-        Opening and engines of the game.
-    white_points : float
-        1, 0.5 or 0.
-    reason : str
-        How it ended.
-    plies : int
-        Length without the opening.
-    fault : str or None
-        Kind of the fault that ended it.
-    culprit : str or None
-        The engine at fault.
-    warnings : dict of str to dict of str to int
-        Number of warnings by engine and kind.
-    details : list of dict
-        The first warnings: engine, kind, line, position.
-    lowest : dict of str to float
-        For engines with a clock, the least time left after a move, in seconds.
-    versions : dict of str to str
-        The engines' own names.
-    scale : float
-        What the limits of time were multiplied by.
+    `fault` is the kind of the fault that ended it, and `culprit` the engine at fault; `plies` does not count the
+    opening. `warnings` counts by engine and kind, and `details` has the first ones: engine, kind, line and position.
+    `lowest` is the least time left after a move, in seconds, of engines with a clock; `versions` has the engines' own
+    names, and `scale` what the limits of time were multiplied by.
     """
 
     fixture: Fixture
@@ -118,30 +98,12 @@ class Record:
 
 
 class MatchLog(Closing):
-    """The log file and its records.
+    """The log of a match and its records; without a file nothing is kept.
 
-    Parameters
-    ----------
-    file : Path, optional
-        The file, created if missing; without a file nothing is kept.
-    setup : mapping
-        Identifies the match; must be serialisable as JSON.
-    pairings : sequence of (str, str)
-        The pairings, which together with the rounds number the games.
-    restart : bool
-        Whether to forget the games of the file.
-
-    Attributes
-    ----------
-    pgn_end : int
-        Length of the PGN file after the last game of the file; 0 if it is not known.
-    records : list of Record
-        All games: those of the file by number, then in the order of addition.
-
-    Raises
-    ------
-    OptionError
-        If the file belongs to another match, is damaged, in use, or cannot be written.
+    The pairings together with the rounds number the games, and `setup` identifies the match. `records` has the games of
+    the file by number, then others in the order of addition; `pgn_end` is the length of the PGN file after the last
+    game of the file, 0 if it is not known. OptionError if the file belongs to another match, is damaged, in use, or
+    cannot be written.
     """
 
     def __init__(
@@ -173,17 +135,8 @@ class MatchLog(Closing):
         self.records.append(record)
 
     def check_versions(self, versions: Mapping[str, str]) -> None:
-        """Raise an error if an engine differs from that of the last games.
-
-        Parameters
-        ----------
-        versions : mapping of str to str
-            The engines' own names, by their names in the match.
-
-        Raises
-        ------
-        OptionError
-            If the own name of an engine has changed.
+        """Raise OptionError if the own name of an engine, by its name in the match, differs from that in the last
+        games.
         """
         known = {name: version for record in self.records for name, version in record.versions.items()}
         for name, version in versions.items():

@@ -39,18 +39,9 @@ _FAREWELLS = {-getattr(signal, name, 0) for name in ("SIGTERM", "SIGKILL", "SIGI
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a worker made of a game.
+    """What a worker made of a game: its record, which is None if the engine `absent` did not start, and its PGN.
 
-    Attributes
-    ----------
-    record : Record or None
-        The game; None if an engine did not start.
-    pgn : str
-        The game's PGN.
-    absent, error : str
-        Name of the engine that did not start, and why.
-    notes : list of str
-        What the user should know of the worker, in lines.
+    `error` says why, and the notes are lines about the worker that the user should know.
     """
 
     record: Record | None
@@ -75,23 +66,10 @@ class Outcome:
 class GamePlayer:
     """The task that plays a game: it maps a fixture with its opening to an `Outcome`, as JSON.
 
-    Parameters
-    ----------
-    competitors : mapping of str to Competitor
-        The engines, by name.
-    versions : mapping of str to str
-        The engines' own names, which have to be the same on every machine.
-    rules : Rules
-        The rules of the games.
-    sources : mapping of str to str, optional
-        By name, the digest of the sources of each engine that is a Knightadder, to be checked on other machines. None
-        if all games are played on this machine.
-    reference : int, optional
-        Nodes per second of ``knightadder bench`` for which the limits of time are meant; None if they are not scaled.
-    trace_folder : Path, optional
-        Where a trace of each engine is written, if all games are played on this machine.
-    affinity : Affinity, optional
-        The processors to which the engines keep, if all games are played on this machine.
+    `versions` has the engines' own names, which have to be the same on every machine. `sources` has the digest of each
+    engine that is a Knightadder, to be checked on other machines; None if all games are played on this one. `reference`
+    is the nodes per second of ``knightadder bench`` for which the limits of time are meant; None if they are not
+    scaled. Traces and `affinity`, the processors to which the engines keep, are for games on this machine.
     """
 
     def __init__(

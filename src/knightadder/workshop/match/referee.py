@@ -43,16 +43,9 @@ _WARNINGS_KEPT = 5
 
 @dataclass(frozen=True, slots=True)
 class DrawRule:
-    """When a game is adjudicated a draw: both engines' scores have stayed near zero for some time.
+    """When a game is adjudicated a draw: from a full move on, both engines' scores have stayed near zero for some time.
 
-    Attributes
-    ----------
-    move_number : int
-        First full move at which this may happen.
-    move_count : int
-        Number of moves of each side, without a pawn move or capture.
-    score : int
-        Limit of both sides' scores in centipawns.
+    `move_count` is a number of moves of each side without a pawn move or capture, and `score` the limit in centipawns.
     """
 
     move_number: int = 40
@@ -62,16 +55,9 @@ class DrawRule:
 
 @dataclass(frozen=True, slots=True)
 class ResignRule:
-    """When a game is adjudicated lost.
+    """When a game is adjudicated lost: the loser's score has been this low, in centipawns, for this number of moves.
 
-    Attributes
-    ----------
-    move_count : int
-        Number of moves for which the loser's score has stayed low.
-    score : int
-        Centipawns that the loser is behind.
-    two_sided : bool
-        Whether the winner's scores must agree.
+    With `two_sided`, the winner's scores must agree.
     """
 
     move_count: int = 5
@@ -83,22 +69,9 @@ class ResignRule:
 class Rules:
     """The rules of a match besides those of chess.
 
-    Attributes
-    ----------
-    draw : DrawRule, optional
-        When to adjudicate a draw.
-    resign : ResignRule, optional
-        When to adjudicate a loss.
-    max_moves : int, optional
-        Full move after which the game is a draw.
-    tablebases : str, optional
-        Folder of the Syzygy tables that decide games.
-    chess960 : bool
-        Whether castling is that of Chess960.
-    patience : float
-        Seconds over its time after which a silent engine is killed; also the time that it has to get ready.
-    pv_check : str
-        Which principal variations are checked: the ``last`` of each move, ``all`` or ``none``.
+    From the full move `max_moves` on, the game is a draw; `tablebases` is the folder of the Syzygy tables that decide
+    games. A silent engine is killed after `patience` seconds over its time; it has as long to get ready. `pv_check`
+    says which principal variations are checked: the ``last`` of each move, ``all`` or ``none``.
     """
 
     draw: DrawRule | None = None
@@ -151,24 +124,8 @@ class PlayedMove:
 class MatchGame:
     """A finished game.
 
-    Attributes
-    ----------
-    opening : BookLine
-        The start of the game.
-    white_points : float
-        1, 0.5 or 0.
-    reason : str
-        How it ended.
-    fault : Fault or None
-        The fault that ended it.
-    moves : list of PlayedMove
-        The moves after the opening.
-    warnings : list of PvWarning
-        The first warnings.
-    warning_counts : Counter of (bool, str)
-        Number of all warnings, by colour and kind.
-    lowest : dict of bool to float
-        For each colour (White is True), the least time left after a move, in seconds.
+    `moves` are those after the opening, `warnings` the first warnings, and `warning_counts` has the number of all by
+    colour and kind. `lowest` is the least time left after a move, in seconds, by colour.
     """
 
     opening: BookLine
@@ -187,22 +144,9 @@ class MatchGame:
 
 
 def play_game(white: Side, black: Side, opening: BookLine, rules: Rules) -> MatchGame:
-    """Play and return a game.
+    """Play and return a game between engines that are ready and have their options.
 
-    Parameters
-    ----------
-    white, black : Side
-        The engines, after their handshake and with their options set. After a crash or a timeout, the engine at fault
-        no longer runs.
-    opening : BookLine
-        The start of the game.
-    rules : Rules
-        The rules of the match.
-
-    Returns
-    -------
-    MatchGame
-        The game. An engine that breaks the rules loses; no error is raised for it.
+    An engine that breaks the rules loses; no error is raised for it. After a crash or a timeout, it no longer runs.
     """
     return _Table(white, black, opening, rules).play()
 
@@ -368,13 +312,7 @@ class _Table:
 
 @cache
 def open_tablebases(folder: str) -> chess.syzygy.Tablebase:
-    """Return the Syzygy tables of a folder, which stay open.
-
-    Raises
-    ------
-    OptionError
-        If there are none.
-    """
+    """Return the Syzygy tables of a folder, which stay open; OptionError if there are none."""
     try:
         tables = chess.syzygy.open_tablebase(folder)
     except OSError as error:

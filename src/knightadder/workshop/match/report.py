@@ -43,22 +43,7 @@ def _llr(score: HeadToHead, sprt: Sprt) -> str:
 
 
 def progress_line(standings: Standings, total: int | None, sprt: Sprt | None) -> str:
-    """Return a line with the state of a match.
-
-    Parameters
-    ----------
-    standings : Standings
-        The results.
-    total : int, optional
-        Games to play, if their number is known.
-    sprt : Sprt, optional
-        The test.
-
-    Returns
-    -------
-    str
-        The line; with several pairings, only the points of each engine.
-    """
+    """Return a line with the state of a match; with several pairings, only the points of each engine."""
     played = f"{standings.games}/{total}" if total else str(standings.games)
     if len(standings.scores) > 1:
         totals = standings.totals()
@@ -77,22 +62,8 @@ def progress_line(standings: Standings, total: int | None, sprt: Sprt | None) ->
 
 
 def tables(standings: Standings, sprt: Sprt | None = None, caption: str | None = None) -> Group:
-    """Return tables of all results.
-
-    Parameters
-    ----------
-    standings : Standings
-        The results.
-    sprt : Sprt, optional
-        The test.
-    caption : str, optional
-        Text below the tables.
-
-    Returns
-    -------
-    rich.console.Group
-        The tables: pairings, ratings if there are more than two engines (and SciPy), and the faults and warnings of
-        each engine.
+    """Return tables of all results: pairings, ratings if there are more than two engines (and SciPy), faults and
+    warnings.
     """
     parts: list[Table | Text]
     if len(standings.scores) == 1:
@@ -193,27 +164,7 @@ def change_row(
 ) -> str:
     """Return the row of a change in ``docs/strength-log.md``.
 
-    Parameters
-    ----------
-    standings : Standings
-        The results of two engines.
-    sprt : Sprt, optional
-        The test.
-    limits, book : str
-        The time, and the name of the openings.
-    today : datetime.date, optional
-        The date; that of today by default.
-    change : str, optional
-        What has been changed; the names of the engines by default.
-    bench : str
-        Nodes of ``knightadder bench``; left to the user by default.
-    verdict : str, optional
-        The verdict; that of the test by default.
-
-    Returns
-    -------
-    str
-        A row of Markdown.
+    By default it has the names of the engines as the change, the verdict of the test, and leaves the bench to the user.
     """
     [((first, second), score)] = standings.scores.items()
     counts = score.counts
@@ -238,22 +189,7 @@ def change_row(
 
 
 def opponent_rows(standings: Standings, limits: str, book: str, today: datetime.date | None = None) -> list[str]:
-    """Return the rows of a gauntlet in ``docs/strength-log.md``, one for each opponent of the first engine.
-
-    Parameters
-    ----------
-    standings : Standings
-        The results.
-    limits, book : str
-        The time, and the name of the openings.
-    today : datetime.date, optional
-        The date; that of today by default.
-
-    Returns
-    -------
-    list of str
-        Rows of Markdown.
-    """
+    """Return the rows of a gauntlet in ``docs/strength-log.md``, one for each opponent of the first engine."""
     rows = []
     for (first, second), score in standings.scores.items():
         cells = [

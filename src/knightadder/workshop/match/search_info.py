@@ -33,16 +33,7 @@ _BOUNDS = {"lowerbound": Bound.LOWER, "upperbound": Bound.UPPER}
 class InfoLine:
     """An ``info`` line with a score, as an engine wrote it; `knightadder.engine.info.Info` is what this one reports.
 
-    Attributes
-    ----------
-    depth, nodes : int
-        Zero if missing.
-    score, bound : Score, Bound
-        The score, from the engine's view, and whether it is exact.
-    pv : tuple of str
-        The principal variation.
-    line : str
-        The line itself.
+    Depth and nodes are zero if they are missing; the score is from the engine's view.
     """
 
     depth: int
@@ -116,20 +107,7 @@ def last_info(lines: Sequence[str]) -> InfoLine | None:
 
 
 def check_pv(board: chess.Board, info: InfoLine) -> str | None:
-    """Return the first error of a principal variation.
-
-    Parameters
-    ----------
-    board : chess.Board
-        The searched position, with its history; unchanged afterwards.
-    info : InfoLine
-        The line to check.
-
-    Returns
-    -------
-    str or None
-        The kind of the first error; None if there is none.
-    """
+    """Return the kind of the first error of a principal variation, None if there is none; the board stays as it is."""
     made = 0
     try:
         for word in info.pv:
@@ -173,22 +151,8 @@ def check_best_move(best: str, lines: Sequence[str]) -> str | None:
 def warning_text(kind: str, line: str, position: str, chess960: bool = False) -> str:
     """Return a warning as one short line; the whole lines are in the log.
 
-    Parameters
-    ----------
-    kind : str
-        The kind of the error.
-    line : str
-        The engine's line.
-    position : str
-        The searched position, as a command of UCI.
-    chess960 : bool
-        Whether the game is one of Chess960.
-
-    Returns
-    -------
-    str
-        The kind, the number of the move, and the illegal move with its place in the principal variation, or else the
-        beginning of the line.
+    It has the kind, the number of the move, and the illegal move with its place in the principal variation, or else the
+    beginning of the engine's line. `position` is a command of UCI.
     """
     fen, _, moves = position.removeprefix("position fen ").partition(" moves ")
     info = parse_info(line)

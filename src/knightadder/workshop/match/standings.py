@@ -44,25 +44,8 @@ class HeadToHead:
 
 
 class Standings:
-    """All results.
-
-    Parameters
-    ----------
-    pairings : sequence of (str, str)
-        The pairings.
-    records : iterable of Record
-        Games already played.
-
-    Attributes
-    ----------
-    scores : dict of (str, str) to HeadToHead
-        By pairing.
-    faults, warnings : dict of str to Counter
-        How many of each kind, by engine.
-    lowest : dict of str to float
-        The least time left on an engine's clock, in seconds.
-    games : int
-        Number of games.
+    """All results: scores by pairing, faults and warnings of each kind by engine, and the least time left on each
+    clock.
     """
 
     def __init__(self, pairings: Sequence[tuple[str, str]], records: Iterable[Record] = ()) -> None:

@@ -18,14 +18,8 @@ _MOST_MOVES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class TimeControl:
-    """A time control: base time, increment per move, and the number of moves after which the base time is added again.
-
-    Attributes
-    ----------
-    base, increment : float
-        Seconds.
-    moves : int or None
-        Moves per period; None if the time is for the whole game.
+    """A time control: base time, increment per move, both in seconds, and the number of moves after which the base time
+    is added again; None if the time is for the whole game.
     """
 
     base: float
@@ -34,18 +28,10 @@ class TimeControl:
 
     @classmethod
     def parse(cls, text: str) -> TimeControl:
-        """Return a time control, read as cutechess reads it.
+        """Return a time control, ``moves/base+increment``, read as cutechess reads it; OptionError if it is invalid.
 
-        Parameters
-        ----------
-        text : str
-            ``moves/base+increment``. The moves and the increment may be left out; ``inf`` or 0 moves are the whole
-            game. The base is in seconds, or in minutes and seconds: ``1:30``.
-
-        Raises
-        ------
-        OptionError
-            If it is invalid.
+        The moves and the increment may be left out; ``inf`` or 0 moves are the whole game. The base is in seconds, or
+        in minutes and seconds: ``1:30``.
         """
         match = _TIME_CONTROL.fullmatch(text)
         if match:
@@ -70,20 +56,10 @@ class TimeControl:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """The limits of an engine.
+    """The limits of an engine: a game clock, and the seconds, nodes and plies per move.
 
-    Attributes
-    ----------
-    time_control : TimeControl or None
-        A game clock.
-    move_time : float or None
-        Seconds per move.
-    nodes, depth : int or None
-        Nodes, or plies, per move.
-    margin : float
-        Seconds that a clock may be overdrawn before the flag falls.
-    node_time : int
-        Nodes that count as a millisecond on the clock; 0 for real time.
+    The flag falls when a clock is overdrawn by more than `margin` seconds. `node_time` is the number of nodes that
+    count as a millisecond on the clock; 0 for real time.
     """
 
     time_control: TimeControl | None = None
@@ -126,13 +102,7 @@ class Allowance:
 
 
 class SideClock:
-    """The clock of one side in one game.
-
-    Parameters
-    ----------
-    allowance : Allowance
-        Limits of the side.
-    """
+    """The clock of one side in one game."""
 
     def __init__(self, allowance: Allowance) -> None:
         self._allowance = allowance
@@ -172,18 +142,9 @@ class SideClock:
         return (f" movestogo {self._moves_left}" if self._moves_left else "") + self._own
 
     def charge(self, seconds: float) -> float | None:
-        """Charge the time of a move.
+        """Charge the seconds of a move, and return the seconds left of the allowed time; None without a clock.
 
-        Parameters
-        ----------
-        seconds : float
-            Time of the move.
-
-        Returns
-        -------
-        float or None
-            Seconds left of the allowed time; None without a clock. The flag has fallen if this is below minus the
-            margin.
+        The flag has fallen if this is below minus the margin.
         """
         allowed = self.allowed
         control = self._allowance.time_control

@@ -45,19 +45,11 @@ def ahead(make: Callable[[], T], count: int) -> Generator[T, None, None]:
 
 
 class PositionStream(Closing):
-    """The positions for training, pass after pass without end; each pass is in another random order.
+    """The positions for training, pass after pass without end, from a place on; each pass is in another random order.
 
     In each pass the chunks of games come in random order, and so do the positions of each window: of so many chunks as
     have four million moves. These come from anywhere in the whole set, and hundreds of batches are made of them, so
     those of one game hardly meet. The next window is read in a thread of its own.
-
-    Parameters
-    ----------
-    games : Games
-    seed : int
-        Seed of the orders.
-    place : Place
-        Where to begin.
     """
 
     def __init__(self, games: Games, seed: int, place: Place = (0, 0, 0)) -> None:
@@ -106,14 +98,7 @@ class PositionStream(Closing):
 class Distiller:
     """Makes positions without end, labelled by a static evaluation: those of games, up to two random moves later.
 
-    Parameters
-    ----------
-    evaluation : str
-        ``classical``, ``pesto`` or ``nnue``.
-    value_below : int
-        Only positions with an absolute value below this, in centipawns, are used.
-    seed : int
-        Random seed.
+    Only positions with an absolute value below `value_below`, in centipawns, are used.
     """
 
     def __init__(self, evaluation: str, value_below: int, seed: int) -> None:
@@ -124,21 +109,7 @@ class Distiller:
     def take(self, source: NDArray[np.void], number: int, count: int, pool: ThreadPoolExecutor) -> NDArray[np.void]:
         """Return the positions of a batch, which depend on its number and on the positions to begin with.
 
-        Parameters
-        ----------
-        source : array of PACKED
-            The positions to begin with.
-        number : int
-            Number of the batch.
-        count : int
-            The number of positions to make.
-        pool : ThreadPoolExecutor
-            The threads that do it.
-
-        Raises
-        ------
-        OptionError
-            If hardly any position is suitable.
+        OptionError if hardly any position is suitable.
         """
         records = np.empty(count, PACKED)
         blocks = [records[first : first + _BLOCK] for first in range(0, count, _BLOCK)]
@@ -155,22 +126,9 @@ class Distiller:
 
 
 class Mixture:
-    """The batches of a run, one after the other.
+    """The batches of a run, one after the other, with a share of distilled positions.
 
     The stream gives as many positions as a batch has; the distilled ones begin with those that are not used themselves.
-
-    Parameters
-    ----------
-    stream : PositionStream
-        The positions of games.
-    distiller : Distiller, optional
-        What makes the others.
-    size : int
-        Positions of a batch.
-    share : float
-        Share of distilled positions in a batch.
-    pool : ThreadPoolExecutor
-        The threads that distil.
     """
 
     def __init__(

@@ -226,10 +226,7 @@ def _score(text: str) -> int:
 def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand and return the exit status.
 
-    Raises
-    ------
-    OptionError
-        If an argument is wrong, a file cannot be used, or the state belongs to another run.
+    OptionError if an argument is wrong, a file cannot be used, or the state belongs to another run.
     """
     folder: Path | None = arguments.state
     if arguments.drawn:

@@ -18,13 +18,8 @@ _NEAR = 600  # centipawns: beyond, it hardly matters how much a position is won
 def compare(network: Network, records: NDArray[np.void]) -> str:
     """Return a line with the mean absolute value of both evaluations, and their correlation with the scores.
 
-    Search margins are in centipawns of the classical evaluation, so the means should be about the same.
-
-    Parameters
-    ----------
-    network : Network
-    records : array of PACKED
-        Positions with scores; of those within 600 centipawns, at most 50,000 are used.
+    Search margins are in centipawns of the classical evaluation, so the means should be about the same. Of the
+    positions within 600 centipawns, at most 50,000 are used.
     """
     near = records[abs(records["score"].astype(np.int64)) < _NEAR][:_MOST]
     if len(near) < 2:

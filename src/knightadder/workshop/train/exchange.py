@@ -34,22 +34,8 @@ _PADDING, _ALIGNMENT = b"bullet", 64  # of bullet's files
 
 
 def write_arrays(file: Path, flat: Flat, shape: Shape, scale: int) -> None:
-    """Write floating-point weights as an NPZ file of NumPy arrays, which PyTorch users can read.
-
-    Parameters
-    ----------
-    file : Path
-        The file; an existing one is replaced.
-    flat : array of float32
-        The weights.
-    shape : Shape
-    scale : int
-        Centipawns of an output of 1.
-
-    Raises
-    ------
-    OptionError
-        If it cannot be written.
+    """Write floating-point weights as an NPZ file of NumPy arrays, which PyTorch users can read; OptionError if that
+    fails.
     """
     about = json.dumps(asdict(_About(shape.mirrored, scale)))
     arrays: dict[str, Any] = dict(zip(_NAMES, shape.parts(flat), strict=True))
@@ -58,18 +44,9 @@ def write_arrays(file: Path, flat: Flat, shape: Shape, scale: int) -> None:
 
 
 def read_arrays(file: Path) -> tuple[Flat, Shape, int]:
-    """Read what `write_arrays` has written, or a file with the same arrays.
+    """Return weights, shape and scale from what `write_arrays` has written, or a file with the same arrays.
 
-    Returns
-    -------
-    weights : array of float32
-    shape : Shape
-    scale : int
-
-    Raises
-    ------
-    OptionError
-        If it cannot be read or does not hold such a network.
+    OptionError if it cannot be read or does not hold such a network.
     """
     with reading(file):
         data = file.read_bytes()
@@ -89,18 +66,10 @@ def read_arrays(file: Path) -> tuple[Flat, Shape, int]:
 
 
 def read_weights(file: Path) -> tuple[Flat, Shape, int]:
-    """Read weights to begin with: a file as `read_arrays` reads it, by the suffix ``.npz``, or else a network's file.
+    """Return weights to begin with, shape and scale: of a file for `read_arrays` if it ends in ``.npz``, or of a
+    network.
 
-    Returns
-    -------
-    weights : array of float32
-    shape : Shape
-    scale : int
-
-    Raises
-    ------
-    OptionError
-        If it cannot be read or does not hold such a network.
+    OptionError if it cannot be read or does not hold such a network.
     """
     if file.suffix == ".npz":
         return read_arrays(file)
@@ -116,30 +85,14 @@ def write_bullet(file: Path, network: Network) -> None:
 
 
 def read_bullet(file: Path, buckets: int, mirrored: bool, scale: int, description: str) -> Network:
-    """Read a file ``quantised.bin`` of bullet, with a network (768 -> N)x2 -> 1.
+    """Read a file ``quantised.bin`` of bullet, with a network (768 -> N)x2 -> 1; OptionError if it is not such a file.
 
     This is the layout that bullet's ValueTrainerBuilder has written since 2025 for the inputs ``Chess768``, or
     ``ChessBucketsMirrored`` with a single bucket, and the save format of its examples: ``l0w`` and ``l0b`` quantised by
     255, ``l1w`` by 64 (and transposed if there are output buckets, of the kind ``MaterialCount``), ``l1b`` by 255 * 64.
     All numbers are i16, little-endian: 768 rows of N, N, for each bucket 2 N, and one for each bucket. The end is
-    padded to a multiple of 64 bytes. The older TrainerBuilder with SCReLU wrote the same for a single bucket.
-
-    Parameters
-    ----------
-    file : Path
-    buckets : int
-        Number of output buckets.
-    mirrored : bool
-        Whether the inputs are mirrored.
-    scale : int
-        Centipawns of an output of 1: bullet's ``eval_scale``.
-    description : str
-        A line about where the network comes from.
-
-    Raises
-    ------
-    OptionError
-        If it cannot be read, or is not such a file.
+    padded to a multiple of 64 bytes. The older TrainerBuilder with SCReLU wrote the same for a single bucket. `scale`
+    is bullet's ``eval_scale``.
     """
     with reading(file):
         data = file.read_bytes()

@@ -33,18 +33,10 @@ def mix_in_later_scores(words, later_share, scale, score_below):
     """Replace each score of games by its λ-return: Sutton and Barto, Reinforcement Learning, chapter 12.
 
     Scores count as expected results, ``sigmoid(score / scale)``. Going back from the result of the game, the return of
-    a position is its own expected result and, for a share of λ, the return of the position after it.
-
-    Parameters
-    ----------
-    words : array of uint32
-        Whole games, as ``core/board/viriformat.py`` describes them; their scores are replaced.
-    later_share : float
-        λ: 0 leaves the scores as they are, 1 replaces them by the result of the game.
-    scale : float
-        Centipawns of an output of 1.
-    score_below : int
-        Larger absolute scores are left as they are, in centipawns: such positions are not used.
+    a position is its own expected result and, for a share of λ (`later_share`), the return of the position after it. So
+    0 leaves the scores as they are, and 1 replaces them by the result. Absolute scores above `score_below` centipawns
+    are left as they are: such positions are not used. `words` are whole games, as ``core/board/viriformat.py``
+    describes them.
     """
     begin = 0
     while begin + HEADER < words.size:
@@ -151,36 +143,12 @@ def _go_back(total, weights, slope, output_slopes, bias_slopes, feature_slopes, 
 
 @njit(**_FAST)
 def pass_over(records, weights, slopes, learn, mirrored, scale, result_share, exponent, outputs):
-    """Compute the outputs of positions, and the sum of their losses; with `learn` also the gradient of that.
+    """Compute the outputs of positions, and return the sum of their losses; with `learn` add its gradient to `slopes`.
 
-    The loss is ``abs(sigmoid(output) - target) ** exponent``. The target is `result_share` times the game's
-    result and, for the rest, the sigmoid of the score divided by `scale`, all from the side to move's view.
-
-    Parameters
-    ----------
-    records : array of PACKED
-        The positions; scores of those marked by `NO_RESULT` are the whole target.
-    weights : tuple of arrays
-        The weights, see `Shape.parts`.
-    slopes : tuple of arrays
-        As `weights`: what the gradient is added to.
-    learn : bool
-        Whether to compute the gradient.
-    mirrored : bool
-        See `Shape`.
-    scale : float
-        Centipawns of an output of 1.
-    result_share : float
-        Share of the result in the target.
-    exponent : float
-        Exponent of the loss, at least 1; 2 is that of the mean square.
-    outputs : array of float32
-        Receives the outputs.
-
-    Returns
-    -------
-    float
-        The sum of the losses.
+    The loss is ``abs(sigmoid(output) - target) ** exponent``. The target is `result_share` times the game's result and,
+    for the rest, the sigmoid of the score divided by `scale`, all from the side to move's view; scores of positions
+    marked by `NO_RESULT` are the whole target. Weights and slopes are tuples of arrays, see `Shape.parts`; `outputs`
+    receives the outputs.
     """
     feature_weights, feature_biases, output_weights, output_biases = weights
     feature_slopes, bias_slopes, output_slopes, output_bias_slopes = slopes
@@ -242,22 +210,11 @@ def pass_over(records, weights, slopes, learn, mirrored, scale, result_share, ex
 
 @njit(**_FAST)
 def adamw(weights, means, squares, slopes, first, end, factor, rate, decay, steps):
-    """Do one step of AdamW on ``weights[first:end]``; the threads' gradients are added up and cleared.
+    """Do step number `steps` of AdamW on ``weights[first:end]``; the threads' gradients are added up and cleared.
 
-    Parameters
-    ----------
-    weights, means, squares : arrays of float32
-        The weights, and the decaying means of the gradient and of its square.
-    slopes : array of float32, shape (threads, weights)
-        The gradients, times the number of positions.
-    first, end : int
-        The weights to change.
-    factor : float32
-        1 / number of positions.
-    rate, decay : float32
-        Size of the step, and of the decay of the weights in relation to it.
-    steps : int
-        Number of this step, from 1.
+    `means` and `squares` are the decaying means of the gradient and of its square; `slopes`, of shape (threads,
+    weights), has the gradients times the number of positions, and `factor` is 1 / that number. `decay` is relative to
+    the step.
     """
     mean_factor = np.float32(1.0 / (1.0 - _DECAY_1**steps))
     square_factor = np.float32(1.0 / (1.0 - _DECAY_2**steps))

@@ -39,20 +39,11 @@ _DOTS_PER_INCH = 100
 class Sample:
     """A network at work on positions.
 
-    Attributes
-    ----------
-    worth : array of float, shape (men,)
-        By how many centipawns the value of its side falls if a man is taken from the board; for each man but the kings.
-    kinds, squares : array of int, shape (men,)
-        The types of these men, 0 (pawn) to 4 (queen), and their squares as their side sees them.
-    shares : array of float, shape (768,)
-        The share of views in which an input is switched on.
-    active : array of float, shape (N,)
-        The share of views in which a neuron is.
-    moves : array of float, shape (N,)
-        The standard deviation of what a neuron adds to the value, in centipawns.
-    outputs : array of float, shape (2, N)
-        Mean output weights, for the side to move and for the other side.
+    `worth` has, for each man but the kings, by how many centipawns the value of its side falls if it is taken from the
+    board; `kinds` and `squares` have its type, 0 (pawn) to 4 (queen), and its square as its side sees it. `shares` and
+    `active` are the shares of views in which an input, or a neuron, is switched on. `moves` is the standard deviation
+    of what a neuron adds to the value, in centipawns; `outputs` has the mean output weights for the side to move and
+    for the other side.
     """
 
     worth: NDArray[np.float64]
@@ -65,30 +56,10 @@ class Sample:
 
 
 def draw(weights: Flat, shape: Shape, scale: int, games: Sequence[Path], wanted: Filter, folder: Path) -> list[Path]:
-    """Draw the pictures of a network.
+    """Draw the pictures of a network into an existing folder, and return their files; those with their names are
+    replaced.
 
-    Parameters
-    ----------
-    weights : array of float32
-    shape : Shape
-    scale : int
-        Centipawns of an output of 1.
-    games : sequence of Path
-        Folders of `knightadder datagen`, for positions.
-    wanted : Filter
-        Which positions to use.
-    folder : Path
-        The folder for the pictures, which exists; files with their names are replaced.
-
-    Returns
-    -------
-    list of Path
-        The pictures.
-
-    Raises
-    ------
-    OptionError
-        If the games cannot be read or have too few positions, or a picture cannot be written.
+    OptionError if the games cannot be read or have too few positions, or a picture cannot be written.
     """
     sample = look(weights, shape, scale, read_positions(games, wanted))
     chosen = choose(shape.parts(weights)[0], sample, _DRAWN)
@@ -119,17 +90,7 @@ def read_positions(games: Sequence[Path], wanted: Filter) -> NDArray[np.void]:
 
 
 def look(weights: Flat, shape: Shape, scale: int, records: NDArray[np.void]) -> Sample:
-    """Let a network evaluate positions, and note what its neurons do and what each man is worth.
-
-    Parameters
-    ----------
-    weights : array of float32
-    shape : Shape
-    scale : int
-        Centipawns of an output of 1.
-    records : array of PACKED
-        Positions.
-    """
+    """Let a network evaluate positions, and note what its neurons do and what each man is worth."""
     blocks = [_look(weights, shape, scale, records[first : first + _BLOCK]) for first in range(0, len(records), _BLOCK)]
     men, sums = zip(*blocks, strict=True)
     worth, kinds, squares = map(np.concatenate, zip(*men, strict=True))
@@ -179,23 +140,12 @@ def _activation(sums: NDArray[Any]) -> NDArray[Any]:
 
 
 def choose(feature_weights: NDArray[Any], sample: Sample, count: int) -> list[int]:
-    """Choose neurons that move the value much, and differ from each other.
+    """Choose neurons that move the value much, and differ from each other; return their numbers in the order of the
+    choice.
 
     Each neuron is a vector: the direction is that of its weights (those of frequent inputs count more), and the length
     is by how much it moves the value. The longest one is chosen, and what is parallel to it is taken from all others;
     then again.
-
-    Parameters
-    ----------
-    feature_weights : array of float, shape (768, N)
-    sample : Sample
-    count : int
-        How many to choose.
-
-    Returns
-    -------
-    list of int
-        Their numbers, in the order of the choice.
     """
     vectors = feature_weights * np.sqrt(sample.shares)[:, None]
     vectors = vectors * (sample.moves / np.maximum(np.linalg.norm(vectors, axis=0), 1e-9))
@@ -236,15 +186,9 @@ def draw_worth(sample: Sample) -> Figure:
 
 
 def worth_by_square(sample: Sample) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return what men are worth on average, in centipawns.
+    """Return what men are worth on average, in centipawns: on each square as their side sees it, and on all squares.
 
-    Returns
-    -------
-    boards : array of float, shape (5, 8, 8)
-        For each type of men but the king, and each rank and file as their side sees it; not a number where there were
-        too few.
-    means : array of float, shape (5,)
-        For each type, on all squares.
+    There is a board of ranks and files for each type but the king; not a number stands where there were too few.
     """
     places = 64 * sample.kinds + sample.squares
     counts = np.bincount(places, minlength=64 * _KING)
@@ -271,15 +215,7 @@ def _draw_ranges(axes: Axes, sample: Sample) -> None:
 
 
 def draw_neurons(feature_weights: NDArray[Any], sample: Sample, chosen: Sequence[int]) -> Figure:
-    """Draw the weights of neurons, on twelve boards each: own men and the other's.
-
-    Parameters
-    ----------
-    feature_weights : array of float, shape (768, N)
-    sample : Sample
-    chosen : sequence of int
-        The neurons.
-    """
+    """Draw the weights of neurons, on twelve boards each: own men and the other's."""
     boards = np.where(sample.shares > 0, feature_weights[:, chosen].T, np.nan).reshape(-1, 2, 6, 8, 8)
     most = float(np.nanpercentile(abs(boards), 98)) or 1.0
     lines = -(-len(chosen) // 2)

@@ -49,53 +49,12 @@ _VALIDATION_BATCH = 1 << 48  # the number of their batch, which no other has
 
 @dataclass(frozen=True, slots=True)
 class TrainSettings:
-    """The settings of a run, which may not change while it lasts.
+    """The settings of a run, which may not change while it lasts; the options of `train` describe them.
 
-    Attributes
-    ----------
-    games : list of str
-        Folders of games.
-    first_ply, score_below : int
-        Which positions are used: see `Filter`.
-    positions : int or None
-        Most positions to take from the games.
-    shape : Shape
-    scale : int
-        Centipawns of an output of 1.
-    epochs : int
-        The length of the run: so many times the number of positions.
-    length : int or None
-        ... or so many positions.
-    batch : int or None
-        Positions of a step; by default 4,096 below ten million positions and 16,384 from there on.
-    rate, last_rate : float
-        Size of the first steps, and of the last ones.
-    linear : bool
-        Whether the rate falls along a line; otherwise along half a cosine.
-    warm_up : int
-        Steps in which the rate rises.
-    result_share, last_result_share : float
-        Share of the game's result in the target, in the first steps and in the last ones; the rest is the score.
-    exponent : float
-        Exponent of the loss.
-    last_stage : float
-        Share of the steps that come at the end, with a rate and a result share of their own.
-    last_stage_rate, last_stage_result_share : float
-        These.
-    average : int
-        Steps over which the weights are averaged; 0 for no average.
-    later_share : float
-        Share of what came later in the game in the score.
-    distill : str or None
-        Evaluation to distil.
-    distill_share : float
-        Share of distilled positions; 0 without distillation.
-    distill_network : str or None
-        Key of the network, if the evaluation to distil is one.
-    start : str or None
-        Digest of the weights to begin with.
-    seed : int
-        Random seed.
+    A run goes over the positions for a number of epochs, or over `length` positions. The rate falls along half a cosine
+    unless it is `linear`. The last stage is a share of the steps, with a rate and a result share of its own.
+    `distill_network` is the key of the network, if the evaluation to distil is one; `start` is a digest of the weights
+    to begin with.
     """
 
     games: list[str]
@@ -163,10 +122,7 @@ class TrainSettings:
 def check_settings(folder: Path, settings: TrainSettings, restart: bool) -> None:
     """Check that a run's folder has these settings, or write them into a new one, or after a restart.
 
-    Raises
-    ------
-    OptionError
-        If the folder has other settings, or cannot be used.
+    OptionError if the folder has other settings, or cannot be used.
     """
     file = folder / _SETTINGS
     if not file.exists() and any(not entry.name.startswith(".") for entry in folder.iterdir()):
@@ -185,15 +141,7 @@ def shape_and_scale(folder: Path) -> tuple[Shape, int]:
 
 @dataclass
 class Losses:
-    """The loss curve.
-
-    Attributes
-    ----------
-    positions : list of int
-        Positions trained on, at each point.
-    curves : dict of str to list of float
-        Mean loss at each point, by the name of the loss.
-    """
+    """The loss curve: positions trained on at each point, and mean losses by the name of the loss."""
 
     positions: list[int] = field(default_factory=list)
     curves: dict[str, list[float]] = field(default_factory=dict)
@@ -238,11 +186,7 @@ def _arrays(trainer: Trainer) -> list[str]:
 def load_checkpoint(folder: Path, trainer: Trainer) -> tuple[Losses, Place]:
     """Continue from the state in a run's folder, if there is one; OptionError if it is damaged.
 
-    Returns
-    -------
-    losses : Losses
-    place : Place
-        Where the stream of positions goes on.
+    Returns the losses, and the place where the stream of positions goes on.
     """
     file = folder / _CHECKPOINT
     if not file.exists():
@@ -282,10 +226,7 @@ def weights_of(folder: Path) -> tuple[Flat, Shape, int]:
 def first_weights(shape: Shape, scale: int, start: Path | None, seed: int) -> Flat:
     """Return the weights to begin with: random ones, or those of a file, which may have fewer neurons.
 
-    Raises
-    ------
-    OptionError
-        If the file cannot be read, or has another shape or scale.
+    OptionError if the file cannot be read, or has another shape or scale.
     """
     if start is None:
         return initial_weights(shape, seed)
@@ -313,19 +254,8 @@ def train(
 ) -> Losses:
     """Train until the end, save checkpoints, and return the loss curve.
 
-    Parameters
-    ----------
-    folder : Path
-        The run's folder; what is in it is continued.
-    settings : TrainSettings
-    selection : Selection
-        The games.
-    held_out : array of PACKED
-        The positions for validation.
-    trainer : Trainer
-        Its weights are those to begin with, unless there is a checkpoint.
-    update : callable
-        Receives the number of positions trained on, and a text, after each step.
+    A checkpoint in the folder is continued; otherwise the trainer's weights are those to begin with. `held_out` has the
+    positions for validation. `update` receives the number of positions trained on, and a text, after each step.
     """
     losses, place = load_checkpoint(folder, trainer)
     size, steps = length(settings, selection.positions)

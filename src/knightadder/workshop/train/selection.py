@@ -36,15 +36,7 @@ _COUNTED = 200  # chunks whose positions are counted; the number in all others i
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """What becomes of the scores of games: see `mix_in_later_scores`.
-
-    Attributes
-    ----------
-    later_share : float
-        Share of what came later in the game; 0 leaves the scores as they are.
-    scale : int
-        Centipawns of an output of 1.
-    """
+    """What becomes of the scores of games: see `mix_in_later_scores`."""
 
     later_share: float
     scale: int
@@ -52,14 +44,10 @@ class Targets:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The games that a run learns from. Later ones do not change it.
+    """The games that a run learns from: number, moves and CRC-32 of the chunks of each folder. Later ones do not change
+    it.
 
-    Attributes
-    ----------
-    chunks : list
-        For each folder, a list of its chunks: number, moves and CRC-32.
-    positions : int
-        Positions for training, about: they are counted in some chunks only.
+    The number of positions for training is estimated: they are counted in some chunks only.
     """
 
     chunks: list[list[tuple[int, int, int]]]
@@ -73,22 +61,8 @@ class Selection:
 
 
 class Games:
-    """Reads the games of a selection.
-
-    Parameters
-    ----------
-    folders : sequence of Path
-        Folders of `knightadder datagen`.
-    selection : Selection
-    wanted : Filter
-        Which positions to use.
-    targets : Targets
-        What becomes of the scores.
-
-    Attributes
-    ----------
-    moves : array of int
-        Number of moves in each chunk.
+    """Reads the games of a selection from folders of `knightadder datagen`; `moves` is the number of moves in each
+    chunk.
     """
 
     def __init__(self, folders: Sequence[Path], selection: Selection, wanted: Filter, targets: Targets) -> None:
@@ -130,10 +104,7 @@ def has_positions(folder: Path) -> bool:
 def load_positions(folder: Path) -> tuple[Selection, NDArray[np.void]]:
     """Return the games of a run and its positions for validation.
 
-    Raises
-    ------
-    OptionError
-        If they cannot be read, or have changed since they were written.
+    OptionError if they cannot be read, or have changed since they were written.
     """
     checksums: dict[str, str] = _parsed(folder / CHECKSUMS, dict[str, str])
     for name in (GAMES, VALIDATION):
@@ -166,32 +137,12 @@ def choose(
     seed: int,
     update: Callable[[int], None] = lambda positions: None,
 ) -> None:
-    """Choose the games of a run, and write down which they are, and the positions for validation.
+    """Choose the games of a run, and write down in its folder which they are, and the positions for validation.
 
-    Whole games are held out for validation: one of a hundred, chosen by a hash of its number.
-
-    Parameters
-    ----------
-    games : sequence of Path
-        Folders of `knightadder datagen`.
-    wanted : Filter
-        Which positions to use.
-    most : int, optional
-        Take about so many positions for training at most, and from each folder in proportion to its size. Whole chunks
-        are taken, from the first one on.
-    targets : Targets
-        What becomes of the scores.
-    folder : Path
-        The run's folder.
-    seed : int
-        Random seed.
-    update : callable
-        Receives the number of positions for validation so far.
-
-    Raises
-    ------
-    OptionError
-        If the games cannot be read, the files cannot be written, or there are too few positions.
+    Whole games are held out for validation: one of a hundred, chosen by a hash of its number. About `most` positions
+    are taken for training, and from each folder in proportion to its size: whole chunks, from the first one on.
+    `update` receives the number of positions for validation so far. OptionError if the games cannot be read, the files
+    cannot be written, or there are too few positions.
     """
     selection = Selection.of(games)
     chunks, every = selection.chunks, Games(games, selection, wanted, targets)
@@ -239,15 +190,7 @@ def open_games(folder: Path) -> Parts:
 
 
 def split(words: NDArray[np.uint32], chunk: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Divide the games of a chunk into those for training and those for validation.
-
-    Parameters
-    ----------
-    words : array of uint32
-        The games, as ``core/board/viriformat.py`` describes them.
-    chunk : int
-        Number of the chunk.
-    """
+    """Divide the games of a chunk, as ``core/board/viriformat.py`` describes them, into training and validation."""
     zeros = np.flatnonzero(words == 0)
     bounds = [0]
     while bounds[-1] < len(words):

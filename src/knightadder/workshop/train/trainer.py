@@ -19,39 +19,14 @@ _AVERAGED_STEPS = 16  # each so many steps the weights are averaged: more often 
 
 
 class Trainer(Closing):
-    """Trains a network.
+    """Trains a network, whose weights it changes.
 
     Each thread computes the gradient of its part of a batch. The parts are the same for the same number of threads, and
     the gradients are added up in the same order, so that the weights are the same, too.
 
-    Parameters
-    ----------
-    shape : Shape
-    weights : array of float32
-        The weights to begin with; they are changed.
-    threads : int
-        Number of threads.
-    scale : float
-        Centipawns of an output of 1.
-    result_share : float
-        Share of the game's result in the target; the rest is the score of search. It may be changed between steps.
-    exponent : float
-        Exponent of the loss, at least 1.
-    average : int
-        The steps over which the weights are averaged, about: each step counts for less the longer it is past. 0 for no
-        average.
-
-    Attributes
-    ----------
-    result_share : float
-    weights, means, squares : arrays of float32
-        The weights, and AdamW's means of the gradient and of its square.
-    averaged : array of float32
-        The averaged weights, or the weights themselves.
-    steps : int
-        Number of steps so far.
-    pool : ThreadPoolExecutor
-        The threads.
+    `result_share` may be changed between steps. With `average`, the weights are averaged over about so many steps: each
+    step counts for less the longer it is past. `averaged` are these, or else the weights themselves; `means` and
+    `squares` are AdamW's of the gradient and of its square.
     """
 
     def __init__(

@@ -23,16 +23,9 @@ _FEATURE_SPREAD, _FIRST_BIAS = 0.05, 0.1
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The shape of a network.
+    """The shape of a network: N, the width of its hidden layer, and its number of output buckets.
 
-    Attributes
-    ----------
-    width : int
-        N, the width of the hidden layer.
-    buckets : int
-        Number of output buckets.
-    mirrored : bool
-        Whether the files are turned around while the own king is on files e to h.
+    If it is mirrored, the files are turned around while the side's king is on files e to h.
     """
 
     width: int
@@ -64,16 +57,7 @@ def initial_weights(shape: Shape, seed: int) -> Flat:
 def widen(flat: Flat, shape: Shape, width: int, seed: int) -> Flat:
     """Return the weights of a wider network that gives the same values.
 
-    Parameters
-    ----------
-    flat : array of float32
-        The weights, which become those of the first neurons. The others begin at random and without an output weight.
-    shape : Shape
-        Their shape.
-    width : int
-        The width of the new network's hidden layer, not less than the old one's.
-    seed : int
-        Of the random numbers.
+    The given ones become those of the first neurons. The others begin at random and without an output weight.
     """
     wider = replace(shape, width=width)
     widened = initial_weights(wider, seed)
@@ -85,22 +69,10 @@ def widen(flat: Flat, shape: Shape, width: int, seed: int) -> Flat:
 
 
 def quantise(flat: Flat, shape: Shape, scale: int, description: str) -> Network:
-    """Return the network with its weights rounded to integers.
+    """Return the network with its weights rounded to integers, and clipped to `LIMIT`; ValueError if no engine can use
+    it.
 
-    Parameters
-    ----------
-    flat : array of float32
-        The weights; those beyond `LIMIT` are clipped.
-    shape : Shape
-    scale : int
-        Centipawns of an output of 1.
-    description : str
-        A line about where the network comes from.
-
-    Raises
-    ------
-    ValueError
-        If the network cannot be used by an engine: see `Network`.
+    `description` is a line about where the network comes from.
     """
     units = (QA, QA, QB, QA * QB)
     first, second, third, fourth = (

@@ -30,17 +30,7 @@ _SPARE = 2  # pairs besides those that the effects take, so that there is an err
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """A change to screen: some parameters that have one of two values each, all together.
-
-    Attributes
-    ----------
-    label : str
-        Its name.
-    names : tuple of str
-        Names of the parameters.
-    off, on : tuple of int
-        Their values without and with the change.
-    """
+    """A change to screen: some parameters that all together have one of two values, without and with the change."""
 
     label: str
     names: tuple[str, ...]
@@ -49,23 +39,9 @@ class Factor:
 
 
 class Screening(Method):
-    """The results so far, as sums.
+    """The results so far, as sums; no parameter is in two factors.
 
-    Parameters
-    ----------
-    factors : sequence of Factor
-        The changes; no parameter is in two of them.
-    pairs : int
-        Number of pairs of games.
-    seed : int
-        Seed of all random numbers.
-
-    Attributes
-    ----------
-    factors : tuple of Factor
-        As above.
-    needed : int
-        Pairs that estimates take at least.
+    `needed` is the least number of pairs for which there are estimates.
     """
 
     def __init__(self, factors: Sequence[Factor], pairs: int, seed: int = 1) -> None:
@@ -103,11 +79,8 @@ class Screening(Method):
     def estimates(self) -> list[Interval] | None:
         """Return the effect of each factor: the Elo that it gains, with its 95 % confidence interval.
 
-        Returns
-        -------
-        list of Interval or None
-            In the order of the factors. None if the results do not suffice: too few pairs, factors that have been on
-            the same side in all pairs, or no variance, as after draws only.
+        None if the results do not suffice: too few pairs, factors that have been on the same side in all pairs, or no
+        variance, as after draws only.
         """
         count = len(self.factors)
         if self.done < self.needed or np.linalg.matrix_rank(self._products) < count:

@@ -59,25 +59,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def read_factors(texts: Sequence[str], parameters: Sequence[Parameter]) -> list[Factor]:
-    """Return the factors of a command line.
+    """Return the factors of a command line, such as ``[LABEL:]NAME=OFF:ON[,NAME=OFF:ON...]``.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        One for each factor: ``[LABEL:]NAME=OFF:ON[,NAME=OFF:ON...]``. Without a label, the names of its parameters
-        name the factor.
-    parameters : sequence of Parameter
-        The parameters that there are.
-
-    Returns
-    -------
-    list of Factor
-        The factors.
-
-    Raises
-    ------
-    OptionError
-        If a text is wrong: its form, a name, or a value; also if two factors have the same label or parameter.
+    Without a label, the names of its parameters name a factor. OptionError if a text is wrong: its form, a name, or a
+    value; also if two factors have the same label or parameter.
     """
     factors = [_read_factor(text, parameters) for text in texts]
     for what, names in (

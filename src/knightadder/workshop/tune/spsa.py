@@ -29,18 +29,10 @@ _PATH_POINTS = 500  # of each parameter, enough for a picture
 
 @dataclass(frozen=True, slots=True)
 class Tunable:
-    """A whole number to tune.
+    """A whole number to tune, from `start` within its range.
 
-    Attributes
-    ----------
-    name : str
-        Its name.
-    start, low, high : int
-        Its start value, and the least and the greatest allowed.
-    c_end : float
-        Perturbation in the last iteration.
-    r_end : float or None
-        The last step for each net win, as a share of the last perturbation; None for that of the run.
+    `c_end` is the perturbation in the last iteration. `r_end` is the last step for each net win, as a share of the last
+    perturbation; None for that of the run.
     """
 
     name: str
@@ -60,25 +52,8 @@ class Tunable:
 class Spsa(Method):
     """The state of the method between two results.
 
-    Parameters
-    ----------
-    tunables : sequence of Tunable
-        What to tune.
-    iterations : int
-        Number of trials.
-    r_end : float
-        The last step for each net win, as a share of the last perturbation, of tunables that have none of their own.
-    seed : int
-        Seed of all random numbers.
-
-    Attributes
-    ----------
-    tunables : tuple of Tunable
-        As above.
-    theta : list of float
-        The current values.
-    path : list of (int, list of float)
-        Numbers of trials, evenly spaced, and the values after each; the first are those of the start.
+    `r_end` is that of the tunables that have none of their own. `theta` has the current values. `path` has numbers of
+    trials, evenly spaced, and the values after each; the first are those of the start.
     """
 
     def __init__(self, tunables: Sequence[Tunable], iterations: int, r_end: float = R_END, seed: int = 1) -> None:

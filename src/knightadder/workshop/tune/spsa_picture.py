@@ -14,19 +14,9 @@ _DOTS_PER_INCH = 100
 
 
 def draw(spsa: Spsa, file: Path) -> None:
-    """Draw the paths of all parameters, each in a panel of its own with its start value as a line.
+    """Draw the paths of all parameters, each in a panel of its own with its start value as a line, as a PNG.
 
-    Parameters
-    ----------
-    spsa : Spsa
-        The run.
-    file : Path
-        The picture, a PNG, which is replaced.
-
-    Raises
-    ------
-    OptionError
-        If it cannot be written.
+    OptionError if the picture cannot be written.
     """
     columns = min(_COLUMNS, len(spsa.tunables))
     lines = -(-len(spsa.tunables) // columns)

@@ -49,16 +49,9 @@ def sigmoid(values: NDArray[Any], scale: float) -> NDArray[Any]:
 class Block:
     """Traced positions.
 
-    Attributes
-    ----------
-    counts : csr_matrix
-        A row for each position: White's counts of the terms' values minus Black's.
-    weights : array of shape (positions, 2)
-        Weights of the middle-game and the end-game value in the evaluation.
-    results : array
-        Results of the games, for White: 0, 0.5 or 1.
-    scores : array
-        Scores of the search, in centipawns from White's view.
+    `counts` has a row for each position, White's counts of the terms' values minus Black's; `weights`, of shape
+    (positions, 2), has the weights of the middle-game and the end-game value in the evaluation. Results (0, 0.5 or 1)
+    and scores of the search, in centipawns, are from White's view.
     """
 
     counts: csr_matrix
@@ -78,13 +71,7 @@ class Block:
 
 
 def trace_blocks(tracer: Tracer, records: NDArray[np.void]) -> Iterator[Block]:
-    """Yield traced blocks of packed positions.
-
-    Raises
-    ------
-    ValueError
-        If a record is not a legal position.
-    """
+    """Yield traced blocks of packed positions; ValueError if a record is not a legal position."""
     for first in range(0, len(records), BLOCK):
         part = np.ascontiguousarray(records[first : first + BLOCK], PACKED)
         places, counts, ends, weights = tracer.trace(part)
@@ -127,14 +114,8 @@ def gradient(block: Block, values: Values, scale: float, share: float) -> tuple[
 def settle(blocks: Sequence[Block], values: Values) -> Values:
     """Return the values, with the mean over all squares of a piece moved to the value of the piece.
 
-    The same is done for its mobility and similar terms. The evaluations of positions do not change.
-
-    Parameters
-    ----------
-    blocks : sequence of Block
-        Positions that determine how often each value counts: the weights of the means.
-    values : array
-        Values of the terms.
+    The same is done for its mobility and similar terms. The evaluations of positions do not change. The blocks
+    determine how often each value counts: the weights of the means.
     """
     frequency = sum(np.asarray(abs(block.counts).sum(axis=0)).ravel() for block in blocks)
     settled = values.copy()
@@ -158,17 +139,7 @@ def settle(blocks: Sequence[Block], values: Values) -> Values:
 class Adam:
     """Adam: gradient descent with a step per value that is larger the steadier its gradient is.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Shape of the values.
-
-    Attributes
-    ----------
-    mean, square : array
-        The decaying means of the gradient and of its square.
-    steps : int
-        Number of steps so far.
+    `mean` and `square` are the decaying means of the gradient and of its square, after a number of steps.
     """
 
     def __init__(self, shape: tuple[int, ...]) -> None:

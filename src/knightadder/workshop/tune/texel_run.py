@@ -69,10 +69,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand and return the exit status.
 
-    Raises
-    ------
-    OptionError
-        If an argument is wrong, a file cannot be used, or the state belongs to another run.
+    OptionError if an argument is wrong, a file cannot be used, or the state belongs to another run.
     """
     import numpy as np
 

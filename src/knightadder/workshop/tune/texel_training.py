@@ -33,16 +33,8 @@ _DECAY = 1e-3
 class TrainingSettings:
     """The settings of a run, besides its data and start values.
 
-    Attributes
-    ----------
-    epochs : int
-        Number of passes through the data.
-    rate : float
-        Size of the first steps, in centipawns.
-    result_share : float
-        Share of the game's result in the target; the rest is the search's score.
-    seed : int
-        Seed for the order of the positions.
+    `rate` is the size of the first steps in centipawns; `result_share` is the share of the game's result in the target,
+    of which the rest is the search's score.
     """
 
     epochs: int
@@ -70,26 +62,9 @@ def open_journal(
     settings: TrainingSettings,
     restart: bool,
 ) -> Journal:
-    """Open and return the journal in a run's folder.
+    """Open and return the journal in a run's folder, which is created if it is missing; `k` is Texel's, if it is given.
 
-    Parameters
-    ----------
-    folder : Path
-        The folder, created if missing.
-    records : array of PACKED
-        The positions, in their order.
-    start : array of shape (TERM_VALUES, 2)
-        The start values of the run.
-    k : float, optional
-        Texel's K, if it is given.
-    settings : TrainingSettings
-    restart : bool
-        Whether to forget what the journal has.
-
-    Raises
-    ------
-    OptionError
-        If it belongs to another run, is damaged, in use, or cannot be used.
+    OptionError if the journal belongs to another run, is damaged, in use, or cannot be used.
     """
     make_folder(folder)
     run = {
@@ -105,17 +80,8 @@ def open_journal(
 
 
 def train(training: Sequence[Block], start: NDArray[np.int64], state: State, settings: TrainingSettings) -> None:
-    """Train for one epoch, and update the state.
-
-    Parameters
-    ----------
-    training : sequence of Block
-        The positions.
-    start : array of shape (TERM_VALUES, 2)
-        The start values of the run.
-    state : State
-        The state; its values, step counts and epoch are changed.
-    settings : TrainingSettings
+    """Train for one epoch: change the state's values, step counts and epoch. The run has
+    begun with the values `start`.
     """
     order = np.random.default_rng((settings.seed, state.epoch)).permutation(len(training))
     for done, number in enumerate(order):
@@ -128,23 +94,11 @@ def train(training: Sequence[Block], start: NDArray[np.int64], state: State, set
 
 @dataclass
 class State:
-    """The state of the tuning.
+    """The state of the tuning: values of the terms in centipawns, Texel's K as `scale` (0 before it is fitted), and
+    more.
 
-    Attributes
-    ----------
-    values : array of shape (TERM_VALUES, 2)
-        Values of the terms, in centipawns.
-    adam : Adam
-    scale : float
-        Texel's K; 0 before it is fitted.
-    epoch : int
-        Number of finished passes through the data.
-    losses : list of pairs of float
-        The errors of training and validation, before the first epoch and after each.
-    best_epoch : int
-        The epoch after which the validation error was least; 0 for the start.
-    best_values : array of shape (TERM_VALUES, 2)
-        The values after that epoch.
+    `epoch` counts finished passes through the data. `losses` has the errors of training and validation, before the
+    first epoch and after each. `best_values` are those after the epoch with the least validation error.
     """
 
     values: Values
@@ -184,10 +138,7 @@ class State:
     def go_on(self, journal: Journal, file: Path) -> None:
         """Continue a run from its journal, which has one entry for the start values and one for each epoch.
 
-        Raises
-        ------
-        OptionError
-            If an entry is damaged or missing.
+        OptionError if an entry is damaged or missing.
         """
         shape = self.values.shape
 

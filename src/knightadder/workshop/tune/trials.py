@@ -74,9 +74,7 @@ class Method(ABC):
 
 
 class TrialPlayer:
-    """The task that plays a trial: it maps the trial with its opening to the results for the first set, see
-    `results`.
-    """
+    """The task that plays a trial: it maps the trial with its opening to results for the first set, see `results`."""
 
     def __init__(self, names: Sequence[str], limit: int | TimeControl, megabytes: int) -> None:
         self._names, self._limit, self._megabytes = names, limit, megabytes

@@ -36,14 +36,8 @@ _RESULTS = {"1-0": WIN, "1/2-1/2": DRAW, "0-1": LOSS}
 
 @dataclass
 class Sample:
-    """Positions of games.
-
-    Attributes
-    ----------
-    games : int
-        Number of games.
-    counts : Counter
-        Number of positions by material, score in centipawns, and result: `WIN`, `DRAW` or `LOSS`, for the mover.
+    """Positions of games: their number by material, score in centipawns, and result for the mover (`WIN`, `DRAW` or
+    `LOSS`).
     """
 
     games: int = 0
@@ -68,12 +62,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand and return the exit status.
 
-    Raises
-    ------
-    OptionError
-        If a file cannot be read, or SciPy is missing.
-    PositionError
-        If there are too few positions with a score.
+    OptionError if a file cannot be read, or SciPy is missing; PositionError if there are too few positions with a
+    score.
     """
     sample = Sample()
     for file in arguments.files:
@@ -99,27 +89,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def read_games(file: Path, sample: Sample, player: str | None = None) -> int:
-    """Add the positions of a PGN file to a sample.
+    """Add the positions of a PGN file to a sample; return the number of games that are left out.
 
-    Parameters
-    ----------
-    file : Path
-        Games with a comment such as ``+0.35/12 0.45s`` after each move: the mover's score in pawns. The file is
-        read as by `pgn.games.read_games`.
-    sample : Sample
-        The sample; is changed.
-    player : str, optional
-        Count only the moves of players with this in their name.
-
-    Returns
-    -------
-    int
-        Number of games left out because they are unreadable, have no result, or ended by a fault.
-
-    Raises
-    ------
-    OptionError
-        If the file cannot be read.
+    These are unreadable, have no result, or ended by a fault. Each move has a comment such as ``+0.35/12 0.45s``, the
+    mover's score in pawns. Only the moves of players with `player` in their name count. OptionError if the file cannot
+    be read.
     """
     from knightadder.pgn.games import sound_games
 
@@ -150,24 +124,9 @@ def _add(game: PgnGame, sample: Sample, player: str | None) -> bool:
 
 
 def fit(sample: Sample, degree: int) -> tuple[Coefficients, Coefficients]:
-    """Return the polynomials for which the results are most likely.
+    """Return the two polynomials for which the results of a sample are most likely; OptionError if SciPy is missing.
 
-    Parameters
-    ----------
-    sample : Sample
-        Positions; each result must occur.
-    degree : int
-        Degree of both polynomials.
-
-    Returns
-    -------
-    a, b : tuple of float
-        Four coefficients each, the highest power first, as in `engine/wdl.py`.
-
-    Raises
-    ------
-    OptionError
-        If SciPy is missing.
+    Each is four coefficients, the highest power first, as in `engine/wdl.py`. Each result must occur in the sample.
     """
     import numpy as np
 

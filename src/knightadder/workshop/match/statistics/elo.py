@@ -37,18 +37,7 @@ class Interval:
 
 
 def pentanomial(pairs: Iterable[float]) -> tuple[int, ...]:
-    """Return the number of pairs of games by their points.
-
-    Parameters
-    ----------
-    pairs : iterable of float
-        Points of each pair: 0, 0.5, 1, 1.5 or 2.
-
-    Returns
-    -------
-    tuple of int
-        The five counts.
-    """
+    """Return five counts: how many pairs of games have 0, 0.5, 1, 1.5 and 2 points."""
     counts = [0] * 5
     for points in pairs:
         counts[round(2 * points)] += 1
@@ -56,17 +45,9 @@ def pentanomial(pairs: Iterable[float]) -> tuple[int, ...]:
 
 
 def moments(counts: Pentanomial) -> tuple[float, float]:
-    """Return the mean and variance of the score of a pair, in points per game (0 to 1).
+    """Return mean and variance of the score of a pair, in points per game (0 to 1), from five counts or probabilities.
 
-    Parameters
-    ----------
-    counts : sequence of float
-        Five counts, or probabilities.
-
-    Returns
-    -------
-    tuple of float
-        Mean and variance; a half and zero if there are no pairs.
+    They are a half and zero if there are no pairs.
     """
     number = sum(counts)
     if not number:
@@ -91,18 +72,10 @@ def score_of_elo(elo: float) -> float:
 
 
 def elo_interval(counts: Pentanomial) -> Interval:
-    """Return an estimate of the Elo difference, with Student's t for the interval.
+    """Return an estimate of the Elo difference from five counts of pairs, with Student's t for the interval.
 
-    Parameters
-    ----------
-    counts : sequence of float
-        Five counts of pairs.
-
-    Returns
-    -------
-    Interval
-        The estimate; from minus to plus infinity if the error is unknown: with fewer than two pairs, if all have the
-        same points, or without SciPy.
+    It is from minus to plus infinity if the error is unknown: with fewer than two pairs, if all have the same points,
+    or without SciPy.
     """
     number = sum(counts)
     mean, variance = moments(counts)
@@ -115,15 +88,7 @@ def elo_interval(counts: Pentanomial) -> Interval:
 def normalized_elo(counts: Pentanomial) -> float:
     """Return normalized Elo: the advantage in standard deviations of a game, scaled; shows how hard it is to measure.
 
-    Parameters
-    ----------
-    counts : sequence of float
-        Five counts of pairs.
-
-    Returns
-    -------
-    float
-        Zero without games; infinite if all pairs have the same points and these are not one.
+    It is zero without games, and infinite if all pairs have the same points and these are not one.
     """
     mean, variance = moments(counts)
     if not variance:
@@ -132,17 +97,8 @@ def normalized_elo(counts: Pentanomial) -> float:
 
 
 def likelihood_of_superiority(counts: Pentanomial) -> float:
-    """Return the probability that the first engine is the stronger one (LOS), by the normal approximation.
-
-    Parameters
-    ----------
-    counts : sequence of float
-        Five counts of pairs.
-
-    Returns
-    -------
-    float
-        From 0 to 1; a half if nothing is known.
+    """Return the probability that the first engine is the stronger one (LOS), by the normal approximation; a half if
+    nothing is known.
     """
     number = sum(counts)
     mean, variance = moments(counts)

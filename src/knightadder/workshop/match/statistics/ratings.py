@@ -34,19 +34,9 @@ class Rating:
 
 
 def rate(names: Sequence[str], results: Mapping[tuple[str, str], Pentanomial]) -> list[Rating]:
-    """Return the ratings of engines that have played each other.
+    """Return the ratings of engines that have played each other, best first; their average is zero.
 
-    Parameters
-    ----------
-    names : sequence of str
-        All engines.
-    results : mapping of (str, str) to sequence of float
-        For each two opponents, the five counts of pairs (see `elo.py`), from the first one's view.
-
-    Returns
-    -------
-    list of Rating
-        Best first; their average is zero.
+    `results` has the five counts of pairs (see `elo.py`) of each two opponents, from the first one's view.
     """
     index = {name: number for number, name in enumerate(names)}
     size = len(names)

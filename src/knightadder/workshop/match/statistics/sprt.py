@@ -35,16 +35,10 @@ _POINTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class Sprt:
-    """A test: its hypotheses in Elo, its error rates, and the Elo model.
+    """A test: its hypotheses in Elo, of which the first is the smaller one, its error rates, and the Elo model.
 
-    Attributes
-    ----------
-    elo0, elo1 : float
-        The hypotheses; the first is the smaller one, and neither exceeds `MAX_ELO`.
-    alpha, beta : float
-        Probability of accepting the second hypothesis if the first is true, and vice versa.
-    model : str
-        ``normalized`` or ``logistic`` Elo.
+    `alpha` and `beta` are the probabilities of accepting the second hypothesis if the first is true, and vice versa;
+    `model` is ``normalized`` or ``logistic``. No hypothesis exceeds `MAX_ELO`.
     """
 
     elo0: float
@@ -69,17 +63,8 @@ class Sprt:
         return math.log((1 - self.beta) / self.alpha)
 
     def llr(self, counts: Pentanomial) -> float:
-        """Return the log-likelihood ratio of the second hypothesis to the first.
-
-        Parameters
-        ----------
-        counts : sequence of float
-            Five counts of pairs, see `knightadder.workshop.match.statistics.elo`.
-
-        Returns
-        -------
-        float
-            The LLR; zero without games.
+        """Return the log-likelihood ratio of the second hypothesis to the first, from five counts of pairs; zero
+        without games.
         """
         if not sum(counts):
             return 0.0
