@@ -39,12 +39,7 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand and return the exit status.
 
-    Raises
-    ------
-    OptionError
-        If the file cannot be read or is no index.
-    PositionError
-        If the position or a move is illegal.
+    OptionError if the file cannot be read or is no index; PositionError if the position or a move is illegal.
     """
     from knightadder.core.board.fen import FenError
     from knightadder.library.boards import fen_text

@@ -76,13 +76,7 @@ _KEPT = 10_000  # games after which the state is written
 
 @dataclass
 class Counts:
-    """What became of the games that were read.
-
-    Attributes
-    ----------
-    read, sound, unfinished, broken, added : int
-        Games that were read, that have a result, that have none, that cannot be read, and that were added.
-    """
+    """What became of the games: how many were read, have a result, have none, cannot be read, and were added."""
 
     read: int = 0
     sound: int = 0
@@ -127,12 +121,8 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand and return the exit status.
 
-    Raises
-    ------
-    OptionError
-        If a file cannot be read or written, or is no index, or the index has another number of plies.
-    PositionError
-        If there is no game to add to a new index.
+    OptionError if a file cannot be read or written, or is no index, or the index has another number of plies;
+    PositionError if there is no game to add to a new index.
     """
     from knightadder.pgn.files import game_files
     from knightadder.pgn.games import read_texts

@@ -58,12 +58,8 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand and return the exit status.
 
-    Raises
-    ------
-    OptionError
-        If a file cannot be read or written, or the book would replace the games.
-    PositionError
-        If no move is left for the book.
+    OptionError if a file cannot be read or written, or the book would replace the games; PositionError if no move is
+    left for the book.
     """
     from knightadder.pgn.files import game_files
 
@@ -97,30 +93,11 @@ def add_games(
     played: dict[int, Counter[int]],
     name: str | None = None,
 ) -> tuple[int, int]:
-    """Add the moves of the games in a PGN file; broken games are reported on standard error.
+    """Add the moves of the games in a PGN file; return the numbers of games used, and of those that cannot be.
 
-    Parameters
-    ----------
-    file : Path
-        The file, as `pgn.games.read_texts` reads it.
-    plies : int
-        Number of plies to take from each game.
-    points : dict of int to Counter
-        By position and move: two for each win of the mover, one for each draw; is changed.
-    played : dict of int to Counter
-        By position and move: how often it was played; is changed.
-    name : str, optional
-        The file's name for the user.
-
-    Returns
-    -------
-    tuple of int
-        Number of games used, and of games that are unreadable or without a result.
-
-    Raises
-    ------
-    OptionError
-        If the file cannot be read.
+    Games that are unreadable are reported on standard error, by the `name` of the file for the user. Up to a number of
+    plies of each game, `points` gets two for each win of the mover and one for each draw, and `played` how often a move
+    was played, both by position and move. OptionError if the file cannot be read.
     """
     import chess.polyglot
 
@@ -142,18 +119,9 @@ def add_games(
 
 
 def weigh(points: Points) -> Iterable[tuple[int, int, int]]:
-    """Turn points into weights.
+    """Turn points by position and move into weights: yield position, move and weight, from 1 to 65535.
 
-    Parameters
-    ----------
-    points : mapping of int to Counter
-        By position and move.
-
-    Yields
-    ------
-    tuple of int
-        Position, move and weight, from 1 to 65535, in Polyglot's order: by position, the heaviest move first. Moves
-        without points are left out.
+    They come in Polyglot's order: by position, the heaviest move first. Moves without points are left out.
     """
     for key in sorted(points):
         moves = points[key]

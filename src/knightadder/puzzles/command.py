@@ -60,14 +60,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand; return the exit status.
 
-    Raises
-    ------
-    OptionError
-        If a file cannot be read or written, or already exists.
-    PositionError
-        If the files contain no game.
-    EngineError
-        If the engine cannot be loaded or a worker fails; the puzzles found before are written.
+    OptionError if a file cannot be read or written, or already exists; PositionError if the files contain no game;
+    EngineError if the engine cannot be loaded or a worker fails, and the puzzles found before are written.
     """
     from knightadder.engine.loader import compile_core
     from knightadder.native.processors import processors

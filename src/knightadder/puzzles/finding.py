@@ -40,18 +40,10 @@ _APART = 6  # least plies between puzzles of a game; closer ones are often about
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A puzzle in a game.
+    """A puzzle in a game: its solution, the half-moves played before, and the score for the solver, on Stockfish's
+    scale.
 
-    Attributes
-    ----------
-    solution : Solution
-        Position and moves.
-    ply : int
-        Half-moves played before the position.
-    score : Score
-        For the solver, on the scale of Stockfish.
-    saves : bool
-        Whether the solution only holds the balance.
+    `saves` says whether the solution only holds the balance.
     """
 
     solution: Solution
@@ -61,28 +53,11 @@ class Found:
 
 
 def find_puzzles(game: chess.Board, analyst: Analyst, nodes: int, scale: Scale = rescale) -> list[Found]:
-    """Find the puzzles of a game.
+    """Find the puzzles of a game, given by its last position with all moves, in its order; EngineError if a search
+    fails.
 
-    Parameters
-    ----------
-    game : chess.Board
-        The game: its last position, with all moves.
-    analyst : Analyst
-        The engine; it is cleared first, so that the result depends only on the arguments.
-    nodes : int
-        Nodes of the search that decides on a move.
-    scale : callable
-        Converts the engine's scores to those of Stockfish.
-
-    Returns
-    -------
-    list of Found
-        The puzzles, in the order of the game.
-
-    Raises
-    ------
-    EngineError
-        If a search fails.
+    The analyst is cleared first, so that the result depends only on the arguments. `nodes` are those of the search that
+    decides on a move, and `scale` converts the engine's scores to those of Stockfish.
     """
     scan = chess.engine.Limit(nodes=max(nodes // _SCAN_SHARE, 1))
     evaluations = evaluate(game, analyst, scan)
@@ -225,15 +200,7 @@ def _mates(board: chess.Board, move: chess.Move) -> bool:
 
 
 def _is_trivial(board: chess.Board, moves: Sequence[chess.Move]) -> bool:
-    """Return whether a solution only takes back, or in one move takes what hangs or promotes.
-
-    Parameters
-    ----------
-    board : chess.Board
-        The position, with the opponent's last move.
-    moves : sequence of chess.Move
-        The solution.
-    """
+    """Return whether a solution only takes back, or in one move takes what hangs or promotes."""
     first = moves[0]
     end = board.copy(stack=False)
     for move in moves:

@@ -21,20 +21,10 @@ def boards_along(board: chess.Board, moves: Iterable[chess.Move]) -> list[chess.
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """The solution of a puzzle.
+    """The solution of a puzzle: the position to solve, the solver's moves and, between them, the replies.
 
-    Attributes
-    ----------
-    fen : str
-        The position to solve.
-    moves : tuple of chess.Move
-        The solver's moves and, between them, the replies; the first and the last move are the solver's.
-    previous_fen : str or None
-        The position before the opponent's last move; ``None`` if it is not known.
-    previous : chess.Move or None
-        That move.
-    chess960 : bool
-        Whether castling is that of Chess960.
+    The first and the last move are the solver's. `previous` is the opponent's last move, in the position before, if
+    they are known.
     """
 
     fen: str
@@ -51,12 +41,8 @@ class Solution:
         previous_fen: str | None = None,
         previous: chess.Move | None = None,
     ) -> Solution:
-        """Return the solution of the position on a board, without a reply at its end.
-
-        Raises
-        ------
-        ValueError
-            If a move is illegal, or there is none.
+        """Return the solution of the position on a board, without a reply at its end; ValueError if a move is illegal
+        or missing.
         """
         moves = moves[: len(moves) - (len(moves) + 1) % 2]
         if not moves:
@@ -95,20 +81,10 @@ class Solution:
 
 @dataclass(frozen=True, slots=True)
 class Puzzle:
-    """A puzzle.
+    """A puzzle: its solution, name, themes as Lichess names them (in alphabetical order), and rating in Elo if it is
+    known.
 
-    Attributes
-    ----------
-    solution : Solution
-        Position and moves.
-    id : str
-        Its name.
-    themes : tuple of str
-        As Lichess names them, in alphabetical order.
-    rating : int or None
-        Elo; ``None`` if it is not known.
-    game : str
-        The address of the game, with the ply of the position; may be empty.
+    `game` is the address of the game, with the ply of the position; it may be empty.
     """
 
     solution: Solution

@@ -26,16 +26,8 @@ _RATING_HASH_MB = 1  # cleared before each search, which is quick if it is small
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A game to look for puzzles in.
-
-    Attributes
-    ----------
-    number : int
-        Number of the game among those of all files, from 0.
-    file : str
-        Name of its file.
-    text : GameText
-        Its text.
+    """A game to look for puzzles in: its number among those of all files, from 0, the
+    name of its file, and its text.
     """
 
     number: int
@@ -44,18 +36,9 @@ class Item:
 
 
 class PuzzleMaker:
-    """The task; the result is JSON, see `puzzles_of`.
+    """The task; the result is JSON, see `puzzles_of`. `nodes` are those of the search that decides on a move.
 
-    Parameters
-    ----------
-    nodes : int
-        Nodes of the search that decides on a move.
-    hash_mb : int
-        Size of the hash table.
-    options : mapping, optional
-        Other UCI options of the engine, with their values.
-    other : UciAnalyst, optional
-        Another engine that finds the puzzles, which has its options already. This one then only rates them.
+    Another engine, which has its options already, may find the puzzles; this one then only rates them.
     """
 
     def __init__(
@@ -149,12 +132,8 @@ def _row(found: Found, rating: int, game: str) -> _Row:
 def puzzles_of(result: bytes) -> tuple[list[Puzzle], list[str]]:
     """Return the puzzles in a result of the task, and what was changed to read the game.
 
-    Raises
-    ------
-    BrokenGame
-        If the game cannot be used.
-    EngineError
-        If it is not a result of the task, or has illegal positions or moves.
+    BrokenGame if the game cannot be used; EngineError if it is not a result of the task, or has illegal positions or
+    moves.
     """
     try:
         value: _Told = parse_json(result, _Told)

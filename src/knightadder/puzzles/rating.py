@@ -31,30 +31,13 @@ class Player(Analyst, Protocol):
 
 
 def rate(solution: Solution, player: Player, most_nodes: int) -> int:
-    """Return the rating of a puzzle.
+    """Return the rating of a puzzle, by an engine that is set to levels 50 Elo apart; EngineError if a search fails.
 
     A weakened engine chooses its move at random, by the scores that a small search gives its candidates. So the
-    probabilities of its moves are known, and with them that of the whole solution; no chance is needed.
-
-    Parameters
-    ----------
-    solution : Solution
-        Position and moves.
-    player : Player
-        The engine, which is set to the levels.
-    most_nodes : int
-        The most nodes of a search; the highest levels would take millions.
-
-    Returns
-    -------
-    int
-        The least of the levels, 50 Elo apart, that plays the whole solution with a probability of at least one half. A
-        higher level is taken to solve what a lower one does. `UNSOLVED` if no level does.
-
-    Raises
-    ------
-    EngineError
-        If a search fails.
+    probabilities of its moves are known, and with them that of the whole solution; no chance is needed. The rating is
+    the least of the levels that plays the whole solution with a probability of at least one half; a higher level is
+    taken to solve what a lower one does. `UNSOLVED` if no level does. Searches have `most_nodes` at most; the highest
+    levels would take millions.
     """
     low, high = 0, len(_LEVELS)
     while low < high:

@@ -18,25 +18,12 @@ from knightadder.rules import read_fen
 
 
 def read_puzzles(file: Path) -> tuple[list[Puzzle], list[str]]:
-    """Read the puzzles of a file.
+    """Return the puzzles of a file in its order, and a line for each entry that is no puzzle, with file and line
+    number.
 
-    Parameters
-    ----------
-    file : Path
-        By its suffix: ``.csv``, with the columns of Lichess, where the first move is the opponent's; ``.epd``, with the
-        solution in ``pv`` or its first move in ``bm``; else PGN, with the solution as the moves of a game.
-
-    Returns
-    -------
-    puzzles : list of Puzzle
-        In the order of the file.
-    complaints : list of str
-        A line for each entry that is no puzzle, with file and line number.
-
-    Raises
-    ------
-    OptionError
-        If the file cannot be read.
+    The suffix is ``.csv``, with the columns of Lichess, where the first move is the opponent's; ``.epd``, with the
+    solution in ``pv`` or its first move in ``bm``; else PGN, with the solution as the moves of a game. OptionError if
+    the file cannot be read.
     """
     readers: dict[str, Callable[[Path], Iterable[tuple[int, Puzzle | str]]]] = {".csv": _read_csv, ".epd": _read_epd}
     entries = list(readers.get(without_compression(file).suffix.lower(), _read_pgn)(file))

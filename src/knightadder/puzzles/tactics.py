@@ -19,14 +19,8 @@ _SACRIFICE = 2  # points; less is the exchange of a piece for one of about the s
 
 @dataclass(frozen=True, slots=True)
 class PlayedLine:
-    """A solution with its boards.
-
-    Attributes
-    ----------
-    boards : sequence of chess.Board
-        Those before each move, and after the last one.
-    moves : sequence of chess.Move
-        The solver's moves and, between them, the replies.
+    """A solution with its boards: those before each move, and after the last one. Between the solver's moves are the
+    replies.
     """
 
     boards: Sequence[chess.Board]

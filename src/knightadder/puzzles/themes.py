@@ -24,17 +24,7 @@ _ENDGAMES = {
 
 
 def themes_of(solution: Solution, score: Score, saves: bool) -> tuple[str, ...]:
-    """Return the themes of a puzzle in alphabetical order.
-
-    Parameters
-    ----------
-    solution : Solution
-        Position and moves.
-    score : Score
-        The score of the position for the solver.
-    saves : bool
-        Whether the solution only holds the balance.
-    """
+    """Return the themes of a puzzle in alphabetical order. The score is for the solver; `saves` is as in `Found`."""
     line = PlayedLine(solution.boards(), solution.moves)
     count = len(line.turns())
     themes = {_LENGTHS.get(count, "veryLong"), *_phase(line.boards[0])}

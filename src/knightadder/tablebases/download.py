@@ -35,12 +35,8 @@ _OK, _PARTIAL, _NOT_FOUND, _RANGE_NOT_SATISFIABLE = 200, 206, 404, 416
 def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand and return the exit status: 1 if a file could not be downloaded.
 
-    Raises
-    ------
-    OptionError
-        If the URL is not one of http or https, or the folder cannot be made.
-    EngineError
-        If the mirror cannot be reached or has no tables, or a file cannot be written.
+    OptionError if the URL is not one of http or https, or the folder cannot be made; EngineError if the mirror cannot
+    be reached or has no tables, or a file cannot be written.
     """
     from rich.filesize import decimal
 
@@ -70,26 +66,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 class Download:
-    """Fetches files from one mirror into one folder.
+    """Fetches files from one mirror into one folder; OptionError if the URL is not one of http or https.
 
-    Parameters
-    ----------
-    url : str
-        URL of a folder with the files, directly or in a subfolder for each kind.
-    folder : Path
-        Where to put them.
-    on_bytes : callable
-        Called after each received block, see `OnBytes`.
-
-    Attributes
-    ----------
-    received : int
-        Bytes received from the mirror.
-
-    Raises
-    ------
-    OptionError
-        If the URL is not one of http or https.
+    The URL is that of a folder with the files, directly or in a subfolder for each kind. `on_bytes` is called after
+    each received block, see `OnBytes`; `received` counts bytes from the mirror.
     """
 
     def __init__(self, url: str, folder: Path, on_bytes: OnBytes = lambda name, done, total: None) -> None:
@@ -108,26 +88,12 @@ class Download:
             raise OptionError(f"not a URL of http or https: {url}")
 
     def fetch(self, name: str) -> bool:
-        """Fetch a file, unless it is present and undamaged.
+        """Fetch a file, such as ``KRPvKN.rtbw``, unless it is present and undamaged; return whether it had to be
+        fetched.
 
-        An incomplete file has the suffix ``.part``; a later call continues it.
-
-        Parameters
-        ----------
-        name : str
-            Such as ``KRPvKN.rtbw``.
-
-        Returns
-        -------
-        bool
-            Whether the file had to be fetched.
-
-        Raises
-        ------
-        TableError
-            If this file cannot be fetched, though others may be.
-        EngineError
-            If the mirror cannot be reached or has no tables, or the file cannot be written.
+        An incomplete file has the suffix ``.part``; a later call continues it. TableError if this file cannot be
+        fetched, though others may be; EngineError if the mirror cannot be reached or has no tables, or the file cannot
+        be written.
         """
         target, part = self._folder / name, self._folder / f"{name}.part"
         with contextlib.suppress(TableError):

@@ -47,19 +47,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def describe_missing(names: Sequence[str], wdl: Collection[str], dtz: Collection[str]) -> str:
-    """Return a text that lists the missing tables.
+    """Return a text that lists the missing tables, such as ``KBBvK, KBNvK.rtbz, KBPvK and 7 more``.
 
-    Parameters
-    ----------
-    names : sequence of str
-        All tables that could be present.
-    wdl, dtz : collection of str
-        The tables of each kind that are present.
-
-    Returns
-    -------
-    str
-        Such as ``KBBvK, KBNvK.rtbz, KBPvK and 7 more``: a file name if only one of a table's two files is missing.
+    It has a file name if only one of a table's two files is missing.
     """
     missing = [
         name + (WDL if name in dtz else DTZ if name in wdl else "")

@@ -45,19 +45,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def find_files(folders: Iterable[Path]) -> tuple[dict[Path, int], list[str]]:
-    """Return the files with names of Syzygy tables.
+    """Return the files with names of Syzygy tables in folders, not in their subfolders, and their sizes in bytes.
 
-    Parameters
-    ----------
-    folders : iterable of Path
-        Where to look, without subfolders.
-
-    Returns
-    -------
-    dict of Path to int
-        The files and their sizes in bytes; 0 if the size is unknown.
-    list of str
-        A message for each folder that has no tables or cannot be read.
+    A size is 0 if it is unknown. There is also a message for each folder that has no tables or cannot be read.
     """
     files: dict[Path, int] = {}
     problems = []

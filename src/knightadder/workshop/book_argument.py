@@ -25,25 +25,11 @@ def add_openings(command: argparse._ActionsContainer) -> None:
 
 
 def read_book(words: Iterable[str], chess960: bool = False) -> OpeningBook:
-    """Return the book that ``--openings`` describes.
+    """Return the book that ``--openings`` describes; OptionError if a word is wrong, or the file is unreadable or
+    empty.
 
-    Parameters
-    ----------
-    words : iterable of str
-        The ``key=value`` words; see `knightadder.workshop.opening_book.load_book` for their meanings and
-        defaults. The file may also be a Polyglot book, see `knightadder.workshop.polyglot.draw_lines`.
-    chess960 : bool
-        Whether castling is that of Chess960.
-
-    Returns
-    -------
-    OpeningBook
-        The book.
-
-    Raises
-    ------
-    OptionError
-        If a word is wrong, or the file is unreadable or empty.
+    See `knightadder.workshop.opening_book.load_book` for the meanings of the ``key=value`` words and their defaults.
+    The file may also be a Polyglot book, see `knightadder.workshop.polyglot.draw_lines`.
     """
     from knightadder.workshop.opening_book import FORMATS, ORDERS, load_book
 

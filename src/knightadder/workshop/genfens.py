@@ -40,14 +40,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand and return the exit status.
-
-    Raises
-    ------
-    OptionError
-        If a word or the book is wrong, or too few of its openings are fit to begin a game.
-    PositionError
-        If an opening of the book is not legal.
+    """Run the subcommand and return the exit status; raises the errors of `openings`, and
+    OptionError for a wrong word.
     """
     from knightadder.engine.loader import compile_core
 
@@ -59,28 +53,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def openings(count: int, seed: int, book: Path | None = None) -> Iterator[str]:
-    """Yield random openings, which depend on nothing else but the engine's evaluation.
+    """Yield random openings as FEN, which depend on nothing else but the engine's evaluation.
 
-    Parameters
-    ----------
-    count : int
-        Number of positions.
-    seed : int
-        Random seed.
-    book : Path, optional
-        An EPD or PGN file; if its name says so, its positions are of Chess960.
-
-    Yields
-    ------
-    str
-        FEN; the side to move has a move and is not in check.
-
-    Raises
-    ------
-    OptionError
-        If the book cannot be read, or too few of its openings are fit to begin a game.
-    PositionError
-        If an opening of the book is not legal.
+    The side to move has a move and is not in check. If the name of the book, EPD or PGN, says so, its positions are of
+    Chess960. OptionError if the book cannot be read, or too few of its openings are fit to begin a game; PositionError
+    if an opening of the book is not legal.
     """
     from knightadder.engine.evaluator import BUILT_IN_FILE, load_network
     from knightadder.workshop.datagen.self_player import GameSettings, SelfPlayer

@@ -19,24 +19,8 @@ class KeyValues(dict[str, str]):
     def read(cls, words: Iterable[str], keys: Collection[str], what: str) -> Self:
         """Return the values of words; if a key is there several times, the last one counts.
 
-        Parameters
-        ----------
-        words : iterable of str
-            The words.
-        keys : collection of str
-            Allowed keys; a key that ends with a dot allows any name after it.
-        what : str
-            The argument that has the words, for messages.
-
-        Returns
-        -------
-        KeyValues
-            The values.
-
-        Raises
-        ------
-        OptionError
-            If a word is not of that form, or its key is not allowed.
+        A key that ends with a dot allows any name after it; `what` is the argument that has the words, for messages.
+        OptionError if a word is not of that form, or its key is not allowed.
         """
         values = cls()
         for word in words:
@@ -55,26 +39,8 @@ class KeyValues(dict[str, str]):
         return {key.removeprefix(prefix): value for key, value in self.items() if key.startswith(prefix)}
 
     def number(self, key: str, default: _Default, least: float = 0) -> float | _Default:
-        """Return a finite number.
-
-        Parameters
-        ----------
-        key : str
-            Its key.
-        default : object
-            What to return if there is no such key.
-        least : float
-            The least allowed value.
-
-        Returns
-        -------
-        float or object
-            The number or the default.
-
-        Raises
-        ------
-        OptionError
-            If it is not a number, or too small.
+        """Return a finite number, or the default if there is no such key; OptionError if it is not a number, or too
+        small.
         """
         return self._number(float, "a number", key, default, least)
 
@@ -96,27 +62,7 @@ class KeyValues(dict[str, str]):
         return value
 
     def choice(self, key: str, choices: Sequence[str], default: _Default) -> str | _Default:
-        """Return one of several words.
-
-        Parameters
-        ----------
-        key : str
-            Its key.
-        choices : sequence of str
-            The allowed words.
-        default : object
-            What to return if there is no such key.
-
-        Returns
-        -------
-        str or object
-            The word or the default.
-
-        Raises
-        ------
-        OptionError
-            If it is another word.
-        """
+        """Return one of several words, or the default if there is no such key; OptionError if it is another word."""
         if key not in self:
             return default
         if self[key] not in choices:

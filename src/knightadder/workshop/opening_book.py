@@ -24,18 +24,9 @@ ORDERS = ("random", "sequential")
 
 @dataclass(frozen=True, slots=True)
 class BookLine:
-    """The start of a game.
+    """The start of a game: a position, and moves from there in UCI notation, which the engines receive, too.
 
-    Attributes
-    ----------
-    fen : str
-        A position.
-    moves : tuple of str
-        Moves from there, in UCI notation; the engines receive them, too.
-    name : str
-        Name of the opening, if it has one.
-    notes : tuple of str
-        A line for each impossible castling right or en passant square that was left out of the position.
+    `notes` has a line for each impossible castling right or en passant square that was left out of the position.
     """
 
     fen: str = chess.STARTING_FEN
@@ -52,29 +43,11 @@ class BookLine:
 
 
 class OpeningBook:
-    """A collection of openings, in the order of play.
+    """A collection of openings, in the order of play; only openings that are played are read and checked.
 
-    Only openings that are played are read and checked.
-
-    Parameters
-    ----------
-    entries : sequence of GameText
-        The openings with their places: a line of EPD, a game of a PGN file, or name, tab and moves.
-    form : str
-        ``epd``, ``pgn`` or ``tsv``.
-    name : str
-        Name of the book, for tables.
-    file : str, optional
-        Its name for messages; by default that of the book.
-    plies : int, optional
-        Maximum number of plies from a game or line; all by default.
-    chess960 : bool
-        Whether castling is that of Chess960.
-
-    Attributes
-    ----------
-    digest : str
-        Identifies the book: depends on the entries and their order.
+    Each entry is a line of EPD, a game of a PGN file, or a name, a tab and moves, as `form` says: ``epd``, ``pgn`` or
+    ``tsv``. `file` is the name for messages, by default that of the book; `plies` limits the moves of a game or line.
+    `digest` identifies the book: it depends on the entries and their order.
     """
 
     def __init__(
@@ -100,22 +73,9 @@ class OpeningBook:
         return len(self._entries)
 
     def opening(self, number: int) -> BookLine:
-        """Return an opening.
+        """Return the opening of a number, from 0, in which the game is not over; after the last, the book starts again.
 
-        Parameters
-        ----------
-        number : int
-            Number of the opening, from 0; after the last, the book starts again.
-
-        Returns
-        -------
-        BookLine
-            The opening, in which the game is not over.
-
-        Raises
-        ------
-        PositionError
-            If it has no legal position, an illegal move, or no move to play.
+        PositionError if it has no legal position, an illegal move, or no move to play.
         """
         entry = self._entries[number % len(self._entries)]
         try:
@@ -132,19 +92,9 @@ class OpeningBook:
         return entry.place(self._file) if self._form == "pgn" else f"{self._file}, line {entry.line}"
 
     def check(self, count: int) -> None:
-        """Read the first openings, so that a bad one is found before the games start.
+        """Read the first openings, so that a bad one is found before the games start: PositionError, see `opening`.
 
         The user is told what is left out of their positions.
-
-        Parameters
-        ----------
-        count : int
-            Number of openings; more than there are means all.
-
-        Raises
-        ------
-        PositionError
-            If an opening is bad, see `opening`.
         """
         for number in range(min(count, len(self))):
             for note in self.opening(number).notes:
@@ -184,32 +134,11 @@ def load_book(
     seed: int = 1,
     chess960: bool = False,
 ) -> OpeningBook:
-    """Return a book.
+    """Return a book: an EPD or PGN file, also compressed; OptionError if it is unreadable or empty.
 
-    Parameters
-    ----------
-    file : Path, optional
-        An EPD or PGN file, also compressed; the package's own lines by default, or for Chess960 its start positions.
-    form : str, optional
-        ``epd`` or ``pgn``; by default the suffix of the file decides.
-    order : str
-        ``random`` or ``sequential``.
-    plies : int, optional
-        Maximum number of plies from a game.
-    seed : int
-        Seed of the random order.
-    chess960 : bool
-        Whether castling is that of Chess960.
-
-    Returns
-    -------
-    OpeningBook
-        The book.
-
-    Raises
-    ------
-    OptionError
-        If the file is unreadable or empty.
+    Without a file, it has the package's own lines, or for Chess960 its start positions. `form` is ``epd`` or ``pgn``,
+    by default as the suffix says; `order` is ``random`` (with a seed) or ``sequential``; `plies` limits the plies of a
+    game.
     """
     if file is not None:
         plain = without_compression(file)

@@ -25,31 +25,11 @@ class _Node:
 
 
 def draw_lines(file: Path, plies: int | None = None, seed: int = 1, most: int = MOST_LINES) -> list[str]:
-    """Draw different lines from a book; they depend only on the book and the arguments.
+    """Draw different lines from a book, in algebraic notation; they depend only on the book and the arguments.
 
     A line ends after a number of plies, or where the book has no move. At each position the moves are chosen in
-    proportion to their weights, as Polyglot chooses them; a move of weight 0 never.
-
-    Parameters
-    ----------
-    file : Path
-        The book.
-    plies : int, optional
-        Number of plies of a line; `MOST_PLIES` by default.
-    seed : int
-        Seed of the choice.
-    most : int
-        Maximum number of lines.
-
-    Returns
-    -------
-    list of str
-        The moves of each line in algebraic notation, in the order in which they were drawn.
-
-    Raises
-    ------
-    OptionError
-        If the file cannot be read, or is not a Polyglot book.
+    proportion to their weights, as Polyglot chooses them; a move of weight 0 never. There are `most` lines at most.
+    OptionError if the file cannot be read, or is not a Polyglot book.
     """
     random, book = Random(seed), Book(file)
     lines: dict[tuple[str, ...], None] = {}

@@ -41,22 +41,11 @@ _POINTS_LIST = re.compile(rf"{_POINTS.pattern}(?:[\s,]+{_POINTS.pattern})*[\s,]*
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A position and its solution.
+    """A position and its solution: the moves of ``bm`` and ``am``, the moves to a forced mate, and the points of moves.
 
-    Attributes
-    ----------
-    name : str
-        Its ``id``, or its line number.
-    board : chess.Board
-        The position.
-    best, avoid : frozenset of chess.Move
-        The moves of ``bm`` and ``am``; empty where there are none.
-    mate : int or None
-        Moves to a forced mate.
-    points : mapping of chess.Move to int
-        Points of each move; other moves get none. Empty if the suite gives no points.
-    notes : tuple of str
-        A line for each impossible castling right or en passant square that was left out of the position.
+    The name is its ``id``, or its line number. Moves without points get none; there are none if the suite gives no
+    points. `notes` has a line for each impossible castling right or en passant square that was left out of the
+    position.
     """
 
     name: str
@@ -80,20 +69,10 @@ class Problem:
         return " ".join(moves) or f"#{self.mate}"
 
     def solved_by(self, move: chess.Move | None, mate: int | None = None) -> bool:
-        """Return whether an answer solves the problem.
+        """Return whether a move, and the mate announced with it (negative if the opponent mates), solves the problem.
 
-        Parameters
-        ----------
-        move : chess.Move or None
-            The move chosen.
-        mate : int or None
-            The mate announced with it, in moves; negative if the opponent mates.
-
-        Returns
-        -------
-        bool
-            Whether the move is among the best moves, if there are any, and not one to avoid. Any move counts if the
-            announced mate is no longer than the known one, since there may be several ways to mate.
+        The move must be among the best moves, if there are any, and not one to avoid. Any move counts if the announced
+        mate is no longer than the known one, since there may be several ways to mate.
         """
         if self.mate is not None and mate is not None and 0 < mate <= self.mate:
             return True
@@ -103,28 +82,11 @@ class Problem:
 
 
 def read_problems(file: Path, chess960: bool = False, own_engine: bool = False) -> tuple[list[Problem], list[str]]:
-    """Return the problems of an EPD file, without empty lines and lines that begin with ``#``.
+    """Return the problems of an EPD file, without empty lines and lines that begin with ``#``, and complaints.
 
-    Parameters
-    ----------
-    file : Path
-        The file, as `pgn.files.lines_of` reads it.
-    chess960 : bool
-        Whether castling is that of Chess960.
-    own_engine : bool
-        Whether this engine is to solve them, which refuses more positions than most.
-
-    Returns
-    -------
-    problems : list of Problem
-        In the order of the file.
-    complaints : list of str
-        A message for each invalid line, and for what is left out of a position, with file and line number.
-
-    Raises
-    ------
-    OptionError
-        If the file cannot be read.
+    A complaint is a message for an invalid line, or for what is left out of a position, with file and line number.
+    `own_engine` says whether this engine is to solve them, which refuses more positions than most. OptionError if the
+    file cannot be read.
     """
     problems, complaints = [], []
     for number, line in enumerate(text_lines(file), 1):
@@ -139,26 +101,10 @@ def read_problems(file: Path, chess960: bool = False, own_engine: bool = False) 
 
 
 def parse_problem(line: str, name: str, chess960: bool = False, own_engine: bool = False) -> Problem:
-    """Return the problem in a line of EPD.
+    """Return the problem in a line of EPD; ValueError, whose text says what is wrong, if it is not EPD or has no
+    solution.
 
-    Parameters
-    ----------
-    line : str
-        Position and operations.
-    name : str
-        The name for a problem without ``id``.
-    chess960, own_engine : bool
-        See `read_problems`.
-
-    Returns
-    -------
-    Problem
-        The position and its solution.
-
-    Raises
-    ------
-    ValueError
-        If the line is not EPD or has no solution; the text says what is wrong.
+    The name is for a problem without ``id``; for the other arguments see `read_problems`.
     """
     fen, rest = split_epd(line)
     board = chess.Board(fen, chess960=chess960)

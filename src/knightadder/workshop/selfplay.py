@@ -52,18 +52,8 @@ class SelfPlay:
     """Plays one game after the other.
 
     Nothing is kept from game to game, so the same parameters give the same games if the limit is a number of nodes.
-
-    Parameters
-    ----------
-    limit : int or TimeControl
-        Nodes searched for each move, or the clock of each side, which loses when its flag falls.
-    megabytes : int
-        Size of each side's hash table.
-
-    Raises
-    ------
-    OptionError
-        If the machine has too little memory.
+    Otherwise it is the clock of each side, which loses when its flag falls. `megabytes` is the size of each side's hash
+    table; OptionError if the machine has too little memory.
     """
 
     def __init__(self, limit: int | TimeControl, megabytes: int) -> None:
@@ -78,25 +68,10 @@ class SelfPlay:
         self._stop[0] = 1
 
     def play_pair(self, opening: BookLine, first: Mapping[str, int], second: Mapping[str, int]) -> tuple[int, int]:
-        """Play an opening with both colours, and return the results.
+        """Play an opening with both colours, and return the results for the first set, as White and as Black.
 
-        Parameters
-        ----------
-        opening : BookLine
-            The start of both games.
-        first, second : mapping of str to int
-            The values of search parameters, by name; others keep their last value, at first that of
-            ``core/search/parameters.py``.
-
-        Returns
-        -------
-        tuple of int
-            The results for the first set, as White and as Black: `WIN`, `DRAW` or `LOSS`.
-
-        Raises
-        ------
-        StoppedError
-            If the game was aborted.
+        The sets have values of search parameters by name; others keep their last value, at first that of
+        ``core/search/parameters.py``. StoppedError if the game was aborted.
         """
         for side, values in zip(self._sides, (first, second), strict=True):
             side.set_parameters(values)
@@ -149,12 +124,8 @@ class _Side(ABC):
     def think(self, game: Game, stop: np.ndarray) -> tuple[int, int] | None:
         """Return the best move, and its score in centipawns for the side to move; None if its flag has fallen.
 
-        Parameters
-        ----------
-        game : Game
-            The position, which is not the end of the game.
-        stop : array
-            Its item becomes 1 when the game is aborted; then anything may be returned.
+        The position is not the end of the game. The item of `stop` becomes 1 when the game is aborted; then anything
+        may be returned.
         """
 
 
@@ -226,19 +197,9 @@ class _ClockSide(_Side):
 
 
 def adjudicate(scores: Sequence[int], plies: int) -> int | None:
-    """Return the result of a game if the scores of both sides decide it.
+    """Return White's result if the scores of both sides decide a game; None while it goes on.
 
-    Parameters
-    ----------
-    scores : sequence of int
-        The score of each move, in centipawns from White's view.
-    plies : int
-        Number of moves played, with those of the opening.
-
-    Returns
-    -------
-    int or None
-        White's result; None while the game goes on.
+    The scores are in centipawns from White's view, one for each move; `plies` counts the moves of the opening, too.
     """
     if stayed_within(scores, RESIGN_PLIES, RESIGN_SCORE + 1, math.inf):
         return WIN

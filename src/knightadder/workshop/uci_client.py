@@ -53,25 +53,10 @@ def split_words(command: str) -> list[str]:
 
 
 def resolve_command(command: str | Sequence[str] | None, folder: Path | None = None) -> list[str]:
-    """Return the words of a command line, with the path of its program.
+    """Return the words of a command line, or of this program, of which the first is the full path of the program.
 
-    Parameters
-    ----------
-    command : str or sequence of str or None
-        A shell-like command line, or its words; None for this program.
-    folder : Path, optional
-        Base of relative paths; the working directory by default. A name without a folder is looked for there first,
-        then in the search path.
-
-    Returns
-    -------
-    list of str
-        The words; the first is the full path of the program.
-
-    Raises
-    ------
-    OptionError
-        If there is no such program.
+    Relative paths begin at `folder`, the working directory by default. A name without a folder is looked for there
+    first, then in the search path. OptionError if there is no such program.
     """
     if command is None:
         command = (sys.executable, "-m", "knightadder")
@@ -102,36 +87,13 @@ def _pinned(processors: Collection[int]) -> Iterator[None]:
 
 
 class UciClient(Closing):
-    """A running engine.
+    """A running engine, started by a command (see `resolve_command`) in a folder.
 
-    Parameters
-    ----------
-    command : str or sequence of str
-        The command that starts it, see `resolve_command`.
-    folder : Path, optional
-        Its working directory.
-    environment : mapping of str to str, optional
-        Variables set on top of those of this process.
-    processors : collection of int
-        The processors to which it keeps, where the system can pin it (`os.sched_setaffinity`); all if empty.
-
-    Attributes
-    ----------
-    name : str
-        The engine's own name; before `handshake`, the name of its program.
-    options : dict of str to str
-        Names of its options in the engine's spelling, by name in lower case.
-    trace : Trace or None
-        Where each line is noted; None at first. It is closed with the engine.
-    remarks : list of str
-        What it has said to its user about its options, filled by who sets them: see `wait_ready`.
-
-    Raises
-    ------
-    OptionError
-        If there is no such program.
-    EngineError
-        If it cannot be started.
+    The environment's variables are set on top of those of this process. The engine keeps to the processors, where the
+    system can pin it (`os.sched_setaffinity`). `name` is the engine's own name; before `handshake`, that of its
+    program. `options` has the names of its options in the engine's spelling, by name in lower case. `trace` notes each
+    line; it is closed with the engine. `remarks` is what it has said to its user about its options, filled by who sets
+    them: see `wait_ready`. OptionError if there is no such program, EngineError if it cannot be started.
     """
 
     def __init__(
@@ -176,13 +138,7 @@ class UciClient(Closing):
     # --- lines ---------------------------------------------------------------------------------------------------
 
     def send(self, *lines: str) -> None:
-        """Send lines, given without line ends.
-
-        Raises
-        ------
-        EngineEndedError
-            If the engine has ended.
-        """
+        """Send lines, given without line ends; EngineEndedError if the engine has ended."""
         if self.trace is not None:
             for line in lines:
                 self.trace.sent(line)
@@ -193,26 +149,9 @@ class UciClient(Closing):
             raise self._ended() from None
 
     def read_until(self, prefix: str, timeout: float) -> list[str]:
-        """Return the lines up to one that starts with a prefix.
+        """Return the lines up to one that starts with a prefix, which must come within some seconds.
 
-        Parameters
-        ----------
-        prefix : str
-            Start of the awaited line.
-        timeout : float
-            Maximum time to wait for it, in seconds.
-
-        Returns
-        -------
-        list of str
-            All lines read, the awaited one last.
-
-        Raises
-        ------
-        EngineEndedError
-            If the engine ends first.
-        EngineSilentError
-            If the time is exceeded; the engine is killed.
+        EngineEndedError if the engine ends first; EngineSilentError if the time is exceeded, and the engine is killed.
         """
         start = prefix.encode()
         lines: list[bytes] = []
@@ -268,12 +207,7 @@ class UciClient(Closing):
     def set_options(self, options: Mapping[str, str]) -> None:
         """Set options; an empty value presses a button.
 
-        Raises
-        ------
-        OptionError
-            If the engine did not declare one of them in the `handshake`.
-        EngineEndedError
-            If the engine has ended.
+        OptionError if the engine did not declare one of them in the `handshake`; EngineEndedError if it has ended.
         """
         for name, value in options.items():
             if name.lower() not in self.options:
@@ -284,10 +218,7 @@ class UciClient(Closing):
     def wait_ready(self, timeout: float) -> list[str]:
         """Send ``isready`` and wait for the answer; raises the same errors as `read_until`.
 
-        Returns
-        -------
-        list of str
-            What the engine has said meanwhile to its user, as about an option: the texts of ``info string``.
+        Returns what the engine has said meanwhile to its user, as about an option: the texts of ``info string``.
         """
         self.send("isready")
         lines = self.read_until("readyok", timeout)

@@ -18,28 +18,9 @@ class Trace(Closing):
 
     ``>`` stands before what is sent to the engine, ``<`` before what comes from it, ``#`` before remarks. Each line is
     written at once, so that the file is complete when anything crashes. If it cannot be written, for example on a full
-    disk, the trace ends and the engine goes on.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder of the file, created if missing.
-    name : str
-        The engine's name.
-    process : int
-        Its process id: with the name it makes the file's name, so a restarted engine gets another file.
-
-    Attributes
-    ----------
-    file : Path
-        The file.
-    error : str
-        Why the trace has ended; empty while it goes on.
-
-    Raises
-    ------
-    OptionError
-        If the file cannot be made.
+    disk, the trace ends with an `error` and the engine goes on. The process id makes the file's name with that of the
+    engine, so a restarted engine gets another file. The folder is created if it is missing; OptionError if the file
+    cannot be made.
     """
 
     def __init__(self, folder: Path, name: str, process: int) -> None:

@@ -35,25 +35,10 @@ class ChunkPlayer:
 def play_chunks(
     pool: Pool, parts: Parts, numbers: Iterable[int], games: int, on_chunk: Callable[[Chunk], bool]
 ) -> None:
-    """Play chunks, several at once, save them and add them to the list.
+    """Play chunks of this many games, several at once, save them and add them to the list.
 
-    Parameters
-    ----------
-    pool : Pool
-        Workers with a `ChunkPlayer`.
-    parts : Parts
-        Where the chunks are saved.
-    numbers : iterable of int
-        The chunks to play; the next one is taken when there is a worker for it.
-    games : int
-        Number of games in a chunk.
-    on_chunk : callable
-        Called after each chunk; returns whether to go on.
-
-    Raises
-    ------
-    EngineError
-        If a worker fails, or what it gives is not a chunk.
+    A number is taken when there is a worker for it. `on_chunk` is called after each chunk, and returns whether to go
+    on. EngineError if a worker fails, or what it gives is not a chunk.
     """
     reader = Reader()
     for number, data in pool.run(numbers):

@@ -98,12 +98,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand and return the exit status.
 
-    Raises
-    ------
-    OptionError
-        If an argument is wrong, a file cannot be used, or the folder belongs to another run.
-    PositionError
-        If an opening is not legal.
+    OptionError if an argument is wrong, a file cannot be used, or the folder belongs to another run; PositionError if
+    an opening is not legal.
     """
     file: Path | None = arguments.merge
     if not (arguments.positions or arguments.from_pgn or file):

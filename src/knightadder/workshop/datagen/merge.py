@@ -34,21 +34,9 @@ class MergeCounts:
 
 
 def merge(parts: Parts, file: Path, wanted: Filter, seed: int, share: int = _SHARE) -> MergeCounts:
-    """Write the positions of all games to a file and return the counts.
+    """Write the wanted positions of all games to a file, see `write_shuffled`, and return the counts.
 
-    Parameters
-    ----------
-    parts : Parts
-        The games.
-    file, seed, share
-        See `write_shuffled`.
-    wanted : Filter
-        Which positions to write.
-
-    Raises
-    ------
-    OptionError
-        If a chunk cannot be read or the file cannot be written.
+    OptionError if a chunk cannot be read or the file cannot be written.
     """
     reader = Reader()
     blocks = (records for words in parts.read() for records in reader.blocks(words, wanted))
@@ -60,28 +48,12 @@ def merge(parts: Parts, file: Path, wanted: Filter, seed: int, share: int = _SHA
 def write_shuffled(
     blocks: Iterable[NDArray[np.void]], file: Path, most: int, seed: int, share: int = _SHARE
 ) -> MergeCounts:
-    """Write positions to a file, 32 bytes each, and return the counts.
+    """Write positions, given oldest first, to a file, 32 bytes each, and return the counts; OptionError if that fails.
 
     Positions are first distributed by a random hash, so that equal ones stay together, to shares that fit into memory.
-    Then each share is deduplicated, shuffled and written. Of equal positions, the last one is kept.
-
-    Parameters
-    ----------
-    blocks : iterable of arrays of PACKED
-        The positions, oldest first.
-    file : Path
-        The file; an existing one is replaced at the end, a device or a pipe written to.
-    most : int
-        About the largest possible number of positions.
-    seed : int
-        Seed of the order.
-    share : int
-        Approximate number of positions to shuffle at a time.
-
-    Raises
-    ------
-    OptionError
-        If the file cannot be written.
+    Then each share, of about this many positions, is deduplicated, shuffled and written. Of equal positions, the last
+    one is kept. `most` is about the largest possible number of positions. The file is replaced at the end; a device or
+    a pipe is written to.
     """
     chance = np.random.default_rng(seed % (1 << 64))
     key = chance.integers(1 << 64, dtype=np.uint64)
@@ -118,9 +90,8 @@ def write_shuffled(
 def last_of_each(records: NDArray[np.void]) -> NDArray[np.intp]:
     """Return the index of the last occurrence of each position, regardless of its counters.
 
-    Later games are usually those of a newer engine or network, so their scores are better.
-
-    Positions are compared by a 64-bit hash: of a hundred million, one is lost with a probability of 1 in 4,000.
+    Later games are usually those of a newer engine or network, so their scores are better. Positions are compared by a
+    64-bit hash: of a hundred million, one is lost with a probability of 1 in 4,000.
     """
     _, places = np.unique(hashes(records)[::-1], return_index=True)
     return len(records) - 1 - places

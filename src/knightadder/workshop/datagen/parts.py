@@ -33,20 +33,9 @@ _LIST = "chunks.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """The entry of a chunk in the list.
+    """The entry of a chunk in the list: its number, from 0, what it holds, and size in bytes and CRC-32 of its file.
 
-    Attributes
-    ----------
-    number : int
-        Number of the chunk, from 0.
-    games, moves : int
-        Numbers of games and moves in it.
-    size : int
-        Bytes of its file.
-    crc : int
-        The file's CRC-32.
-    engine : str
-        The version of the engine that played it (see `engine_version`), or the PGN file that it comes from.
+    `engine` is the version of the engine that played it (see `engine_version`), or the PGN file that it comes from.
     """
 
     number: NotNegative
@@ -67,24 +56,10 @@ def engine_version() -> str:
 
 
 class Parts:
-    """The folder of a run.
+    """The folder of a run, which may be missing, and its chunks by number.
 
-    Parameters
-    ----------
-    folder : Path
-        The folder; may be missing.
-
-    Attributes
-    ----------
-    folder : Path
-    chunks : dict of int to Chunk
-        The existing chunks, by number.
-    moves : int
-        Moves in all chunks, which is the number of positions with a score.
-    damaged : list of Path
-        Files whose size differs from the list.
-    lost : list of Path
-        Files that are in the list, but not there.
+    `moves` counts the moves in all chunks, which is the number of positions with a score. `damaged` are files whose
+    size differs from the list; `lost` are files that are in the list, but not there.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -129,17 +104,8 @@ class Parts:
     def open(self, settings: dict[str, Any], restart: bool = False) -> Iterator[None]:
         """Create the folder or check that its settings are the same, and lock it for a ``with`` block.
 
-        Parameters
-        ----------
-        settings : dict
-            The settings that decide the games; must be serialisable as JSON.
-        restart : bool
-            Whether to forget the games that are there.
-
-        Raises
-        ------
-        OptionError
-            If the folder belongs to another run, is in use, or cannot be read or created.
+        The settings decide the games; with `restart`, the games that are there are forgotten. OptionError if the folder
+        belongs to another run, is in use, or cannot be read or created.
         """
         make_folder(self.folder)
         with locked(self.folder):
@@ -172,16 +138,8 @@ class Parts:
     def save(self, number: int, words: NDArray[np.uint32], games: int, source: str | None = None) -> Chunk:
         """Write a chunk's file and return its entry, which the caller passes to `add`; OptionError if that fails.
 
-        Parameters
-        ----------
-        number : int
-            Number of the chunk.
-        words : array of uint32
-            The games, as ``core/board/viriformat.py`` describes them.
-        games : int
-            Number of games.
-        source : str, optional
-            Source of the games; by default the version of this engine.
+        The words are as ``core/board/viriformat.py`` describes them. The source of the games is by default the version
+        of this engine.
         """
         data = words.tobytes()
         write_whole(self.file(number), data, tidy=False)  # `open` has done that for all chunks
@@ -227,17 +185,9 @@ class Parts:
         return sorted({chunk.engine for chunk in self.chunks.values()} - {engine_version()})
 
     def read(self) -> Iterator[NDArray[np.uint32]]:
-        """Yield the games of each chunk, lowest number first.
+        """Yield the games of each chunk, lowest number first, as ``core/board/viriformat.py`` describes them.
 
-        Yields
-        ------
-        array of uint32
-            The games, as ``core/board/viriformat.py`` describes them.
-
-        Raises
-        ------
-        OptionError
-            If a file is damaged or cannot be read.
+        OptionError if a file is damaged or cannot be read.
         """
         for number in sorted(self.chunks):
             yield self.read_chunk(number, self.chunks[number].crc)

@@ -36,22 +36,10 @@ class AddedGames:
 
 
 def add_file(parts: Parts, file: Path) -> AddedGames | None:
-    """Add the games of a file as one chunk and return the counts; None if the games have been added already.
+    """Add the games of a PGN file as one chunk and return the counts; None if the games have been added already.
 
     Games that are unfinished, unreadable, lost by a fault or without scores are left out. A game begins with its first
-    move that has a score.
-
-    Parameters
-    ----------
-    parts : Parts
-        An open folder with `SETTINGS`.
-    file : Path
-        The PGN file, as `pgn.games.read_games` reads it.
-
-    Raises
-    ------
-    OptionError
-        If the file cannot be read or the folder cannot be written.
+    move that has a score. OptionError if the file cannot be read or the folder cannot be written.
     """
     source = f"pgn-{content_digest(file)[:12]}"
     if any(chunk.engine == source for chunk in parts.chunks.values()):

@@ -20,17 +20,11 @@ _BLOCK = 1 << 16  # positions read at once
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A filter for the positions of games.
+    """A filter for the positions of games: those from a ply on (ply 0 is White's first move), with an absolute score
+    below a bound in centipawns.
 
-    Attributes
-    ----------
-    first_ply : int
-        Skip positions before this ply; White's first move from the start position is ply 0.
-    score_below : int
-        Keep positions with an absolute score below this, in centipawns. Positions without a score count as greater than
-        all others.
-    quiet : bool
-        Skip positions whose side to move is in check, or whose move is a capture or promotion.
+    Positions without a score count as greater than all others. `quiet` leaves out positions whose side to move is in
+    check, or whose move is a capture or promotion.
     """
 
     first_ply: int = 0
@@ -56,25 +50,11 @@ class Reader:
         return int(counts[0]), int(counts[1])
 
     def blocks(self, words: NDArray[np.uint32], wanted: Filter) -> Iterator[NDArray[np.void]]:
-        """Yield blocks of positions, so that a file may be larger than memory.
+        """Yield blocks of wanted positions in order, so that a file may be larger than memory.
 
-        Parameters
-        ----------
-        words : array of uint32
-            Games as ``core/board/viriformat.py`` describes them, such as
-            ``np.memmap(file, np.uint32, "c")``.
-        wanted : Filter
-            Which positions to keep.
-
-        Yields
-        ------
-        array of PACKED
-            Positions with scores from White's view and the results of their games, in order.
-
-        Raises
-        ------
-        OptionError
-            If a game is incomplete, or has an illegal position or move.
+        They have scores from White's view and the results of their games. The words are games as
+        ``core/board/viriformat.py`` describes them, such as ``np.memmap(file, np.uint32, "c")``. OptionError if a game
+        is incomplete, or has an illegal position or move.
         """
         place, room = np.zeros(1, np.int64), _BLOCK
         while place[0] < len(words):

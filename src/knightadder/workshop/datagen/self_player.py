@@ -40,24 +40,10 @@ MOST_TRIES = 1000  # openings to try, since a book may have no good one
 class GameSettings:
     """The settings of the games.
 
-    Attributes
-    ----------
-    nodes : int
-        Soft limit of nodes per move: no further iteration starts after it.
-    megabytes : int
-        Size of each player's hash table.
-    seed : int
-        Seed of all random numbers.
-    random_plies : int
-        Number of random moves at the start of a game; one more in half of the games.
-    chess960 : float
-        Share of the games, from 0 to 1, that begin with start positions of Chess960, each side with its own.
-    book : OpeningBook or None
-        Openings of the other games; the start position without a book.
-    network : Network or None
-        What evaluates positions; the classical evaluation without a network.
-    games : int
-        Number of games in a chunk.
+    `nodes` is a soft limit per move: no further iteration starts after it. There is one random move more in half of the
+    games. `chess960` is the share of the games that begin with start positions of Chess960, each side with its own; the
+    others begin with openings of the book, if there is one. Without a network, the classical evaluation is used.
+    `games` is the number of games in a chunk, and `megabytes` the size of each player's hash table.
     """
 
     nodes: int = 100
@@ -71,13 +57,7 @@ class GameSettings:
 
 
 class SelfPlayer:
-    """Plays games, and keeps nothing from one game to the next.
-
-    Raises
-    ------
-    OptionError
-        If the machine has too little memory for the hash table.
-    """
+    """Plays games, and keeps nothing from one game to the next; OptionError if there is too little memory for it."""
 
     def __init__(self, settings: GameSettings) -> None:
         self._settings = settings
@@ -90,26 +70,10 @@ class SelfPlayer:
         self._header = self._words[:HEADER].view(PACKED)
 
     def play_chunk(self, number: int, on_game: Callable[[int], None] = lambda moves: None) -> NDArray[np.uint32]:
-        """Play and return a chunk of games.
+        """Play a chunk of games and return them, as ``core/board/viriformat.py`` describes them.
 
-        Parameters
-        ----------
-        number : int
-            Number of the chunk, from 0.
-        on_game : callable
-            Called after each game with its number of moves, without the opening.
-
-        Returns
-        -------
-        array of uint32
-            The games, as ``core/board/viriformat.py`` describes them.
-
-        Raises
-        ------
-        OptionError
-            If no good opening is found.
-        PositionError
-            If the book has a bad opening.
+        `on_game` is called after each game with its number of moves, without the opening. OptionError if no good
+        opening is found; PositionError if the book has a bad opening.
         """
         chance = random.Random(f"{self._settings.seed} {number}")
         games = []
@@ -119,24 +83,9 @@ class SelfPlayer:
         return np.concatenate(games)
 
     def openings(self, chance: random.Random) -> Iterator[Game]:
-        """Yield positions in which games may begin, without end.
+        """Yield positions in which games may begin, without end: always the same object, which is not to be changed.
 
-        Parameters
-        ----------
-        chance : random.Random
-            Decides which ones.
-
-        Yields
-        ------
-        Game
-            The position; it is always the same object, and is not to be changed.
-
-        Raises
-        ------
-        OptionError
-            If no good opening is found.
-        PositionError
-            If the book has a bad opening.
+        OptionError if no good opening is found; PositionError if the book has a bad opening.
         """
         while True:
             self._play(chance, 1)
@@ -182,12 +131,7 @@ class SelfPlayer:
 
 
 class _Player:
-    """One side of the games: what it has found out in a game does not help the other side.
-
-    Attributes
-    ----------
-    worker : WORKER record
-    """
+    """One side of the games: what it has found out in a game does not help the other side."""
 
     def __init__(self, megabytes: int) -> None:
         self._table = HashTable(megabytes)

@@ -57,14 +57,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand and return the exit status.
 
-    Raises
-    ------
-    PositionError
-        If the files contain no problem.
-    OptionError
-        If a file cannot be read or written, or the engine refuses an option.
-    EngineError
-        If the engine cannot be started or fails; its earlier answers are shown.
+    PositionError if the files contain no problem; OptionError if a file cannot be read or written, or the engine
+    refuses an option; EngineError if the engine cannot be started or fails, after its earlier answers are shown.
     """
     import chess.engine
 

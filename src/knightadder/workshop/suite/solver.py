@@ -27,24 +27,12 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An engine's answer to a problem.
+    """An engine's answer to a problem: the solution and its move in algebraic notation, its score, and the end of the
+    search.
 
-    Attributes
-    ----------
-    name, fen : str
-        Name and position of the problem.
-    wanted, played : str
-        The solution and the engine's move, in algebraic notation.
-    score : str
-        Score in centipawns, or ``#n`` for a mate, for the side to move.
-    end : Moment
-        The end of the search.
-    solved : bool
-        Whether the engine's move is right.
-    found : Moment or None
-        If solved, the end of the first iteration from which on the best move stayed right.
-    points, maximum : int
-        Points of the engine's move and of the best move, in suites with points; else zero.
+    The score is in centipawns, or ``#n`` for a mate, for the side to move. `found` is the end of the first iteration
+    from which on the best move stayed right. Points are those of the engine's move and of the best move, zero in suites
+    without points.
     """
 
     name: str
@@ -73,16 +61,7 @@ class _Told:
 class Solver:
     """The task that solves a problem, with an engine that each worker starts for its first one, and keeps.
 
-    Parameters
-    ----------
-    command : str or None
-        The command that starts a UCI engine; None for this program.
-    options : dict of str to str
-        Its UCI options.
-    limit : chess.engine.Limit
-        Time, nodes or depth for each problem.
-    problems : sequence of Problem
-        The problems.
+    `command` starts a UCI engine; None stands for this program.
     """
 
     def __init__(
@@ -93,12 +72,8 @@ class Solver:
     def __call__(self, index: int) -> bytes:
         """Return the engine's answer to the problem with an index, for `read_answer`.
 
-        Raises
-        ------
-        OptionError
-            If there is no such engine, or it refuses an option.
-        EngineError
-            If it cannot be started, dies, hangs or breaks the protocol.
+        OptionError if there is no such engine, or it refuses an option; EngineError if it cannot be started, dies,
+        hangs or breaks the protocol.
         """
         return json.dumps(self._solve(self._problems[index])).encode()
 
@@ -135,12 +110,8 @@ class Solver:
 
 
 def read_answer(data: bytes, problem: Problem) -> tuple[str, Answer]:
-    """Return the engine's name and its answer to a problem from what a `Solver` gave.
-
-    Raises
-    ------
-    EngineError
-        If it is not the answer to this problem.
+    """Return the engine's name and its answer to a problem from what a `Solver` gave; EngineError if it is something
+    else.
     """
     try:
         told: _Told = parse_json(data, _Told)
