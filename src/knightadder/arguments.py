@@ -102,15 +102,9 @@ _OPTIONS = {"threads": "Threads", "hash": "Hash", "syzygy": "SyzygyPath", "eval"
 
 
 def declare(command: argparse._ActionsContainer, *names: str, **changes: Any) -> None:
-    """Declare options that mean the same in several commands; a help text ends with the default, if there is one.
+    """Declare options, such as ``--nodes``, that mean the same in several commands; a help text ends with its default.
 
-    Parameters
-    ----------
-    command : parser or group
-    *names : str
-        The options, such as ``--nodes``.
-    **changes
-        What differs from their usual declaration: arguments of ``add_argument``.
+    The changes are arguments of ``add_argument`` that differ from their usual declaration.
     """
     from argparse import SUPPRESS  # here, since a chess program that starts the engine needs no argparse
 

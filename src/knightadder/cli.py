@@ -103,19 +103,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def exit_status(name: str, run: Callable[[], int]) -> int:
-    """Run a program and return its exit status; an error that it expects becomes a line on standard error.
+    """Run a program and return its exit status, see `main`; an error that it expects becomes a line on standard error.
 
-    Parameters
-    ----------
-    name : str
-        The name of the program, for that line.
-    run : callable
-        The program; returns the exit status if nothing fails.
-
-    Returns
-    -------
-    int
-        See `main`.
+    The line begins with the name of the program, which returns its exit status if nothing fails.
     """
     try:
         status = run()
@@ -461,18 +451,8 @@ def _table(lines: "dict[int, Info]", board: "chess.Board") -> "Table":
 def score_text(info: "Info", white_to_move: bool) -> str:
     """Return the score of a line as text, in pawns or as a mate, from White's view.
 
-    Parameters
-    ----------
-    info : Info
-        The line; its score is from the view of the side to move.
-    white_to_move : bool
-        Whether that side is White.
-
-    Returns
-    -------
-    str
-        Such as ``+0.34``, ``-1.20``, ``#3`` (White mates in three), ``#-2``, with ``>=`` or ``<=`` before a bound;
-        ``#`` for checkmate on the board.
+    It is such as ``+0.34``, ``-1.20``, ``#3`` (White mates in three), ``#-2``, with ``>=`` or ``<=`` before a bound;
+    ``#`` for checkmate on the board. The score of the line is from the view of the side to move.
     """
     from knightadder.engine.info import Bound
 

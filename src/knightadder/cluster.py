@@ -106,12 +106,8 @@ def _configured() -> str:
 
 @contextlib.contextmanager
 def workers_of(client: Client, pickled: bytes) -> Iterator[Pool]:
-    """Let the workers of a cluster, also those that come later, run a task during a ``with`` block.
-
-    Raises
-    ------
-    EngineError
-        If the scheduler is lost.
+    """Let the workers of a cluster, also later ones, run a task during a ``with`` block; EngineError if the scheduler
+    is lost.
     """
     name = f"knightadder-{uuid4().hex}"
     plugin, call = _remote(name, version(), pickled)

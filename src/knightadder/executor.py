@@ -34,21 +34,10 @@ def add_cluster(command: argparse._ActionsContainer) -> None:
 
 @contextlib.contextmanager
 def open_pool(task: Callable[[Any], bytes], cluster: str | None, processes: int) -> Iterator[Pool]:
-    """Open a pool for a ``with`` block; SIGTERM then has the effect of Ctrl-C.
+    """Open a pool for a ``with`` block: a cluster, or without one so many processes. SIGTERM then has the effect of
+    Ctrl-C.
 
-    Parameters
-    ----------
-    task : callable
-        The task.
-    cluster : str or None
-        The argument ``--cluster``.
-    processes : int
-        Number of processes without a cluster.
-
-    Raises
-    ------
-    OptionError
-        If Dask is not installed, or there is no such cluster.
+    OptionError if Dask is not installed, or there is no such cluster.
     """
     pickled = pickle.dumps(task)
     with _handling(signal.SIGTERM, _interrupt):

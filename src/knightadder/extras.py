@@ -26,19 +26,8 @@ _NAMES = {
 
 @contextlib.contextmanager
 def needed_by(command: str, extra: str = "workshop") -> Iterator[None]:
-    """Run a ``with`` block that imports libraries of an extra.
-
-    Parameters
-    ----------
-    command : str
-        The command that needs the libraries, for the message.
-    extra : str
-        The name of the extra.
-
-    Raises
-    ------
-    OptionError
-        If one of them is not installed.
+    """Run a ``with`` block that imports libraries of an extra for a command; OptionError if one of them is not
+    installed.
     """
     try:
         yield
@@ -56,11 +45,6 @@ def install_command(extra: str) -> str:
     another Python's pip would look for Knightadder itself, so the command names this one. A development checkout is
     installed in place (``-e``): the same command without that would replace it by a copy, which knows nothing of later
     changes of the sources.
-
-    Parameters
-    ----------
-    extra : str
-        The name of the extra.
     """
     if importlib.util.find_spec("pip"):
         words = [sys.executable, "-m", "pip", "install"]

@@ -21,26 +21,11 @@ _MOST_DIGITS = len(str(MOST))
 
 
 def parse_json(data: bytes | str, kind: Any = Any) -> Any:
-    """Return the value of a JSON text.
+    """Return the value of a JSON text, as bytes in UTF-8 or str, of an expected type.
 
-    Parameters
-    ----------
-    data : bytes or str
-        The text; bytes in UTF-8.
-    kind : type
-        The expected type of the value: a dataclass, or such as ``dict[str, int]``, as msgspec converts them. Values are
-        not changed into another type, except for whole numbers where a float is expected. All by default.
-
-    Returns
-    -------
-    object
-        The value, of the expected type.
-
-    Raises
-    ------
-    ValueError
-        If it is malformed, nested too deeply, has a number that is not finite or a whole number beyond `MOST`, or is
-        not of the expected type.
+    The type is a dataclass, or such as ``dict[str, int]``, as msgspec converts them. Values are not changed into
+    another type, except for whole numbers where a float is expected. ValueError if the text is malformed, nested too
+    deeply, has a number that is not finite or a whole number beyond `MOST`, or is not of the type.
     """
     if not isinstance(data, bytes | str):
         raise ValueError(f"expected JSON, not {type(data).__name__}")  # a worker may return anything

@@ -19,15 +19,7 @@ _Key: TypeAlias = tuple[int | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """An opening.
-
-    Attributes
-    ----------
-    eco : str
-        Its code, ``A00`` to ``E99``.
-    name : str
-        Its name, such as ``Sicilian Defense: Najdorf Variation``.
-    """
+    """An opening: its ECO code, ``A00`` to ``E99``, and its name, such as ``Sicilian Defense: Najdorf Variation``."""
 
     eco: str
     name: str
@@ -41,18 +33,9 @@ def named_lines() -> list[tuple[Opening, str]]:
 
 
 def find_opening(board: chess.Board) -> Opening | None:
-    """Return the opening of a game.
+    """Return the opening of the last position of a game that has a name; None if there is none.
 
-    Parameters
-    ----------
-    board : chess.Board
-        A position with the moves that led to it.
-
-    Returns
-    -------
-    Opening or None
-        The opening of the last position of the game that has a name. A game from another start position, or of
-        Chess960, has an opening only if it reaches a position of the table.
+    A game from another start position, or of Chess960, has an opening only if it reaches a position of the table.
     """
     names = _names()
     past = board.copy()

@@ -34,20 +34,10 @@ class Pool(ABC):
     def run(self, items: Iterable[Item | None], in_order: bool = False) -> Generator[tuple[Item, Any], None, None]:
         """Run the task on items, some of them at once, and yield each item with its result.
 
-        After Ctrl-C, the results that are there are still yielded, unless the order matters.
-
-        Parameters
-        ----------
-        items : iterable
-            The next one is taken when there is a worker for it, and no result to yield. None means that there is none
-            until another result has been yielded.
-        in_order : bool
-            Whether the results come in the order of the items, or as they are ready.
-
-        Raises
-        ------
-        EngineError
-            What the task raises, or if all workers are lost. What is not begun is then cancelled.
+        The next item is taken when there is a worker for it, and no result to yield. None means that there is none
+        until another result has been yielded. Results come as they are ready, or in the order of the items. After
+        Ctrl-C, those that are there are still yielded, unless the order matters. Raises what the task raises, and
+        EngineError if all workers are lost; what is not begun is then cancelled.
         """
         remaining = iter(items)
         running: dict[int, tuple[Item, Future[Any]]] = {}  # by number, in the order of the items

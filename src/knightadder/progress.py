@@ -17,15 +17,7 @@ _LINE_SECONDS = 10  # between lines
 
 
 def every_seconds(seconds: float, clock: Callable[[], float] = time.monotonic) -> Due:
-    """Return a function that says whether a line is due: after this time, and so long after the last line.
-
-    Parameters
-    ----------
-    seconds : float
-        Seconds between lines.
-    clock : callable
-        Tells the time in seconds.
-    """
+    """Return a function that says whether a line is due: after some seconds, and as long after the last line."""
     shown = clock()
 
     def due(done: float) -> bool:
@@ -45,21 +37,9 @@ def progress(
 ) -> Iterator[Update]:
     """Show the progress while a ``with`` block runs: in a bar on a terminal, otherwise in lines.
 
-    Parameters
-    ----------
-    total, done : int, float
-        The amount of work in all, and the amount done at the beginning.
-    unit : str
-        What is counted, such as ``games``. ``bytes`` are shown as MB and the like.
-    stderr : bool
-        Whether to show it on standard error, for a command whose output may go into a file.
-    due : callable, optional
-        Says when a line is due; by default every ten seconds.
-
-    Yields
-    ------
-    callable
-        Call it after each step, with the amount done and a text to show beside it.
+    Yields a function to call after each step, with the amount done and a text to show beside it. The unit is what is
+    counted, such as ``games``; ``bytes`` are shown as MB and the like. `due` says when a line is due, by default every
+    ten seconds. A command whose output may go into a file shows it on standard error.
     """
     stream = sys.stderr if stderr else sys.stdout
     if stream.isatty():
@@ -103,10 +83,7 @@ def _amount(done: float, total: int, unit: str) -> str:
 def steps() -> Iterator[Callable[[str], None]]:
     """Show the steps of a wait on standard error: in one changing line on a terminal, else each on its own line.
 
-    Yields
-    ------
-    callable
-        Call it with the text of each step.
+    Yields a function to call with the text of each step.
     """
     in_place = sys.stderr.isatty()
     begin, end = ("\r\x1b[K", "") if in_place else ("", "\n")

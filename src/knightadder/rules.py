@@ -19,28 +19,11 @@ from knightadder.core.board.fen import (
 
 
 def read_fen(fen: str, chess960: bool = False, what: str = "position") -> tuple[Board, tuple[str, ...]]:
-    """Read a FEN, without castling rights and an en passant square that cannot be.
+    """Return the position of a FEN, and a line for each castling right or en passant square that cannot be, and is left
+    out.
 
-    Parameters
-    ----------
-    fen : str
-        The FEN.
-    chess960 : bool
-        Whether to use the rules of Chess960 even if the castling rights do not need them.
-    what : str
-        The name of the position in the text of an error.
-
-    Returns
-    -------
-    board : chess.Board
-        The position.
-    notes : tuple of str
-        A line for each castling right or en passant square that was left out.
-
-    Raises
-    ------
-    FenError
-        If the FEN cannot be read, or the engine cannot play the position. The text repeats the FEN.
+    With `chess960`, its rules are used even if the castling rights do not need them. `what` names the position in an
+    error. FenError, whose text repeats the FEN, if it cannot be read, or the engine cannot play the position.
     """
     try:
         setup = parse_fen(fen)
@@ -97,17 +80,9 @@ def problem_of(board: Board) -> str:
 
 
 def outcome_of(board: Board) -> Outcome | None:
-    """Return how this position ends the game; draws by repetition and by fifty moves need no claim.
+    """Return how this position, with its history, ends the game; None while the game goes on.
 
-    Parameters
-    ----------
-    board : chess.Board
-        The position with its history.
-
-    Returns
-    -------
-    chess.Outcome or None
-        Mate, stalemate, insufficient material, fifty moves or threefold repetition; None while the game goes on.
+    Draws by repetition and by fifty moves need no claim.
     """
     if not any(board.generate_legal_moves()):
         if board.is_check():

@@ -11,19 +11,9 @@ def tell(text: str) -> None:
 
 
 def one_line(text: str, most: int = 300) -> str:
-    """Return text from outside as one line: line breaks become spaces, and control characters are escaped.
+    """Return text from outside as one line of printable characters: line breaks become spaces, others are escaped.
 
-    Parameters
-    ----------
-    text : str
-        The text.
-    most : int
-        Number of characters from which the rest is left out.
-
-    Returns
-    -------
-    str
-        Printable characters only; ``...`` stands for a rest.
+    After `most` characters, ``...`` stands for the rest.
     """
     line = " ".join(part.strip() for part in text[: 2 * most].splitlines() if part.strip())
     line = "".join(char if char.isprintable() else " " if char.isspace() else ascii(char)[1:-1] for char in line)

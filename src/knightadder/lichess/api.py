@@ -29,20 +29,10 @@ _LONGEST_CHAT = 140
 
 
 class Lichess:
-    """The requests of a bot, for all its threads.
+    """The requests of a bot, for all its threads. The access token needs the scope ``bot:play``.
 
-    Parameters
-    ----------
-    url : str
-        The server.
-    token : str
-        The access token, which needs the scope ``bot:play``.
-    clock : Timer
-        To wait by.
-    ending : threading.Event
-        When set, waits are cut short.
-    timeouts : tuple of float
-        Timeouts in seconds: to connect, for an answer, and between the lines of a stream.
+    When `ending` is set, waits are cut short. The timeouts, in seconds, are those to connect, for an answer, and
+    between the lines of a stream.
     """
 
     def __init__(
@@ -106,19 +96,10 @@ class Lichess:
     # --- games -----------------------------------------------------------------------------------------------------
 
     def move(self, game_id: str, move: str, offer_draw: bool = False) -> float:
-        """Send a move, once.
+        """Send a move, once, and return the seconds that the request took.
 
-        Returns
-        -------
-        float
-            Seconds that the request took.
-
-        Raises
-        ------
-        Refused
-            If it is not the bot's turn, the move is illegal or the game is over.
-        Unreachable
-            If it is unknown whether the move was made; the game's stream shows it.
+        Refused if it is not the bot's turn, the move is illegal or the game is over; Unreachable if it is unknown
+        whether the move was made: the game's stream shows it.
         """
         self._pause()
         began = self._clock.now()

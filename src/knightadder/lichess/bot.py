@@ -49,21 +49,7 @@ class _Running:
 
 
 class Bot:
-    """Plays on Lichess.
-
-    Parameters
-    ----------
-    lichess : Lichess
-        The server.
-    account : dict
-        The bot's account: ``id`` and ``username``.
-    engines : EnginePool
-        The engines.
-    settings : BotSettings
-        What to play and how.
-    clock : Timer
-        The time.
-    """
+    """Plays on Lichess."""
 
     def __init__(
         self, lichess: Lichess, account: Json, engines: EnginePool, settings: BotSettings, clock: Timer
@@ -97,10 +83,7 @@ class Bot:
     def run(self) -> None:
         """Play until the number of games is reached, or until `interrupt` is called.
 
-        Raises
-        ------
-        Refused
-            If the server no longer accepts the bot; the running games have then been played to their end.
+        Refused if the server no longer accepts the bot; the running games have then been played to their end.
         """
         self._follower.start()
         try:

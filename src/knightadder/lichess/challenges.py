@@ -32,16 +32,10 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Rules for accepting challenges.
+    """Rules for accepting challenges, from `VARIANTS`, `SPEEDS`, `MODES` and `OPPONENTS`.
 
-    Attributes
-    ----------
-    variants, speeds, modes : tuple of str
-        Those that are accepted, from `VARIANTS`, `SPEEDS` and `MODES`.
-    opponents : str
-        One of `OPPONENTS`.
-    min_rating, max_rating : int or None
-        Bounds of the challenger's rating for the game's kind; with a bound, challengers without a rating are declined.
+    The bounds are those of the challenger's rating for the game's kind; with a bound, challengers without a rating are
+    declined.
     """
 
     variants: tuple[str, ...] = VARIANTS
@@ -52,18 +46,7 @@ class Policy:
     max_rating: int | None = None
 
     def objection(self, challenge: Mapping[str, Any]) -> Reason | None:
-        """Say why a challenge is declined.
-
-        Parameters
-        ----------
-        challenge : mapping
-            The challenge, as Lichess describes it.
-
-        Returns
-        -------
-        Reason or None
-            ``None`` if it is accepted.
-        """
+        """Return why a challenge, as Lichess describes it, is declined; None if it is accepted."""
         challenger = challenge.get("challenger") or {}
         is_bot = challenger.get("title") == "BOT"
         if is_bot and self.opponents == "humans":

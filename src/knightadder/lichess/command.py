@@ -112,12 +112,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand; return the exit status.
 
-    Raises
-    ------
-    OptionError
-        If a setting is not possible, or the token is rejected.
-    EngineError
-        If the server cannot be reached or refuses the bot, or the engine cannot be loaded.
+    OptionError if a setting is not possible, or the token is rejected; EngineError if the server cannot be reached or
+    refuses the bot, or the engine cannot be loaded.
     """
     with needed_by("playing on Lichess", "lichess"):
         from knightadder.lichess.api import Lichess

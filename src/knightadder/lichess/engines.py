@@ -30,13 +30,7 @@ class MovePlayer(Protocol):
 
 
 class EnginePool:
-    """A pool of engines for games.
-
-    Parameters
-    ----------
-    make : callable
-        Makes an engine.
-    """
+    """A pool of engines for games."""
 
     def __init__(self, make: Callable[[], MovePlayer]) -> None:
         self._make = make

@@ -4,16 +4,8 @@ from knightadder.engine.errors import EngineError
 
 
 class Refused(EngineError):
-    """The server has understood a request and refuses it; repeating it is useless.
-
-    Parameters
-    ----------
-    status : int
-        The HTTP status, 400 to 499.
-    reason : str
-        The server's explanation.
-    url : str
-        The address of the request.
+    """The server has understood a request and refuses it, with an HTTP status from 400 to
+    499; repeating it is useless.
     """
 
     def __init__(self, status: int, reason: str, url: str) -> None:

@@ -24,26 +24,14 @@ _MOST_WAIT = 15.0  # seconds; no longer, because game clocks may be running
 
 
 class EventStream:
-    """One connection: an iterator over its events, which ends with the connection.
-
-    Attributes
-    ----------
-    url : str
-        Its address.
-    """
+    """One connection: an iterator over its events, which ends with the connection."""
 
     def __init__(self, response: requests.Response) -> None:
         self._response = response
         self.url = response.url
 
     def __iter__(self) -> Iterator[Json]:
-        """Yield the events as they come.
-
-        Raises
-        ------
-        Unreachable
-            If the connection fails, or a line is not an object of JSON.
-        """
+        """Yield the events as they come; Unreachable if the connection fails, or a line is not an object of JSON."""
         try:
             for line in self._response.iter_lines():
                 if line:  # empty lines only keep the connection alive
@@ -69,16 +57,8 @@ class EventStream:
 class Follower:
     """Keeps a stream of events open, in a thread of its own, until the server refuses it or it is closed.
 
-    Parameters
-    ----------
-    name : str
-        The name of the thread, also for the log.
-    connect : callable
-        Opens the stream.
-    deliver : callable
-        Called with each event and its connection's number, from 1; with a `Refused` when the server refuses the stream.
-    clock : Timer
-        To wait by.
+    The name of the thread is also that for the log. `deliver` is called with each event and its connection's number,
+    from 1; with a `Refused` when the server refuses the stream.
     """
 
     def __init__(
@@ -104,10 +84,7 @@ class Follower:
     def reconnect(self) -> int:
         """Drop the connection, even one that is just being opened, and open another.
 
-        Returns
-        -------
-        int
-            The number of the dropped connection. Events of connections with higher numbers are not out of date.
+        Returns the number of the dropped one. Events of connections with higher numbers are not out of date.
         """
         with self._lock:
             self._dropped = self._attempt

@@ -66,26 +66,8 @@ class _Answer:
 
 
 class GamePlay:
-    """Plays a game to its end.
-
-    Parameters
-    ----------
-    game_id : str
-        The game.
-    account_id : str
-        The bot's id, which determines its side.
-    account_name : str
-        The bot's name, for the greeting.
-    lichess : Lichess
-        The server.
-    engine : MovePlayer
-        Chooses the moves.
-    settings : BotSettings
-        How to play and which messages to send.
-    lag : Lag
-        The measured lag, shared by all games.
-    clock : Timer
-        The clock.
+    """Plays a game to its end. The bot's id determines its side, and its name is for the greeting; all games share the
+    lag.
     """
 
     def __init__(

@@ -16,20 +16,9 @@ _NAMES = {"white": chess.WHITE, "black": chess.BLACK}
 
 @dataclass(frozen=True, slots=True)
 class GameState:
-    """A game at one moment.
+    """A game at one moment: all moves so far in UCI notation, and seconds on White's and Black's clocks and per move.
 
-    Attributes
-    ----------
-    moves : tuple of str
-        All moves so far, in UCI notation.
-    clocks, increments : tuple of float
-        Seconds on White's and Black's clocks, and seconds per move.
-    status : str
-        ``started``, ``mate``, ``resign`` and so on.
-    winner : chess.Color or None
-        The winner.
-    draw_offers, takeback_offers : frozenset of chess.Color
-        The sides that offer a draw, or ask to take back moves.
+    `status` is ``started``, ``mate``, ``resign`` and so on; offers are those of a draw, and to take back moves.
     """
 
     moves: tuple[str, ...]
@@ -48,19 +37,7 @@ class GameState:
 
 @dataclass(frozen=True, slots=True)
 class GameInfo:
-    """The constant part of a game.
-
-    Attributes
-    ----------
-    colour : chess.Color
-        The bot's side.
-    variant, speed : str
-        Their keys, such as ``fromPosition`` and ``blitz``.
-    opponent : str
-        The opponent's name.
-    start : chess.Board
-        The board at the beginning.
-    """
+    """The constant part of a game: the bot's side, its opponent, the keys of variant and speed, and the first board."""
 
     colour: chess.Color
     variant: str
@@ -69,13 +46,7 @@ class GameInfo:
     start: chess.Board
 
     def board(self, state: GameState) -> chess.Board:
-        """Set up the position of a state, with the moves that led to it.
-
-        Raises
-        ------
-        Unreachable
-            If a move is not legal: then the state is incomplete or wrong.
-        """
+        """Return the position of a state, with the moves that led to it; Unreachable if a move is not legal."""
         board = self.start.copy()
         try:
             for move in state.moves:
@@ -91,20 +62,7 @@ class GameInfo:
 
 
 def read_info(event: Mapping[str, Any], account_id: str) -> GameInfo:
-    """Read the event ``gameFull``, except for its state.
-
-    Parameters
-    ----------
-    event : mapping
-        The event from the stream.
-    account_id : str
-        The bot's id.
-
-    Raises
-    ------
-    Unreachable
-        If the event is not as documented.
-    """
+    """Read the event ``gameFull``, except for its state; Unreachable if the event is not as documented."""
     try:
         colour = event["black"].get("id") != account_id  # chess.WHITE is True
         opponent = event["black" if colour else "white"]
@@ -121,13 +79,7 @@ def read_info(event: Mapping[str, Any], account_id: str) -> GameInfo:
 
 
 def read_state(event: Mapping[str, Any]) -> GameState:
-    """Read the event ``gameState``, or the state within ``gameFull``.
-
-    Raises
-    ------
-    Unreachable
-        If the event is not as documented.
-    """
+    """Read the event ``gameState``, or the state within ``gameFull``; Unreachable if the event is not as documented."""
     try:
         return GameState(
             moves=tuple(_text(event["moves"]).split()),
@@ -155,22 +107,10 @@ def _seconds(milliseconds: object) -> float:
 
 
 def starting_board(fen: str | None, chess960: bool = False) -> chess.Board:
-    """Set up the board of a game's first position.
+    """Return the board of a game's first position, None for the usual one; ValueError if the text is not a FEN.
 
     Positions also come from people, who may write wrong castling rights and en-passant squares; impossible ones are
-    dropped.
-
-    Parameters
-    ----------
-    fen : str or None
-        The position; ``None`` for the usual one.
-    chess960 : bool
-        Whether the game is Chess960. Positions made by people can also allow castling from unusual squares.
-
-    Raises
-    ------
-    ValueError
-        If the text is not a FEN.
+    dropped. They can also allow castling from unusual squares.
     """
     board = chess.Board(fen or chess.STARTING_FEN, chess960=True)
     leave_out_impossible(board)

@@ -29,47 +29,12 @@ _OWN_OPTIONS = {"move overhead", "ponder", "uci_chess960", "multipv"}
 
 @dataclass(frozen=True, slots=True)
 class BotSettings:
-    """All settings; the names are those of the file, and with hyphens those of the command line.
+    """All settings; the names are those of the file, and with hyphens those of the command line, which describes them.
 
-    Attributes
-    ----------
-    url : str
-        The server.
-    token_file : str
-        A file with the access token; if empty, the environment variable is used.
-    variants, speeds, modes, opponents, min_rating, max_rating
-        Which challenges to accept, see `Policy`.
-    concurrency : int
-        Maximum number of games at the same time.
-    games : int
-        Number of games after which to end; 0 for no limit.
-    on_interrupt : str
-        What Ctrl-C does to running games: ``finish`` or ``resign``.
-    hash, threads : int
-        Options of each game's engine, in MiB and in threads.
-    syzygy : str
-        Folders of endgame tablebases, as for the option SyzygyPath.
-    options : mapping
-        Other UCI options by name.
-    nodes : int
-        Nodes per move, in addition to the clock; 0 for no limit.
-    ponder : bool
-        Whether to think on the opponent's time.
-    move_overhead : int
-        Least overhead of a move in milliseconds; a higher measured value takes its place.
-    correspondence_seconds : float
-        Thinking time per move in correspondence games.
-    draw_score, resign_score, resign_moves : int
-        When to agree to a draw and when to resign, see `Settlement`.
-    abort_after : float
-        Seconds to wait for the opponent's first move.
-    greeting, goodbye : str
-        Messages at the beginning and the end; ``{me}`` and ``{opponent}`` are replaced.
-
-    Raises
-    ------
-    OptionError
-        If a value is not possible.
+    Without a file of the token, the environment variable is used. A number of games, or of nodes per move, of 0 is no
+    limit. A measured overhead of moves takes the place of `move_overhead` if it is higher. For the challenges to accept
+    see `Policy`, for draws and resigning `Settlement`. ``{me}`` and ``{opponent}`` are replaced in messages.
+    OptionError if a value is not possible.
     """
 
     url: str = "https://lichess.org"
@@ -157,19 +122,9 @@ class BotSettings:
 
 
 def read_settings(file: Path | None, arguments: Mapping[str, Any]) -> BotSettings:
-    """Combine the settings of the file and the command line.
+    """Combine the settings of a TOML file and the command line, by the names of `BotSettings`.
 
-    Parameters
-    ----------
-    file : Path or None
-        A TOML file, whose keys are the names of `BotSettings`.
-    arguments : mapping
-        Values from the command line, by name.
-
-    Raises
-    ------
-    OptionError
-        If the file cannot be read, or a name or value is not possible.
+    OptionError if the file cannot be read, or a name or value is not possible.
     """
     values: dict[str, Any] = {}
     if file:

@@ -13,14 +13,10 @@ _LONGEST_FIRST_MOVE = 5.0
 
 
 class Lag:
-    """Estimates the time that a move takes to the server, as TCP estimates round trips (RFC 6298).
+    """Estimates the time that a move takes to the server, as TCP estimates round trips (RFC 6298), from a least value
+    on.
 
     The time of a request covers both ways: the opponent's move to the bot, and the bot's answer.
-
-    Parameters
-    ----------
-    least_ms : int
-        The least overhead to assume, in milliseconds.
     """
 
     def __init__(self, least_ms: int) -> None:
@@ -45,18 +41,10 @@ class Lag:
 def limit_of(
     info: GameInfo, state: GameState, late: float, correspondence_seconds: float, nodes: int | None
 ) -> chess.engine.Limit:
-    """Choose the search limit for a move.
+    """Return the search limit for a move of the bot.
 
-    Parameters
-    ----------
-    info, state : GameInfo, GameState
-        The game, with the bot to move.
-    late : float
-        Seconds since the state arrived, which have passed on the bot's clock.
-    correspondence_seconds : float
-        Thinking time in correspondence games.
-    nodes : int or None
-        A limit in addition to the clock.
+    `late` are the seconds since the state arrived, which have passed on the bot's clock. The nodes are a limit in
+    addition to the clock.
     """
     if info.speed == "correspondence":
         return chess.engine.Limit(time=correspondence_seconds, nodes=nodes)

@@ -10,17 +10,9 @@ VARIABLE = "LICHESS_TOKEN"
 
 
 def read_token(file: str) -> str:
-    """Read the token.
+    """Read the token from a file, or without one from the environment variable ``LICHESS_TOKEN``.
 
-    Parameters
-    ----------
-    file : str
-        A file that contains the token; if empty, the environment variable ``LICHESS_TOKEN`` is read.
-
-    Raises
-    ------
-    OptionError
-        If there is no valid token. The error's text never contains what was read.
+    OptionError if there is no valid token; the error's text never contains what was read.
     """
     if file:
         try:

@@ -30,16 +30,9 @@ class Timer:
 
 
 class Backoff:
-    """Exponential backoff with jitter: each wait is about twice as long as the one before.
+    """Exponential backoff with jitter: each wait is about twice as long as the one before, up to `most` seconds.
 
     A wait is drawn from the upper half of its range, so that clients that failed together do not retry together.
-
-    Parameters
-    ----------
-    first, most : float
-        Maximum length of the first wait, and of any wait, in seconds.
-    draw : callable
-        Gives a random number from 0 to 1.
     """
 
     def __init__(self, first: float = 0.5, most: float = 60.0, draw: Callable[[], float] = random.random) -> None:

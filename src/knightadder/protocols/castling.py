@@ -12,13 +12,7 @@ _COORDINATES = re.compile(r"[a-h][1-8][a-h][1-8][nbrq]?")
 
 
 class Pieces:
-    """Where the pieces stand, as far as castling needs it.
-
-    Parameters
-    ----------
-    placement : str
-        The first field of a FEN.
-    """
+    """Where the pieces stand, as far as castling needs it, from the first field of a FEN."""
 
     def __init__(self, placement: str) -> None:
         self._on: dict[str, str] = {}
@@ -53,14 +47,9 @@ class Pieces:
 
 
 def write_moves(moves: Sequence[str], placement: str) -> list[str]:
-    """Write moves of a Chess960 game in CECP's notation.
+    """Return consecutive moves of a Chess960 game, with castling as king takes rook, in CECP's notation.
 
-    Parameters
-    ----------
-    moves : sequence of str
-        Consecutive moves, in UCI notation with castling as king takes rook.
-    placement : str
-        The position before the first move: the first field of a FEN.
+    The placement is that before the first move: the first field of a FEN.
     """
     pieces = Pieces(placement)
     written = []
@@ -72,24 +61,11 @@ def write_moves(moves: Sequence[str], placement: str) -> list[str]:
 
 
 def read_move(text: str, legal: Sequence[str], placement: str) -> str | None:
-    """Find the legal move that a text stands for.
+    """Return the legal move, as it is written in `legal`, that a text in CECP's notation stands for; None if there is
+    none.
 
     Castling is accepted as ``O-O`` or ``O-O-O``, as the king's step, and as king takes rook, in any game; but a text
     that is also a plain king move is that move.
-
-    Parameters
-    ----------
-    text : str
-        A move in CECP's notation.
-    legal : sequence of str
-        The legal moves in UCI notation, with castling in either form.
-    placement : str
-        The first field of the position's FEN.
-
-    Returns
-    -------
-    str or None
-        One of `legal`; None if the text stands for none of them.
     """
     move = text.lower().replace("=", "")
     if move in legal:

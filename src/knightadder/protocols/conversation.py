@@ -59,20 +59,9 @@ Handler: TypeAlias = tuple[Needs, Callable[[str], None]]
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command that was received.
+    """A command that was received: its first word, the rest of the line, and the whole line.
 
-    Attributes
-    ----------
-    name : str
-        The first word.
-    text : str
-        The rest of the line.
-    line : str
-        The whole line, as received.
-    needs : Needs
-        What the command needs before it can be carried out.
-    run : callable
-        Carries the command out, given the text.
+    `needs` is what it needs before it can be carried out by `run`, given the text.
     """
 
     name: str
@@ -85,28 +74,9 @@ class Command:
 class Session:
     """Input lines, output lines, and the engine; one conversation may pass the session on to another.
 
-    Parameters
-    ----------
-    lines : iterable of bytes
-        The commands as bytes, one per line, with or without line ends; read in a thread of its own. When the iterable
-        ends, the input ends.
-    output : text stream
-        Where the answers are written.
-    loader : Loader
-        Gives the engine.
-
-    Attributes
-    ----------
-    events : queue.SimpleQueue
-        All events: commands as str, `Signal`, and what a conversation puts there itself.
-    output : Output
-        Writes the answers.
-    loader : Loader
-        The loader given.
-    engine : Engine or None
-        None until it is loaded.
-    loading_since : float or None
-        When loading was started, by `time.monotonic`.
+    The lines, bytes with or without line ends, are read in a thread of its own; when the iterable ends, the input ends.
+    `events` has all events: commands as str, `Signal`, and what a conversation puts there itself. The engine is None
+    until it is loaded, and `loading_since` the time when that was started, by `time.monotonic`.
     """
 
     def __init__(self, lines: Iterable[bytes], output: TextIO, loader: Loader) -> None:
@@ -131,12 +101,8 @@ class Session:
             self.loader.start(lambda: self.events.put(Signal.LOADER_NEWS))
 
     def take_engine(self) -> list[str]:
-        """Take the engine from the loader, which must be ready, and return messages for the user.
-
-        Raises
-        ------
-        EngineError
-            If loading has failed.
+        """Take the engine from the loader, which must be ready, and return messages for the user; EngineError if it has
+        failed.
         """
         self.engine = self.loader.engine()
         # The core's objects stay in memory. A full garbage collection would traverse all of them, which takes a tenth
@@ -145,13 +111,7 @@ class Session:
         return [self.engine.problem] if self.engine.problem else []
 
     def close(self) -> bool:
-        """Stop all running work.
-
-        Returns
-        -------
-        bool
-            Whether all has stopped: ``False`` if some work could not be interrupted in time.
-        """
+        """Stop all running work, and return whether it has stopped: False if some could not be interrupted in time."""
         if self.engine is not None:
             self.engine.stop()
             if not self.engine.wait(PATIENCE):
@@ -168,13 +128,7 @@ class Session:
 
 
 class Conversation(ABC):
-    """A conversation in the protocol of the subclass.
-
-    Parameters
-    ----------
-    session : Session
-        The input, output and engine of the conversation.
-    """
+    """A conversation in the protocol of the subclass."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -232,14 +186,9 @@ class Conversation(ABC):
 
     @abstractmethod
     def _must_wait(self, command: Command, others_wait: bool) -> bool:
-        """Say whether a command has to wait, although the engine is loaded.
+        """Return whether a command that needs at least the engine has to wait, although the engine is loaded.
 
-        Parameters
-        ----------
-        command : Command
-            A command that needs at least the engine.
-        others_wait : bool
-            Whether other commands wait before it.
+        `others_wait` says whether other commands wait before it.
         """
 
     @abstractmethod
@@ -263,13 +212,7 @@ class Conversation(ABC):
 
     @abstractmethod
     def _engine_loaded(self, messages: list[str]) -> None:
-        """Begin the work that needs the engine.
-
-        Parameters
-        ----------
-        messages : list of str
-            For the user, a line each.
-        """
+        """Begin the work that needs the engine; the messages are for the user, a line each."""
 
     @abstractmethod
     def _loading_failed(self, error: EngineError) -> None:
@@ -362,19 +305,9 @@ class Conversation(ABC):
 
 
 def speak(converse: Callable[[Iterable[bytes], TextIO, Loader], Conversation], options: Options | None = None) -> int:
-    """Hold a conversation on standard input and output.
+    """Hold a conversation on standard input and output, and return the exit status of the process.
 
-    Parameters
-    ----------
-    converse : callable
-        Makes the conversation from the arguments of a `Session`.
-    options : Options, optional
-        The options that the engine starts with.
-
-    Returns
-    -------
-    int
-        Exit status of the process.
+    `converse` makes the conversation from the arguments of a `Session`. The engine starts with the options.
     """
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")

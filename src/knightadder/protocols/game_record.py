@@ -13,25 +13,9 @@ if TYPE_CHECKING:
 class GameRecord:
     """A game: its first position, its moves, and queries about the current position.
 
-    All methods that change it need an idle engine and set the engine's position, except `push` with `silent`.
-
-    Parameters
-    ----------
-    engine : Engine
-        Applies the rules of chess.
-
-    Attributes
-    ----------
-    engine : Engine
-        As given.
-    illegal : bool
-        Whether the last position to be set up was illegal.
-    legal : list of str
-        The legal moves in UCI notation.
-    placement : str
-        The pieces, as the first field of a FEN.
-    ending : Ending or None
-        How the game has ended; None while it goes on.
+    All methods that change it need an idle engine and set the engine's position, except `push` with `silent`. `legal`
+    has the legal moves in UCI notation, `placement` the first field of a FEN, and `ending` how the game has ended.
+    `illegal` says whether the last position to be set up was illegal.
     """
 
     illegal: bool
@@ -56,25 +40,17 @@ class GameRecord:
     def set_up(self, fen: str) -> tuple[str, ...]:
         """Begin at a position; give what of it was left out because it cannot be.
 
-        Raises
-        ------
-        PositionError
-            If the position is not legal. No move is then possible until another position is set up.
+        PositionError if the position is not legal; no move is then possible until another position is set up.
         """
         self.illegal = True
         self.legal = []
         return self._begin(fen)
 
     def push(self, move: str, silent: bool = False) -> None:
-        """Play one of the legal moves.
+        """Play one of the legal moves, given in UCI notation.
 
-        Parameters
-        ----------
-        move : str
-            In UCI notation.
-        silent : bool
-            Whether to leave the engine alone, because it already searches with this move played. Queries about the
-            position are then out of date until `sync`.
+        With `silent`, the engine is left alone, because it already searches with this move played. Queries about the
+        position are then out of date until `sync`.
         """
         self._moves.append(move)
         if not silent:
@@ -90,11 +66,8 @@ class GameRecord:
     def sync(self, expected: str | None = None) -> None:
         """Pass the game to the engine, and update what is known about the position.
 
-        Parameters
-        ----------
-        expected : str, optional
-            A legal move that the engine shall assume to be played, while the queries still answer for the position
-            before it.
+        The engine shall assume the expected legal move to be played, while the queries still answer for the position
+        before it.
         """
         moves = self._moves if expected is None else [*self._moves, expected]
         self.engine.set_position(self._fen, moves)

@@ -9,19 +9,8 @@ from typing import TextIO
 
 
 class Output:
-    """Writes whole lines from any thread; writes nothing more once nobody reads them.
-
-    Parameters
-    ----------
-    stream : text stream
-        Where the lines are written.
-    on_closed : callable
-        Called once, when the reader has closed its end.
-
-    Attributes
-    ----------
-    closed : bool
-        Whether the reader has closed its end.
+    """Writes whole lines from any thread; writes nothing more once nobody reads them, of which `on_closed` is told
+    once.
     """
 
     def __init__(self, stream: TextIO, on_closed: Callable[[], None]) -> None:

@@ -72,18 +72,7 @@ class _JobStoppedError(Exception):
 
 
 class Uci(Conversation):
-    """One conversation in UCI.
-
-    Parameters
-    ----------
-    lines : iterable of bytes
-        The commands as bytes, one per line, with or without line ends; read in a thread of its own. When the iterable
-        ends, the input ends.
-    output : text stream
-        Where the answers are written.
-    loader : Loader
-        Gives the engine; started by :meth:`run`.
-    """
+    """One conversation in UCI."""
 
     def __init__(self, lines: Iterable[bytes], output: TextIO, loader: Loader) -> None:
         super().__init__(Session(lines, output, loader))

@@ -89,10 +89,7 @@ def parse_go(text: str) -> Go:
 def parse_position(text: str) -> tuple[str | None, list[str]]:
     """Parse the arguments of ``position``: the FEN, ``None`` for the initial position, and the moves.
 
-    Raises
-    ------
-    EngineError
-        If the command names neither ``startpos`` nor a FEN, or has other words in the place of ``moves``.
+    EngineError if the command names neither ``startpos`` nor a FEN, or has other words in the place of ``moves``.
     """
     words = text.split()
     setup = words[: words.index("moves")] if "moves" in words else words
@@ -111,12 +108,8 @@ def parse_position(text: str) -> tuple[str | None, list[str]]:
 def parse_setoption(text: str) -> tuple[str, str | None]:
     """Parse the arguments of ``setoption``: name and value; the value is ``None`` if the word ``value`` is missing.
 
-    Name and value may contain spaces; spaces inside the value are kept, because it may be a path.
-
-    Raises
-    ------
-    EngineError
-        If there is no name.
+    Name and value may contain spaces; spaces inside the value are kept, because it may be a path. EngineError if there
+    is no name.
     """
     before = _VALUE.search(text)
     words = (text[: before.start()] if before else text).split()

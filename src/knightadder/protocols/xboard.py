@@ -72,13 +72,7 @@ _IGNORED = ("xboard", "accepted", "random", "computer", "name", "rating", "ics",
 
 
 class XBoard(Conversation):
-    """One conversation in CECP.
-
-    Parameters
-    ----------
-    session : Session
-        The input, output and engine of the conversation.
-    """
+    """One conversation in CECP."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)

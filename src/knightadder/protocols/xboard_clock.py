@@ -18,12 +18,8 @@ _ENOUGH = 0.9
 
 
 class GameClocks:
-    """The time control and both clocks, as the interface has set them.
-
-    Attributes
-    ----------
-    depth : int or None
-        Plies to which every search is limited.
+    """The time control and both clocks, as the interface has set them, and the plies to
+    which every search is limited.
     """
 
     def __init__(self) -> None:
@@ -60,35 +56,20 @@ class GameClocks:
         self._opponent = parse_clock("otim", text)
 
     def spend(self, milliseconds: float, moves_made: int) -> None:
-        """Subtract the time of one of the engine's moves from its clock.
+        """Subtract the milliseconds of one of the engine's moves, the last of `moves_made`, from its clock.
 
         An interface that sends ``time`` has better clocks, but it sends them only with the opponent's move, when the
         engine has already begun to ponder.
-
-        Parameters
-        ----------
-        milliseconds : float
-            Time that the move took.
-        moves_made : int
-            Moves that the engine has made in the game, including this one.
         """
         self._own += self._increment - round(milliseconds)
         if self._moves and moves_made % self._moves == 0:
             self._own += self._base
 
     def limits(self, side: int, moves_made: int, overhead: int, ponder: bool = False) -> Limits:
-        """Give the limits of a search for a move.
+        """Return the limits of a search for a move of the engine's side, 0 for White, after so many of its moves.
 
-        Parameters
-        ----------
-        side : int
-            The engine's side, 0 for White.
-        moves_made : int
-            Moves that the engine has made in the game.
-        overhead : int
-            Milliseconds lost on each move between interface and engine.
-        ponder : bool
-            Whether the search begins on the opponent's time.
+        Milliseconds of overhead are lost on each move between interface and engine. With `ponder`, the search begins on
+        the opponent's time.
         """
         if self._movetime is not None:
             return Limits(movetime=self._movetime, depth=self.depth, ponder=ponder)
@@ -110,14 +91,8 @@ class GameClocks:
 
 
 def still_good(then: Limits, now: Limits, side: int) -> bool:
-    """Say whether a search that was begun with the limits `then` may continue under the limits `now`.
-
-    Parameters
-    ----------
-    then, now : Limits
-        Limits of searches for a move of the same side.
-    side : int
-        The side, 0 for White.
+    """Return whether a search for a move of a side that was begun with the limits `then` may continue under the limits
+    `now`.
     """
     if _other_limits(then) != _other_limits(now):
         return False

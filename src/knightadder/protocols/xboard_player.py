@@ -53,18 +53,10 @@ class _Mode(Enum):
 
 
 class XBoardPlayer:
-    """Plays and analyses on the commands of an XBoard interface.
+    """Plays and analyses on the commands of an XBoard interface, by an idle engine that no other object uses.
 
-    Parameters
-    ----------
-    engine : Engine
-        Must be idle; no other object may use it.
-    output : Output
-        Where moves, analysis and results are written.
-    events : queue.SimpleQueue
-        Where the engine's thread puts a `SearchDone`, to be passed to `finish`.
-    on_move : callable
-        Called when the engine has ended its search for a move and is idle.
+    The engine's thread puts a `SearchDone` into the queue of events, to be passed to `finish`. `on_move` is called when
+    the engine has ended its search for a move and is idle.
     """
 
     def __init__(

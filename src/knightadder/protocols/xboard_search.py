@@ -20,30 +20,11 @@ class Aim(Enum):
 
 @dataclass(slots=True)
 class XBoardSearch:
-    """A running search.
+    """A running search: its aim, its limits, its latest report, and the best move so far in the protocol's notation.
 
-    Attributes
-    ----------
-    aim : Aim
-        The purpose; if the expected move is played, pondering becomes a search for a move.
-    limits : Limits
-        When it ends.
-    expected : str or None
-        The move that the search assumes to be played, in UCI notation.
-    placement : str
-        The pieces when the search begins: the first field of a FEN.
-    moves : int
-        Number of legal moves in that position.
-    chess960 : bool
-        Whether castling is written as king takes rook within the engine.
-    started : float
-        When the search began, by `time.monotonic`.
-    stopping : bool
-        Whether the search has been told to stop.
-    latest : Info or CurrentMove or None
-        The latest report.
-    best : str or None
-        The best move so far, in the protocol's notation.
+    The search assumes that the expected move is played; then pondering becomes a search for a move. `placement`, the
+    first field of a FEN, and the number of legal moves are those when it begins, at the time `started` of
+    `time.monotonic`.
     """
 
     aim: Aim

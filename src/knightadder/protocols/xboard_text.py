@@ -61,17 +61,10 @@ def option_value(option: Option, value: str | None) -> str | None:
 
 
 def parse_level(text: str) -> tuple[int, int, int]:
-    """Parse the arguments of ``level``.
+    """Parse the arguments of ``level``: moves of each time control, 0 for the whole game, its time and the increment in
+    ms.
 
-    Returns
-    -------
-    tuple of int
-        Moves of each time control, 0 for the whole game; the time for them and the increment per move in milliseconds.
-
-    Raises
-    ------
-    EngineError
-        If the text does not have the form MOVES MINUTES[:SECONDS] INCREMENT.
+    EngineError if the text does not have the form MOVES MINUTES[:SECONDS] INCREMENT.
     """
     level = _LEVEL.fullmatch(text)
     if level is None or _NUMBER.fullmatch(level["increment"]) is None:

@@ -24,16 +24,7 @@ _EVERY = 0.1  # seconds between two updates of the lines
 async def analyse(engine: Engine, reviews: Reviews, count: int, send: Callable[[View], None]) -> None:
     """Analyse the position of the tree's cursor until the task is cancelled; then note its evaluation.
 
-    Parameters
-    ----------
-    engine : Engine
-        An idle engine; it is idle again afterwards.
-    reviews : Reviews
-        The evaluations of the tree.
-    count : int
-        Number of lines.
-    send : callable
-        Takes what the page is to be told; must not block.
+    The engine is idle before and afterwards; `send` takes what the page is to be told, and must not block.
     """
     from knightadder.review.evaluation import evaluation_of
 
@@ -72,18 +63,9 @@ async def analyse(engine: Engine, reviews: Reviews, count: int, send: Callable[[
 async def evaluate(
     engine: Engine, reviews: Reviews, nodes: Sequence[chess.pgn.GameNode], send: Callable[[View], None]
 ) -> None:
-    """Evaluate the positions of a line that have not been searched with full nodes yet, from the first to the last.
+    """Evaluate the positions of a line, from the root on, that have not been searched with full nodes yet.
 
-    Parameters
-    ----------
-    engine : Engine
-        An idle engine; it is idle again afterwards.
-    reviews : Reviews
-        The evaluations of the tree.
-    nodes : sequence of chess.pgn.GameNode
-        Nodes of the tree, from the root to the end of the line.
-    send : callable
-        Takes what the page is to be told; must not block.
+    The engine is idle before and afterwards; `send` takes what the page is to be told, and must not block.
     """
     from knightadder.review.evaluation import at_the_end, evaluation_of
 

@@ -9,15 +9,7 @@ import chess
 
 
 class ChessClock:
-    """Two clocks, of which at most one runs.
-
-    Parameters
-    ----------
-    initial, increment : float
-        Seconds at the start, and seconds added after each move.
-    now : callable
-        Returns the current time in seconds; tests may pass their own.
-    """
+    """Two clocks, of which at most one runs. Times are in seconds; tests may pass their own source of the time."""
 
     def __init__(self, initial: float, increment: float, now: Callable[[], float] = time.monotonic) -> None:
         self.initial = initial
@@ -51,10 +43,7 @@ class ChessClock:
     def press(self) -> float:
         """End the move of the side whose clock runs: it gets the increment, and the other's clock runs.
 
-        Returns
-        -------
-        float
-            The seconds that the move has taken; 0 if no clock runs.
+        Returns the seconds that the move has taken; 0 if no clock runs.
         """
         if self.running is None:
             return 0.0

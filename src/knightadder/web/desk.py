@@ -27,20 +27,10 @@ _MOST_MOVES = 100_000  # of all trees that earlier desks keep; some 100 MB
 
 @dataclass(slots=True)
 class GameFile:
-    """The games of a file or a text, of which one is on the board.
+    """The games of a file or a text, of which one is on the board; the content is empty if the game has no file.
 
-    Attributes
-    ----------
-    content : bytes
-        The PGN; empty if the game has no file.
-    titles : list of str
-        Titles of the games that can be chosen.
-    edited : dict of int to bytes
-        The games, by index, that an earlier server had on its board, as PGN with their edits.
-    desks : dict of int to Desk
-        The games, by index, that have been on the board.
-    number : int
-        By which the page tells files apart.
+    By index, `edited` has the games that an earlier server had on its board, as PGN with their edits, and `desks` those
+    that have been on the board. The page tells files apart by their number.
     """
 
     content: bytes = b""
@@ -51,16 +41,9 @@ class GameFile:
 
 
 class Edit:
-    """The parts of a desk that an edit changes, as they are before it.
+    """The parts of a desk that an edit changes, as they are before it; the name says what the edit does, for the user.
 
-    Parameters
-    ----------
-    name : str
-        What the edit does, for the user.
-    desk : Desk
-        The desk.
-    nodes : iterable of chess.pgn.GameNode
-        The nodes that the edit changes, among them the parents of those that it adds or removes.
+    The nodes are those that it changes, among them the parents of those that it adds or removes.
     """
 
     def __init__(self, name: str, desk: Desk, nodes: Iterable[chess.pgn.GameNode]) -> None:
@@ -100,16 +83,7 @@ Step: TypeAlias = Edit | Swap
 class Desk:
     """A tree with its reviews, the game that is played in it, and the steps to undo and redo.
 
-    Parameters
-    ----------
-    tree : GameTree
-        The tree.
-    game : PlayedGame, optional
-        The game against the engine.
-    file : GameFile, optional
-        The file that the tree was read from.
-    index : int
-        Index of the game in the file.
+    `file` is where the tree was read from, and `index` that of the game in the file.
     """
 
     def __init__(

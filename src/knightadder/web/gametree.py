@@ -38,13 +38,7 @@ class _Facts:
 
 
 class GameTree:
-    """A game, its variations, and the node whose position is shown (`cursor`).
-
-    Parameters
-    ----------
-    game : chess.pgn.Game, optional
-        The tree; an empty game from the start position by default.
-    """
+    """A game, its variations, and the node whose position is shown (`cursor`)."""
 
     def __init__(self, game: chess.pgn.Game | None = None) -> None:
         self.game = chess.pgn.Game() if game is None else game
@@ -263,12 +257,8 @@ def tree_of_line(tree: GameTree) -> GameTree:
 def parse_move(board: chess.Board, text: str) -> chess.Move:
     """Return a legal move from UCI's notation or SAN, also as people type it: ``nf3``, ``o-o``, ``e8=q``, ``1.e4!``.
 
-    As in SAN, ``bc4`` is a capture by a pawn if there is one; else it is a bishop's move.
-
-    Raises
-    ------
-    MessageError
-        If there is no such move, or there are several.
+    As in SAN, ``bc4`` is a capture by a pawn if there is one; else it is a bishop's move. MessageError if there is no
+    such move, or there are several.
     """
     plain = re.sub(r"^\d+\.+|[!?]+$|\s", "", text.strip())
     for read, form in ((board.parse_uci, plain.lower()), (board.parse_san, plain)):
@@ -316,10 +306,7 @@ def parse_line(board: chess.Board, texts: Sequence[str]) -> list[chess.Move]:
 def board_from_fen(fen: str) -> tuple[chess.Board, tuple[str, ...]]:
     """Return the position of a FEN, with the rules of Chess960 if its castling rights need them, and what is left out.
 
-    Raises
-    ------
-    MessageError
-        If the FEN cannot be read or the position is illegal; the text says what is wrong.
+    MessageError if the FEN cannot be read or the position is illegal; the text says what is wrong.
     """
     try:
         return read_fen(fen)

@@ -21,20 +21,10 @@ _MAX_NAG = 255  # the highest in the PGN standard
 
 @dataclass(frozen=True, slots=True)
 class LoadedPgn:
-    """A game read from a PGN.
+    """A game read from a PGN, its index, and the titles of all games in the text.
 
-    Attributes
-    ----------
-    tree : GameTree
-        The game.
-    titles : list of str
-        Titles of all games in the text.
-    index : int
-        Index of the game that was read.
-    problem : str or None
-        The first error, which cut the game or a variation short; None if there is none.
-    left_out : list of str
-        What else of the text is not there, each as a line for the user.
+    `problem` is the first error, which cut the game or a variation short. `left_out` says what else of the text is not
+    there, each as a line for the user.
     """
 
     tree: GameTree
@@ -45,20 +35,10 @@ class LoadedPgn:
 
 
 def load_pgn(content: bytes, index: int = 0) -> LoadedPgn:
-    """Return a game from a PGN.
+    """Return a game, by its index from 0, from a PGN of one game or several, as `pgn.files` reads it.
 
-    Parameters
-    ----------
-    content : bytes
-        The PGN, of one game or several, in any encoding and compression that `pgn.files` reads.
-    index : int
-        Index of the game, from 0.
-
-    Raises
-    ------
-    MessageError
-        If there is no such game or it is not among the first 500, it is too large or of an unsupported variant, or
-        nothing of it can be read.
+    MessageError if there is no such game or it is not among the first 500, it is too large or of an unsupported
+    variant, or nothing of it can be read.
     """
     games, there_are_more = _games(content)
     if index >= len(games):

@@ -14,18 +14,9 @@ LOADING_THREAD = "engine of a tab"  # the name of the threads
 
 
 def load_in_thread(make: Callable[[], Engine]) -> asyncio.Future[Engine]:
-    """Load an engine in a daemon thread, since nothing can interrupt the compiler.
+    """Load an engine in a daemon thread, since nothing can interrupt the compiler; return its future.
 
-    Parameters
-    ----------
-    make : callable
-        Makes the engine.
-
-    Returns
-    -------
-    asyncio.Future
-        The engine, or the error. If the future is cancelled or the event loop ends first, the engine is closed as soon
-        as it is loaded.
+    If the future is cancelled or the event loop ends first, the engine is closed as soon as it is loaded.
     """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Engine] = loop.create_future()

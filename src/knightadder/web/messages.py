@@ -41,22 +41,11 @@ class _Message(Struct, forbid_unknown_fields=True, tag_field="type", tag=_type_o
 
 
 class NewGame(_Message):
-    """Start a game.
+    """Start a game, with the user's side as ``white``, ``black`` or ``random``.
 
-    Attributes
-    ----------
-    color : str
-        The user's side, ``white``, ``black`` or ``random``.
-    elo : int or None
-        The engine's strength; None for full strength.
-    initial, increment : float or None
-        The clock in seconds; None for no clock.
-    move_time : float
-        Seconds per move of the engine when there is no clock.
-    start : str
-        ``standard``, ``chess960``, or ``here`` for the position on the board.
-    number : int or None
-        Number of the start position of Chess960; None for a random one.
+    `elo` is the engine's strength, None for full strength. Without a clock (`initial` and `increment` in seconds), it
+    has `move_time` seconds per move. `start` is ``standard``, ``chess960``, or ``here`` for the position on the board;
+    `number` is that of a start position of Chess960, None for a random one.
     """
 
     color: Literal["white", "black", "random"]
@@ -171,16 +160,9 @@ class CheckFen(_Message):
 
 
 class LoadPgn(_Message):
-    """Load a game from a PGN, the first by default.
+    """Load a game from a PGN, by its index from 0.
 
-    Attributes
-    ----------
-    pgn : str
-        The text.
-    index : int
-        Index of the game, from 0.
-    raw : bool
-        Whether each character stands for a byte of a file whose encoding has to be found out.
+    With `raw`, each character stands for a byte of a file whose encoding has to be found out.
     """
 
     pgn: str
@@ -190,10 +172,7 @@ class LoadPgn(_Message):
     def content(self) -> bytes:
         """Return the content of the file, or the text in UTF-8.
 
-        Raises
-        ------
-        MessageError
-            If it has more than `MAX_PGN` bytes, or a character stands for no byte.
+        MessageError if it has more than `MAX_PGN` bytes, or a character stands for no byte.
         """
         return _content(self.pgn, self.raw)
 
@@ -207,18 +186,9 @@ class ChooseGame(_Message):
 class Restore(_Message):
     """Bring back what the tab had on its board when an earlier server ended.
 
-    Attributes
-    ----------
-    pgn : str
-        The text that the game was chosen from, as in `LoadPgn`; empty if there is none.
-    raw : bool
-        Whether each of its characters stands for a byte.
-    index : int
-        Index of the game that was on the board.
-    edited : dict of str to str
-        The games that are not as in the text, as PGN by their index.
-    path : list of int
-        The way from the start to the position shown: at each move, the index of the variation to follow.
+    `pgn`, `raw` and `index` are as in `LoadPgn`; the text is empty if there is none. `edited` has the games that are
+    not as in the text, as PGN by their index. `path` is the way from the start to the position shown: at each move, the
+    index of the variation to follow.
     """
 
     pgn: str = ""
@@ -289,10 +259,7 @@ _decoder: Decoder[Message] = Decoder(Message)
 def parse(text: str) -> Message:
     """Return the message that the text describes.
 
-    Raises
-    ------
-    MessageError
-        If it is not JSON, of unknown type, or has a missing, unknown or out-of-bounds field.
+    MessageError if it is not JSON, of unknown type, or has a missing, unknown or out-of-bounds field.
     """
     try:
         return _decoder.decode(text)

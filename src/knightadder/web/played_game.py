@@ -26,26 +26,9 @@ _REASONS = {
 class PlayedGame:
     """A game of the user against the engine.
 
-    Attributes
-    ----------
-    user : chess.Color
-        The side that the user plays.
-    elo : int or None
-        The engine's strength; None for full strength.
-    clock : ChessClock or None
-        The clock; None if there is none.
-    move_time : float
-        Seconds per move of the engine if there is no clock.
-    start_ply : int
-        Ply of the position that the game began with; earlier moves cannot be taken back.
-    result : str
-        In PGN's notation: ``*`` while the game runs.
-    reason : str
-        How it ended.
-    settlement : Settlement
-        Decides for the engine about draws.
-    draw_offered : bool
-        Whether the engine offered a draw with its last move.
+    Without a clock, the engine has `move_time` seconds per move; without `elo`, it plays at full strength. Moves before
+    `start_ply` cannot be taken back. The result is in PGN's notation, ``*`` while the game runs. `settlement` decides
+    for the engine about draws, and `draw_offered` says whether the engine offered one with its last move.
     """
 
     user: chess.Color

@@ -13,15 +13,7 @@ _MAX_HASH = 1024  # MiB that a page can choose; there can be twelve tabs
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """The search threads of an engine and the size of its hash table, with the most that a page can choose.
-
-    Attributes
-    ----------
-    threads, hash_mb : int
-        What the engine uses, the table in MiB.
-    max_threads, max_hash_mb : int
-        The most that the page can choose; at least what the engine uses.
-    """
+    """The search threads of an engine and the size of its hash table in MiB, with the most that a page can choose."""
 
     threads: int = 1
     hash_mb: int = 64

@@ -42,11 +42,6 @@ class Reviews:
 
     A review belongs to the last move of its line. So it is forgotten when a move of the line is deleted, and it does
     not hold for a line that goes on.
-
-    Parameters
-    ----------
-    tree : GameTree
-        The tree.
     """
 
     def __init__(self, tree: GameTree) -> None:
@@ -64,14 +59,7 @@ class Reviews:
     def note(self, node: chess.pgn.GameNode, evaluation: SearchedPosition, nodes: int) -> None:
         """Keep the evaluation of a node in its comment, unless it has one by a longer search.
 
-        Parameters
-        ----------
-        node : chess.pgn.GameNode
-            A node of the tree.
-        evaluation : SearchedPosition
-            The evaluation.
-        nodes : int
-            Nodes searched. An evaluation that was loaded with the game counts as one by `FULL_NODES`.
+        An evaluation that was loaded with the game counts as one by `FULL_NODES`.
         """
         from knightadder.review.notes import write_evaluation
 
@@ -84,17 +72,8 @@ class Reviews:
     def review(self, nodes: Sequence[chess.pgn.GameNode]) -> list[chess.pgn.GameNode]:
         """Review a line: mark its bad moves, and add the better lines as variations.
 
-        Marks of the line's last review are replaced; those of the user stay.
-
-        Parameters
-        ----------
-        nodes : sequence of chess.pgn.GameNode
-            The nodes of the line, from the root to the end, all of them evaluated.
-
-        Returns
-        -------
-        list of chess.pgn.GameNode
-            The new and changed nodes, each after its parent.
+        The nodes are those from the root to the end, all of them evaluated. Marks of the line's last review are
+        replaced; those of the user stay. Returns the new and changed nodes, each after its parent.
         """
         from knightadder.review.notes import annotate_line
         from knightadder.review.review import review

@@ -63,14 +63,8 @@ _HINT_NODES = 400_000  # about a second
 class Session:
     """The state of a tab.
 
-    Parameters
-    ----------
-    make_engine : callable
-        Loads an engine; called once, in a thread.
-    send : callable
-        Takes a message for the page; must not block.
-    resources : Resources, optional
-        What the engine is made with, and what the page can choose.
+    `make_engine` loads an engine; it is called once, in a thread. `send` takes a message for the page, and must not
+    block.
     """
 
     def __init__(

@@ -20,14 +20,8 @@ if TYPE_CHECKING:
 class TabEngine:
     """An engine and its work.
 
-    Parameters
-    ----------
-    make_engine : callable
-        Loads an engine; called once, in a thread.
-    send : callable
-        Takes a message for the page; must not block.
-    resources : Resources
-        What the engine is made with. To change it, set the attribute `resources`: the next search uses it.
+    `make_engine` loads the engine; it is called once, in a thread. `send` takes a message for the page, and must not
+    block. To change the resources, set the attribute: the next search uses it.
     """
 
     def __init__(self, make_engine: Callable[[], Engine], send: Callable[[View], None], resources: Resources) -> None:

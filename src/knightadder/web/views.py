@@ -45,14 +45,8 @@ def history_view(undo: str | None, redo: str | None) -> View:
 def position_view(tree: GameTree, movable: bool, premover: chess.Color | None = None) -> View:
     """Describe the position of the tree's cursor.
 
-    Parameters
-    ----------
-    tree : GameTree
-        The tree.
-    movable : bool
-        Whether the user may move; if not, the legal moves are left out.
-    premover : chess.Color, optional
-        The side that may make a move in advance, while the other thinks.
+    The legal moves are left out unless the user may move. `premover` is the side that may make a move in advance, while
+    the other thinks.
     """
     board = tree.board(tree.cursor)
     outcome = outcome_of(board)
@@ -167,17 +161,7 @@ def hint_view(node: int, board: chess.Board, move: chess.Move) -> View:
 
 
 def lines_view(node: int, board: chess.Board, lines: Mapping[int, Line]) -> View:
-    """Describe lines of analysis.
-
-    Parameters
-    ----------
-    node : int
-        Number of the analysed node.
-    board : chess.Board
-        Its position.
-    lines : mapping of int to Line
-        The lines by their rank, from 1; at least one.
-    """
+    """Describe lines of analysis, at least one, by their rank, from 1; `node` is the number of the analysed node."""
     newest = max(lines.values(), key=lambda line: line.nodes)
     return {
         "type": "lines",

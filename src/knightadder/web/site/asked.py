@@ -16,15 +16,7 @@ _LONGEST_FEN = 200
 
 
 def position_route(path: str, answer: Callable[[chess.Board], Awaitable[object]]) -> Route:
-    """Return a route that answers ``?fen=…``.
-
-    Parameters
-    ----------
-    path : str
-        The route's path.
-    answer : callable
-        Gives what to say about a position, to be sent as JSON. A broken FEN is answered with what is wrong.
-    """
+    """Return a route that answers ``?fen=…`` by a function, as JSON; a broken FEN is answered with what is wrong."""
 
     async def respond(request: Request) -> Response:
         try:

@@ -36,16 +36,8 @@ _HEADERS = {
 class Guard:
     """Refuses requests of others than the user, and adds security headers to the answers.
 
-    Parameters
-    ----------
-    app : ASGI application
-        Answers the requests that are let through.
-    host : str
-        The name or address that the server listens on.
-    token : str
-        The secret that each request must contain: as ``token`` in the address, or in the cookie set by such a request.
-    socket : str
-        The path of the WebSocket.
+    Each request must contain the token: as ``token`` in the address, or in the cookie set by such a request. `host` is
+    the name or address that the server listens on, and `socket` the path of the WebSocket.
     """
 
     def __init__(self, app: ASGIApp, host: str, token: str, socket: str) -> None:
@@ -111,15 +103,10 @@ def _cookie_name(request: HTTPConnection) -> str:
 
 
 def is_own_host(header: str, listening: str) -> bool:
-    """Return whether a request's ``Host`` names this server.
+    """Return whether a request's ``Host``, with or without a port, names this server.
 
-    Parameters
-    ----------
-    header : str
-        The header, with or without a port.
-    listening : str
-        The name or address the server listens on. If that is not a loopback address, numeric addresses and this
-        machine's name are accepted, too; a DNS rebinding attack would use another name.
+    If the server does not listen on a loopback address, numeric addresses and this machine's name are accepted, too; a
+    DNS rebinding attack would use another name.
     """
     try:
         name = (urlsplit(f"//{header}").hostname or "").lower()

@@ -22,15 +22,7 @@ _RESULTS = {2: "win", 1: "cursed win", 0: "draw", -1: "blessed loss", -2: "loss"
 
 
 class Known:
-    """Looks positions up.
-
-    Parameters
-    ----------
-    book : Book, optional
-        The opening book.
-    folders : sequence of str
-        Folders of Syzygy tablebases, in addition to the tables that come with the engine.
-    """
+    """Looks positions up: in a book, in folders of Syzygy tablebases, and in the tables that come with the engine."""
 
     def __init__(self, book: Book | None = None, folders: Sequence[str] = ()) -> None:
         self._book = book

@@ -46,22 +46,8 @@ def make_app(
 ) -> Starlette:
     """Return the application.
 
-    Parameters
-    ----------
-    make_engine : callable
-        Loads an engine for a tab; called in a thread.
-    token : str
-        The secret that requests must contain, see `Guard`.
-    host : str
-        The name or address that the server listens on.
-    puzzles : sequence of Puzzle
-        Puzzles to solve: if there are any, their page is the first one.
-    explorer : Explorer, optional
-        The index of games of the opening explorer.
-    known : Known, optional
-        Looks up book and tablebases; by default only the tablebases that come with the engine.
-    resources : Resources, optional
-        What an engine is made with, and what a tab can choose.
+    An engine is made for each tab, in a thread. Requests must contain the token, see `Guard`. If there are puzzles to
+    solve, their page is the first one. By default, only the tablebases that come with the engine are known.
     """
     tabs = Tabs(lambda send: Session(make_engine, send, resources))
     return Starlette(

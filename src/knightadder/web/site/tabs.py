@@ -37,13 +37,7 @@ class End(Enum):
 
 
 class Tab:
-    """A session and its newest connection.
-
-    Parameters
-    ----------
-    make_session : callable
-        Makes the session, given what takes its messages to the page.
-    """
+    """A session and its newest connection."""
 
     def __init__(self, make_session: _MakeSession) -> None:
         self.expiry: asyncio.TimerHandle | None = None  # set while there is no connection
@@ -61,11 +55,7 @@ class Tab:
     async def serve(self, websocket: WebSocket) -> End:
         """Answer the messages of a connection, one after the other, until it ends or a newer one takes its place.
 
-        Parameters
-        ----------
-        websocket : WebSocket
-            The connection, accepted. It takes the place of an older one, which the server may believe to be alive.
-
+        The server may believe the older one to be alive.
         """
         self._newest = websocket
         self._replaced.set()
@@ -123,13 +113,7 @@ class Tab:
 
 
 class Tabs:
-    """All tabs of a server.
-
-    Parameters
-    ----------
-    make_session : callable
-        Makes the session of a tab, given what takes its messages to the page.
-    """
+    """All tabs of a server. `make_session` makes the session of a tab, given what takes its messages to the page."""
 
     def __init__(self, make_session: _MakeSession) -> None:
         self._make_session = make_session
