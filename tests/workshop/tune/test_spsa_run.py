@@ -17,7 +17,7 @@ from knightadder.engine import evaluator
 from knightadder.engine.errors import OptionError
 from knightadder.files import locked
 from knightadder.workshop.opening_book import load_book
-from knightadder.workshop.tune import spsa_picture, spsa_run, trials
+from knightadder.workshop.tune import spsa_picture, spsa_run, trials, trials_run
 from knightadder.workshop.tune.spsa import Spsa, Tunable
 from knightadder.workshop.tune.trials import run_trials
 from knightadder.workshop.tune.trials_run import Results
@@ -250,7 +250,7 @@ def test_the_results_of_another_run_are_refused(capsys, finished, no_games, othe
 
 def test_a_run_does_not_go_on_with_changed_sources(capsys, finished, no_games, monkeypatch):
     file, arguments = finished
-    monkeypatch.setattr(trials, "source_digest", lambda: "another")
+    monkeypatch.setattr(trials_run, "source_digest", lambda: "another")
     status, out, err = _run(capsys, *arguments)
     assert (status, out) == (2, "")
     assert err.startswith(f"knightadder: {file} belongs to another run, with other sources of the engine: go on with")
