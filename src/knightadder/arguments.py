@@ -1,57 +1,67 @@
 """Command-line arguments: the options that several commands have, and types for argparse.
 
-Each type raises ValueError for invalid text.
+Each type raises `argparse.ArgumentTypeError` for invalid text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import contextlib
+import math
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from knightadder.engine.errors import OptionError
 from knightadder.engine.options import EVALUATION_NAMES
-from knightadder.foreign import parse_whole
+from knightadder.foreign import MOST, parse_whole
 
 if TYPE_CHECKING:
     import argparse
 
 
-def positive(text: str) -> int:
-    """Return a whole number of at least 1."""
-    value = parse_whole(text)
-    if value < 1:
-        raise ValueError(text)
-    return value
+def whole(least: int, most: int = MOST) -> Callable[[str], int]:
+    """Return a type of arguments: the whole numbers from `least` to `most`."""
+
+    def read(text: str) -> int:
+        with contextlib.suppress(ValueError):
+            if least <= (value := parse_whole(text)) <= most:
+                return value
+        raise _refused(f"a whole number {_range(least, most)}", text)
+
+    return read
 
 
-def not_negative(text: str) -> int:
-    """Return a whole number of at least 0."""
-    value = parse_whole(text)
-    if value < 0:
-        raise ValueError(text)
-    return value
+def number(least: float, most: float = math.inf) -> Callable[[str], float]:
+    """Return a type of arguments: the finite numbers from `least` to `most`."""
+
+    def read(text: str) -> float:
+        with contextlib.suppress(ValueError):
+            if least <= (value := float(text)) <= most and math.isfinite(value):
+                return value
+        raise _refused(f"a number {_range(least, most)}", text)
+
+    return read
 
 
 def positive_number(text: str) -> float:
-    """Return a positive, finite number."""
-    value = float(text)
-    if not 0 < value < float("inf"):
-        raise ValueError(text)
-    return value
+    """Return a number above 0."""
+    with contextlib.suppress(ValueError):
+        if 0 < (value := float(text)) < math.inf:
+            return value
+    raise _refused("a number above 0", text)
 
 
-def seconds(text: str) -> float:
-    """Return a positive, finite number of seconds."""
-    return positive_number(text)
+positive, not_negative, share, seconds = whole(1), whole(0), number(0, 1), positive_number
 
 
-def share(text: str) -> float:
-    """Return a number from 0 to 1."""
-    value = float(text)
-    if not 0 <= value <= 1:
-        raise ValueError(text)
-    return value
+def _range(least: float, most: float) -> str:
+    return f"of at least {least:g}" if most in (MOST, math.inf) else f"from {least:g} to {most:g}"
+
+
+def _refused(expected: str, text: str) -> Exception:
+    from argparse import ArgumentTypeError  # here, since a chess program that starts the engine needs no argparse
+
+    return ArgumentTypeError(f"expected {expected}, not {text!r:.60}")
 
 
 _SHARED: dict[str, dict[str, Any]] = {
@@ -106,7 +116,7 @@ def declare(command: argparse._ActionsContainer, *names: str, **changes: Any) ->
 
     The changes are arguments of ``add_argument`` that differ from their usual declaration.
     """
-    from argparse import SUPPRESS  # here, since a chess program that starts the engine needs no argparse
+    from argparse import SUPPRESS
 
     for name in names:
         given = _SHARED[name] | changes

@@ -266,21 +266,9 @@ def _by_threads(
 
 
 def evaluate_block(evaluation: str, illegal: int | None, numbered: _Numbered) -> NDArray[np.int16]:
-    """Evaluate a block of positions in one thread.
+    """Evaluate a block of positions, given with the index of its first one, in one thread.
 
-    Parameters
-    ----------
-    evaluation : str
-        The name of the evaluation.
-    illegal : int or None
-        The value for illegal positions.
-    numbered : tuple
-        The index of the block's first position, and the block.
-
-    Raises
-    ------
-    PositionError
-        If a position is illegal and ``illegal`` is not given.
+    `illegal` is the value for illegal positions; PositionError if there is one, and it is None.
     """
     start, block = numbered
     tables = tables_of(evaluation)
@@ -319,11 +307,7 @@ def _numbered(positions: Positions, size: int, first: int = 0) -> Iterator[_Numb
     """Cut positions into blocks of this size, each with the index of its first position.
 
     Positions that are not in an array become FENs as soon as they are taken: a generator may go on with the same board.
-
-    Raises
-    ------
-    TypeError, ValueError
-        At once, if they are not several positions.
+    TypeError or ValueError, at once, if they are not several positions.
     """
     if isinstance(positions, np.ndarray) and (positions.dtype.kind in "SU" or _is_packed(positions)):
         _check_array(positions)

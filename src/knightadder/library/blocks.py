@@ -32,27 +32,12 @@ def blocks_of(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
 def results_elsewhere(
     blocks: Iterable[Block], work: Callable[[Block], Any], where: Elsewhere, workers: int | None, in_order: bool
 ) -> Generator[tuple[Block, Any], None, None]:
-    """Let other processes or machines do the work on blocks, and yield each block with its result.
+    """Let other processes or machines do the work on blocks, and yield each block with its result, in order or as
+    ready.
 
-    Parameters
-    ----------
-    blocks : iterable
-        The blocks; only as many are taken ahead as the workers need, and none while a result can be yielded.
-    work : callable
-        Does the work on a block; can be pickled.
-    where : concurrent.futures.Executor or distributed.Client
-        Where to work.
-    workers : int or None
-        Number of workers of an executor.
-    in_order : bool
-        Whether the results come in the order of the blocks, or as they are ready.
-
-    Raises
-    ------
-    EngineError
-        If a worker has another version, or whatever the work raises. What is not begun is then cancelled.
-    TypeError
-        At once, if it is neither an executor nor a client.
+    Only as many blocks are taken ahead as the workers need, and none while a result can be yielded. The work can be
+    pickled; `workers` is their number for an executor. Raises what the work raises, and EngineError if a worker has
+    another version; what is not begun is then cancelled. TypeError, at once, if it is neither an executor nor a client.
     """
     pickled = pickle.dumps(work)
     if isinstance(where, Executor):
@@ -96,15 +81,6 @@ class Threads(Pool):
     """Threads that work on blocks. The interpreter waits for those of a ThreadPoolExecutor when it ends, not for these.
 
     As a context manager it waits for the work that has begun.
-
-    Parameters
-    ----------
-    count : int
-        Number of threads.
-    name : str
-        Begins their names.
-    work : callable
-        Does the work on a block.
     """
 
     def __init__(self, count: int, name: str, work: Callable[[Any], Any]) -> None:

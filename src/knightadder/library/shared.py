@@ -16,20 +16,11 @@ Item = TypeVar("Item")
 
 
 def tables_of(evaluation: str | None = None) -> np.record:
-    """Give the core's read-only tables.
+    """Return the core's read-only tables for an evaluation: ``"classical"``, ``"pesto"`` or ``"nnue"``.
 
-    Parameters
-    ----------
-    evaluation : str, optional
-        ``"classical"``, ``"pesto"`` or ``"nnue"``. By default it is the engine's default; if its network is damaged or
-        missing, a warning says so, and it is ``"classical"``.
-
-    Raises
-    ------
-    OptionError
-        If there is no such evaluation, or its network is damaged or missing.
-    EngineError
-        If the core cannot be loaded.
+    By default it is the engine's default; if its network is damaged or missing, a warning says so, and it is
+    ``"classical"``. OptionError if there is no such evaluation, or its network is damaged or missing; EngineError if
+    the core cannot be loaded.
     """
     if evaluation is not None and (not isinstance(evaluation, str) or evaluation not in EVALUATIONS):
         raise OptionError(f"evaluation is {' or '.join(EVALUATIONS)}, not {evaluation}")
@@ -56,13 +47,7 @@ def _evaluator(evaluation: str) -> Evaluator:
 
 
 class Stock(Generic[Item]):
-    """A pool of objects that one thread at a time can use: an object is made when none is free.
-
-    Parameters
-    ----------
-    make : callable
-        Makes an object.
-    """
+    """A pool of objects that one thread at a time can use: an object is made when none is free."""
 
     def __init__(self, make: Callable[[], Item]) -> None:
         self._make = make

@@ -12,7 +12,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from knightadder.arguments import declare, engine_options
+from knightadder.arguments import declare, engine_options, whole
 from knightadder.engine.errors import OptionError
 from knightadder.text import tell
 
@@ -36,7 +36,10 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="address to listen on (default: 127.0.0.1, which no other machine can reach)",
     )
     command.add_argument(
-        "--port", type=_port, default=_PORT, help=f"port to listen on, 0 for any free port (default: {_PORT})"
+        "--port",
+        type=whole(0, 65_535),
+        default=_PORT,
+        help=f"port to listen on, 0 for any free port (default: {_PORT})",
     )
     command.add_argument("--no-browser", action="store_true", help="print the address, and open no browser")
     declare(command, "--threads", default=1, help="number of search threads of each browser tab")
@@ -65,12 +68,12 @@ def run(arguments: argparse.Namespace) -> int:
     from knightadder.engine.options import Options
     from knightadder.library.explorer import Explorer
     from knightadder.library.options import folders_of
-    from knightadder.web.loading import LOADING_THREAD
     from knightadder.web.resources import Resources
     from knightadder.web.site.guard import is_loopback
     from knightadder.web.site.known import Known
     from knightadder.web.site.server import make_app
     from knightadder.web.site.serving import make_server
+    from knightadder.web.tab_engine import LOADING_THREAD
 
     options = engine_options(arguments)
     for name, value in options.items():  # refuses an out-of-bounds value now, not only when the first tab is opened
@@ -155,10 +158,3 @@ def _open_browser(address: str) -> None:
 
     # In a thread, because a text browser would block until the user quits it.
     threading.Thread(target=webbrowser.open, args=(address,), name="browser", daemon=True).start()
-
-
-def _port(text: str) -> int:
-    port = int(text)
-    if not 0 <= port <= 65535:
-        raise ValueError(text)
-    return port

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from knightadder.engine.errors import EngineError
 from knightadder.engine.strength import DEFAULT_ELO
-from knightadder.web.loading import load_in_thread
 from knightadder.web.resources import Resources
 from knightadder.web.views import View
 
 if TYPE_CHECKING:
     from knightadder.library.engine import Engine
     from knightadder.library.options import Setting
+
+LOADING_THREAD = "engine of a tab"  # the name of the threads
 
 
 class TabEngine:
@@ -132,3 +134,36 @@ class TabEngine:
             await asyncio.to_thread(engine.result().close)
         else:  # a thread that is still loading sees this and closes the engine
             engine.cancel()
+
+
+def load_in_thread(make: Callable[[], Engine]) -> asyncio.Future[Engine]:
+    """Load an engine in a daemon thread, since nothing can interrupt the compiler; return its future.
+
+    If the future is cancelled or the event loop ends first, the engine is closed as soon as it is loaded.
+    """
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Engine] = loop.create_future()
+
+    def deliver(engine: Engine | None, error: BaseException | None) -> None:
+        if not future.done():
+            if error is not None:
+                future.set_exception(error)
+            elif engine is not None:
+                future.set_result(engine)
+        elif engine is not None:
+            engine.close()
+
+    def load() -> None:
+        engine = error = None
+        try:
+            engine = make()
+        except BaseException as caught:  # the page must be told of any error
+            error = caught
+        try:
+            loop.call_soon_threadsafe(deliver, engine, error)
+        except RuntimeError:  # the event loop has ended meanwhile
+            if engine is not None:
+                engine.close()
+
+    threading.Thread(target=load, name=LOADING_THREAD, daemon=True).start()
+    return future

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from knightadder.arguments import declare, not_negative, positive, positive_number, share
+from knightadder.arguments import declare, not_negative, number, positive, positive_number, share, whole
 from knightadder.engine.errors import OptionError
 from knightadder.engine.options import EVALUATION_NAMES
 from knightadder.extras import needed_by
@@ -90,7 +90,11 @@ def add_settings(command: argparse.ArgumentParser) -> None:
         help="do not mirror the board when the king is on the files e to h",
     )
     network.add_argument(
-        "--scale", type=_scale, default=200, metavar="CP", help="centipawns of a network output of 1 (default: 200)"
+        "--scale",
+        type=whole(1, 65_535),
+        default=200,
+        metavar="CP",
+        help="centipawns of a network output of 1 (default: 200)",
     )
 
     data = command.add_argument_group("the positions")
@@ -100,7 +104,7 @@ def add_settings(command: argparse.ArgumentParser) -> None:
     )
     data.add_argument(
         "--score-below",
-        type=_score,
+        type=whole(1, 32_767),  # as many as 16 bits hold
         default=3000,
         metavar="CP",
         help="bound that absolute scores must be below (default: 3000)",
@@ -146,7 +150,7 @@ def add_settings(command: argparse.ArgumentParser) -> None:
     )
     training.add_argument(
         "--exponent",
-        type=_exponent,
+        type=number(1, 10),
         default=2.0,
         metavar="X",
         help="exponent of the error in the loss, from 1 to 10 (default: 2, the squared error)",
@@ -198,28 +202,6 @@ def _width(text: str) -> int:
     value = int(text)
     if value % 16 or not 16 <= value <= 2048:
         raise argparse.ArgumentTypeError("expected a multiple of 16, up to 2048")
-    return value
-
-
-def _exponent(text: str) -> float:
-    value = float(text)
-    if not 1 <= value <= 10:
-        raise ValueError(text)
-    return value
-
-
-def _scale(text: str) -> int:
-    value = positive(text)
-    if value >= 1 << 16:
-        raise ValueError(text)
-    return value
-
-
-def _score(text: str) -> int:
-    """Return a bound of scores, which have 16 bits; the lowest of these means that there is none."""
-    value = positive(text)
-    if value >= 1 << 15:
-        raise ValueError(text)
     return value
 
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from knightadder.core.evaluation.network_file import INPUTS, bucket_of
 from knightadder.engine.errors import OptionError
-from knightadder.files import replacing
 from knightadder.workshop.datagen.reader import Filter, Reader
+from knightadder.workshop.figures import save_figure
 from knightadder.workshop.train.integer_model import features_of
 from knightadder.workshop.train.selection import open_games
 from knightadder.workshop.train.weights import Flat, Shape
@@ -65,8 +65,7 @@ def draw(weights: Flat, shape: Shape, scale: int, games: Sequence[Path], wanted:
     chosen = choose(shape.parts(weights)[0], sample, _DRAWN)
     figures = {WORTH: draw_worth(sample), NEURONS: draw_neurons(shape.parts(weights)[0], sample, chosen)}
     for name, figure in figures.items():
-        with replacing(folder / name) as beside:
-            figure.savefig(beside, dpi=_DOTS_PER_INCH, format="png", pil_kwargs={"optimize": True})
+        save_figure(figure, folder / name, _DOTS_PER_INCH, pil_kwargs={"optimize": True})
     return [folder / name for name in figures]
 
 

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from knightadder.digests import content_digest
@@ -25,6 +24,7 @@ from knightadder.files import reading, replacing, write_whole
 from knightadder.foreign import NotNegative, converted, parse_json
 from knightadder.runs import claim_folder, read_header
 from knightadder.workshop.datagen.reader import Filter
+from knightadder.workshop.figures import draw_losses
 from knightadder.workshop.train.batches import Distiller, Mixture, Place, PositionStream, ahead
 from knightadder.workshop.train.exchange import read_weights
 from knightadder.workshop.train.selection import CHECKSUMS, GAMES, VALIDATION, Games, Selection, Targets
@@ -154,16 +154,8 @@ class Losses:
 
     def plot(self, folder: Path) -> None:
         """Plot the curve to a PNG in a folder; OptionError if it cannot be written."""
-        figure = Figure(figsize=(7, 4), layout="constrained")
-        axes = figure.add_subplot(
-            xlabel="million positions", ylabel="mean squared error", yscale="log", title="Training"
-        )
-        for name, curve in self.curves.items():
-            axes.plot([count / 1e6 for count in self.positions], curve, label=name)
-        axes.grid(alpha=0.3, which="both")
-        axes.legend()
-        with replacing(folder / _PLOT) as beside:
-            figure.savefig(beside, dpi=110, format="png")
+        places = [count / 1e6 for count in self.positions]
+        draw_losses(folder / _PLOT, "Training", "million positions", places, self.curves, yscale="log")
 
 
 def save_checkpoint(folder: Path, trainer: Trainer, losses: Losses, place: Place, seconds: float) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from knightadder.files import replacing
+from knightadder.workshop.figures import save_figure
 from knightadder.workshop.tune.spsa import Spsa
 
 _COLUMNS = 5
@@ -36,5 +36,4 @@ def draw(spsa: Spsa, file: Path) -> None:
         axes.tick_params(labelsize=7, labelbottom=place + columns >= len(spsa.tunables))  # the lowest of each column
     for axes in all_axes[len(spsa.tunables) :]:
         axes.set_axis_off()
-    with replacing(file) as beside:
-        figure.savefig(beside, dpi=_DOTS_PER_INCH, format="png")
+    save_figure(figure, file, _DOTS_PER_INCH)

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from knightadder.core.board.packed import PACKED
 from knightadder.digests import source_digest
 from knightadder.engine.errors import OptionError
-from knightadder.files import make_folder, reading, replacing
+from knightadder.files import make_folder, reading
 from knightadder.runs import REMEDY, Journal
+from knightadder.workshop.figures import draw_losses
 from knightadder.workshop.tune.texel import Adam, Block, Values, gradient, mean_error
 
 FORMAT = 2
@@ -160,11 +160,6 @@ class State:
 
 def plot_losses(losses: Sequence[tuple[float, float]], folder: Path) -> None:
     """Plot the loss curve to a PNG in a folder; OptionError if it cannot be written."""
-    figure = Figure(figsize=(7, 4), layout="constrained")
-    axes = figure.add_subplot(xlabel="epoch", ylabel="mean squared error", title="Texel tuning")
-    for number, name in enumerate(("training", "validation")):
-        axes.plot([pair[number] for pair in losses], label=name)
-    axes.grid(alpha=0.3)
-    axes.legend()
-    with replacing(folder / _PLOT) as beside:
-        figure.savefig(beside, dpi=110, format="png")
+    training, validation = zip(*losses, strict=True)
+    curves = {"training": training, "validation": validation}
+    draw_losses(folder / _PLOT, "Texel tuning", "epoch", range(len(losses)), curves)
