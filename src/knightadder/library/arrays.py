@@ -209,12 +209,9 @@ def remembering(positions: Iterator[Position], taken: "deque[Position]") -> Iter
 
 
 def positions_in(positions: Positions, illegal: str | None = None) -> Iterator[Position]:
-    """Give positions one by one, also those of an array; packed ones as FENs, see `_fens`.
+    """Yield positions one by one, also those of an array; packed ones as FENs, see `_fens`.
 
-    Raises
-    ------
-    TypeError, ValueError
-        At once, if they are not several positions.
+    TypeError or ValueError, at once, if they are not several positions.
     """
     if isinstance(positions, str):
         raise TypeError("several positions are wanted, not one FEN")

@@ -38,24 +38,11 @@ _MOST_COUNTED = 9_999  # plies and moves in a FEN
 
 
 def board_of(position: Position, what: str = "position", warn: bool = True) -> chess.Board:
-    """Give the board of a position.
+    """Return the board of a position: of itself, of a FEN, which is of Chess960 if it has to be, or of ``"startpos"``.
 
-    Parameters
-    ----------
-    position : chess.Board or str
-        A board, which is given back; a FEN, which is of Chess960 if its castling rights are possible only there; or
-        ``"startpos"``. Impossible castling rights and en passant squares are left out.
-    what : str
-        The name that the caller knows it by.
-    warn : bool
-        Whether a `PositionWarning` says what is left out.
-
-    Raises
-    ------
-    TypeError
-        If it is none of these.
-    PositionError
-        If it is not a FEN, or the board's variant is not supported.
+    Impossible castling rights and en passant squares are left out; with `warn`, a `PositionWarning` says so. `what` is
+    the name that the caller knows the position by. TypeError if it is none of these; PositionError if it is not a FEN,
+    or the board's variant is not supported.
     """
     if isinstance(position, str):
         try:
@@ -111,24 +98,10 @@ def _intact(what: str) -> Iterator[None]:
 
 
 def position_of(board: chess.Board, what: str = "position") -> tuple[str, tuple[str, ...]]:
-    """Give a position and the moves from it to the board, as far as they matter for the rest of the game.
+    """Return the FEN of a position, and the moves from it to a board, in UCI notation, that matter for the rest of the
+    game.
 
-    Parameters
-    ----------
-    board : chess.Board
-        With the moves that led to it; those since the last capture or pawn move count for repetitions.
-    what : str
-        The name that the caller knows it by.
-
-    Returns
-    -------
-    tuple
-        The FEN of a position and the moves from there, in UCI notation.
-
-    Raises
-    ------
-    PositionError
-        If the board cannot occur in a game.
+    Those since the last capture or pawn move count for repetitions. PositionError if the board cannot occur in a game.
     """
     text, root, moves = root_of(board, what)
     return root.fen() if moves else text, moves
@@ -166,25 +139,12 @@ def bitboards_of(board: chess.Board) -> NDArray[np.uint64] | None:
 def limits_of(
     board: chess.Board, limit: chess.engine.Limit | None, root_moves: Iterable[chess.Move] | None = None
 ) -> Limits:
-    """Convert a limit to the engine's.
+    """Return the engine's limits for a limit, whose clocks and times are in seconds; None means to search until
+    stopped.
 
-    Parameters
-    ----------
-    board : chess.Board
-        The position to search.
-    limit : chess.engine.Limit or None
-        When to end; its clocks and times are in seconds. ``None`` means to search until stopped.
-    root_moves : iterable of chess.Move, optional
-        The moves to choose from; all legal ones by default.
-
-    Raises
-    ------
-    PositionError
-        If a root move is not legal, or the list of root moves is empty.
-    ValueError
-        If the limit sets nothing, or an impossible value; the text names it.
-    TypeError
-        If a value is not a number of the right kind.
+    All legal moves of the board are searched, or the root moves. PositionError if one of these is not legal, or there
+    is none; ValueError, whose text names it, for an impossible value or a limit that sets nothing; TypeError if a value
+    is not a number of the right kind.
     """
     if limit is None:
         return Limits(infinite=True, searchmoves=_names(board, root_moves))
@@ -225,23 +185,10 @@ def limits_without_clock(limit: chess.engine.Limit) -> Limits:
 
 
 def whole(name: str, value: int, least: int, most: int | None = None) -> int:
-    """Check a whole number.
+    """Return a whole number as int: TypeError if it is not one (``True`` and ``2.0`` are not), ValueError if out of
+    bounds.
 
-    Parameters
-    ----------
-    name : str
-        The name that the caller knows it by.
-    value : int
-        The number; NumPy's integers are accepted.
-    least, most : int
-        Its bounds, both included.
-
-    Raises
-    ------
-    TypeError
-        If it is not a whole number; ``True`` and ``2.0`` are not.
-    ValueError
-        If it is out of bounds.
+    NumPy's integers are accepted. The caller knows the number by its name.
     """
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise TypeError(f"{name} is a whole number, not {value!r:.60}")
@@ -291,24 +238,7 @@ def _names(board: chess.Board, moves: Iterable[chess.Move] | None) -> tuple[str,
 
 
 def name_of(board: chess.Board, move: chess.Move, what: str = "move") -> str:
-    """Write a legal move in UCI notation.
-
-    Parameters
-    ----------
-    board : chess.Board
-        The position.
-    move : chess.Move
-        The move.
-    what : str
-        The name that the caller knows it by.
-
-    Raises
-    ------
-    TypeError
-        If it is not a move.
-    PositionError
-        If it is not legal.
-    """
+    """Return a legal move in UCI notation; TypeError if it is not a move, PositionError if it is not legal."""
     if not isinstance(move, chess.Move):
         raise TypeError(f"{what} is a chess.Move, not {move!r:.60}")
     try:

@@ -15,18 +15,9 @@ _RECT = "{http://www.w3.org/2000/svg}rect"
 def board_with_numbers(
     board: chess.BaseBoard, numbers: Mapping[chess.Square, str], orientation: chess.Color, size: int | None
 ) -> str:
-    """Draw a board with short texts at the lower edge of squares.
+    """Draw a board with short texts at the lower edge of squares, with a side at the bottom.
 
-    Parameters
-    ----------
-    board : chess.BaseBoard
-        The pieces.
-    numbers : mapping
-        The texts by square.
-    orientation : chess.Color
-        The side at the bottom.
-    size : int or None
-        Width and height in pixels; ``None`` to fill the space that there is.
+    The size is that in pixels; None fills the space that there is.
     """
     svg = chess.svg.board(board, orientation=orientation, size=size)
     names = {chess.square_name(square): text for square, text in numbers.items()}
@@ -43,16 +34,7 @@ def lines_panel(
 ) -> str:
     """Draw a small board with arrows, an evaluation bar and a table beside it, as HTML.
 
-    Parameters
-    ----------
-    board : chess.BaseBoard
-        The pieces.
-    moves : sequence of chess.Move
-        The first moves of the lines, the best first.
-    expectation : float
-        White's expected points, from 0 to 1.
-    rows : iterable of iterable of str
-        The cells of the table by row.
+    The moves are the first ones of the lines, the best first; `expectation` is White's expected points, from 0 to 1.
     """
     arrows = [
         chess.svg.Arrow(move.from_square, move.to_square, color="blue" if number else "green")

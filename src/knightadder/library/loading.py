@@ -10,16 +10,11 @@ logger = logging.getLogger("knightadder")
 
 
 def load_core() -> None:
-    """Load the compiled core, unless it is there.
+    """Load the compiled core, unless it is there; EngineError if there is none and none can be built.
 
     If it has to be compiled first, a warning says so once: that is the level that shows without any configuration.
-
-    Raises
-    ------
-    EngineError
-        If there is no compiled core and none can be built.
-    KeyboardInterrupt
-        By Ctrl-C meanwhile; its traceback does not go through the compiler. The next call compiles.
+    Ctrl-C meanwhile raises a KeyboardInterrupt whose traceback does not go through the compiler; the next call
+    compiles.
     """
     told = False
 

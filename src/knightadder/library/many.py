@@ -211,16 +211,9 @@ def _settings(
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """The part of a task that is not in the position's record: the moves played from it, and what they led to.
+    """The part of a task that is not in the position's record: the moves played from it, and the position they lead to.
 
-    Attributes
-    ----------
-    moves : array of int64
-        The moves, as squares and promotion.
-    fen : str
-        The position to analyse.
-    chess960 : bool
-        Whether castling is written as king takes rook.
+    The moves are squares and promotion in int64. `chess960` says whether castling is written as king takes rook.
     """
 
     moves: NDArray[np.int64]

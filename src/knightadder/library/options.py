@@ -49,15 +49,10 @@ def options_of(values: options.Options) -> dict[str, Option]:
 
 
 def texts_of(settings: Mapping[str, Setting]) -> dict[str, str]:
-    """Write the values of options as UCI does.
+    """Return the values of options as UCI writes them; TypeError if the settings are not a mapping.
 
-    Raises
-    ------
-    TypeError
-        If the settings are not a mapping.
-    OptionError
-        If a name or a value does not fit in a line of UCI, an option is not for callers to set, or ``SyzygyPath`` names
-        a folder that is not there.
+    OptionError if a name or a value does not fit in a line of UCI, an option is not for callers to set, or
+    ``SyzygyPath`` names a folder that is not there.
     """
     if not isinstance(settings, Mapping):
         raise TypeError(f"options are a mapping of names to values, not {settings!r:.60}")
@@ -78,19 +73,9 @@ def _text(name: str, value: Setting) -> str:
 
 
 def folders_of(folders: Folders | None) -> list[str]:
-    """Give the names of folders, which must be there.
+    """Return the names of folders: of one path, of several in an iterable or as the system joins them, or of none.
 
-    Parameters
-    ----------
-    folders : path or several, optional
-        One path; several, in a text joined as the system joins paths, or as an iterable; or none.
-
-    Raises
-    ------
-    OptionError
-        If there is no such folder.
-    TypeError
-        If it is something else.
+    OptionError if there is no such folder; TypeError if it is something else.
     """
     if folders is None:
         return []

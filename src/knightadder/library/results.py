@@ -252,15 +252,7 @@ def _html(lines: Sequence[Line]) -> str:
 
 
 def line_of(info: Info, fen: str) -> Line:
-    """Convert a line of the engine.
-
-    Parameters
-    ----------
-    info : Info
-        As the engine reports it.
-    fen : str
-        The position.
-    """
+    """Return the line of a position, given as FEN, that the engine has reported."""
     turn = fen.split()[1] == "w"
     score = Mate(info.score.mate) if info.score.mate is not None else Cp(info.score.cp or 0)
     # The engine gives no probabilities if the game is over: then the side to move is checkmated or stalemated.

@@ -27,19 +27,8 @@ LOST = "the engine was searching when this process was forked: make another one"
 class Feed:
     """The reports of a search: the engine's threads put them here, and callers wait for them.
 
-    A caller holds no lock that the engine's threads need, so Ctrl-C may interrupt it anywhere.
-
-    Parameters
-    ----------
-    fen : str
-        The position.
-
-    Attributes
-    ----------
-    analysis : Analysis or None
-        The result, once the search has ended.
-    ending : bool
-        Whether the search has ended, or has been told to end.
+    A caller holds no lock that the engine's threads need, so Ctrl-C may interrupt it anywhere. `analysis` is the
+    result, once the search has ended; `ending` says whether it has ended, or has been told to end.
     """
 
     def __init__(self, fen: str) -> None:
