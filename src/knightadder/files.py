@@ -27,10 +27,10 @@ def reading(file: Path) -> Iterator[None]:
         raise OptionError(f"cannot read {file}: {error.strerror}") from None
 
 
-def make_folder(folder: Path) -> None:
-    """Make a folder and those above it unless it is there; OptionError if that fails."""
+def make_folder(folder: Path, parents: bool = True) -> None:
+    """Make a folder, if wanted with those above it, unless it is there; OptionError if that fails."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=parents, exist_ok=True)
     except OSError as error:
         raise OptionError(f"cannot use {folder}: {error.strerror}") from None
 

@@ -107,7 +107,7 @@ class Parts:
         The settings decide the games; with `restart`, the games that are there are forgotten. OptionError if the folder
         belongs to another run, is in use, or cannot be read or created.
         """
-        make_folder(self.folder)
+        make_folder(self.folder, parents=False)
         with locked(self.folder):
             remove_left_behind(self.folder, "chunk-*")
             # The list first: without it, the other files count for nothing.
