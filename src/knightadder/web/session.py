@@ -353,9 +353,7 @@ class Session:
         done = self._desk.edit("the new main line", ancestry(node))
         self._make_main(node)
         done()
-        self._show_headers()
-        self._show_position()
-        self._show_history()
+        self._show_edit()
 
     def _make_main(self, node: chess.pgn.GameNode) -> None:
         self._tree.promote(node)
@@ -478,9 +476,7 @@ class Session:
             done = self._desk.edit("the evaluation", nodes)
             self._show_nodes(self._reviews.review(nodes))
             done()
-            self._show_headers()
-            self._show_position()
-            self._show_history()
+            self._show_edit()
         finally:
             self._send({"type": "progress", "done": len(nodes), "all": len(nodes)})
 
@@ -547,6 +543,12 @@ class Session:
         if self._game is not None and headers["Result"] != self._game.result:
             headers["Result"] = self._game.result
             self._send({"type": "headers", "headers": dict(headers)})
+
+    def _show_edit(self) -> None:
+        """Send what an edit of the tree may have changed besides its nodes."""
+        self._show_headers()
+        self._show_position()
+        self._show_history()
 
     def _show_history(self) -> None:
         self._send(history_view(*((None, None) if self._is_running else self._desk.names())))

@@ -28,7 +28,6 @@ from knightadder.workshop.opening_book import BookLine
 from knightadder.workshop.uci_client import EngineSilentError, UciClient, UciError
 
 FAULTS = ("time", "illegal", "crash", "silent")
-PV_CHECKS = ("last", "all", "none")
 
 _DRAWS = {
     chess.Termination.STALEMATE: "draw by stalemate",
