@@ -12,10 +12,10 @@ from typing import Any, TypeAlias
 
 from knightadder.engine.errors import OptionError
 from knightadder.extras import needed_by
+from knightadder.files import replacing
 from knightadder.library.frames import Cell
 from knightadder.review.moves import AnnotatedMove
 from knightadder.review.summary import Row as GameRow
-from knightadder.runs import replacing
 
 Row: TypeAlias = Mapping[str, Cell]
 

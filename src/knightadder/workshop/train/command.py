@@ -274,7 +274,7 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
                 speed = (now - first) / max(time.perf_counter() - begun, 1e-9)
                 update(now, f"{speed:.0f}/s  {text}")
 
-            with going_on(lambda: f"The state is in {folder}"):
+            with going_on(lambda: f"The state is in {folder}" if first else ""):
                 losses = training.train(folder, settings, selection, held_out, trainer, tell)
         last = "  ".join(f"{name} {curve[-1]:.6f}" for name, curve in losses.curves.items())
         print(f"{total * size} positions trained on  {last}")
