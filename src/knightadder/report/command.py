@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from knightadder import __version__
 from knightadder.arguments import declare, engine_options, not_negative, search_limit
+from knightadder.digests import content_digest
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.executor import add_cluster, open_pool
 from knightadder.extras import needed_by
+from knightadder.files import check_new, check_not_games, write_whole
 from knightadder.progress import progress
-from knightadder.runs import Journal, check_new, check_not_games, content_digest, state_beside, write_whole
+from knightadder.runs import Journal, state_beside
 
 if TYPE_CHECKING:
     from knightadder.report.study import Item, StudiedGame
