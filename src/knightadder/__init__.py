@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from knightadder.library.explorer import ExplorerGame as ExplorerGame
     from knightadder.library.explorer import ExplorerMove as ExplorerMove
     from knightadder.library.frames import to_frame as to_frame
+    from knightadder.library.games import GameArrays as GameArrays
+    from knightadder.library.games import Games as Games
+    from knightadder.library.games import read_games as read_games
     from knightadder.library.many import analyse_iter as analyse_iter
     from knightadder.library.many import analyse_many as analyse_many
     from knightadder.library.options import Option as Option
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
     from knightadder.library.results import PlayResult as PlayResult
     from knightadder.library.stream import Stream as Stream
     from knightadder.opening_names import Opening as Opening
+    from knightadder.pgn.records import GameRecord as GameRecord
     from knightadder.review.annotation import AnnotatedGame as AnnotatedGame
     from knightadder.review.annotation import annotate_game as annotate_game
     from knightadder.review.moves import AnnotatedMove as AnnotatedMove
@@ -83,6 +87,10 @@ _MODULES = {  # public name to its module
     "ExplorerMove": "library.explorer",
     "ExplorerGame": "library.explorer",
     "to_frame": "library.frames",
+    "read_games": "library.games",
+    "Games": "library.games",
+    "GameArrays": "library.games",
+    "GameRecord": "pgn.records",
     "Stream": "library.stream",
 }
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
 from typing import TypeAlias
 
 # Called with the amount done and a text to show beside it.
 Update: TypeAlias = Callable[[float, str], None]
 # Called with the amount done; returns whether a line is due.
 Due: TypeAlias = Callable[[float], bool]
+# Called with the bytes of a file and the games in it that have been read.
+Read: TypeAlias = Callable[[int, int], None]
 
 _LINE_SECONDS = 10  # between lines
 
@@ -53,6 +57,44 @@ def progress(
             print(f"{_amount(now, total, unit)}  {text}".rstrip(), file=stream, flush=True)
 
     yield show_line
+
+
+@contextlib.contextmanager
+def reading(files: Sequence[Path], clock: Callable[[], float] = time.monotonic) -> Iterator[list[Read]]:
+    """Show on standard error how much of some files of games is read, how fast, and how long the rest takes.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        The files, in the order in which they are read.
+    clock : callable
+        Tells the time in seconds.
+
+    Yields
+    ------
+    list of callable
+        One for each file. Call it with the bytes of the file, as it is on disk, and the games that have been read.
+    """
+    sizes = [file.stat().st_size if file.is_file() else 0 for file in files]
+    games = [0] * len(files)
+    begun = clock()
+    with progress(max(sum(sizes), 1), unit="bytes", stderr=True) as update:
+
+        def show(index: int, done: int, count: int) -> None:
+            games[index] = count
+            read, seconds = sum(sizes[:index]) + done, clock() - begun
+            text = f"{sum(games):,} games"
+            if seconds >= 1:
+                left = (sum(sizes) - read) * seconds / max(read, 1)
+                text += f", {sum(games) / seconds:,.0f} a second, {_time(left)} left"
+            update(read, text)
+
+        yield [partial(show, index) for index in range(len(files))]
+
+
+def _time(seconds: float) -> str:
+    minutes, seconds = divmod(max(round(seconds), 0), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
 
 
 @contextlib.contextmanager

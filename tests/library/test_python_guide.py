@@ -14,7 +14,8 @@ GUIDE = Path(__file__).parents[2] / "docs" / "python.md"
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
 
 
-def test_the_examples_of_the_guide(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_examples_of_the_guide(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
     popen_uci = chess.engine.SimpleEngine.popen_uci
 
     def start(command: str) -> chess.engine.SimpleEngine:

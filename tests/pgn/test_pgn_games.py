@@ -60,12 +60,63 @@ def test_files_put_together_in_two_encodings(tmp_path):
     assert [parse(text).headers["White"] for text in found] == ["Müller"] * 2
 
 
-@pytest.mark.parametrize(("suffix", "compress"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)])
+def zstd(content):
+    if sys.version_info >= (3, 14):
+        from compression.zstd import compress
+
+        return compress(content)
+    import zstandard
+
+    # As a stream: it does not say how long its content is. Nor do those of Lichess.
+    compressor = zstandard.ZstdCompressor(write_checksum=True).compressobj()
+    return compressor.compress(content) + compressor.flush()
+
+
+COMPRESSED = [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress), ("zst", zstd)]
+
+
+@pytest.mark.parametrize(("suffix", "compress"), COMPRESSED)
 def test_compressed_files(tmp_path, suffix, compress):
     found = texts(tmp_path, compress(f"{ONE}\n\n{TWO}\n".encode()), f"games.pgn.{suffix}")
     assert [text.text for text in found] == [ONE, TWO]
     with pytest.raises(OptionError, match=f"cannot read .*games.pgn.{suffix}: "):
         texts(tmp_path, compress(ONE.encode() * 9)[:-9], f"games.pgn.{suffix}")
+
+
+@pytest.mark.parametrize(("suffix", "compress"), COMPRESSED)
+def test_compressed_parts_that_were_joined(tmp_path, suffix, compress):
+    found = texts(tmp_path, compress(f"{ONE}\n\n".encode()) + compress(b"") + compress(f"{TWO}\n".encode()))
+    assert [text.text for text in found] == [ONE, TWO]
+
+
+@pytest.mark.parametrize(("suffix", "compress"), COMPRESSED)
+def test_damaged_compressed_files(tmp_path, suffix, compress):
+    content = bytearray(compress(f"{ONE}\n\n{TWO}\n".encode()))
+    content[len(content) // 2 :] = bytes(reversed(content[len(content) // 2 :]))
+    with pytest.raises(OptionError, match=r"cannot read .*games.pgn: ."):
+        texts(tmp_path, bytes(content))
+
+
+def test_zstd_files_are_large(tmp_path):
+    """Neither the length of a file nor how well it can be compressed matters, and UTF-16 is found in it."""
+    games = f"{ONE}\n\n" * 20_000
+    assert len(texts(tmp_path, zstd(games.encode("utf-16")), "games.pgn.zst")) == 20_000
+    assert len(texts(tmp_path, zstd(games.encode()), "games")) == 20_000
+
+
+def test_zstd_without_a_package(tmp_path, monkeypatch):
+    name = "compression.zstd" if sys.version_info >= (3, 14) else "zstandard"
+    content = zstd(ONE.encode())
+    monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(OptionError, match="needs the package zstandard: pip install zstandard"):
+        texts(tmp_path, content)
+
+
+@pytest.mark.parametrize("first", ["", "\n\n", "  \n"])
+def test_lines_of_games_that_share_a_line(tmp_path, first):
+    found = texts(tmp_path, f'{first}1. e4 * [White "x"] 1. d4 * [White "y"] 1. c4 *\n\n1. b4 * [White "z"] 1. a4 *\n')
+    line = first.count("\n") + 1
+    assert [text.line for text in found] == [line, line, line, line + 2, line + 2]
 
 
 def test_a_file_that_cannot_be_read(tmp_path):

@@ -62,7 +62,10 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "annotate", help="annotate the games of a PGN file: evaluations, marks, accuracy", description=_DESCRIPTION
     )
     command.add_argument(
-        "file", type=Path, metavar="FILE.pgn", help="games, also as .pgn.gz, .pgn.bz2 or .pgn.xz; - is standard input"
+        "file",
+        type=Path,
+        metavar="FILE.pgn",
+        help="games, also as .pgn.gz, .pgn.bz2, .pgn.xz or .pgn.zst; - is standard input",
     )
     limit = command.add_mutually_exclusive_group()
     declare(limit, "--nodes", help=f"stop each search after N nodes (default: {_NODES}, unless another limit is given)")

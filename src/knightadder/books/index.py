@@ -103,7 +103,10 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "and the library. If the index is there, the games are added to it; those that it has already are left out.",
     )
     command.add_argument(
-        "files", nargs="+", metavar="GAMES.pgn", help="games, also as .pgn.gz, .pgn.bz2 or .pgn.xz; - is standard input"
+        "files",
+        nargs="+",
+        metavar="GAMES.pgn",
+        help="games, also as .pgn.gz, .pgn.bz2, .pgn.xz or .pgn.zst; - is standard input",
     )
     command.add_argument(
         "-o", "--out", type=Path, required=True, metavar="GAMES.sqlite", help="index to write or to add to"

@@ -31,7 +31,10 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         description="Make a Polyglot book from the games of PGN files. A move weighs two for a win and one for a draw.",
     )
     command.add_argument(
-        "files", nargs="+", metavar="GAMES.pgn", help="games, also as .pgn.gz, .pgn.bz2 or .pgn.xz; - is standard input"
+        "files",
+        nargs="+",
+        metavar="GAMES.pgn",
+        help="games, also as .pgn.gz, .pgn.bz2, .pgn.xz or .pgn.zst; - is standard input",
     )
     command.add_argument(
         "-o",

@@ -71,10 +71,15 @@ def _warn(what: str, notes: tuple[str, ...]) -> None:
     """Warn of what is left out of a position, at the line of the caller that is outside this package."""
     if not notes:
         return
+    warn(f"{what}: {'; '.join(notes)}")
+
+
+def warn(message: str) -> None:
+    """Give a `PositionWarning` at the line of the caller that is outside this package."""
     level, frame = 1, sys._getframe()
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == __package__.partition(".")[0]:
         level, frame = level + 1, frame.f_back
-    warnings.warn(f"{what}: {'; '.join(notes)}", PositionWarning, stacklevel=level)
+    warnings.warn(message, PositionWarning, stacklevel=level)
 
 
 def fen_text(text: str) -> str:

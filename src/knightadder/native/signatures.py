@@ -69,6 +69,6 @@ def pair(kind: Kind) -> Kind:
 
 
 void = Kind(None)
-uint8, int16, int32, uint32, int64, uint64, float32 = (
-    Kind(np.dtype(name)) for name in ("uint8", "int16", "int32", "uint32", "int64", "uint64", "float32")
+uint8, int16, uint16, int32, uint32, int64, uint64, float32 = (
+    Kind(np.dtype(name)) for name in ("uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32")
 )

@@ -13,8 +13,9 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Generator, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from knightadder.engine.errors import OptionError
 
@@ -23,9 +24,16 @@ _OPENERS: dict[bytes, Callable[[BinaryIO], object]] = {
     b"\x1f\x8b": lambda stream: gzip.GzipFile(fileobj=stream),
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\x00": lzma.LZMAFile,
+    b"\x28\xb5\x2f\xfd": lambda stream: io.BufferedReader(ZstdReader(stream)),
 }
-_PACKED = {b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip", b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!": "rar"}
+_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
+_PACKED = {b"PK\x03\x04": "zip", b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!": "rar"}
 _LONGEST_START = 8
+
+_BLOCK = 1 << 20  # bytes of a block
+_LINES = 20_000  # of a block that is decoded
+_ZSTD_BYTES = 1024  # that are decompressed at once: they may become thirty thousand times as many
+_ZSTD_WINDOW = 31  # the longest: what `zstd --long=31` writes
 
 #: What reading a file may raise.
 UNREADABLE = (OSError, EOFError, UnicodeError, lzma.LZMAError, zlib.error)
@@ -50,7 +58,7 @@ def lines_of(file: Path) -> Iterator[Iterator[str]]:
     ----------
     file : Path
         In UTF-8; a line that is not is read as Windows-1252, because joined files mix encodings. Also UTF-16 and
-        UTF-32. A file compressed by gzip, bzip2 or xz is decompressed, whatever its name.
+        UTF-32. A file compressed by gzip, bzip2, xz or zstd is decompressed, whatever its name.
 
     Yields
     ------
@@ -62,13 +70,49 @@ def lines_of(file: Path) -> Iterator[Iterator[str]]:
     OptionError
         If the file cannot be read.
     """
+    with opened(file) as (stream, _), contextlib.closing(decoded(stream)) as lines:
+        yield lines
+
+
+@contextlib.contextmanager
+def opened(file: Path) -> Iterator[tuple[BinaryIO, Callable[[], int]]]:
+    """Open a file to read its bytes, decompressed.
+
+    Parameters
+    ----------
+    file : Path
+        As for `lines_of`.
+
+    Yields
+    ------
+    stream : binary file
+        What the file has.
+    tell : callable
+        Returns how many bytes of the file, as it is on disk, have been read.
+
+    Raises
+    ------
+    OptionError
+        If the file cannot be read.
+    """
     if file.is_dir():
         raise OptionError(f"cannot read {file}: it is a folder")
     try:
-        with file.open("rb") as stream, contextlib.closing(decoded(_decompressing(stream))) as lines:
-            yield lines
+        with file.open("rb") as stream:
+            yield _decompressing(stream), stream.tell
     except UNREADABLE as error:
         raise OptionError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def chunks_of(stream: BinaryIO) -> Generator[bytes, None, None]:
+    """Read a stream of bytes in blocks, in the encodings of single lines that `decoded` knows: UTF-16 becomes UTF-8."""
+    if _encoding_of(stream) is None:
+        while block := stream.read(_BLOCK):
+            yield block
+        return
+    with contextlib.closing(decoded(stream)) as lines:
+        while part := "".join(islice(lines, _LINES)):
+            yield part.encode()
 
 
 def decompressed(content: bytes, most: int) -> bytes:
@@ -98,31 +142,111 @@ def _decompressing(stream: BinaryIO) -> BinaryIO:
     return cast(BinaryIO, opener(stream)) if opener else stream
 
 
-def decoded(stream: BinaryIO) -> Generator[str, None, None]:
-    """Read the lines of a stream of bytes, as `lines_of` does; UnicodeError if it begins as UTF-16 and is not."""
+def _encoding_of(stream: BinaryIO) -> str | None:
+    """Return the encoding of all of a stream; None if each line has its own."""
     start = stream.read(4)
     stream.seek(0)
     encoding = next((name for mark, name in _BYTE_ORDER_MARKS.items() if start.startswith(mark)), None)
     if encoding is None and len(start) > 1 and 0 in start[:2] and any(start[:2]):
         encoding = "utf-16-be" if start[0] == 0 else "utf-16-le"  # without its mark
+    return encoding
+
+
+def decoded(stream: BinaryIO) -> Generator[str, None, None]:
+    """Read the lines of a stream of bytes, as `lines_of` does; UnicodeError if it begins as UTF-16 and is not."""
+    encoding = _encoding_of(stream)
     # Latin-1 decodes any bytes without loss, and its line ends are those of UTF-8.
     lines = io.TextIOWrapper(stream, encoding or "latin-1")
     try:
         for line in lines:
-            if encoding is None and not line.isascii():
-                raw = line.encode("latin-1")
-                try:
-                    line = raw.decode()
-                except UnicodeDecodeError:
-                    line = codecs.charmap_decode(raw, "strict", _WINDOWS_1252)[0]
-            yield line.lstrip("\ufeff")
+            yield line.lstrip("\ufeff") if encoding or line.isascii() else decoded_line(line.encode("latin-1"))
     finally:
         lines.detach()  # the caller closes the stream
 
 
+def decoded_line(raw: bytes) -> str:
+    """Decode a line, as `lines_of` does."""
+    return decoded_part(raw, slice(None)).lstrip("\ufeff")
+
+
+def decoded_part(line: bytes, part: slice) -> str:
+    """Decode a part of a line, which begins and ends beside ASCII, in the encoding that the whole line has."""
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return codecs.charmap_decode(line[part], "strict", _WINDOWS_1252)[0]
+    return line[part].decode()
+
+
+class ZstdReader(io.RawIOBase):
+    """What a file compressed by zstd has; EOFError if the file is cut off."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._rewind()
+
+    def _rewind(self) -> None:
+        self._stream.seek(0)
+        self._compressed = b""
+        self._plain = memoryview(b"")
+        self._frame: Any = None  # the decompressor of the open frame
+        self._position = 0
+
+    def readable(self) -> bool:
+        """Return that this can be read."""
+        return True
+
+    def seekable(self) -> bool:
+        """Return that this can be read again."""
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        """Go back to the beginning, or tell the position."""
+        if offset != 0 or whence == io.SEEK_END:
+            raise io.UnsupportedOperation("only its beginning can be found")
+        if whence == io.SEEK_SET:
+            self._rewind()
+        return self._position
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Read into a buffer, and return how many bytes there are; 0 at the end."""
+        while not self._plain:
+            self._compressed = self._compressed or self._stream.read(_ZSTD_BYTES)
+            if not self._compressed:
+                if self._frame is not None:
+                    raise EOFError("the compressed file is cut off")
+                return 0
+            if self._frame is None:
+                self._frame = _zstd_decompressor()
+            try:
+                self._plain = memoryview(self._frame.decompress(self._compressed))
+            except Exception as error:  # zstandard and Python's own module have errors of their own
+                raise OSError(str(error)) from None
+            self._compressed = b""
+            if self._frame.eof:
+                self._compressed, self._frame = self._frame.unused_data, None
+        count = min(len(buffer), len(self._plain))
+        buffer[:count], self._plain = self._plain[:count], self._plain[count:]
+        self._position += count
+        return count
+
+
+def _zstd_decompressor() -> Any:
+    """Return an object that decompresses one frame; OSError if nothing can."""
+    try:
+        if sys.version_info >= (3, 14):
+            from compression.zstd import DecompressionParameter, ZstdDecompressor
+
+            return ZstdDecompressor(options={DecompressionParameter.window_log_max: _ZSTD_WINDOW})
+        import zstandard
+    except ModuleNotFoundError:  # an old environment, or a Python without it
+        raise OSError("it is compressed as zstd, which needs the package zstandard: pip install zstandard") from None
+    return zstandard.ZstdDecompressor(max_window_size=1 << _ZSTD_WINDOW).decompressobj()
+
+
 def without_compression(file: Path) -> Path:
     """Return the name that a file has when it is decompressed."""
-    return file.with_suffix("") if file.suffix.lower() in (".gz", ".bz2", ".xz") else file
+    return file.with_suffix("") if file.suffix.lower() in _SUFFIXES else file
 
 
 def text_lines(file: Path) -> list[str]:

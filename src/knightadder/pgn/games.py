@@ -1,6 +1,7 @@
-"""Reads files of games in Portable Game Notation (PGN), the only reader of this project.
+"""Reads files of games in Portable Game Notation (PGN): the careful reader, which knows all that people write.
 
-`read_texts` finds where each game begins and ends and keeps its text, so that broken games can be copied unchanged.
+`read_texts` finds where each game begins and ends and keeps its text, so that broken games can be copied unchanged. It
+uses the quick reader (`bulk`) where that can read the games, which makes no other difference.
 `read_game` reads what is sound of a game and notes each error; `parse` refuses a game with an error.
 """
 
@@ -8,7 +9,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
 
@@ -16,8 +16,10 @@ import chess
 import chess.pgn
 
 from knightadder.core.board.fen import FenError
-from knightadder.pgn.files import decoded, lines_of
-from knightadder.pgn.tokens import Kind, Token, looks_like_tag, tokens
+from knightadder.pgn.bulk import Block, blocks_in, read_blocks
+from knightadder.pgn.splitting import REMARKS
+from knightadder.pgn.splitting import GameText as GameText
+from knightadder.pgn.tokens import Kind, Token, tokens
 from knightadder.rules import read_fen
 from knightadder.text import tell
 
@@ -25,33 +27,10 @@ _RESULTS = ("1-0", "0-1", "1/2-1/2")
 _SHOWN = 200  # characters of an error
 _MOVETEXT = {Kind.OPEN, Kind.CLOSE, Kind.RESULT, Kind.MOVE, Kind.NUMBER, Kind.BLACK_NUMBER, Kind.NAG, Kind.MARK}
 _CHESS = {Kind.TAG, Kind.BAD_TAG, Kind.MOVE, Kind.NUMBER, Kind.BLACK_NUMBER}
-# What belongs to no game: it stands before the one that follows.
-_REMARKS = {Kind.ESCAPE, Kind.REMARK, Kind.COMMENT_START, Kind.COMMENT, Kind.EMPTY_LINE}
 
 
 class BrokenGame(ValueError):
     """A game cannot be used; the text gives the reason in a few words."""
-
-
-@dataclass(frozen=True, slots=True)
-class GameText:
-    """The text of a game in its file.
-
-    Attributes
-    ----------
-    number, line : int
-        The game's number and its first line, both from 1.
-    text : str
-        The whole text, without empty lines before and after it.
-    """
-
-    number: int
-    line: int
-    text: str
-
-    def place(self, file: object) -> str:
-        """Return where the game is, for messages: its file, its number and its line."""
-        return f"{file}, game {self.number}, line {self.line}"
 
 
 class PgnGame(chess.pgn.Game):
@@ -107,13 +86,20 @@ def read_texts(file: Path) -> Iterator[GameText]:
     OptionError
         If the file cannot be read.
     """
-    with lines_of(file) as lines:
-        yield from _texts(lines)
+    return _texts(read_blocks(file))
 
 
 def texts_of(content: bytes) -> Iterator[GameText]:
     """Read what a file has game by game, decompressed; UnicodeError if it begins as UTF-16 and is not."""
-    return _texts(decoded(io.BytesIO(content)))
+    return _texts(blocks_in(io.BytesIO(content)))
+
+
+def _texts(found: Iterable[Block | GameText]) -> Iterator[GameText]:
+    for each in found:
+        if isinstance(each, Block):
+            yield from map(each.game_text, range(len(each.games)))
+        else:
+            yield each
 
 
 def read_games(file: Path) -> Iterator[tuple[GameText, PgnGame | BrokenGame]]:
@@ -284,15 +270,21 @@ def remarks(text: GameText) -> str:
 
 def headers_of(text: GameText) -> chess.pgn.Headers | None:
     """Read a game's headers, even if the game is broken; None if there are only remarks outside a game."""
-    headers, empty = chess.pgn.Headers(), True
+    tags = tags_of(text)
+    return None if tags is None else chess.pgn.Headers({**chess.pgn.Headers(), **tags})
+
+
+def tags_of(text: GameText) -> dict[str, str] | None:
+    """Read the tags that a game has, even if it is broken; None if there are only remarks outside a game."""
+    tags, empty = dict[str, str](), True
     for _, found in _lines_of(text):
         for token in found:
             if token.kind is Kind.TAG:
-                headers[token.name] = token.text
-            empty = empty and token.kind in _REMARKS
+                tags[token.name] = token.text
+            empty = empty and token.kind in REMARKS
             if token.kind in (Kind.MOVE, Kind.NUMBER):
-                return headers
-    return None if empty else headers
+                return tags
+    return None if empty else tags
 
 
 def is_prose(text: GameText) -> bool:
@@ -300,86 +292,8 @@ def is_prose(text: GameText) -> bool:
     return not any(token.kind in _CHESS for _, found in _lines_of(text) for token in found)
 
 
-# --- where a game ends ---------------------------------------------------------------------------------------------
-
-
 def _lines_of(text: GameText) -> Iterator[tuple[str, list[Token]]]:
     return tokens(io.StringIO(text.text, newline="\n"), text.line)
-
-
-def _texts(lines: Iterable[str]) -> Iterator[GameText]:
-    for number, (line, text) in enumerate(_split(lines), 1):
-        yield GameText(number, line, text)
-
-
-def _split(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Split lines into games: give the number of each one's first line, and its text."""
-    parts: list[str] = []
-    first, part = 1, _Part()
-    for number, (line, found) in enumerate(tokens(lines), 1):
-        cut = 0
-        for token in found:
-            if part.ends_before(token, line):
-                parts.append(line[cut : token.start])
-                text = "".join(parts).strip("\n")
-                if text:
-                    yield first, text
-                parts, part, cut = [], _Part(), token.start
-            part.add(token)
-        if parts or line[cut:].strip():
-            first = first if parts else number
-            parts.append(line[cut:])
-    if parts:
-        yield first, "".join(parts).strip("\n")
-
-
-@dataclass(slots=True)
-class _Part:
-    """What a game that is being split off has so far."""
-
-    tags: set[str] = field(default_factory=set)
-    malformed: bool = False  # one of the tags
-    begun: bool = False  # the moves have
-    moved: bool = False
-    result: bool = False
-    closed: bool = False  # there is an empty line after the result
-    empty_line: bool = False  # just before this token
-    depth: int = 0  # of variations
-
-    def ends_before(self, token: Token, line: str) -> bool:
-        """Return whether a token of a line belongs to the next game."""
-        kind = token.kind
-        if kind is Kind.EMPTY_LINE:
-            return False
-        if self.closed:
-            return True
-        first = not line[: token.start].strip()
-        if kind is Kind.TAG or (kind is Kind.BAD_TAG and (self.result or looks_like_tag(token.text))):
-            known = token.name in self.tags
-            if self.begun:
-                return self.result or (first and (known or not self.tags or self.empty_line))
-            return self.empty_line and kind is Kind.TAG and (known or self.malformed)
-        if kind is Kind.NUMBER and token.text == "1" and first and self.moved:
-            return self.result or (self.empty_line and self.depth == 0)
-        return False
-
-    def add(self, token: Token) -> None:
-        """Note what a token says."""
-        kind = token.kind
-        if kind is Kind.EMPTY_LINE:
-            self.empty_line = True
-            self.closed = self.result
-            return
-        self.empty_line = False
-        if kind is Kind.TAG:
-            self.tags.add(token.name)
-        elif kind is Kind.BAD_TAG:
-            self.malformed = True
-        elif kind not in _REMARKS:
-            self.begun = True
-            self.moved = self.moved or kind is Kind.MOVE
-            self.depth = max(self.depth + (kind is Kind.OPEN) - (kind is Kind.CLOSE), 0)
-            self.result = self.result or (kind is Kind.RESULT and self.depth == 0)
 
 
 # --- what is in a game ---------------------------------------------------------------------------------------------
@@ -411,7 +325,7 @@ class _Reading:
     def add(self, token: Token) -> None:
         """Read a token; BrokenGame if it begins the moves of something that is not chess."""
         kind = token.kind
-        self._empty = self._empty and kind in _REMARKS
+        self._empty = self._empty and kind in REMARKS
         if kind is Kind.TAG:
             if self._lines:
                 self._fail(f"the tag {token.name:.40} stands among the moves, in line {token.line}", stop=True)

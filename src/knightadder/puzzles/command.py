@@ -38,7 +38,10 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "puzzles", help="find puzzles in games, with themes and ratings", description=_DESCRIPTION
     )
     command.add_argument(
-        "files", nargs="+", metavar="FILE.pgn", help="games, also as .pgn.gz, .pgn.bz2 or .pgn.xz; - is standard input"
+        "files",
+        nargs="+",
+        metavar="FILE.pgn",
+        help="games, also as .pgn.gz, .pgn.bz2, .pgn.xz or .pgn.zst; - is standard input",
     )
     command.add_argument(
         "--out",

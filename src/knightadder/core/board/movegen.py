@@ -266,7 +266,7 @@ def _generate(tables, pos, moves, n, stage):
 
 
 @inlined
-def _attacks_of(tables, piece_type, square, occupied):
+def attacks_of(tables, piece_type, square, occupied):
     """Return the squares a piece other than a pawn attacks."""
     if piece_type == KNIGHT:
         return tables.knight[square]
@@ -324,7 +324,7 @@ def is_pseudo_legal(tables, pos, move):
         return _is_pseudo_legal_pawn(tables, pos, source, target, kind, us)
     if kind != NORMAL:
         return False
-    return _attacks_of(tables, piece_type, source, pos.by_type[0]) & bit(target) != ZERO
+    return attacks_of(tables, piece_type, source, pos.by_type[0]) & bit(target) != ZERO
 
 
 @kernel

@@ -1,0 +1,82 @@
+"""Many games in Portable Game Notation in one call: read, and replayed as positions. See ``core/board/pgn.py``."""
+
+import numpy as np
+
+from knightadder.native.signatures import int16, int32, int64, uint8, uint16
+
+from ..board import pgn
+from ..board.fen_reader import read_fen
+from ..board.packed import Packed, pack
+from ..board.pgn import NO_SCORE, Game, Note, Reader, Tag
+from ..board.position import make
+from ..program import core
+from ..tables import Tables
+
+
+@core.exported(int64(Tables, Reader, uint8[::1]))
+def set_up_reader(tables, reader, text):
+    """Set up a reader's start position from its FEN; return 0 if that fails."""
+    return read_fen(tables, text, np.int64(0), np.int64(len(text)), reader.fen, reader.start)
+
+
+@core.exported(int64(Tables, Reader, uint8[::1], Game[::1], Tag[::1], uint16[::1], int32[::1], int16[::1], Note[::1]))
+def read_block(tables, reader, text, games, tags, moves, clocks, scores, notes):
+    """Read games up to the end of the text, or to one that the careful reader has to read.
+
+    Parameters
+    ----------
+    tables : TABLES record
+        The read-only tables.
+    reader : READER record
+        With its start position. ``at``, ``line``, ``end`` and ``last`` say what to read; ``at`` and ``line`` become
+        those of the first game that was not read, and ``games``, ``tags``, ``moves`` and ``notes`` how many there are.
+    text : array of uint8
+        The text; `PADDING` zeros follow its end.
+    games, tags, notes : arrays of GAME, TAG and NOTE
+        Receive what is found; there must be room for a fourth, a fourth and a half as many as bytes, and two more.
+    moves, clocks, scores : arrays of uint16, int32 and int16
+        Receive the moves of all main lines, in 16 bits as in ``core/board/moves.py``; the clocks after them in
+        milliseconds, or `NO_CLOCK`; and the scores from White's view, or `NO_SCORE`. Half as many as bytes.
+
+    Returns
+    -------
+    int
+        `DONE`; `MORE` if the last game is cut off; or `CAREFUL`.
+    """
+    return pgn.read_block(tables, reader, text, games, tags, moves, clocks, scores, notes)
+
+
+@core.exported(int64(Tables, Reader, uint8[::1], Game[::1], uint16[::1], int16[::1], Packed[::1]))
+def pack_games(tables, reader, text, games, moves, scores, records):
+    """Pack the positions of games: the one before each move, with the score after the move before it, if known.
+
+    Parameters
+    ----------
+    tables, reader : records
+        As for `read_block`.
+    text, games, moves, scores : arrays
+        As they were read.
+    records : array of PACKED
+        Receives the positions, as many as the games have moves; an open result counts as a draw.
+
+    Returns
+    -------
+    int
+        The number of positions.
+    """
+    count = np.int64(0)
+    for number in range(len(games)):
+        game = games[number]
+        ply = pgn.set_start(tables, reader, text, game)
+        now = np.int64(0)
+        result = 3 - np.int64(game.result) if game.result < 4 else np.int64(1)
+        score = np.int64(0)
+        for index in range(game.first_move, game.first_move + game.moves):
+            pos = reader.stack[now]
+            pack(pos, records[count], ply, score, result)
+            make(tables, pos, reader.stack[now ^ 1], np.int64(moves[index]))
+            now ^= 1
+            ply += 1
+            count += 1
+            score = np.int64(scores[index]) if scores[index] != NO_SCORE else np.int64(0)
+    return count

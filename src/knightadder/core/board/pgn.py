@@ -1,0 +1,593 @@
+"""Games in Portable Game Notation (PGN), read by compiled code: thousands of games a second.
+
+This reads only what is in the form that programs write: tags, an empty line, moves with numbers, and the result.
+Comments, variations, numbers and signs of annotations may stand among the moves. Variations are checked, but not kept.
+It stops before everything else: `knightadder.pgn.games`, the careful reader, knows what is meant or says what is wrong.
+So this reader must never accept a game that the other one refuses, and must not find other moves.
+"""
+
+import numpy as np
+
+from knightadder.native.jit import copy_record, inlined, kernel
+from knightadder.native.records import record
+from knightadder.native.signatures import record_type
+
+from ..layout import MAX_MOVES
+from .fen import LEFT_OUT
+from .fen_reader import read_fen
+from .moves import NO_MOVE
+from .position import POSITION, make
+from .san import read_san
+
+#: Zeros that must follow the text, since a token is read without a look at where the text ends.
+PADDING = 16
+#: Results, by their numbers in a `GAME`.
+RESULTS = ("", "1-0", "1/2-1/2", "0-1", "*")
+NO_CLOCK = -1
+NO_SCORE = -32_768
+
+_MOST_DEPTH = 30  # of variations
+_MATE = 32_000
+_MOST_MATE = 499  # moves to mate
+_MOST_CENTIPAWNS = 30_000
+_MOST_CLOCK = 2_147_483_647  # milliseconds, of 32 bits
+
+# What ends a look at the text.
+DONE, MORE, CAREFUL = 0, 1, 2
+
+GAME = record(
+    ("start", np.int64),  # where its text begins, and where the next game's does
+    ("end", np.int64),
+    ("line", np.int64),  # the number of its first line
+    ("first_tag", np.int64),  # the first of its TAGs, and their number
+    ("tags", np.int64),
+    ("first_move", np.int64),  # the first of its moves, and their number
+    ("moves", np.int64),
+    ("first_note", np.int64),  # the first of its NOTEs, and their number
+    ("notes", np.int64),
+    ("fen", np.int64),  # where the FEN of its first position begins and ends; 0 if it is the usual one
+    ("fen_end", np.int64),
+    ("result", np.int64),  # see `RESULTS`
+    ("chess960", np.int64),  # 1 if a tag says so
+)
+TAG = record(("name", np.int32), ("name_end", np.int32), ("value", np.int32), ("value_end", np.int32))
+NOTE = record(  # a comment, or the number of an annotation
+    ("ply", np.int32),  # moves before it
+    ("nag", np.int32),  # -1 for a comment
+    ("start", np.int32),
+    ("end", np.int32),
+)
+READER = record(
+    ("stack", POSITION, 2 * _MOST_DEPTH + 2),  # for each depth the position and the one before the last move
+    ("start", POSITION),  # the usual start position
+    ("now", np.int64, _MOST_DEPTH + 1),  # which of the two is the present one
+    ("moved", np.int64, _MOST_DEPTH + 1),  # whether there was a move
+    ("fen", np.int64, MAX_MOVES),  # for the reader of FENs; the same type as the lists of moves that others give it
+    ("at", np.int64),  # the place in the text, its line, and where the text ends
+    ("line", np.int64),
+    ("end", np.int64),
+    ("last", np.int64),  # 1 if nothing comes after the text
+    ("games", np.int64),  # how many of each were found
+    ("tags", np.int64),
+    ("moves", np.int64),
+    ("notes", np.int64),
+)
+Game, Tag, Note, Reader = (record_type(dtype) for dtype in (GAME, TAG, NOTE, READER))
+
+_TAB, _NEWLINE, _RETURN, _SPACE = 9, 10, 13, 32
+_BANG, _QUOTE, _DOLLAR, _PERCENT, _OPEN, _CLOSE, _STAR, _PLUS, _COMMA, _DASH, _DOT, _SLASH = (
+    ord(letter) for letter in '!"$%()*+,-./'
+)
+_0, _9, _COLON, _QUESTION, _A, _Z = (ord(letter) for letter in "09:?AZ")
+_BRACKET, _BACKSLASH, _END_BRACKET, _LOW_A, _LOW_Z, _BRACE, _END_BRACE = (ord(letter) for letter in "[\\]az{}")
+_LOWER = 32
+_NAME_SIGNS = tuple(ord(letter) for letter in "_+#=:-")
+_STANDARD, _CHESS960 = (np.uint64(int.from_bytes(word, "little")) for word in (b"standard", b"chess960"))
+_VARIANT = tuple(b"ariant")
+
+
+@kernel
+def read_block(tables, reader, text, games, tags, moves, clocks, scores, notes):
+    """Read as many games as possible, from ``reader.at`` on; see `knightadder.core.api.pgn`."""
+    reader.games = reader.tags = reader.moves = reader.notes = 0
+    while True:
+        while True:  # empty lines
+            skipped = _newline(text, reader.at)
+            if skipped == 0:
+                break
+            reader.at += skipped
+            reader.line += 1
+        if reader.at >= reader.end:
+            return np.int64(DONE)
+        game = games[reader.games]
+        game.start, game.line = reader.at, reader.line
+        game.first_tag, game.first_move, game.first_note = reader.tags, reader.moves, reader.notes
+        game.fen = game.fen_end = game.chess960 = 0
+        if not (
+            _read_tags(tables, reader, text, game, tags)
+            and _set_start(tables, reader, text, game)
+            and _read_moves(tables, reader, text, game, moves, clocks, scores, notes)
+            and _finish(reader, text)
+        ):
+            reader.tags, reader.moves, reader.notes = game.first_tag, game.first_move, game.first_note
+            stopped = reader.at
+            reader.at, reader.line = game.start, game.line
+            return np.int64(MORE if stopped + PADDING >= reader.end and not reader.last else CAREFUL)
+        game.end = reader.at
+        game.tags = reader.tags - game.first_tag
+        game.moves = reader.moves - game.first_move
+        game.notes = reader.notes - game.first_note
+        reader.games += 1
+
+
+@inlined
+def _newline(text, at):
+    """Return the length of the line end at a place; 0 if there is none."""
+    letter = np.int64(text[at])
+    if letter == _NEWLINE:
+        return np.int64(1)
+    if letter == _RETURN and np.int64(text[at + 1]) == _NEWLINE:
+        return np.int64(2)
+    return np.int64(0)
+
+
+@inlined
+def _is_blank(letter):
+    return letter == _SPACE or letter == _TAB
+
+
+@inlined
+def _is_digit(letter):
+    return letter >= _0 and letter <= _9
+
+
+@inlined
+def _is_alphanumeric(letter):
+    small = letter | _LOWER
+    return _is_digit(letter) or (small >= _LOW_A and small <= _LOW_Z)
+
+
+@inlined
+def _is_delimiter(letter):
+    """Say whether a move or a sign may end before this character."""
+    return (
+        _is_blank(letter)
+        or letter == _NEWLINE
+        or letter == _RETURN
+        or letter == _BRACE
+        or letter == _OPEN
+        or letter == _CLOSE
+        or letter == _DOLLAR
+    )
+
+
+@kernel
+def _end_of_line(text, at):
+    """Return the place after a line of which only blanks are left; -1 if there is something else."""
+    while _is_blank(np.int64(text[at])):
+        at += 1
+    length = _newline(text, at)
+    return at + length if length else np.int64(-1)
+
+
+# Each of the following functions returns whether the text is as it should be, and leaves its place in `reader`.
+
+
+@kernel
+def _read_tags(tables, reader, text, game, tags):
+    at = reader.at
+    begins = np.int64(text[at])
+    if begins != _BRACKET and not _is_digit(begins):
+        return False
+    while np.int64(text[at]) == _BRACKET:
+        tag = tags[reader.tags]
+        at += 1
+        tag.name = at
+        letter = np.int64(text[at])
+        if not _is_alphanumeric(letter):
+            reader.at = at
+            return False
+        while _is_alphanumeric(letter) or letter in _NAME_SIGNS:
+            at += 1
+            letter = np.int64(text[at])
+        tag.name_end = at
+        while np.int64(text[at]) == _SPACE:
+            at += 1
+        if np.int64(text[at]) != _QUOTE:
+            reader.at = at
+            return False
+        at += 1
+        tag.value = at
+        letter = np.int64(text[at])
+        while letter != _QUOTE and at < reader.end:
+            if letter == _BACKSLASH or letter == _NEWLINE or letter == _RETURN:
+                reader.at = at
+                return False
+            at += 1
+            letter = np.int64(text[at])
+        tag.value_end = at
+        reader.at = at
+        if at >= reader.end or np.int64(text[at + 1]) != _END_BRACKET:
+            return False
+        at = _end_of_line(text, at + 2)
+        if at < 0:
+            return False
+        reader.line += 1
+        if not _note_tag(text, game, tag):
+            return False
+        reader.tags += 1
+    reader.at = at
+    return True
+
+
+@kernel
+def _note_tag(text, game, tag):
+    """Note a tag that says where the game begins; return whether its variant is known here."""
+    at, end = np.int64(tag.name), np.int64(tag.value_end)
+    length = np.int64(tag.name_end) - at
+    if length == 3 and text[at] == 70 and text[at + 1] == 69 and text[at + 2] == 78:  # FEN
+        game.fen, game.fen_end = np.int64(tag.value), end
+    elif length == 7 and text[at] == 86:  # V
+        for place in range(6):
+            if np.int64(text[at + 1 + place]) != _VARIANT[place]:
+                return True
+        start = np.int64(tag.value)
+        if end - start != 8:
+            return False
+        word = np.uint64(0)
+        for place in range(8):
+            letter = np.int64(text[start + place])
+            if letter >= _A and letter <= _Z:
+                letter |= _LOWER
+            word |= np.uint64(letter) << np.uint64(8 * place)
+        game.chess960 = 1 if word == _CHESS960 else 0
+        return word == _CHESS960 or word == _STANDARD
+    return True
+
+
+@kernel
+def set_start(tables, reader, text, game):
+    """Set up the position in which a game begins, in ``reader.stack[0]``.
+
+    Returns
+    -------
+    int
+        Plies before it by its move number; -1 if its FEN is not sound.
+    """
+    if game.fen_end == 0:
+        copy_record(reader.stack[0], reader.start)
+        return np.int64(0)
+    number = read_fen(tables, text, game.fen, game.fen_end, reader.fen, reader.stack[0])
+    if number == 0 or reader.fen[LEFT_OUT] or reader.fen[LEFT_OUT + 1]:
+        return np.int64(-1)
+    return 2 * (number - 1) + np.int64(reader.stack[0].stm)
+
+
+@inlined
+def _set_start(tables, reader, text, game):
+    reader.now[0] = reader.moved[0] = 0
+    return set_start(tables, reader, text, game) >= 0
+
+
+@kernel
+def _read_moves(tables, reader, text, game, moves, clocks, scores, notes):
+    depth = np.int64(0)
+    begun, empty = False, True  # anything but line ends; in this line nothing so far
+    at, end = reader.at, reader.end
+    while True:
+        reader.at = at
+        letter = np.int64(text[at])
+        if _is_blank(letter):
+            at += 1
+            continue
+        length = _newline(text, at)
+        if length:
+            if empty and begun:  # an empty line within the moves may be the end of a game
+                return False
+            at += length
+            reader.line += 1
+            empty = True
+            continue
+        if at >= end:
+            return False
+        begun, empty = True, False
+        if letter == _BRACE:
+            at = _read_comment(reader, text, at + 1, depth, clocks, scores, notes, reader.moves - game.first_move)
+            if at < 0:
+                return False
+        elif letter == _DOT:
+            at += 1
+        elif letter == _OPEN:
+            if reader.moved[depth] == 0 or depth == _MOST_DEPTH:
+                return False
+            before = reader.stack[2 * depth + 1 - reader.now[depth]]
+            depth += 1
+            copy_record(reader.stack[2 * depth], before)
+            reader.now[depth] = reader.moved[depth] = 0
+            at += 1
+        elif letter == _CLOSE:
+            if depth == 0:
+                return False
+            depth -= 1
+            at += 1
+        elif letter == _DOLLAR or letter == _BANG or letter == _QUESTION:
+            at = _read_sign(reader, text, at, depth, notes, reader.moves - game.first_move)
+            if at < 0:
+                return False
+        elif letter == _STAR or _is_digit(letter):
+            result, length = _read_result(text, at)
+            if result == 0:
+                at = _skip_number(text, at)
+                if at < 0:
+                    return False
+                continue
+            at += length
+            after = np.int64(text[at])
+            if not _is_blank(after) and _newline(text, at) == 0 and after != _CLOSE and at < end:
+                return False
+            if depth == 0:
+                game.result = result
+                reader.at = at
+                return reader.moves > game.first_move
+        else:
+            here = 2 * depth + reader.now[depth]
+            pos = reader.stack[here]
+            move, at = read_san(tables, pos, text, at)
+            letter = np.int64(text[at])
+            if move == NO_MOVE or not (_is_delimiter(letter) or letter == _BANG or letter == _QUESTION):
+                return False
+            make(tables, pos, reader.stack[here ^ 1], move)
+            reader.now[depth] ^= 1
+            reader.moved[depth] = 1
+            if depth == 0:
+                moves[reader.moves] = move
+                clocks[reader.moves] = NO_CLOCK
+                scores[reader.moves] = NO_SCORE
+                reader.moves += 1
+
+
+@inlined
+def _read_result(text, at):
+    """Return the number of the result at a place, and its length; 0 if there is none."""
+    first, second, third = np.int64(text[at]), np.int64(text[at + 1]), np.int64(text[at + 2])
+    if first == _STAR:
+        return np.int64(4), np.int64(1)
+    if second == _DASH and first + third == 2 * _0 + 1:
+        if first == _0 + 1:
+            return np.int64(1), np.int64(3)
+        if first == _0:
+            return np.int64(3), np.int64(3)
+    if (
+        first == _0 + 1
+        and second == _SLASH
+        and third == _0 + 2
+        and text[at + 3] == _DASH
+        and text[at + 4] == _0 + 1
+        and text[at + 5] == _SLASH
+        and text[at + 6] == _0 + 2
+    ):
+        return np.int64(2), np.int64(7)
+    return np.int64(0), np.int64(0)
+
+
+@kernel
+def _skip_number(text, at):
+    """Return the place after a move's number; -1 if it is not one."""
+    if np.int64(text[at]) == _0:
+        return np.int64(-1)
+    while _is_digit(np.int64(text[at])):
+        at += 1
+    if not _is_blank(np.int64(text[at])) and _newline(text, at) == 0 and np.int64(text[at]) != _DOT:
+        return np.int64(-1)
+    while np.int64(text[at]) == _DOT:
+        at += 1
+    return at
+
+
+@kernel
+def _read_sign(reader, text, at, depth, notes, ply):
+    """Read an annotation such as ``$4`` or ``??``; return the place after it, or -1."""
+    letter = np.int64(text[at])
+    nag = np.int64(0)
+    if letter == _DOLLAR:
+        digits = at + 1
+        at = digits
+        while _is_digit(np.int64(text[at])) and at < digits + 4:
+            nag = nag * 10 + np.int64(text[at]) - _0
+            at += 1
+        if at == digits or at > digits + 3:
+            return np.int64(-1)
+    else:
+        nag = np.int64(1 if letter == _BANG else 2)
+        at += 1
+        second = np.int64(text[at])
+        if second == _BANG or second == _QUESTION:
+            if second == letter:
+                nag += 2
+            else:
+                nag += 4
+            at += 1
+    if not _is_delimiter(np.int64(text[at])):
+        return np.int64(-1)
+    if depth == 0:
+        note = notes[reader.notes]
+        note.ply, note.nag, note.start, note.end = ply, nag, 0, 0
+        reader.notes += 1
+    return at
+
+
+@kernel
+def _read_comment(reader, text, at, depth, clocks, scores, notes, ply):
+    """Read a comment from its first character on; return the place after its closing brace, or -1."""
+    start = at
+    kept = depth == 0 and ply > 0
+    while True:
+        letter = np.int64(text[at])
+        if letter == _END_BRACE:
+            break
+        if letter == _BRACKET and kept:
+            read_bracket(text, at, clocks, scores, reader.moves - 1, np.int64(reader.stack[reader.now[0]].stm))
+        elif letter == _RETURN and np.int64(text[at + 1]) != _NEWLINE:
+            reader.at = at
+            return np.int64(-1)
+        elif letter == _NEWLINE:
+            # A tag here may be the one of a next game, if the comment has no end.
+            reader.line += 1
+            ahead = at + 1
+            while _is_blank(np.int64(text[ahead])):
+                ahead += 1
+            first = np.int64(text[ahead])
+            if first == _BRACKET:
+                ahead += 1
+                while _is_blank(np.int64(text[ahead])):
+                    ahead += 1
+            doubtful = _is_alphanumeric(np.int64(text[ahead])) if first == _BRACKET else _is_odd(first)
+            if doubtful or ahead >= reader.end:
+                reader.at = ahead
+                return np.int64(-1)
+        elif letter == 0 and at >= reader.end:
+            reader.at = at
+            return np.int64(-1)
+        at += 1
+    if depth == 0:
+        note = notes[reader.notes]
+        note.ply, note.nag, note.start, note.end = ply, -1, start, at
+        reader.notes += 1
+    return at + 1
+
+
+@inlined
+def _is_odd(letter):
+    """Say whether a character may be white space other than a blank or a line end."""
+    return letter > 127 or (letter < _SPACE and letter != _NEWLINE and letter != _RETURN)
+
+
+@kernel
+def read_bracket(text, at, clocks, scores, index, stm):
+    """Read ``[%clk ...]`` or ``[%eval ...]`` into the item at an index, unless it is known; `stm` is to move then."""
+    if np.int64(text[at + 1]) != _PERCENT:
+        return
+    if text[at + 2] == 99 and text[at + 3] == 108 and text[at + 4] == 107:  # clk
+        if clocks[index] == NO_CLOCK:
+            clocks[index] = _read_clock(text, at + 5)
+    elif text[at + 2] == 101 and text[at + 3] == 118 and text[at + 4] == 97 and text[at + 5] == 108:  # eval
+        if scores[index] == NO_SCORE:
+            scores[index] = _read_score(text, at + 6, stm)
+
+
+@inlined
+def _after_space(text, at):
+    """Return the place after one white space character; -1 if there is none."""
+    if _is_blank(np.int64(text[at])):
+        return at + 1
+    length = _newline(text, at)
+    return at + length if length else np.int64(-1)
+
+
+@inlined
+def _read_digits(text, at, most):
+    """Return a number with bounded value, and the place after its digits."""
+    number = np.int64(0)
+    while _is_digit(np.int64(text[at])):
+        number = min(number * 10 + np.int64(text[at]) - _0, most)
+        at += 1
+    return number, at
+
+
+@kernel
+def _read_clock(text, at):
+    """Return the milliseconds of a clock, hours:minutes:seconds; `NO_CLOCK` if it is not one."""
+    at = _after_space(text, at)
+    if at < 0:
+        return np.int64(NO_CLOCK)
+    total = np.int64(0)
+    for place in range(3):
+        start = at
+        number, at = _read_digits(text, at, np.int64(1_000_000))
+        if at == start or (place < 2 and np.int64(text[at]) != _COLON):
+            return np.int64(NO_CLOCK)
+        total = total * 60 + number
+        at += 1 if place < 2 else 0
+    total *= 1000
+    if np.int64(text[at]) == _DOT:
+        at += 1
+        unit = np.int64(100)
+        while _is_digit(np.int64(text[at])):
+            total += unit * (np.int64(text[at]) - _0)
+            unit //= 10
+            at += 1
+    return min(total, np.int64(_MOST_CLOCK)) if np.int64(text[at]) == _END_BRACKET else np.int64(NO_CLOCK)
+
+
+@kernel
+def _read_score(text, at, stm):
+    """Return a score from White's view, mates as the core encodes them; `NO_SCORE` if it is not one."""
+    at = _after_space(text, at)
+    if at < 0:
+        return np.int64(NO_SCORE)
+    mate = text[at] == 35  # hash
+    at += 1 if mate else 0
+    negative = np.int64(text[at]) == _DASH
+    at += 1 if negative or np.int64(text[at]) == _PLUS else 0
+    start = at
+    value, at = _read_digits(text, at, np.int64(1_000_000))
+    digits = at - start
+    if mate:
+        moves = min(value, np.int64(_MOST_MATE))
+        if digits == 0:
+            return np.int64(NO_SCORE)
+        if value == 0:
+            negative = stm == 0  # the side to move is mated
+        plies = 2 * moves
+        if moves and (stm == 1) == negative:  # the side that mates is to move
+            plies -= 1
+        value = np.int64(_MATE) - plies
+    else:
+        value *= 100
+        if np.int64(text[at]) == _DOT:
+            at += 1
+            start = at
+            fraction, at = _read_digits(text, at, np.int64(1_000))
+            if at - start > 2 or (at == start and digits == 0):
+                return np.int64(NO_SCORE)
+            value += fraction * 10 if at - start == 1 else fraction
+        elif digits == 0:
+            return np.int64(NO_SCORE)
+        if digits > 10:
+            return np.int64(NO_SCORE)
+        value = min(value, np.int64(_MOST_CENTIPAWNS))
+    if np.int64(text[at]) == _COMMA:  # the depth
+        start = at + 1
+        _, at = _read_digits(text, start, np.int64(1))
+        if at == start:
+            return np.int64(NO_SCORE)
+    if np.int64(text[at]) != _END_BRACKET:
+        return np.int64(NO_SCORE)
+    return -value if negative else value
+
+
+@kernel
+def _finish(reader, text):
+    """Go on to where the next game begins: after an empty line, or at a tag."""
+    at = reader.at
+    while _is_blank(np.int64(text[at])):
+        at += 1
+    reader.at = at
+    if at >= reader.end:
+        return reader.last != 0
+    ends = np.int64(0)  # of lines
+    while True:
+        length = _newline(text, at)
+        if length == 0:
+            break
+        at += length
+        reader.line += 1
+        ends += 1
+    reader.at = at
+    if at >= reader.end:
+        return reader.last != 0
+    letter = np.int64(text[at])
+    if letter == _BRACKET:
+        return ends > 0
+    # A line of white space belongs to the text of this game.
+    return ends > 1 and not _is_blank(letter) and not _is_odd(letter) and letter != _RETURN

@@ -1,0 +1,356 @@
+"""Games of files by the thousand: one after another, as arrays, and as tables. The reference is `read_games`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from knightadder.core.board.packed import PACKED
+from knightadder.core.board.pgn import NO_CLOCK, NO_SCORE
+from knightadder.engine.errors import PositionError
+from knightadder.extras import needed_by
+from knightadder.foreign import whole_or_none
+from knightadder.library.arrays import unpack_fens
+from knightadder.library.blocks import blocks_of
+from knightadder.library.boards import warn
+from knightadder.library.loading import load_core
+from knightadder.pgn.bulk import pack_block
+from knightadder.pgn.records import GameRecord, is_mate, move_names, moves_to_mate, read_records, spans, squares_of
+from knightadder.progress import reading
+from knightadder.runs import replacing
+
+if TYPE_CHECKING:
+    pass
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+Files: TypeAlias = str | PathLike[str] | Iterable[str | PathLike[str]]
+Rows: TypeAlias = Literal["games", "positions"]
+_Columns: TypeAlias = dict[str, tuple[str, Any]]  # kinds and values, by name
+
+#: The tags that tables of games have as columns, unless others are named.
+TAGS = (
+    "Event",
+    "Site",
+    "Date",
+    "Round",
+    "White",
+    "Black",
+    "Result",
+    "WhiteElo",
+    "BlackElo",
+    "ECO",
+    "Opening",
+    "TimeControl",
+    "Termination",
+    "UTCDate",
+    "UTCTime",
+)
+_NUMBERS = ("WhiteElo", "BlackElo")  # tags whose columns have numbers
+_GAMES = 2_000  # of a part of a table
+
+
+@dataclass(frozen=True, slots=True)
+class GameArrays:
+    """All positions of games, in their order.
+
+    Attributes
+    ----------
+    positions : array of PACKED
+        The position before each move. Its score is the evaluation after the move before it, 0 if unknown; its result
+        is the one of the game, a draw if it is open.
+    moves : array of uint16
+        The move played: from-square | to-square << 6 | promotion << 12, squares and pieces numbered as python-chess
+        does. Castling is the king's step, except in Chess960, where it is king takes rook.
+    clocks : array of float32
+        The mover's clock after the move, in seconds; NaN if unknown.
+    scores : array of int16
+        The evaluation after the move in centipawns, from White's view; -32768 if unknown. A mate is 32,000 less the
+        plies to it, or the negative.
+    plies : array of int32
+        Moves of the game before the position.
+    games : array of int32
+        The index of the position's game, from 0.
+    """
+
+    positions: NDArray[np.void]
+    moves: NDArray[np.uint16]
+    clocks: NDArray[np.float32]
+    scores: NDArray[np.int16]
+    plies: NDArray[np.int32]
+    games: NDArray[np.int32]
+
+
+def read_games(files: Files, *, broken: Literal["warn", "raise", "ignore"] = "warn", progress: bool = False) -> Games:
+    """Read the games of PGN files, thousands a second.
+
+    Nothing is read before the result is used. Each use reads the files anew.
+
+    Parameters
+    ----------
+    files : str, path, or iterable of these
+        The files, in any encoding; also compressed, as ``.pgn.gz``, ``.pgn.bz2``, ``.pgn.xz`` or ``.pgn.zst``.
+    broken : str
+        What happens at a broken game, which is left out: ``"warn"`` gives a `PositionWarning` with its place and the
+        reason, ``"raise"`` a `PositionError`, ``"ignore"`` nothing.
+    progress : bool
+        Whether to show on standard error how much was read, how fast, and how long the rest will take.
+
+    Returns
+    -------
+    Games
+        The games: an iterable of `GameRecord` that can also become arrays or a table.
+
+    Raises
+    ------
+    OptionError
+        If a file cannot be read; when it is.
+    """
+    if broken not in ("warn", "raise", "ignore"):
+        raise ValueError(f"broken is 'warn', 'raise' or 'ignore', not {broken!r:.60}")
+    names = [files] if isinstance(files, str | PathLike) else files
+    return Games(tuple(Path(fspath(name)) for name in names), broken, progress)
+
+
+class Games:
+    """The games of files; see `read_games`."""
+
+    def __init__(self, files: Sequence[Path], broken: str, show: bool) -> None:
+        self._files = files
+        self._broken = broken
+        self._show = show
+
+    def __repr__(self) -> str:
+        return f"<Games of {', '.join(map(str, self._files)):.200}>"
+
+    def __iter__(self) -> Iterator[GameRecord]:
+        load_core()
+        if not self._show:
+            for file in self._files:
+                yield from self._read(file, None)
+            return
+        with reading(self._files) as updates:
+            for file, update in zip(self._files, updates, strict=True):
+                yield from self._read(file, update)
+
+    def _read(self, file: Path, update: Callable[[int, int], None] | None) -> Iterator[GameRecord]:
+        for found in read_records(file, update=update):
+            if isinstance(found, GameRecord):
+                yield found
+            elif self._broken != "ignore":
+                text, fault = found
+                message = f"{text.place(file)}, is left out: {fault}"
+                if self._broken == "raise":
+                    raise PositionError(message)
+                warn(message)
+
+    def to_arrays(self) -> GameArrays:
+        """Give all positions of all games as arrays.
+
+        Returns
+        -------
+        GameArrays
+            A position for each move. All of them are in memory, with 48 bytes each.
+        """
+        parts = [_NO_ARRAYS, *(arrays for _, arrays in self._arrays())]
+        names = [field.name for field in fields(GameArrays)]
+        return GameArrays(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+    def to_frame(
+        self, rows: Rows = "games", *, tags: Iterable[str] | None = None, fen: bool = False
+    ) -> pandas.DataFrame:
+        """Make a table of all games.
+
+        Parameters
+        ----------
+        rows : str
+            ``"games"``: a row a game. Its columns are the index of the game (``game``), its tags, the number of its
+            moves (``plies``), its moves in UCI notation (``moves``), and the clocks and scores after them as lists:
+            seconds, and what `GameArrays` has. ``"positions"``: a row for each move, with the position before it. Its
+            columns are ``game``, ``ply``, ``position`` (the 32 bytes of a `PACKED`), ``move`` in UCI notation, and the
+            clock and the evaluation after the move, if known: ``clock`` in seconds, ``cp`` in centipawns or ``mate`` in
+            moves, both from White's view.
+        tags : iterable of str, optional
+            The tags that have a column. By default `TAGS` for games, and none for positions.
+        fen : bool
+            Whether positions have a column ``fen``, which takes some time.
+
+        Raises
+        ------
+        OptionError
+            If pandas is not installed.
+        """
+        with needed_by("to_frame", "notebook"):
+            import pandas
+        parts = [pandas.DataFrame(_plain(part)) for part in self._columns(rows, tags, fen)]
+        return pandas.concat(parts, ignore_index=True)
+
+    def to_arrow(self, rows: Rows = "games", *, tags: Iterable[str] | None = None, fen: bool = False) -> pyarrow.Table:
+        """Make an Arrow table of all games, which polars and DuckDB take; its parameters are those of `to_frame`.
+
+        Raises
+        ------
+        OptionError
+            If PyArrow is not installed.
+        """
+        with needed_by("to_arrow", "parquet"):
+            import pyarrow
+        return pyarrow.concat_tables([_arrow(part) for part in self._columns(rows, tags, fen)])
+
+    def to_parquet(
+        self, file: str | PathLike[str], rows: Rows = "games", *, tags: Iterable[str] | None = None, fen: bool = False
+    ) -> None:
+        """Write all games to a Parquet file, part by part, so that they need not fit in memory.
+
+        Parameters
+        ----------
+        file : str or path
+            The file. It is there only when it is complete.
+        rows, tags, fen
+            As for `to_frame`.
+
+        Raises
+        ------
+        OptionError
+            If PyArrow is not installed, or the file cannot be written.
+        """
+        with needed_by("to_parquet", "parquet"):
+            from pyarrow.parquet import ParquetWriter
+        writer = None
+        with replacing(Path(fspath(file))) as beside:
+            try:
+                for part in self._columns(rows, tags, fen):
+                    table = _arrow(part)
+                    writer = writer or ParquetWriter(beside, table.schema, compression="zstd")
+                    writer.write_table(table)
+            finally:
+                if writer:
+                    writer.close()
+
+    def _arrays(self) -> Iterator[tuple[list[GameRecord], GameArrays]]:
+        """Give the games in parts, with their arrays."""
+        first = 0
+        for games in blocks_of(self, _GAMES):
+            yield games, _arrays(games, first)
+            first += len(games)
+
+    def _columns(self, rows: Rows, tags: Iterable[str] | None, fen: bool) -> Iterator[_Columns]:
+        """Give the columns of a table, part by part; at least one part, which may be empty."""
+        if rows not in ("games", "positions"):
+            raise ValueError(f"rows is 'games' or 'positions', not {rows!r:.60}")
+        names = (TAGS if rows == "games" else ()) if tags is None else tuple(tags)
+        columns = _game_columns if rows == "games" else _position_columns
+        empty = True
+        for games, arrays in self._arrays():
+            yield columns(games, arrays, names, fen)
+            empty = False
+        if empty:
+            yield columns([], _NO_ARRAYS, names, fen)
+
+
+def _arrays(games: list[GameRecord], first: int) -> GameArrays:
+    """Make the arrays of games, of which the first has this index."""
+    counts = np.array([game.plies for game in games])
+    starts = np.cumsum(counts) - counts
+    clocks = np.concatenate([game.raw_clocks for game in games])
+    return GameArrays(
+        np.concatenate([pack_block(block, which) for block, which in spans(games)]),
+        np.concatenate([squares_of(game.codes, game.chess960) for game in games]).astype(np.uint16),
+        np.where(clocks == NO_CLOCK, np.nan, clocks / 1000).astype(np.float32),
+        np.concatenate([game.raw_scores for game in games]),
+        (np.arange(counts.sum()) - np.repeat(starts, counts)).astype(np.int32),
+        np.repeat(np.arange(first, first + len(games), dtype=np.int32), counts),
+    )
+
+
+_NO_ARRAYS = GameArrays(*(np.empty(0, kind) for kind in (PACKED, np.uint16, np.float32, np.int16, np.int32, np.int32)))
+
+# --- columns of tables ---------------------------------------------------------------------------------------------
+
+
+def _game_columns(games: list[GameRecord], arrays: GameArrays, tags: tuple[str, ...], fen: bool) -> _Columns:
+    first = int(arrays.games[0]) if len(arrays.games) else 0
+    columns: _Columns = {"game": ("int32", np.arange(first, first + len(games), dtype=np.int32))}
+    columns |= _tag_columns(games, tags)
+    columns["plies"] = "int32", np.array([game.plies for game in games], np.int32)
+    columns["moves"] = "string", [" ".join(game.uci) for game in games]
+    columns["clocks"] = "seconds", [game.clocks for game in games]
+    columns["scores"] = (
+        "scores",
+        [[None if score == NO_SCORE else score for score in game.raw_scores.tolist()] for game in games],
+    )
+    return columns
+
+
+def _position_columns(games: list[GameRecord], arrays: GameArrays, tags: tuple[str, ...], fen: bool) -> _Columns:
+    columns: _Columns = {"game": ("int32", arrays.games), "ply": ("int32", arrays.plies)}
+    counts = [game.plies for game in games]
+    for name, (kind, values) in _tag_columns(games, tags).items():
+        columns[name] = kind, np.ma.repeat(values, counts) if kind == "int32" else np.repeat(values, counts)
+    columns["position"] = "position", arrays.positions
+    if fen:
+        columns["fen"] = "string", unpack_fens(arrays.positions)
+    table = move_names()
+    columns["move"] = "string", [table[code] for code in arrays.moves.tolist()]
+    columns["clock"] = "float32", np.ma.masked_invalid(arrays.clocks)
+    scores = arrays.scores.astype(np.int32)
+    unknown, mates = scores == NO_SCORE, is_mate(scores)
+    columns["cp"] = "int32", np.ma.array(scores, mask=unknown | mates)
+    columns["mate"] = "int32", np.ma.array(moves_to_mate(scores), mask=unknown | ~mates)
+    return columns
+
+
+def _tag_columns(games: list[GameRecord], tags: tuple[str, ...]) -> _Columns:
+    columns: _Columns = {}
+    for name in tags:
+        values = [game.tags.get(name) for game in games]
+        if name in _NUMBERS:
+            numbers = [whole_or_none(value.strip()) if value else None for value in values]
+            filled = np.array([number or 0 for number in numbers], np.int32)
+            columns[name] = "int32", np.ma.array(filled, mask=[number is None for number in numbers])
+        else:
+            columns[name] = "string", np.array(values, object)
+    return columns
+
+
+def _plain(columns: _Columns) -> dict[str, Any]:
+    """Give columns as pandas takes them: what is missing is NaN or None."""
+    plain: dict[str, Any] = {}
+    for name, (kind, values) in columns.items():
+        if kind == "position":
+            values = [record.tobytes() for record in values]
+        elif isinstance(values, np.ma.MaskedArray):
+            values = np.ma.filled(values.astype(np.float64), np.nan) if np.ma.is_masked(values) else values.data
+        plain[name] = values
+    return plain
+
+
+def _arrow(columns: _Columns) -> pyarrow.Table:
+    import pyarrow
+
+    types = {
+        "int32": pyarrow.int32(),
+        "float32": pyarrow.float32(),
+        "string": pyarrow.string(),
+        "seconds": pyarrow.list_(pyarrow.float32()),
+        "scores": pyarrow.list_(pyarrow.int16()),
+        "position": pyarrow.binary(PACKED.itemsize),
+    }
+    arrays = {}
+    for name, (kind, values) in columns.items():
+        if kind == "position":
+            buffers = [None, pyarrow.py_buffer(values.tobytes())]
+            arrays[name] = pyarrow.FixedSizeBinaryArray.from_buffers(types[kind], len(values), buffers)
+        elif isinstance(values, np.ma.MaskedArray):
+            arrays[name] = pyarrow.array(values.data, types[kind], mask=np.ma.getmaskarray(values))
+        else:
+            arrays[name] = pyarrow.array(values, types[kind])
+    return pyarrow.table(arrays)

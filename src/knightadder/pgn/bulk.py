@@ -1,0 +1,240 @@
+"""Reads files of games quickly: the core reads what programs write, and the careful reader (`games`) everything else.
+
+Both readers find the same games in the same files. The quick one works on blocks of bytes. It stops before a game that
+it cannot read; the careful one reads this game, and as many more as it takes to come to one that begins its line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from knightadder.core.api.pgn import pack_games, read_block, set_up_reader
+from knightadder.core.board.fen import START
+from knightadder.core.board.packed import PACKED
+from knightadder.core.board.pgn import CAREFUL, DONE, GAME, NOTE, PADDING, READER, TAG
+from knightadder.core.tables import new_tables
+from knightadder.native.records import new_record
+from knightadder.pgn.files import chunks_of, decoded_line, opened
+from knightadder.pgn.splitting import GameText, split_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+_MARK = b"\xef\xbb\xbf"  # the byte order mark of UTF-8
+_NOTHING = bytes(PADDING)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Games that the core has read.
+
+    Attributes
+    ----------
+    text : array of uint8
+        The bytes, with zeros after them.
+    games, tags, notes : arrays of GAME, TAG and NOTE
+        What they have, by its places in the text.
+    moves, clocks, scores : arrays
+        Of all games, one after another; see `read_block` in ``core/api/pgn.py``.
+    number : int
+        The number of the first game in its file, from 1.
+    """
+
+    text: NDArray[np.uint8]
+    games: NDArray[np.void]
+    tags: NDArray[np.void]
+    moves: NDArray[np.uint16]
+    clocks: NDArray[np.int32]
+    scores: NDArray[np.int16]
+    notes: NDArray[np.void]
+    number: int
+
+    def game_text(self, index: int) -> GameText:
+        """Return the text of a game, as the careful reader does."""
+        game = self.games[index]
+        text = decoded_lines(self.text[game["start"] : game["end"]].tobytes())
+        return GameText(self.number + index, int(game["line"]), text.strip("\n"))
+
+
+def decoded_lines(raw: bytes) -> str:
+    r"""Decode the lines of a game that the core has read: they end with ``\n`` or ``\r\n``."""
+    raw = raw.replace(b"\r\n", b"\n")
+    if raw.isascii():
+        return raw.decode()
+    return "".join(decoded_line(line) for line in raw.splitlines(keepends=True))
+
+
+def read_blocks(file: Path, update: Callable[[int, int], None] | None = None) -> Iterator[Block | GameText]:
+    """Read a file.
+
+    Parameters
+    ----------
+    file : Path
+        In any encoding and compression that `files.lines_of` reads.
+    update : callable, optional
+        Called after each block with the bytes of the file, as it is on disk, and the games that have been read.
+
+    Yields
+    ------
+    Block or GameText
+        The games in their order: those that the core has read, and the text of each other one.
+
+    Raises
+    ------
+    OptionError
+        If the file cannot be read.
+    """
+    with opened(file) as (stream, tell):
+        scanner = _Scanner(stream)
+        for found in scanner.read():
+            yield found
+            if update is not None:
+                update(tell(), scanner.number)
+
+
+def blocks_in(stream: BinaryIO) -> Iterator[Block | GameText]:
+    """Read a stream of bytes that are not compressed, as `read_blocks` does; UnicodeError if it is wrong UTF-16."""
+    return _Scanner(stream).read()
+
+
+class _Scanner:
+    """Reads a stream of bytes, by both readers in turns."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.number = 0  # of games that were found
+        self._blocks = chunks_of(stream)
+        self._text = b""
+        self._at = 0  # where the next game begins
+        self._line = 1
+        self._ended = False  # nothing comes after the text
+        self._core = _Core()
+
+    def read(self) -> Iterator[Block | GameText]:
+        self._more()
+        if self._text.startswith(_MARK):
+            self._at = len(_MARK)
+        while True:
+            status, block, self._at, self._line = self._core.read(
+                self._text, self._at, self._line, self._ended, self.number + 1
+            )
+            if block is not None:
+                self.number += len(block.games)
+                yield block
+            if status == CAREFUL:
+                yield from self._read_carefully()
+            elif self._ended:
+                return
+            else:
+                # A game that does not fit in a block needs a larger one.
+                self._more(1 if block is not None or status == DONE else max(len(self._text) - self._at, 1))
+
+    def _more(self, wanted: int = 1) -> None:
+        """Read at least so many more bytes, unless there are none."""
+        parts = [self._text[self._at :]]
+        while wanted > 0 and not self._ended:
+            part = next(self._blocks, b"")
+            self._ended = not part
+            parts.append(part)
+            wanted -= len(part)
+        self._text, self._at = b"".join(parts), 0
+
+    def _read_carefully(self) -> Iterator[GameText]:
+        """Read games by the careful reader, up to one that begins its line."""
+        begins: list[int] = []  # of each line that was read, in all of the text since the first one
+        first_line, start = self._line, self._at
+        moved = 0  # bytes that are no longer in front of the text
+
+        def lines() -> Iterator[str]:
+            nonlocal moved
+            at = start
+            while True:
+                begins.append(at)
+                match = _LINE_END.search(self._text, at - moved)
+                while (match is None or match.end() == len(self._text)) and not self._ended:
+                    moved += self._at
+                    self._more(max(len(self._text) - self._at, 1))
+                    match = _LINE_END.search(self._text, at - moved)
+                raw = self._text[at - moved : match.start() if match else len(self._text)]
+                if match is None and not raw:
+                    return
+                at += len(raw) + (len(match[0]) if match else 0)
+                yield decoded_line(raw + b"\n" if match else raw)
+
+        for line, text, next_line in split_lines(lines(), first_line):
+            self.number += 1
+            yield GameText(self.number, line, text)
+            if next_line is not None:
+                self._at, self._line = begins[next_line - first_line] - moved, next_line
+                return
+        self._at, self._text = 0, b""
+
+
+@cache
+def _tables() -> Any:
+    return new_tables()
+
+
+def _new_reader() -> Any:
+    reader = new_record(READER)
+    set_up_reader(_tables(), reader, np.frombuffer(bytearray(START.encode()), np.uint8))
+    return reader
+
+
+class _Core:
+    """Room for what the core finds in a block."""
+
+    def __init__(self) -> None:
+        self._reader = _new_reader()
+        self._size = -1
+
+    def read(self, text: bytes, at: int, line: int, last: bool, number: int) -> tuple[int, Block | None, int, int]:
+        """Read games from a place on: return how it ended, what was found, and where the next game begins."""
+        if len(text) > self._size:
+            self._size = len(text)
+            self._games = np.empty(self._size // 4 + 2, GAME)
+            self._tags = np.empty(self._size // 4 + 2, TAG)
+            self._notes = np.empty(self._size // 2 + 2, NOTE)
+            self._moves = np.empty(self._size // 2 + 2, np.uint16)
+            self._clocks = np.empty(self._size // 2 + 2, np.int32)
+            self._scores = np.empty(self._size // 2 + 2, np.int16)
+        reader = self._reader
+        reader["at"], reader["line"], reader["end"], reader["last"] = at, line, len(text), last
+        padded = np.frombuffer(bytearray(text + _NOTHING), np.uint8)
+        arrays = self._games, self._tags, self._moves, self._clocks, self._scores, self._notes
+        status = int(read_block(_tables(), reader, padded, *arrays))
+        block = None
+        if games := int(reader["games"]):
+            tags, moves, notes = (int(reader[name]) for name in ("tags", "moves", "notes"))
+            block = Block(
+                padded,
+                self._games[:games].copy(),
+                self._tags[:tags].copy(),
+                self._moves[:moves].copy(),
+                self._clocks[:moves].copy(),
+                self._scores[:moves].copy(),
+                self._notes[:notes].copy(),
+                number,
+            )
+        return status, block, int(reader["at"]), int(reader["line"])
+
+
+def read_bytes(text: bytes, number: int) -> Block | None:
+    """Let the core read a whole text, whose first game has this number; None if it cannot read any of it."""
+    return _Core().read(text, 0, 1, True, number)[1]
+
+
+def pack_block(block: Block, which: slice) -> NDArray[np.void]:
+    """Return the positions before each move of some games of a block as an array of PACKED; see `pack_games`."""
+    games = block.games[which]
+    records = np.zeros(int(games["moves"].sum()), PACKED)
+    pack_games(_tables(), _new_reader(), block.text, games, block.moves, block.scores, records)
+    return records

@@ -1,0 +1,377 @@
+"""Games of files as records of numbers: tags, moves, clocks, evaluations, comments. See `knightadder.read_games`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache, cached_property
+from itertools import groupby, islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import chess
+import chess.engine
+import chess.pgn
+import numpy as np
+from numpy.typing import NDArray
+
+from knightadder.core.board.moves import CASTLING
+from knightadder.core.board.pgn import GAME, NO_CLOCK, NO_SCORE, NOTE, RESULTS, TAG
+from knightadder.pgn.bulk import Block, pack_block, read_blocks, read_bytes
+from knightadder.pgn.files import decoded_part
+from knightadder.pgn.games import BrokenGame, GameText, PgnGame, moves_of, parse, result_of, tags_of
+from knightadder.rules import read_fen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_MATE = 32_000  # a mate at once, as the core encodes it
+_LEAST_MATE = 31_000
+_DECIDED = ("1-0", "1/2-1/2", "0-1")
+_BRACKETS = re.compile(r"\[%(?:clk|eval)\s[^\]]*\]", re.ASCII)
+
+
+class GameRecord:
+    """A game of a file. Its attributes are read from the file's text when they are asked for.
+
+    Attributes
+    ----------
+    file : str
+        The file's name.
+    notes : list of str
+        What was changed to read the game, such as impossible castling rights.
+    """
+
+    def __init__(self, block: Block, index: int, file: str, careful: tuple[GameText, PgnGame] | None = None) -> None:
+        self._block = block
+        self._index = index
+        self._game = block.games[index]
+        self._careful = careful
+        self.file = file
+        self.notes: list[str] = careful[1].notes if careful else []
+
+    def __repr__(self) -> str:
+        return f"<GameRecord {self.place}: {self.plies} plies, {self.result}>"
+
+    @property
+    def number(self) -> int:
+        """The game's number in its file, from 1."""
+        return self._careful[0].number if self._careful else self._block.number + self._index
+
+    @property
+    def line(self) -> int:
+        """The game's first line, from 1."""
+        return self._careful[0].line if self._careful else int(self._game["line"])
+
+    @property
+    def place(self) -> str:
+        """Where the game is, for messages: its file, its number and its line."""
+        return f"{self.file}, game {self.number}, line {self.line}"
+
+    @cached_property
+    def source(self) -> GameText:
+        """The game's text, with its place."""
+        return self._careful[0] if self._careful else self._block.game_text(self._index)
+
+    @property
+    def text(self) -> str:
+        """The game's text, as it is in the file."""
+        return self.source.text
+
+    @cached_property
+    def tags(self) -> dict[str, str]:
+        """The tags that the file has, by their names."""
+        if self._careful:
+            source, game = self._careful
+            found = tags_of(source) or {}
+            return found | {"FEN": game.headers["FEN"]} if "FEN" in found else found  # it may have been mended
+        first = self._game["first_tag"]
+        tags = self._block.tags[first : first + self._game["tags"]].tolist()
+        if not tags:
+            return {}
+        begin, end = tags[0][0], tags[-1][3]
+        raw = self._block.text[begin:end].tobytes()
+        if raw.isascii():
+            text = raw.decode()
+            return {text[a - begin : b - begin]: text[c - begin : d - begin] for a, b, c, d in tags}
+        return {
+            raw[a - begin : b - begin].decode(): decoded_part(raw[c - begin : d - begin], slice(None))
+            for a, b, c, d in tags
+        }
+
+    @cached_property
+    def result(self) -> str:
+        """The result by the tag, or by the end of the moves; ``*`` if it is open, or the two contradict each other."""
+        if self._careful:
+            return result_of(self._careful[1])
+        results = {self.tags.get("Result"), RESULTS[self._game["result"]]}.intersection(_DECIDED)
+        return str(results.pop()) if len(results) == 1 else "*"
+
+    @property
+    def plies(self) -> int:
+        """Number of moves of both sides; a null move ends the game."""
+        return int(self._game["moves"])
+
+    @property
+    def _span(self) -> slice:
+        first = int(self._game["first_move"])
+        return slice(first, first + self.plies)
+
+    @property
+    def codes(self) -> NDArray[np.uint16]:
+        """The moves in 16 bits, as in ``core/board/moves.py``."""
+        return self._block.moves[self._span]
+
+    @property
+    def raw_clocks(self) -> NDArray[np.int32]:
+        """The clocks after the moves in milliseconds, -1 where there is none."""
+        return self._block.clocks[self._span]
+
+    @property
+    def raw_scores(self) -> NDArray[np.int16]:
+        """The evaluations after the moves as numbers of the core, -32768 where there is none."""
+        return self._block.scores[self._span]
+
+    @cached_property
+    def chess960(self) -> bool:
+        """Whether castling is written by the rules of Chess960."""
+        return bool(self._game["chess960"]) or (self._game["fen_end"] != 0 and self._start.chess960)
+
+    @cached_property
+    def _start(self) -> chess.Board:
+        if self._game["fen_end"] == 0:
+            return chess.Board(chess960=bool(self._game["chess960"]))
+        fen = self._block.text[self._game["fen"] : self._game["fen_end"]].tobytes().decode()
+        return read_fen(fen, bool(self._game["chess960"]))[0]
+
+    @property
+    def moves(self) -> list[chess.Move]:
+        """The moves of the main line."""
+        table = _moves()
+        return [table[code] for code in squares_of(self.codes, self.chess960).tolist()]
+
+    @property
+    def uci(self) -> list[str]:
+        """The moves of the main line in UCI notation."""
+        table = move_names()
+        return [table[code] for code in squares_of(self.codes, self.chess960).tolist()]
+
+    @property
+    def clocks(self) -> list[float | None]:
+        """The clock of the mover after each move (``[%clk ...]``), in seconds; ``None`` where there is none."""
+        return [None if clock == NO_CLOCK else clock / 1000 for clock in self.raw_clocks.tolist()]
+
+    @property
+    def evals(self) -> list[chess.engine.Score | None]:
+        """The evaluation after each move (``[%eval ...]``), from White's view; ``None`` where there is none."""
+        return [None if score == NO_SCORE else score_of(score) for score in self.raw_scores.tolist()]
+
+    @cached_property
+    def comments(self) -> list[str]:
+        """The comments before the first move, and after each move; those in variations are left out."""
+        if self._careful:
+            game = self._careful[1]
+            return [node.comment for node in islice(_nodes(game), self.plies + 1)]
+        found = [""] * (self.plies + 1)
+        for ply, nag, start, end in self._notes():
+            if nag < 0 and (text := self._comment(start, end)):
+                found[ply] += f" {text}" if found[ply] else text
+        return found
+
+    @property
+    def nags(self) -> list[set[int]]:
+        """The numbers of annotations (NAGs) before the first move, and after each move."""
+        if self._careful:
+            game = self._careful[1]
+            return [node.nags for node in islice(_nodes(game), self.plies + 1)]
+        found: list[set[int]] = [set() for _ in range(self.plies + 1)]
+        for ply, nag, _, _ in self._notes():
+            if nag >= 0:
+                found[ply].add(nag)
+        return found
+
+    def board(self) -> chess.Board:
+        """Return the position in which the game begins."""
+        return self._start.copy()
+
+    def boards(self) -> Iterator[chess.Board]:
+        """Give the position before each move, and the last one; each is a board of its own."""
+        board = self.board()
+        for move in self.moves:
+            yield board.copy(stack=False)
+            board.push(move)
+        yield board
+
+    def positions(self) -> NDArray[np.void]:
+        """Return the position before each move as an array of `PACKED`, with the scores and the result."""
+        return pack_block(self._block, slice(self._index, self._index + 1))
+
+    def game(self) -> PgnGame:
+        """Return the game as python-chess has it, with its variations."""
+        game = self._careful[1] if self._careful else parse(self.source)
+        assert game is not None
+        return game
+
+    def _notes(self) -> list[tuple[int, int, int, int]]:
+        first = self._game["first_note"]
+        notes: list[tuple[int, int, int, int]] = self._block.notes[first : first + self._game["notes"]].tolist()
+        return notes
+
+    def _comment(self, start: int, end: int) -> str:
+        """Decode a comment, each line of it as the whole line is encoded."""
+        text = self._block.text
+        raw = text[start:end].tobytes()
+        if not raw.isascii():
+            # The careful reader decodes line by line, and the rest of the line may not be UTF-8.
+            first, last = int(self._game["start"]), int(self._game["end"])
+            whole = text[first:last].tobytes()
+            start, end = start - first, end - first
+            begins = whole.rfind(b"\n", 0, start) + 1
+            parts = []
+            for line in whole[begins:].splitlines(keepends=True):
+                inside = slice(max(start - begins, 0), min(end - begins, len(line)))
+                parts.append(decoded_part(line, inside))
+                begins += len(line)
+                if begins >= end:
+                    break
+            decoded = "".join(parts)
+        else:
+            decoded = raw.decode()
+        return decoded.replace("\r\n", "\n").removeprefix(" ").removesuffix(" ")
+
+
+def read_records(
+    file: Path, name: str | None = None, update: Callable[[int, int], None] | None = None
+) -> Iterator[GameRecord | tuple[GameText, BrokenGame]]:
+    """Read the games of a file; remarks outside a game are left out.
+
+    Parameters
+    ----------
+    file : Path
+        In any encoding and compression that `files.lines_of` reads.
+    name : str, optional
+        The file's name for the user.
+    update : callable, optional
+        Called now and then with the bytes of the file, as it is on disk, and the games that have been read.
+
+    Yields
+    ------
+    GameRecord or (GameText, BrokenGame)
+        The game; or the text of a broken one, and why it cannot be used.
+
+    Raises
+    ------
+    OptionError
+        If the file cannot be read.
+    """
+    shown = name or str(file)
+    for found in read_blocks(file, update):
+        if isinstance(found, Block):
+            for index in range(len(found.games)):
+                yield GameRecord(found, index, shown)
+            continue
+        try:
+            game = parse(found)
+        except BrokenGame as fault:
+            yield found, fault
+        else:
+            if game is not None:
+                yield GameRecord(_block_of(found.number, game), 0, shown, (found, game))
+
+
+def _nodes(game: PgnGame) -> Iterator[chess.pgn.GameNode]:
+    yield game
+    yield from game.mainline()
+
+
+def _block_of(number: int, game: PgnGame) -> Block:
+    """Let the core read a game that the careful reader has read: written in the form that it knows."""
+    board = game.board()
+    words = []
+    if board.chess960:
+        words.append('[Variant "Chess960"]\n')
+    if "FEN" in game.headers:
+        words.append(f'[FEN "{board.fen(en_passant="fen", shredder=board.chess960)}"]\n')
+    words.append("\n1. ")
+    plies = len(moves_of(game))
+    for node in islice(game.mainline(), plies):
+        words.append(board.san_and_push(node.move))
+        words += [f" {{{found}}} " for found in _BRACKETS.findall(node.comment) if found.isascii()] or [" "]
+    words.append(game.marker or "*")
+    block = read_bytes("".join(words).encode(), number)
+    if block is not None:
+        return block
+    assert not plies
+    games = np.zeros(1, GAME)  # a null move is the first one
+    return Block(
+        np.zeros(1, np.uint8),
+        games,
+        np.empty(0, TAG),
+        np.empty(0, np.uint16),
+        np.empty(0, np.int32),
+        np.empty(0, np.int16),
+        np.empty(0, NOTE),
+        number,
+    )
+
+
+def spans(games: Iterable[GameRecord]) -> Iterator[tuple[Block, slice]]:
+    """Give games as parts of blocks, in their order."""
+    for _, group in groupby(games, key=lambda game: id(game._block)):
+        together = list(group)
+        first = together[0]._index
+        assert [game._index for game in together] == list(range(first, first + len(together)))
+        yield together[0]._block, slice(first, first + len(together))
+
+
+def score_of(value: int) -> chess.engine.Score:
+    """Return the score that a number of the core means."""
+    if abs(value) < _LEAST_MATE:
+        return chess.engine.Cp(value)
+    return chess.engine.MateGiven if value == _MATE else chess.engine.Mate(int(moves_to_mate(np.array(value))))
+
+
+def is_mate(scores: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Return which numbers of the core are mates."""
+    return np.asarray(abs(scores) >= _LEAST_MATE)
+
+
+def moves_to_mate(scores: NDArray[np.integer]) -> NDArray[np.integer]:
+    """Return the moves to mate of scores that are mates, negative if Black mates."""
+    return np.asarray(np.sign(scores) * ((_MATE - abs(scores) + 1) // 2))
+
+
+def squares_of(codes: NDArray[np.uint16], chess960: bool | NDArray[np.bool_] = False) -> NDArray[np.int64]:
+    """Return moves as from-square | to-square << 6 | promotion << 12; castling is the king's step, except in Chess960.
+
+    Parameters
+    ----------
+    codes : array of uint16
+        The moves, in 16 bits.
+    chess960 : bool or array of bool
+        Whether castling is king takes rook, for all moves or for each.
+    """
+    moves = codes.astype(np.int64)
+    kind, source, target = moves >> 12, moves & 63, moves >> 6 & 63
+    step = np.where(target > source, 6, 2) | source & 56
+    target = np.where((kind == CASTLING) & ~np.asarray(chess960), step, target)
+    promotion = np.where((kind >= chess.KNIGHT) & (kind <= chess.QUEEN), kind, 0)
+    return np.asarray(source | target << 6 | promotion << 12)
+
+
+@cache
+def _moves() -> list[chess.Move]:
+    """Return the moves by the numbers of `squares_of`."""
+    kinds = (None, None, *range(chess.KNIGHT, chess.QUEEN + 1))
+    return [
+        chess.Move(source, target, promotion)
+        for promotion in kinds
+        for target in chess.SQUARES
+        for source in chess.SQUARES
+    ]
+
+
+@cache
+def move_names() -> list[str]:
+    """Return the names in UCI notation by the numbers of `squares_of`."""
+    return [move.uci() for move in _moves()]

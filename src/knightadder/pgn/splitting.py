@@ -1,0 +1,120 @@
+"""Finds where each game of a file begins and ends, whatever stands between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from knightadder.pgn.tokens import Kind, Token, looks_like_tag, tokens
+
+# What belongs to no game: it stands before the one that follows.
+REMARKS = {Kind.ESCAPE, Kind.REMARK, Kind.COMMENT_START, Kind.COMMENT, Kind.EMPTY_LINE}
+
+
+@dataclass(frozen=True, slots=True)
+class GameText:
+    """The text of a game in its file.
+
+    Attributes
+    ----------
+    number, line : int
+        The game's number and its first line, both from 1.
+    text : str
+        The whole text, without empty lines before and after it.
+    """
+
+    number: int
+    line: int
+    text: str
+
+    def place(self, file: object) -> str:
+        """Return where the game is, for messages: its file, its number and its line."""
+        return f"{file}, game {self.number}, line {self.line}"
+
+
+def split_lines(lines: Iterable[str], first: int = 1) -> Iterator[tuple[int, str, int | None]]:
+    """Split lines into games.
+
+    Parameters
+    ----------
+    lines : iterable of str
+        The lines, each with its end.
+    first : int
+        Number of the first line.
+
+    Yields
+    ------
+    line : int
+        Number of a game's first line.
+    text : str
+        Its text.
+    next_line : int or None
+        Number of the line in which the next game begins; None if something stands before it in this line, or no game
+        comes after this one.
+    """
+    parts: list[str] = []
+    begins, part = first, _Part()
+    for number, (line, found) in enumerate(tokens(lines, first), first):
+        begins = begins if parts else number
+        cut = 0
+        for token in found:
+            if part.ends_before(token, line):
+                parts.append(line[cut : token.start])
+                text = "".join(parts).strip("\n")
+                if text:
+                    yield begins, text, number if token.start == 0 else None
+                begins, parts, part, cut = number, [], _Part(), token.start
+            part.add(token)
+        if parts or line[cut:].strip():
+            parts.append(line[cut:])
+    if parts:
+        yield begins, "".join(parts).strip("\n"), None
+
+
+@dataclass(slots=True)
+class _Part:
+    """What a game that is being split off has so far."""
+
+    tags: set[str] = field(default_factory=set)
+    malformed: bool = False  # one of the tags
+    begun: bool = False  # the moves have
+    moved: bool = False
+    result: bool = False
+    closed: bool = False  # there is an empty line after the result
+    empty_line: bool = False  # just before this token
+    depth: int = 0  # of variations
+
+    def ends_before(self, token: Token, line: str) -> bool:
+        """Return whether a token of a line belongs to the next game."""
+        kind = token.kind
+        if kind is Kind.EMPTY_LINE:
+            return False
+        if self.closed:
+            return True
+        first = not line[: token.start].strip()
+        if kind is Kind.TAG or (kind is Kind.BAD_TAG and (self.result or looks_like_tag(token.text))):
+            known = token.name in self.tags
+            if self.begun:
+                return self.result or (first and (known or not self.tags or self.empty_line))
+            return self.empty_line and kind is Kind.TAG and (known or self.malformed)
+        if kind is Kind.NUMBER and token.text == "1" and first and self.moved:
+            return self.result or (self.empty_line and self.depth == 0)
+        return False
+
+    def add(self, token: Token) -> None:
+        """Note what a token says."""
+        kind = token.kind
+        if kind is Kind.EMPTY_LINE:
+            self.empty_line = True
+            self.closed = self.result
+            return
+        self.empty_line = False
+        if kind is Kind.TAG:
+            self.tags.add(token.name)
+        elif kind is Kind.BAD_TAG:
+            self.malformed = True
+        elif kind not in REMARKS:
+            self.begun = True
+            self.moved = self.moved or kind is Kind.MOVE
+            self.depth = max(self.depth + (kind is Kind.OPEN) - (kind is Kind.CLOSE), 0)
+            self.result = self.result or (kind is Kind.RESULT and self.depth == 0)
