@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import io
+import tempfile
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING, assert_type
 
 import chess
@@ -21,6 +23,7 @@ from knightadder import (
     PACKED,
     Analysis,
     AnnotatedGame,
+    AnnotatedMove,
     Bound,
     Breakdown,
     Engine,
@@ -29,6 +32,9 @@ from knightadder import (
     Explorer,
     ExplorerGame,
     ExplorerMove,
+    GameArrays,
+    GameRecord,
+    Games,
     Line,
     Opening,
     Option,
@@ -50,6 +56,7 @@ from knightadder import (
     legal_moves,
     pack,
     perft,
+    read_games,
     see,
     to_frame,
     unpack,
@@ -126,9 +133,27 @@ def games() -> None:
     read = chess.pgn.read_game(io.StringIO("1. e4 e5 *"))
     assert read is not None
     annotated: AnnotatedGame = annotate_game(read, LIMIT)
+    first: AnnotatedMove = annotated.moves[0]
     white: Side = annotated.white
     opening: Opening | None = annotated.opening
-    print(str(annotated), white.accuracy, opening.name if opening else "", annotated.to_dict()["white_accuracy"])
+    print(
+        str(annotated),
+        first.san,
+        white.accuracy,
+        opening.name if opening else "",
+        annotated.to_dict()["white_accuracy"],
+    )
+
+
+def games_of_files() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "games.pgn")
+        file.write_text("1. e4 {[%eval 0.3]} e5 *\n")
+        games: Games = read_games([file], progress=True)
+        records: list[GameRecord] = list(games)
+        arrays: GameArrays = games.to_arrays()
+        print(games.to_frame("positions", tags=["White"]).shape, arrays.scores, unpack_fens(arrays.positions))
+    print([assert_type(record.moves, list[chess.Move]) for record in records], records[0].tags.get("White"))
 
 
 def explored(file: str) -> None:
@@ -163,4 +188,5 @@ if __name__ == "__main__":
     one_position()
     many_positions()
     games()
+    games_of_files()
     errors()
