@@ -15,6 +15,7 @@ from knightadder.core.board.packed import PACKED
 from knightadder.core.board.pgn import NO_CLOCK, NO_SCORE
 from knightadder.engine.errors import PositionError
 from knightadder.extras import needed_by
+from knightadder.files import replacing
 from knightadder.foreign import whole_or_none
 from knightadder.library.arrays import unpack_fens
 from knightadder.library.blocks import blocks_of
@@ -23,7 +24,6 @@ from knightadder.library.loading import load_core
 from knightadder.pgn.bulk import pack_block
 from knightadder.pgn.records import GameRecord, is_mate, move_names, moves_to_mate, read_records, spans, squares_of
 from knightadder.progress import reading
-from knightadder.runs import replacing
 
 if TYPE_CHECKING:
     pass
