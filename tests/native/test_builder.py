@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import shutil
@@ -204,6 +205,38 @@ def both(record, n):
 """
     done = run(tmp_path, "record.sum = 5; print(both(record, 1))", extra)
     assert (done.stdout, done.stderr) == ("7\n", "")
+
+
+CALLS_ITSELF = """
+@jit.inlined
+def both(n, k):
+    return again(n - 1, k - 1) + again(n - 1, k)
+
+@jit.kernel
+def binomial(n, k):
+    if n == k:
+        return RETURN
+    return both(n, k) if k else again(n - 1, False)
+
+again = jit.self_call(binomial, int64)
+
+@small.exported(int64(int64, int64))
+def choose(n, k):
+    return binomial(n, TYPE(k))
+"""
+
+
+def test_a_kernel_and_what_is_inlined_into_it_call_it(tmp_path: Path) -> None:
+    extra = CALLS_ITSELF.replace("RETURN", "np.int64(1)").replace("TYPE", "np.int64")
+    done = run(tmp_path, "print([choose(9, k) for k in range(10)], [int(binomial(5, k)) for k in range(3)])", extra)
+    assert (done.stdout, done.stderr) == (f"{[math.comb(9, k) for k in range(10)]} [1, 5, 10]\n", "")
+
+
+@pytest.mark.parametrize(("value", "kind"), [("1.0", "np.int64"), ("np.int64(1)", "np.uint64")])
+def test_a_kernel_that_calls_itself_otherwise_than_declared_is_refused(tmp_path: Path, value: str, kind: str) -> None:
+    done = run(tmp_path, "", CALLS_ITSELF.replace("RETURN", value).replace("TYPE", kind))
+    assert done.stderr.splitlines()[-1].endswith("is not what binomial calls as itself")
+    assert built(tmp_path) == []
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 
 import numpy as np
@@ -11,64 +10,10 @@ from compiling import compiled
 
 from knightadder.native import jit
 from knightadder.native.program import BOUNDSCHECK, INTERPRETED
-from knightadder.native.signatures import int64, uint64
 
 RECORD = np.dtype((np.record, np.dtype([("key", np.uint64), ("places", np.uint8, 64), ("side", np.int32)], align=True)))
 
 only_compiled = pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
-
-
-# --- kernels that call themselves -----------------------------------------------------------------------------------
-
-
-@jit.kernel
-def binomial(n, k):
-    if k == 0 or k == n:
-        return np.int64(1)
-    return _binomial(n - 1, k - 1) + _binomial(n - 1, k)
-
-
-_binomial = jit.self_call(binomial, int64)
-
-
-@jit.kernel
-def power_of_two(n):
-    return (
-        2 * _power_of_two(False) if n else np.int64(1)
-    )  # an argument of another type than the kernel was compiled for
-
-
-_power_of_two = jit.self_call(power_of_two, int64)
-
-
-@compiled
-def call_binomial(n, k):
-    return binomial(n, k)
-
-
-@compiled
-def call_power_of_two(n):
-    return power_of_two(n)
-
-
-@pytest.mark.nojit
-def test_a_kernel_calls_itself() -> None:
-    assert [call_binomial(9, k) for k in range(10)] == [math.comb(9, k) for k in range(10)]
-    assert call_power_of_two(5) == 2
-
-
-@only_compiled
-def test_nothing_else_calls_itself_by_that_name() -> None:
-    def stranger(n, k):
-        return _binomial(n, k)
-
-    def double(n):
-        return np.int64(2) * other(n - 1) if n else np.int64(1)
-
-    other = jit.self_call(jit.kernel(double), uint64)
-    for function, arguments in ((stranger, (4, 2)), (double, (3,))):
-        with pytest.raises(TypeError, match="is not what calls itself here"):
-            compiled(function)(*arguments)
 
 
 # --- intrinsics ----------------------------------------------------------------------------------------------------

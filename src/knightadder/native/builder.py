@@ -299,6 +299,24 @@ def _front_end(exports: list[program.Export], report: Callable[[int, int], None]
         [compiled] = dispatcher.overloads.values()
         _Piece.texts.append(_shim(context, compiled.fndesc, export))
     _check_bodies()
+    called = [(function, returns) for function, returns in jit.SELF_CALLS.values() if _taught[function].overloads]
+    _Piece.texts.extend(_second_name(context, *kernel) for kernel in called)
+
+
+def _second_name(context, function, returns) -> str:
+    """Define the name by which a kernel calls itself: what calls it calls the kernel."""
+    [compiled] = _taught[function].overloads.values()
+    description = compiled.fndesc
+    numbers = {kind for kind in description.argtypes if isinstance(kind, types.Number | types.Boolean)}
+    if description.restype != numba_type(returns) or numbers - {types.int64}:
+        raise TypeError(f"{compiled.signature} is not what {function.__qualname__} calls as itself")
+    module = context.create_module(f"second.{description.mangled_name}")
+    kernel = context.declare_function(module, description)
+    second = ir.Function(module, kernel.function_type, intrinsics.second_name(function))
+    second.attributes.add("alwaysinline")
+    builder = ir.IRBuilder(second.append_basic_block())
+    builder.ret(builder.call(kernel, second.args))
+    return cgutils.normalize_ir_text(str(module))
 
 
 def _shim(context, description, export) -> str:

@@ -118,6 +118,11 @@ def record_at(typing_context, address, dtype):
     return dtype.dtype(types.uint64, dtype), generate
 
 
+def second_name(function):
+    """Give the name by which LLVM knows a kernel that calls itself where it calls it; the builder defines it."""
+    return f"{function.__module__}.{function.__qualname__} again"
+
+
 def self_call(function, returns):
     """Make the intrinsic by which a kernel calls itself, see `jit.self_call`."""
 
@@ -125,12 +130,12 @@ def self_call(function, returns):
         return returns(*map(types.unliteral, arguments)), generate
 
     def generate(context, builder, signature, arguments):
-        caller = context.fndesc
-        if caller.qualname != function.__qualname__ or caller.restype != returns:
-            raise TypeError(f"{caller.qualname}, which returns {caller.restype}, is not what calls itself here")
-        given = zip(arguments, signature.args, caller.argtypes, strict=True)
-        cast = [context.cast(builder, value, kind, wanted) for value, kind, wanted in given]
-        return context.call_internal(builder, caller, returns(*caller.argtypes), cast)
+        wanted = [types.int64 if isinstance(kind, types.Integer | types.Boolean) else kind for kind in signature.args]
+        given = zip(arguments, signature.args, wanted, strict=True)
+        cast = [context.cast(builder, value, kind, each) for value, kind, each in given]
+        kernel = context.call_conv.get_function_type(returns, wanted)
+        called = cgutils.get_or_insert_function(builder.module, kernel, second_name(function))
+        return context.call_conv.call_function(builder, called, returns, wanted, cast)[1]
 
     own = inspect.signature(function)
     typing_context = inspect.Parameter("typing_context", inspect.Parameter.POSITIONAL_OR_KEYWORD)

@@ -40,12 +40,12 @@ def self_call(function, returns):
 
     The kernel could also call itself by its own name. But to find the type that such a call returns, Numba infers the
     types of the whole kernel once more, for each call in it and in each round of its inference: half the compile time
-    of a large kernel. Here the type is given.
+    of a large kernel. Here the type is given. Functions that are inlined into the kernel may call it, too.
 
     Parameters
     ----------
     function : kernel
-        The only function that may call the result.
+        The kernel. Each number that it is given must be an `int64`.
     returns : Kind
         What the kernel returns.
     """
