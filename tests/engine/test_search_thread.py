@@ -15,7 +15,7 @@ from knightadder.core.worker import WORKER
 from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Bound
-from knightadder.engine.search_thread import NO_NODE_LIMIT, Line, Root, SearchThread
+from knightadder.engine.search_thread import NO_NODE_LIMIT, Root, SearchThread, Variation
 from knightadder.native.records import new_record
 
 TABLES = new_tables(PESTO)  # the sizes of trees below are those of its searches
@@ -69,7 +69,7 @@ def test_it_searches_depth_after_depth_and_says_which_is_done(root: Root) -> Non
 
 
 def test_before_the_first_iteration_the_first_move_is_all_that_is_known(root: Root) -> None:
-    assert prepared(root).line() == Line(1, 0, 0, Bound.EXACT, (root.moves[0],))
+    assert prepared(root).line() == Variation(1, 0, 0, Bound.EXACT, (root.moves[0],))
 
 
 def test_a_thread_that_was_not_prepared_knows_nothing_of_the_last_search(root: Root) -> None:
@@ -79,7 +79,7 @@ def test_a_thread_that_was_not_prepared_knows_nothing_of_the_last_search(root: R
     before.prepare(2000)
     list(iterations(before, 9))
     thread = SearchThread(root, worker)
-    assert thread.line() == Line(1, 0, 0, Bound.EXACT, (root.moves[0],))
+    assert thread.line() == Variation(1, 0, 0, Bound.EXACT, (root.moves[0],))
     assert thread.expected_reply(thread.line()) == 0
     assert not thread.stopped
 

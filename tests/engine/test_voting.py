@@ -5,15 +5,15 @@ from hypothesis import strategies as st
 
 from knightadder.core.search.transposition import MATE
 from knightadder.engine.info import Bound
-from knightadder.engine.search_thread import Line
+from knightadder.engine.search_thread import Variation
 from knightadder.engine.voting import vote
 
 A, B, C = 1, 2, 3
 MATE_IN_TWO, MATE_IN_THREE = int(MATE) - 3, int(MATE) - 5
 
 
-def line(move: int, score: int, depth: int) -> Line:
-    return Line(depth, depth, score, Bound.EXACT, (move, 9))
+def line(move: int, score: int, depth: int) -> Variation:
+    return Variation(depth, depth, score, Bound.EXACT, (move, 9))
 
 
 LINES = st.lists(st.builds(line, st.integers(1, 4), st.integers(-32_000, 32_000), st.integers(1, 128)), min_size=1)
@@ -53,7 +53,7 @@ def test_who_is_not_mated_outvotes_who_is() -> None:
 
 
 @given(LINES)
-def test_more_depth_for_the_move_chosen_changes_nothing(lines: list[Line]) -> None:
+def test_more_depth_for_the_move_chosen_changes_nothing(lines: list[Variation]) -> None:
     chosen = lines[vote(lines)]
     deeper = [line(each.moves[0], each.score, each.depth + 5 * (each.moves == chosen.moves)) for each in lines]
     assert lines[vote(deeper)].moves == chosen.moves

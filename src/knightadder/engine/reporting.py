@@ -9,7 +9,7 @@ from knightadder.core.search import transposition
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Bound, CurrentMove, Info, Message, Score
 from knightadder.engine.notation import to_uci
-from knightadder.engine.search_thread import Line, SearchThread
+from knightadder.engine.search_thread import SearchThread, Variation
 from knightadder.engine.wdl import win_draw_loss
 
 MATE, MATE_FOUND = int(transposition.MATE), int(transposition.MATE_FOUND)
@@ -74,7 +74,7 @@ class Reporter:
         """Write a move in UCI notation."""
         return to_uci(move, self._chess960)
 
-    def describe(self, lines: Sequence[Line]) -> tuple[Info, ...]:
+    def describe(self, lines: Sequence[Variation]) -> tuple[Info, ...]:
         """Describe the search's best lines, the best first."""
         nodes, nps, hashfull, time_ms = self._counters()
         tb_hits = self._root_hits + sum(thread.tb_hits for thread in self._threads)
@@ -98,7 +98,7 @@ class Reporter:
         self.last_info = infos[0]
         return infos
 
-    def lines(self, lines: Sequence[Line]) -> None:
+    def lines(self, lines: Sequence[Variation]) -> None:
         """Report the search's best lines, the best first."""
         for info in self.describe(lines):
             self.tell(info)

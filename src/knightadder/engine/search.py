@@ -24,7 +24,7 @@ from knightadder.engine.info import Bound, Message, Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import Options
 from knightadder.engine.reporting import Report, Reporter, no_moves, to_score
-from knightadder.engine.search_thread import NO_NODE_LIMIT, Line, Root, SearchThread
+from knightadder.engine.search_thread import NO_NODE_LIMIT, Root, SearchThread, Variation
 from knightadder.engine.strength import CANDIDATES
 from knightadder.engine.tablebases.play import (
     Probing,
@@ -137,7 +137,7 @@ class Search:
         self._idle.set()
         self._has_clock = False
         self._helper_threads: list[threading.Thread] = []  # those that have been started
-        self._helper_lines: list[Line | None] = [None] * len(self._helpers)
+        self._helper_lines: list[Variation | None] = [None] * len(self._helpers)
         self._starting = threading.Lock()
 
     def start(self) -> None:
@@ -290,7 +290,7 @@ class Search:
             if self._table.wait(_TABLE_TICK):
                 return
 
-    def _report_lines(self, lines: Sequence[Line]) -> None:
+    def _report_lines(self, lines: Sequence[Variation]) -> None:
         self._reporter.lines(
             [replace(line, moves=self._played_out(line.moves)) if line.ends_in_tables else line for line in lines]
         )
@@ -326,7 +326,7 @@ class Search:
                 return False
         return done
 
-    def _elect(self) -> Line:
+    def _elect(self) -> Variation:
         """Choose the line to play, and report it and the lines below it unless they were reported last."""
         main = self._main
         if self._handicap is not None and main.completed:
@@ -343,7 +343,7 @@ class Search:
             self._report_last(_descending(lines))
         return lines[0]
 
-    def _choose_weaker(self) -> Line:
+    def _choose_weaker(self) -> Variation:
         """Choose one of the best lines for a weakened engine, and report it as the first."""
         assert self._handicap is not None
         lines = [self._main.line(index) for index in range(self._lines)]
@@ -353,12 +353,12 @@ class Search:
             self._report_last(lines[: self._shown])
         return lines[0]
 
-    def _report_last(self, lines: Sequence[Line]) -> None:
+    def _report_last(self, lines: Sequence[Variation]) -> None:
         """Report the lines at the end of the search, the one to play first."""
         # No more exact score follows, and clients look for the move in a line without a bound.
         self._report_lines([replace(lines[0], bound=Bound.EXACT), *lines[1:]])
 
-    def _result(self, line: Line | None) -> Result:
+    def _result(self, line: Variation | None) -> Result:
         info, name = self._reporter.last_info, self._reporter.name
         if line is None:
             return Result(None, None, info)
@@ -443,7 +443,7 @@ class Search:
         return time.perf_counter() - self._started
 
 
-def _descending(lines: Sequence[Line]) -> list[Line]:
+def _descending(lines: Sequence[Variation]) -> list[Variation]:
     """Let no line score more than the one above it.
 
     Only a line of the earlier iteration could, if the search was stopped; what is above it has turned out to be better.

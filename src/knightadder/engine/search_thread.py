@@ -58,7 +58,7 @@ class Root:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Variation:
     """A root move and its expected continuation.
 
     Attributes
@@ -163,10 +163,10 @@ class SearchThread:
         nodes = self._moves["nodes"][: len(self._root.moves)]
         return float(nodes[0] / max(nodes.sum(), 1))
 
-    def line(self, index: int = 0) -> Line:
+    def line(self, index: int = 0) -> Variation:
         """Return one of the best lines, 0 being the best."""
         if not self._prepared:  # the state is still that of another search
-            return Line(1, 0, 0, Bound.EXACT, (self._root.moves[index],))
+            return Variation(1, 0, 0, Bound.EXACT, (self._root.moves[index],))
         moves, depth = self._moves, self.depth
         score, bound = int(moves["score"][index]), int(moves["bound"][index])
         if score == -INFINITE:  # the search stopped before this iteration reached the move
@@ -174,14 +174,14 @@ class SearchThread:
         if score == -INFINITE:  # the search stopped before the first iteration reached it
             score = 0
         pv = moves["pv"][index, : moves["pv_length"][index]]
-        line = Line(max(depth, 1), int(moves["seldepth"][index]), score, _BOUNDS[bound], tuple(pv.tolist()))
+        line = Variation(max(depth, 1), int(moves["seldepth"][index]), score, _BOUNDS[bound], tuple(pv.tolist()))
         ranking = self._root.ranking
         if ranking and abs(line.score) < MATE_FOUND:
             # Search knows which moves to choose from, but not why: only a mate improves on the tablebases' score.
             line = replace(line, score=ranking.scores[ranking.moves.index(line.moves[0])], bound=Bound.EXACT)
         return line
 
-    def expected_reply(self, line: Line) -> int:
+    def expected_reply(self, line: Variation) -> int:
         """Return the move to expect after a line's first, 0 for none; call it last, since it may play these moves."""
         if not self._prepared:
             return 0

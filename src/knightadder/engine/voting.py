@@ -4,14 +4,14 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from knightadder.core.search import transposition
-from knightadder.engine.search_thread import Line
+from knightadder.engine.search_thread import Variation
 
 MATE_FOUND = int(transposition.MATE_FOUND)
 
 _WORST_COUNTS = 14  # centipawns added to every score, so that the vote of the thread with the worst score counts too
 
 
-def vote(lines: Sequence[Line]) -> int:
+def vote(lines: Sequence[Variation]) -> int:
     """Choose one of several threads' best lines.
 
     Each line votes for its first move, with a weight of its depth times how much its score exceeds the worst of all.
@@ -19,7 +19,7 @@ def vote(lines: Sequence[Line]) -> int:
 
     Parameters
     ----------
-    lines : sequence of Line
+    lines : sequence of Variation
         At least one, the main thread's first; that one is chosen if its move wins.
 
     Returns

@@ -9,7 +9,7 @@ from core_helpers import NO_LIMIT, TABLE, TABLES, random_positions, set_up
 from knightadder.core.api.search import deepen
 from knightadder.core.layout import MAX_DEPTH
 from knightadder.engine.game import Game
-from knightadder.engine.search_thread import Line, Root, SearchThread
+from knightadder.engine.search_thread import Root, SearchThread, Variation
 from knightadder.native.program import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
@@ -30,14 +30,14 @@ def thread_for(position: object, nodes: int = NO_LIMIT, stop: int = 0, worker: n
     return thread
 
 
-def found(thread: SearchThread, lines: int) -> tuple[int, int, list[Line]]:
+def found(thread: SearchThread, lines: int) -> tuple[int, int, list[Variation]]:
     """Give the depth, the nodes and the lines."""
     return thread.depth, thread.nodes, [thread.line(index) for index in range(lines)]
 
 
 def in_one_call(
     position: object, depth: int = MAX_DEPTH, nodes: int = NO_LIMIT, lines: int = 1, mate: int = 0, stop: int = 0
-) -> tuple[int, int, list[Line]]:
+) -> tuple[int, int, list[Variation]]:
     thread = thread_for(position, nodes, stop)
     lines = min(lines, int(thread.worker.root_count))
     deepen(TABLES, thread.worker, 1, depth, lines, NO_LIMIT, 2 * mate, 0)
@@ -46,7 +46,7 @@ def in_one_call(
 
 def by_depth_and_window(
     position: object, depth: int = MAX_DEPTH, nodes: int = NO_LIMIT, lines: int = 1
-) -> tuple[int, int, list[Line]]:
+) -> tuple[int, int, list[Variation]]:
     thread = thread_for(position, nodes)
     lines = min(lines, int(thread.worker.root_count))
     while thread.completed < depth and not thread.stopped:

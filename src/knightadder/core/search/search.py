@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from knightadder.native.jit import kernel, self_call
+from knightadder.native.jit import inlined, kernel, self_call
 from knightadder.native.signatures import int64
 
 from ..board.attacks import gives_direct_check
@@ -76,6 +76,8 @@ _SHALLOW_ENTRY_REDUCTION = 512  # 1024ths of a ply
 _RAISED_LEAST, _RAISED_MOST = 2, 12
 
 _PROBCUT_REDUCTION = 5  # plies, that of the capture included; Stockfish's
+
+_NO_SCORE = -INFINITE  # no search decides the node
 
 _VERIFY_NULL_MOVES = 10  # least depth in plies at which cutoffs are verified: a wrong one would hide a long line
 
@@ -178,49 +180,14 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     if hash_move == NO_MOVE and depth >= (3 if is_pv else 5) and not worker.proving:
         depth -= 1
 
-    # Null move pruning: if passing still fails high, a real move will.
-    reduction = np.int64(0)
+    # Shallow searches may decide it, too.
     if may_cut:
-        reduction = null_move_reduction(tables, worker, pos, ply, depth, static_eval, eval, beta)
-    if reduction > 0:
-        make_null_move(tables, worker, pos, frame, child)
-        score = -_search(tables, worker, ply + 1, depth - reduction, -beta, 1 - beta, 1 - cut_node)
-        if worker.stopped:
-            return np.int64(0)
-        if score >= beta:
-            score = beta if score >= DECISIVE else score
-            if depth < _VERIFY_NULL_MOVES or worker.null_from_ply > 0:
-                return score
-            # At such depths zugzwang could hide a whole line: a search of real moves must confirm the cutoff.
-            worker.null_from_ply = ply + (depth - reduction) * 3 // 4 + 1
-            verified = _search(tables, worker, ply, depth - reduction, beta - 1, beta, np.int64(0))
-            worker.null_from_ply = 0
-            if worker.stopped:
-                return np.int64(0)
-            if verified >= beta:
-                return score
-
-    # ProbCut: a capture that at reduced depth beats beta by a margin would nearly always beat beta at full depth.
-    probcut_beta = beta + tuned.probcut_margin
-    if may_cut and probcut_tried(entry, ply, depth, beta, probcut_beta):
-        start_picking(frame, hash_move, np.int64(0))
-        while True:
-            move = next_move(tables, worker, pos, frame)
-            if move == NO_MOVE:
-                break
-            if not is_noisy(pos, move) or not see_at_least(tables, pos, move, probcut_beta - static_eval):
-                continue
-            make_move(tables, worker, pos, frame, child, move)
-            score = -quiesce(tables, worker, ply + 1, -probcut_beta, 1 - probcut_beta)
-            if score >= probcut_beta:
-                score = -_search(
-                    tables, worker, ply + 1, depth - _PROBCUT_REDUCTION, -probcut_beta, 1 - probcut_beta, 1 - cut_node
-                )
-            if worker.stopped:
-                return np.int64(0)
-            if score >= probcut_beta:
-                store(worker, pos.key, move, score, depth - _PROBCUT_REDUCTION + 1, LOWER, ply, was_pv)
-                return score
+        score = _null_move_score(tables, worker, ply, depth, static_eval, eval, beta, cut_node)
+        if score != _NO_SCORE:
+            return score
+        score = _probcut_score(tables, worker, ply, depth, static_eval, beta, entry, hash_move, was_pv, cut_node)
+        if score != _NO_SCORE:
+            return score
 
     hash_is_noisy = hash_move != NO_MOVE and is_noisy(pos, hash_move)
     # Singular extension: when all other moves are clearly worse than the hash move, at reduced depth, much depends on
@@ -234,9 +201,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     ):
         hash_score = entry_score(entry, ply)
         singular_beta = hash_score - depth * tuned.singular_margin // 16
-        frame.excluded = hash_move
-        score = _search(tables, worker, ply, (depth - 1) // 2, singular_beta - 1, singular_beta, cut_node)
-        frame.excluded = NO_MOVE
+        score = _score_without(tables, worker, ply, (depth - 1) // 2, singular_beta, hash_move, cut_node)
         if worker.stopped:
             return np.int64(0)
         if score >= singular_beta and singular_beta >= beta:
@@ -277,6 +242,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
                 continue
         history = quiet_history(worker, pos, frame, move) if is_quiet else capture_history(worker, pos, move)
         reduction = late_move_reduction(tables, depth, move_count, is_quiet, history)
+        # What reductions would leave of the depth decides what is pruned.
         lmr_depth = max(depth - 1 - (reduction >> 10), 0)
         if prunable and not is_quiet:
             may_be_futile = move_count > 1 and not in_check
@@ -287,7 +253,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             if quiet_is_pruned(tables, pos, frame, move, depth, lmr_depth, history, futile):
                 continue
         make_move(tables, worker, pos, frame, child, move)
-        new_depth = depth - 1
+        new_depth = depth - 1  # of the child, without reduction
         if move == hash_move:
             new_depth += extension
         if move_count == 1:
@@ -304,20 +270,9 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
                 r = plies_to_reduce(
                     tables, reduction, depth, is_pv, was_pv, improving, cut_node, hash_is_noisy, gives_check
                 )
-            frame.reduction = r
-            score = -_search(tables, worker, ply + 1, new_depth - r, -alpha - 1, -alpha, np.int64(1))
-            frame.reduction = 0
-            if score > alpha and r > 0 and not worker.stopped:
-                # The move is better than expected: its score decides how deep to search it again.
-                reduced = new_depth - r
-                new_depth += score > best_score + tuned.deeper_margin
-                new_depth -= score < best_score + new_depth
-                if new_depth > reduced:
-                    score = -_search(tables, worker, ply + 1, new_depth, -alpha - 1, -alpha, 1 - cut_node)
-                    if is_quiet and (score <= alpha or score >= beta) and not worker.stopped:
-                        update_post_lmr(tables, worker, pos, frame, move, new_depth, score >= beta)
-            if score > alpha and score < beta and not worker.stopped:
-                score = -_search(tables, worker, ply + 1, new_depth, -beta, -alpha, np.int64(0))
+            score = _late_move_score(
+                tables, worker, ply, move, new_depth, r, alpha, beta, best_score, is_quiet, cut_node
+            )
         if is_root:
             worker.root_moves[root_index].nodes += worker.nodes - nodes_before
         if worker.stopped:
@@ -361,6 +316,102 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             update_corrections(worker, pos, ply, best_score - static_eval, depth)
         store(worker, pos.key, best_move, best_score, depth, bound, ply, was_pv)
     return best_score
+
+
+# --- Searches that decide something; each is inlined into `search`, which it calls ------------------------------------
+
+
+@inlined
+def _null_move_score(tables, worker, ply, depth, static_eval, eval, beta, cut_node):
+    """Return a score that fails high although the side to move passes; `_NO_SCORE` if none is found.
+
+    If passing fails high, a real move will (*null move pruning*).
+    """
+    pos, frame, child = worker.stack[ply], worker.frames[ply], worker.stack[ply + 1]
+    reduction = null_move_reduction(tables, worker, pos, ply, depth, static_eval, eval, beta)
+    if reduction == 0:
+        return _NO_SCORE
+    make_null_move(tables, worker, pos, frame, child)
+    score = -_search(tables, worker, ply + 1, depth - reduction, -beta, 1 - beta, 1 - cut_node)
+    if worker.stopped:
+        return np.int64(0)
+    if score < beta:
+        return _NO_SCORE
+    score = beta if score >= DECISIVE else score
+    if depth < _VERIFY_NULL_MOVES or worker.null_from_ply > 0:
+        return score
+    # At such depths zugzwang could hide a whole line: a search of real moves must confirm the cutoff.
+    worker.null_from_ply = ply + (depth - reduction) * 3 // 4 + 1
+    verified = _search(tables, worker, ply, depth - reduction, beta - 1, beta, np.int64(0))
+    worker.null_from_ply = 0
+    if worker.stopped:
+        return np.int64(0)
+    return score if verified >= beta else _NO_SCORE
+
+
+@inlined
+def _probcut_score(tables, worker, ply, depth, static_eval, beta, entry, hash_move, was_pv, cut_node):
+    """Return the score of a capture that at reduced depth beats beta by a margin; `_NO_SCORE` if none is found.
+
+    At full depth it would nearly always beat beta (*ProbCut*).
+    """
+    pos, frame, child = worker.stack[ply], worker.frames[ply], worker.stack[ply + 1]
+    probcut_beta = beta + tables.parameters.probcut_margin
+    if not probcut_tried(entry, ply, depth, beta, probcut_beta):
+        return _NO_SCORE
+    start_picking(frame, hash_move, np.int64(0))
+    while True:
+        move = next_move(tables, worker, pos, frame)
+        if move == NO_MOVE:
+            return _NO_SCORE
+        if not is_noisy(pos, move) or not see_at_least(tables, pos, move, probcut_beta - static_eval):
+            continue
+        make_move(tables, worker, pos, frame, child, move)
+        score = -quiesce(tables, worker, ply + 1, -probcut_beta, 1 - probcut_beta)
+        if score >= probcut_beta:
+            score = -_search(
+                tables, worker, ply + 1, depth - _PROBCUT_REDUCTION, -probcut_beta, 1 - probcut_beta, 1 - cut_node
+            )
+        if worker.stopped:
+            return np.int64(0)
+        if score >= probcut_beta:
+            store(worker, pos.key, move, score, depth - _PROBCUT_REDUCTION + 1, LOWER, ply, was_pv)
+            return score
+
+
+@inlined
+def _score_without(tables, worker, ply, depth, beta, move, cut_node):
+    """Return the score of all moves but one, as far as it says whether they reach `beta`."""
+    frame = worker.frames[ply]
+    frame.excluded = move
+    score = _search(tables, worker, ply, depth, beta - 1, beta, cut_node)
+    frame.excluded = NO_MOVE
+    return score
+
+
+@inlined
+def _late_move_score(tables, worker, ply, move, new_depth, r, alpha, beta, best_score, is_quiet, cut_node):
+    """Return the score of a move after the first, which is made: it is searched less deeply until it proves better.
+
+    A null window tells whether it raises alpha. Only in PV nodes may it be between alpha and beta, and is searched once
+    more.
+    """
+    pos, frame = worker.stack[ply], worker.frames[ply]
+    frame.reduction = r
+    score = -_search(tables, worker, ply + 1, new_depth - r, -alpha - 1, -alpha, np.int64(1))
+    frame.reduction = 0
+    if score > alpha and r > 0 and not worker.stopped:
+        # The move is better than expected: its score decides how deep to search it again.
+        reduced_depth = new_depth - r
+        new_depth += score > best_score + tables.parameters.deeper_margin
+        new_depth -= score < best_score + new_depth
+        if new_depth > reduced_depth:
+            score = -_search(tables, worker, ply + 1, new_depth, -alpha - 1, -alpha, 1 - cut_node)
+            if is_quiet and (score <= alpha or score >= beta) and not worker.stopped:
+                update_post_lmr(tables, worker, pos, frame, move, new_depth, score >= beta)
+    if score > alpha and score < beta and not worker.stopped:
+        score = -_search(tables, worker, ply + 1, new_depth, -beta, -alpha, np.int64(0))
+    return score
 
 
 _search = self_call(search, int64)
