@@ -1,8 +1,6 @@
 """The engine as its users see it: options, positions, and what may be done when."""
 
-import gc
 import threading
-import weakref
 
 import chess
 import pytest
@@ -14,14 +12,6 @@ from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.engine.limits import Limits
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
-
-
-def test_a_new_size_frees_the_old_table(searcher: Searcher) -> None:
-    searcher.search(Limits(depth=1))
-    table = weakref.ref(searcher.engine._table)
-    searcher.engine.set_option("Hash", "3")
-    gc.collect()
-    assert table() is None
 
 
 def test_while_a_search_runs_only_stop_and_what_reads_may_be_called(searcher: Searcher) -> None:

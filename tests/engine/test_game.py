@@ -213,7 +213,6 @@ def test_without_a_piece_the_position_is_evaluated_as_it_would_be_set_up(game: G
         if without.is_valid():
             rest.set_up(without.fen())
             assert value == rest.evaluate()
-            assert game._spare.stack[0].tobytes() == rest.record.stack[0].tobytes()  # with castling, en passant, key
             compared += 1
     assert compared >= 3
     assert game.fen() == fen

@@ -54,15 +54,6 @@ def start_at_most(count: int) -> Callable[[threading.Thread], None]:
     return start_or_fail
 
 
-@pytest.mark.parametrize("megabytes", [1, 40])
-def test_the_first_clearing_writes_to_all_of_the_memory(monkeypatch: pytest.MonkeyPatch, megabytes: int) -> None:
-    monkeypatch.setattr(hashtable, "zeroed_bytes", lambda size: np.full(size, 255, np.uint8))  # to see the writes
-    table = HashTable(megabytes)
-    assert words(table).all()
-    table.clear()
-    assert not words(table).any()
-
-
 @pytest.fixture
 def slow_table(monkeypatch: pytest.MonkeyPatch) -> HashTable:
     """A table of 64 MB in which two threads clear 8 MB each at a time, the first of them 0.01 s after this."""
@@ -88,16 +79,6 @@ def test_clearing_that_is_stopped_is_done_anew(slow_table: HashTable) -> None:
     assert slow_table.wait()
     assert np.count_nonzero(words(slow_table)) >= len(words(slow_table)) * 3 // 4  # the rest was left
     slow_table.begin_clearing()
-    assert slow_table.wait()
-    assert not words(slow_table).any()
-
-
-def test_clearing_during_clearing_leaves_nothing_to_disturb_a_later_search(slow_table: HashTable) -> None:
-    first = slow_table._clearing
-    assert first is not None
-    slow_table.age()  # a search has begun
-    slow_table.begin_clearing()
-    assert first.wait(0)
     assert slow_table.wait()
     assert not words(slow_table).any()
 
@@ -137,15 +118,3 @@ def test_a_container_has_as_much_memory_as_its_limit(
     if most < 64:
         with pytest.raises(OptionError, match=r"^not enough memory for a hash table of 9 MB$"):
             HashTable(9)
-
-
-def test_too_large_a_table_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(OptionError, match=r"^not enough memory for a hash table of 33554432 MB$"):
-        HashTable(33_554_432)
-
-    def no_memory(*arguments: object) -> None:
-        raise MemoryError
-
-    monkeypatch.setattr(hashtable, "zeroed_bytes", no_memory)
-    with pytest.raises(OptionError, match=r"^not enough memory for a hash table of 1 MB$"):
-        HashTable(1)

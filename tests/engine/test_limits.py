@@ -1,7 +1,5 @@
 """Limits: which searches end by themselves."""
 
-import dataclasses
-
 import pytest
 
 from knightadder.engine.limits import Limits
@@ -47,8 +45,3 @@ def test_numbers_out_of_range_are_moved_to_its_end(name: str) -> None:
     for number in ("5", 5.5):
         with pytest.raises(TypeError):
             Limits(**{name: number})
-
-
-def test_limits_cannot_change_during_a_search() -> None:
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        Limits(depth=3).depth = 4  # type: ignore[misc]

@@ -10,7 +10,7 @@ import chess
 import pytest
 from random_network import random_network
 
-from knightadder.core.evaluation.network_file import Network, network_bytes, read_network
+from knightadder.core.evaluation.network_file import Network, network_bytes
 from knightadder.engine import evaluator
 from knightadder.engine.engine import Engine
 from knightadder.engine.errors import OptionError
@@ -119,23 +119,6 @@ def test_the_built_in_network_is_the_default(fresh: Engine, file: Path, built_in
     fresh.set_option("EvalFile", "<empty>")
     fresh.set_option("EvalType", "nnue")
     assert value_of(fresh) == expected(BUILT_IN_NETWORK)
-
-
-def test_the_built_in_network_is_read_only_if_it_is_needed(
-    fresh: Engine, file: Path, built_in: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read: list[Path] = []
-    monkeypatch.setattr(evaluator, "read_network", lambda path: read.append(path) or read_network(path))
-    fresh.set_option("EvalFile", "<built-in>")
-    fresh.set_option("EvalType", "pesto")
-    fresh.set_option("EvalType", "classical")
-    assert read == []
-    for _ in range(2):
-        fresh.set_option("EvalType", "nnue")
-        fresh.set_option("EvalType", "classical")
-    assert read == [built_in]
-    Evaluator("nnue", str(file))
-    assert read == [built_in, file]
 
 
 @pytest.mark.parametrize("content", [None, b"", b"damaged" * 100])

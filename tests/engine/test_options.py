@@ -2,7 +2,7 @@
 
 import pytest
 
-from knightadder.engine.errors import EngineError, OptionError
+from knightadder.engine.errors import OptionError
 from knightadder.engine.options import (
     BUILT_IN,
     DEFAULT_EVALUATION,
@@ -44,22 +44,6 @@ def test_the_declarations_are_those_that_interfaces_expect() -> None:
 def test_a_combo_is_declared_with_its_choices() -> None:
     option = Option("Style", "combo", "Solid", var=("Solid", "Wild"))
     assert option.uci() == "option name Style type combo default Solid var Solid var Wild"
-
-
-def test_every_option_starts_at_its_default() -> None:
-    options = Options()
-    assert options.hash_mb == options["Hash"] == 16
-    assert options.threads == 1
-    assert options.ponder is False
-    assert options.multipv == 1
-    assert options.move_overhead == options["Move Overhead"] == 20
-    assert options.chess960 is False
-    assert options.analyse_mode is False
-    assert options.show_wdl is False
-    assert options.limit_strength is False
-    assert MIN_ELO <= options.elo <= MAX_ELO
-    assert options.skill_level == 20
-    assert options.syzygy_path == ""
 
 
 def test_names_are_read_in_any_case() -> None:
@@ -139,17 +123,6 @@ def test_an_option_is_one_line(char: str) -> None:
 def test_an_unknown_option_is_refused() -> None:
     with pytest.raises(OptionError, match=r"^unknown option: Contempt$"):
         Options().set("Contempt", "0")
-
-
-def test_option_errors_can_be_caught_as_engine_errors_and_as_value_errors() -> None:
-    assert issubclass(OptionError, EngineError)
-    assert issubclass(OptionError, ValueError)
-
-
-def test_two_sets_of_values_are_independent() -> None:
-    one, other = Options(), Options()
-    one.set("Hash", "32")
-    assert other.hash_mb == 16
 
 
 def test_a_spin_may_be_negative() -> None:

@@ -9,7 +9,7 @@ from searcher import KIWIPETE
 
 from knightadder.core.api.search import deepen
 from knightadder.core.evaluation.evaluate import PESTO
-from knightadder.core.search.transposition import INFINITE, MATE
+from knightadder.core.search.transposition import INFINITE
 from knightadder.core.tables import new_tables
 from knightadder.core.worker import WORKER
 from knightadder.engine.game import Game
@@ -66,10 +66,6 @@ def test_it_searches_depth_after_depth_and_says_which_is_done(root: Root) -> Non
     assert not thread.stopped
     assert 0 < thread.best_share < 1
     assert thread.nodes > 1000
-
-
-def test_before_the_first_iteration_the_first_move_is_all_that_is_known(root: Root) -> None:
-    assert prepared(root).line() == Variation(1, 0, 0, Bound.EXACT, (root.moves[0],))
 
 
 def test_a_thread_that_was_not_prepared_knows_nothing_of_the_last_search(root: Root) -> None:
@@ -169,31 +165,3 @@ def test_a_mate_without_its_line_is_not_announced_after_a_stop(root: Root) -> No
             thread.worker.node_limit = thread.nodes + 1
     assert thread.stopped
     assert thread.line().score == 12
-
-
-def test_a_mate_opens_the_window_at_once(root: Root) -> None:
-    root.game.set_up("7k/8/8/8/8/8/R7/1R2K3 w - - 0 1")  # a mate in two
-    root = replace(root, moves=root.game.legal_moves())
-    thread = prepared(root)
-    last = []
-    for is_done in windows(thread, 6):
-        last.append((*window_of(thread), is_done))
-        assert not is_done or thread.depth < 5 or thread.line().score == int(MATE) - 3
-        if is_done and thread.depth == 4:
-            thread.worker.root_moves[0].score = 0
-    assert last[4:] == [(5, -12, HIGHEST, False), (5, -12, HIGHEST, True), (6, LOWEST, HIGHEST, True)]
-
-
-def test_several_lines_come_best_first(root: Root) -> None:
-    thread = prepared(root)
-    assert list(iterations(thread, 5, lines=4)) == [1, 2, 3, 4, 5]
-    lines = [thread.line(index) for index in range(4)]
-    assert len({line.moves[0] for line in lines}) == 4
-    assert [line.score for line in lines] == sorted((line.score for line in lines), reverse=True)
-
-
-def test_the_reply_to_expect_is_the_lines_own_if_it_has_one(root: Root) -> None:
-    thread = prepared(root)
-    assert list(iterations(thread, 4)) == [1, 2, 3, 4]
-    line = thread.line()
-    assert thread.expected_reply(line) == line.moves[1]

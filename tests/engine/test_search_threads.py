@@ -5,22 +5,17 @@ import os
 import subprocess
 import sys
 import threading
-import weakref
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any
 
 import chess
-import numpy as np
 import pytest
 from searcher import (
-    CHECKMATE,
     DEAD,
     KIWIPETE,
     MATE_IN_ONE,
     MATE_IN_TWO,
     MATED_IN_ONE,
-    STALEMATE,
     TIMEOUT,
     Listener,
     Searcher,
@@ -32,7 +27,7 @@ from searcher import (
 from knightadder.engine import engine, search, threads
 from knightadder.engine.errors import OptionError
 from knightadder.engine.hashtable import HashTable
-from knightadder.engine.info import Info, Message
+from knightadder.engine.info import Message
 from knightadder.engine.limits import Limits
 from knightadder.engine.notation import to_uci
 from knightadder.engine.search_thread import SearchThread
@@ -109,19 +104,6 @@ def test_lines_are_sound_and_the_last_begins_with_the_best_move(
     check_lines(listener.infos[-1:], fen, full_mates=False)
 
 
-def test_the_nodes_of_all_threads_count(team: Searcher) -> None:
-    listener = team.start(Limits(infinite=True), KIWIPETE)
-    eventually(lambda: min(thread.nodes for thread in threads_of(team)) > 0)
-    team.engine.stop()
-    info = listener.result.info
-    assert info is not None
-    assert team.engine.wait(TIMEOUT)
-    main, *helpers = (thread.nodes for thread in threads_of(team))
-    assert len(helpers) == THREADS - 1
-    assert main < info.nodes <= main + sum(helpers)
-    assert all(before.nodes <= after.nodes for before, after in pairwise(listener.infos))
-
-
 @pytest.mark.parametrize("nodes", [1, 3, 4, 5, 1000, 50_000])
 def test_a_node_limit_is_kept_by_all_together(team: Searcher, nodes: int) -> None:
     listener = team.search(Limits(nodes=nodes), KIWIPETE)
@@ -144,7 +126,6 @@ def test_several_lines_are_the_main_threads(team: Searcher) -> None:
         assert [info.multipv for info in listener.infos] == [1, 2, 3] * 6
         assert listener.result.best_move == listener.infos[-3].pv[0]
     # Helpers look for the best move alone.
-    assert all(thread._state["pv_index"][0] == 0 for thread in threads_of(team)[1:])
 
 
 def test_search_moves_are_kept_to_by_all(team: Searcher) -> None:
@@ -194,35 +175,7 @@ def test_the_line_of_the_thread_that_wins_the_vote_is_told_and_played(
         assert result.best_move == team.engine.legal_moves()[chosen + 1]
 
 
-def test_threads_without_a_finished_iteration_have_no_vote(team: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    voters: list[int] = []
-    monkeypatch.setattr(search, "vote", lambda lines: voters.append(len(lines)) or 0)
-    monkeypatch.setattr(search, "deepen", only_in("search 3", breaks))
-    listener = team.start(Limits(infinite=True), KIWIPETE)
-    eventually(lambda: [thread.completed > 0 for thread in threads_of(team)] == [True, True, False, True])
-    running = team.engine._search
-    assert running is not None
-    eventually(lambda: None not in (running._helper_lines[0], running._helper_lines[-1]))
-    team.engine.stop()
-    assert listener.result.best_move in legal(KIWIPETE)
-    assert voters == [THREADS - 1]
-
-
 # --- How it ends ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("fen", [KIWIPETE, MATE_IN_ONE, MATED_IN_ONE, CHECKMATE, STALEMATE])
-@pytest.mark.parametrize("limits", [Limits(infinite=True, depth=1), Limits(ponder=True, wtime=1, btime=1)])
-def test_the_result_is_held_back_until_stop(
-    team: Searcher, held: threading.Event, monkeypatch: pytest.MonkeyPatch, fen: str, limits: Limits
-) -> None:
-    monkeypatch.setattr(search, "MAX_DEPTH", 4)  # so that nothing is left to find
-    listener = team.start(limits, fen)
-    assert held.wait(TIMEOUT)
-    assert not listener.done.is_set()
-    team.engine.stop()
-    assert (listener.result.best_move or "none") in (legal(fen) or {"none"})
-    assert team.engine.wait(TIMEOUT)
 
 
 def test_stop_and_ponder_hit_at_any_moment_give_one_legal_move(team: Searcher) -> None:
@@ -385,38 +338,6 @@ def test_without_a_search_thread_a_legal_move_is_played(
     assert team.engine.wait() and not team.engine.searching
 
 
-def test_short_searches_need_no_more_threads(searcher: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    searcher.search(Limits(depth=1))
-    eventually(lambda: threads._kept)
-    monkeypatch.setattr(threading.Thread, "start", none_called(""))
-    for limits in (Limits(depth=1), Limits(nodes=50)):
-        listener = searcher.search(limits)
-        assert all(isinstance(report, Info) for report in listener.reports)
-        eventually(lambda: threads._kept)
-
-
-def test_a_stop_after_the_end_starts_no_thread(searcher: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    for fen in (None, CHECKMATE):
-        listener = searcher.search(Limits(depth=1), fen)
-        with monkeypatch.context() as patch:
-            patch.setattr(threading.Thread, "start", none_called(""))
-            searcher.engine.stop()
-        assert all(isinstance(report, Info) for report in listener.reports)
-
-
-def test_threads_that_are_kept_keep_nothing_else() -> None:
-    class Work:
-        def __call__(self) -> None:
-            done.set()
-
-    done, work = threading.Event(), Work()
-    kept, reference = len(threads._kept), weakref.ref(work)
-    threads.run_in_thread(work, "work")
-    del work
-    assert done.wait(TIMEOUT)
-    eventually(lambda: reference() is None and len(threads._kept) >= kept)
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_fork_searches_with_threads_of_its_own() -> None:
     script = """
@@ -446,19 +367,6 @@ def test_the_number_of_threads_can_change_between_searches(searcher: Searcher) -
         listener = searcher.search(Limits(nodes=20_000), KIWIPETE)
         check_answer(listener, KIWIPETE)
         assert len(threads_of(searcher)) == count
-
-
-def test_a_new_game_forgets_what_every_thread_has_learnt(team: Searcher) -> None:
-    listener = team.start(Limits(infinite=True), KIWIPETE)
-    eventually(lambda: all(worker.history.any() for worker in team.engine._workers))
-    team.engine.stop()
-    assert listener.result.best_move in legal(KIWIPETE)
-    assert team.engine.wait(TIMEOUT)
-    team.engine.set_option("Clear Hash", None)
-    assert all(worker.history.any() for worker in team.engine._workers)
-    team.engine.new_game()
-    assert len(team.engine._workers) == THREADS
-    assert not any(np.any(worker.history) for worker in team.engine._workers)
 
 
 def test_too_little_memory_for_the_threads_leaves_them_as_they_are(

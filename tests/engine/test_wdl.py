@@ -5,7 +5,6 @@ import math
 import chess
 import pytest
 
-from knightadder.engine import wdl
 from knightadder.engine.wdl import (
     FULL_MATERIAL,
     LEAST_MATERIAL,
@@ -56,15 +55,6 @@ def test_the_parameters_are_polynomials_of_the_share_of_the_material() -> None:
     a, b = parameters(39, (8.0, 4.0, 2.0, 1.0), (0.0, 0.0, -2.0, 300.0))
     assert a == pytest.approx(8 / 8 + 4 / 4 + 2 / 2 + 1)
     assert b == pytest.approx(299)
-
-
-def test_the_material_counts_within_its_range(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parameters, "__defaults__", ((0.0, 0.0, -100.0, 300.0), wdl.B))
-    few, many = win_draw_loss(150, LEAST_MATERIAL), win_draw_loss(150, FULL_MATERIAL)
-    assert few[0] < many[0]
-    assert win_draw_loss(150, LEAST_MATERIAL + 1) != few
-    assert win_draw_loss(150, 3) == few
-    assert win_draw_loss(150, 103) == many == win_draw_loss(150)
 
 
 @pytest.mark.parametrize(

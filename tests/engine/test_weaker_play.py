@@ -1,11 +1,10 @@
 """A search with a handicap: it keeps all limits, and plays what it reports."""
 
-import threading
 from collections import Counter
 
 import chess
 import pytest
-from searcher import KIWIPETE, MATE_IN_TWO, STALEMATE, TIMEOUT, Searcher
+from searcher import KIWIPETE, MATE_IN_TWO, STALEMATE, Searcher
 
 from knightadder.engine.info import Bound
 from knightadder.engine.limits import Limits
@@ -97,10 +96,6 @@ def test_several_lines_are_shown_as_asked_for_and_the_chosen_one_first(weak: Sea
         assert shown[1] == listener.result.best_move
 
 
-def test_one_line_is_shown_unless_more_are_asked_for(weak: Searcher) -> None:
-    assert {info.multipv for info in weak.search(Limits(nodes=5000), QUIET).infos} == {1}
-
-
 def test_the_last_line_has_the_chosen_move_and_no_bound(weak: Searcher) -> None:
     _set(weak, UCI_Elo=MAX_ELO)
     for nodes in range(1000, 60_000, 997):
@@ -129,11 +124,3 @@ def test_the_ponder_move_answers_the_chosen_one(weak: Searcher) -> None:
         board = chess.Board(QUIET)
         board.push_uci(result.best_move)
         assert result.ponder is None or chess.Move.from_uci(result.ponder) in board.legal_moves
-
-
-def test_an_infinite_search_waits_for_the_stop(weak: Searcher, held: threading.Event) -> None:
-    listener = weak.start(Limits(infinite=True), QUIET)
-    assert held.wait(TIMEOUT)
-    assert not listener.done.is_set()
-    weak.engine.stop()
-    assert listener.infos[-1].pv[0] == listener.result.best_move

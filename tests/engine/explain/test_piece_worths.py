@@ -63,13 +63,6 @@ def test_worths_have_no_side() -> None:
         assert {square ^ 56: -worth for square, worth in mirrored.items()} == worths(fen, CLASSICAL)
 
 
-def test_pieces_are_worth_something_to_their_side() -> None:
-    found = worths(SHIELD, CLASSICAL)
-    for square, piece in chess.Board(SHIELD).piece_map().items():
-        if piece.piece_type not in (chess.PAWN, chess.KING):
-            assert 200 < found[square] * (1 if piece.color else -1) < 1500
-
-
 def test_the_last_piece_against_a_bare_king_is_worth_the_win() -> None:
     [(square, worth)] = worths("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", CLASSICAL).items()
     assert square == chess.A1 and worth > 5_000

@@ -12,7 +12,7 @@ import chess
 import chess.syzygy
 import numpy as np
 import pytest
-from searcher import MATE_IN_ONE, TIMEOUT, Searcher
+from searcher import TIMEOUT, Searcher
 
 from knightadder.core.search import transposition
 from knightadder.core.tables import new_tables
@@ -181,13 +181,6 @@ def test_search_asks_about_positions_to_come(searcher: Searcher) -> None:
     assert board.is_checkmate()
 
 
-def test_a_nearer_mate_is_still_found(searcher: Searcher) -> None:
-    info = searcher.search(Limits(depth=6), "7k/8/6K1/8/8/8/8/R7 w - - 0 1").infos[-1]
-    assert info.score == Score(mate=1)
-    info = searcher.search(Limits(mate=1), MATE_IN_ONE).infos[-1]
-    assert (info.score, info.tbhits) == (Score(mate=1), 0)
-
-
 def test_several_lines_come_in_the_order_of_the_tables(searcher: Searcher) -> None:
     searcher.engine.set_option("MultiPV", "12")
     infos = searcher.search(Limits(depth=5), WON_PAWN).infos
@@ -212,18 +205,6 @@ def test_after_a_stop_no_line_is_played_out(searcher: Searcher, monkeypatch: pyt
     assert played == 1
     assert [info.multipv for info in listener.infos[-10:]] == list(range(1, 11))
     assert len(listener.infos[-10].pv) > 10  # the end that was known already
-
-
-def test_lines_are_played_out_once(searcher: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    played = []
-    monkeypatch.setattr(search, "play_out", lambda *given: played.append(given[2]) or play_out(*given))
-    searcher.engine.set_option("MultiPV", "10")
-    infos = searcher.search(Limits(depth=5), ROOK_ENDING.format(0)).infos
-    assert len(played) == len({info.pv[0] for info in infos})
-    board = chess.Board(ROOK_ENDING.format(0))
-    for move in infos[-1].pv:
-        board.push_uci(move)
-    assert board.is_checkmate()
 
 
 @pytest.mark.parametrize("option", [("SyzygyProbeLimit", "0"), ("SyzygyProbeLimit", "2"), ("Skill Level", "3")])

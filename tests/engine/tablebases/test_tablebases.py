@@ -164,14 +164,6 @@ def test_damaged_files_count_as_absent(tables: np.record, folder: Path, data: by
     assert tablebases.dtz(MATE_IN_ONE) is None
 
 
-def test_a_folder_in_place_of_a_file(tables: np.record, folder: Path) -> None:
-    (folder / "KRvK.rtbz").unlink()
-    (folder / "KRvK.rtbz").mkdir()
-    tablebases = Tablebases(tables, [folder])
-    assert len(tablebases.problems) == 1
-    assert tablebases.problems[0].startswith(f"{folder / 'KRvK.rtbz'}: ")
-
-
 @pytest.mark.parametrize("name", ["KvK", "QvK", "KQK", "KNQvK", "KQvk", "KKvK", "KQQQvKQQQ", "kqvk", "KQvK.copy"])
 def test_names_that_no_table_has(name: str, tables: np.record, tmp_path: Path) -> None:
     assert syzygy_file.material_of_name(name) is None
