@@ -8,7 +8,7 @@ import chess
 import pytest
 
 from knightadder import cli
-from knightadder.engine.errors import OptionError, PositionError
+from knightadder.engine.errors import PositionError
 from knightadder.workshop import genfens
 from knightadder.workshop.datagen import self_player
 from knightadder.workshop.genfens import openings
@@ -55,12 +55,6 @@ def test_games_begin_with_an_opening_of_the_book_that_is_not_decided(write_book)
     for fen in fens:
         left = str(chess.Board(fen)).replace(".", "").split()
         assert "Q" not in left and len(left) > len(men) // 2
-
-
-def test_a_book_without_a_good_opening_is_refused(write_book, monkeypatch) -> None:
-    monkeypatch.setattr(self_player, "MOST_TRIES", 20)
-    with pytest.raises(OptionError, match=r"^none of 20 openings in a row is fit to begin a game$"):
-        next(openings(1, 1, write_book("4k3/8/8/8/8/8/8/QQ2K3 w - - 0 1")))
 
 
 @pytest.mark.parametrize(("name", "kept"), [("DFRC.epd", True), ("book.epd", False)])

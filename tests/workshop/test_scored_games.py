@@ -3,7 +3,6 @@
 import pytest
 
 from knightadder.engine.info import Score
-from knightadder.workshop.match import game_text
 from knightadder.workshop.scored_games import played_out, score_in
 
 
@@ -42,7 +41,3 @@ def test_scores_in_comments(comment, score):
 )
 def test_games_that_were_played_out(headers, played):
     assert played_out(headers) == played
-
-
-def test_faults_of_our_matches_are_known():
-    assert not any(played_out({"Termination": word}) for word in game_text._TERMINATIONS.values())

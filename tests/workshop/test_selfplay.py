@@ -141,19 +141,17 @@ def scripted(monkeypatch):
 
 def test_the_clock_runs_and_a_flag_that_falls_loses(scripted):
     # White's moves take 2, 3.5, 1 and 20 seconds; Black's always 1.
-    scripted.seconds = [2, 1, 3.5, 1, 1, 1, 20]
-    selfplay = SelfPlay(TimeControl(10, 1, 3), megabytes=1)
-    assert selfplay._play(BookLine(), selfplay._sides) == LOSS
+    scripted.seconds = [2, 1, 3.5, 1, 1, 1, 20] * 2
+    assert SelfPlay(TimeControl(10, 1, 3), megabytes=1).play_pair(BookLine(), {}, {}) == (LOSS, WIN)
     white = [(limits.wtime, limits.winc, limits.movestogo) for side, limits in scripted.limits if side == 0]
     black = [(limits.btime, limits.binc, limits.movestogo) for side, limits in scripted.limits if side == 1]
-    assert white == [(10_000, 1000, 3), (9_000, 1000, 2), (6_500, 1000, 1), (16_500, 1000, 3)]
-    assert black == [(10_000, 1000, 3), (10_000, 1000, 2), (10_000, 1000, 1)]
+    assert white == [(10_000, 1000, 3), (9_000, 1000, 2), (6_500, 1000, 1), (16_500, 1000, 3)] * 2
+    assert black == [(10_000, 1000, 3), (10_000, 1000, 2), (10_000, 1000, 1)] * 2
 
 
 def test_black_s_flag_can_fall_too(scripted):
-    scripted.seconds = [1, 10.04, 1, 11]  # the first is within the margin
-    selfplay = SelfPlay(TimeControl(10, 1), megabytes=1)
-    assert selfplay._play(BookLine(), selfplay._sides) == WIN
+    scripted.seconds = [1, 10.04, 1, 11] * 2  # the first is within the margin
+    assert SelfPlay(TimeControl(10, 1), megabytes=1).play_pair(BookLine(), {}, {}) == (WIN, LOSS)
 
 
 @pytest.mark.parametrize(("score", "winner"), [(Score(mate=3), WIN), (Score(mate=-3), LOSS), (Score(cp=1500), WIN)])
@@ -167,9 +165,9 @@ def test_mates_count_when_a_game_with_a_clock_is_adjudicated(scripted, monkeypat
 
     Searches.seconds = [0] * 100
     monkeypatch.setattr(module, "Search", Searches)
-    selfplay = SelfPlay(TimeControl(10), megabytes=1)
-    assert selfplay._play(BookLine(), selfplay._sides) == winner
-    assert len(scripted.limits) == 5
+    results = SelfPlay(TimeControl(10), megabytes=1).play_pair(BookLine(), {}, {})
+    assert results == ((WIN, LOSS) if winner == WIN else (LOSS, WIN))
+    assert len(scripted.limits) == 10
 
 
 def test_a_game_with_a_clock_can_be_aborted_while_it_thinks():
@@ -178,7 +176,7 @@ def test_a_game_with_a_clock_can_be_aborted_while_it_thinks():
         game = threads.submit(selfplay.play_pair, BookLine(), {}, {})
         selfplay.stop()
         with pytest.raises(StoppedError):
-            game.result(600)
+            game.result(200)
 
 
 # --- adjudication --------------------------------------------------------------------------------------------------

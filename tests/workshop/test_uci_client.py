@@ -1,6 +1,5 @@
 """The connection to an engine: answers, ends, silence."""
 
-import itertools
 import os
 import signal
 import sys
@@ -15,7 +14,6 @@ from knightadder.workshop.uci_client import (
     EngineEndedError,
     EngineSilentError,
     UciClient,
-    _Watchman,
     resolve_command,
 )
 
@@ -76,25 +74,6 @@ def test_an_engine_that_talks_but_does_not_answer_is_killed():
         client.read_until("bestmove", 0.2)
 
 
-def test_a_deadline_that_ends_while_it_is_checked():
-    class Client:
-        overdue = False
-        readings = itertools.cycle([0.0, None])
-        killed = threading.Event()
-
-        @property
-        def deadline(self):
-            return next(self.readings)
-
-        def kill(self):
-            self.killed.set()
-
-    client, watchman = Client(), _Watchman()
-    watchman.watch(client)
-    assert client.killed.wait(WAIT)
-    watchman.forget(client)
-
-
 def test_killing_wakes_up_who_waits():
     with UciClient(_python("import time; time.sleep(3600)")) as client:
 
@@ -106,18 +85,6 @@ def test_killing_wakes_up_who_waits():
         threading.Thread(target=kill_when_awaited, daemon=True).start()
         with pytest.raises(EngineEndedError):
             client.read_until("uciok", WAIT)
-
-
-@pytest.mark.skipif(os.name != "posix", reason="groups of processes")
-def test_an_engine_that_is_no_more_is_not_signalled(monkeypatch):
-    signalled = []
-    monkeypatch.setattr(os, "killpg", lambda *arguments: signalled.append(arguments))
-    with UciClient(_python("")) as client:
-        with pytest.raises(EngineEndedError):
-            client.read_until("uciok", WAIT)
-        client.kill()
-    client.kill()
-    assert signalled == []
 
 
 @pytest.mark.skipif(os.name != "posix", reason="groups of processes")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import pickle
 import signal
 
 import pytest
 from distributed import Client
-from local_cluster import commands, local_cluster
+from local_cluster import local_cluster
 
 from knightadder import cli
-from knightadder.engine.errors import EngineError, OptionError
+from knightadder.engine.errors import EngineError
 from knightadder.workshop.datagen.chunk_player import ChunkPlayer, play_chunks
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.datagen.self_player import GameSettings
@@ -69,17 +68,6 @@ def test_what_is_no_chunk_is_refused(parts, change, fault):
     assert not parts.file(7).exists()
 
 
-def test_a_chunk_that_cannot_be_written(tmp_path):
-    parts = Parts(tmp_path / "nowhere")
-    with pytest.raises(OptionError, match=r"^cannot write .*chunk-000007\.vf: "):
-        play_chunks(OnePlayer(), parts, [7], 100, lambda chunk: True)
-
-
-def test_a_player_travels():
-    first = ChunkPlayer(SETTINGS)
-    assert pickle.loads(pickle.dumps(first))(2) == first(2)
-
-
 @pytest.fixture
 def merged(tmp_path, monkeypatch, capsys):
     """Give the function that merges the games of a run with these arguments."""
@@ -109,21 +97,3 @@ def test_the_file_is_the_same_by_one_process_two_and_a_cluster_whose_workers_are
         assert merged("cluster", "--cluster", cluster.scheduler_address) == by_one
     assert processes == []
     assert capsys.readouterr().err in ("", "The cluster has no workers: waiting for one\n")
-
-
-def test_a_run_goes_on_after_its_scheduler_was_lost(merged, monkeypatch, capsys, tmp_path):
-    by_one = merged("one", "--concurrency", "1")
-    add = Parts.add
-    with commands(tmp_path) as cluster:
-
-        def add_and_lose(parts, chunk):
-            add(parts, chunk)
-            cluster.lose_scheduler()
-
-        with monkeypatch.context() as patch:
-            patch.setattr(Parts, "add", add_and_lose)
-            cluster.start()
-            assert cli.main(["datagen", "lost", *SAME, "--cluster", str(cluster.file)]) == 1
-        assert capsys.readouterr().err.endswith("knightadder: the cluster's scheduler is lost\n")
-        cluster.start()
-        assert merged("lost", "--cluster", str(cluster.file)) == by_one

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import multiprocessing
 import re
-import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from random_network import random_network
 
-from knightadder import cli, progress
+from knightadder import cli
 from knightadder.core.evaluation.network_file import network_bytes
-from knightadder.workshop.datagen import chunk_player, command
+from knightadder.workshop.datagen import chunk_player
 from knightadder.workshop.datagen import parts as parts_module
-from knightadder.workshop.datagen.parts import Chunk, Parts
+from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.datagen.reader import Filter, Reader
 from knightadder.workshop.datagen.self_player import GameSettings, SelfPlayer
 
@@ -185,13 +184,6 @@ def test_a_folder_of_another_run_is_refused(data, tmp_path, no_games, other, dif
     assert err.endswith(" give --restart to forget it\n")
 
 
-def test_a_folder_in_use_is_refused(data, tmp_path, no_games):
-    with Parts(tmp_path / "games").open(SAME):
-        status, out, err = data("games", "--positions", 9, *QUICK)
-    assert (status, out) == (2, "")
-    assert err == "knightadder: games is in use by another run\n"
-
-
 def test_what_is_said_of_the_games_that_there_are(data, tmp_path, no_games, monkeypatch):
     parts = Parts(tmp_path / "games")
     with parts.open(SAME), monkeypatch.context() as patch:
@@ -289,49 +281,3 @@ def test_bad_values_give_one_line(data, tmp_path, no_games, arguments, message):
     assert err.startswith(f"knightadder: {message}")
     assert err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        [],
-        ["games", "--positions", 0],
-        ["games", "--positions", 1, "--merge"],
-        ["games", "--positions", 1, "--random-plies", -1],
-        ["games", "--positions", 1, "--chess960-share", 1.5],
-    ],
-)
-def test_bad_usage(data, no_games, arguments):
-    assert data(*arguments)[0] == 2
-
-
-def test_lines_of_progress(capsys, monkeypatch):
-    monkeypatch.setattr(progress, "_LINE_SECONDS", 0)
-    with command._display(100, 1000, lambda: "2 machines, 8 workers") as show:
-        show(Chunk(3, 1, 40, 0, 0, ""))
-        show(Chunk(4, 1, 860, 0, 0, ""))
-    lines = capsys.readouterr().out.splitlines()
-    speed = r"\d+\.\d games/s  \d+ positions/s"
-    assert re.fullmatch(rf"140/1000 positions  1 games  {speed}  \d+:\d\d:\d\d left  2 machines, 8 workers", lines[0])
-    assert re.fullmatch(rf"1000/1000 positions  2 games  {speed}  0:00:00 left  2 machines, 8 workers", lines[1])
-
-
-def test_the_bar_has_the_time_left_once(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "150")
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    with command._display(0, 1000, str) as show:
-        show(Chunk(0, 1, 40, 0, 0, ""))
-    out = capsys.readouterr().out
-    assert "positions/s" in out and "left" not in out
-
-
-def test_progress_without_positions(capsys, monkeypatch):
-    monkeypatch.setattr(progress, "_LINE_SECONDS", 0)
-    with command._display(0, 1000, str) as show:
-        show(Chunk(0, 1, 0, 0, 0, ""))
-    assert re.fullmatch(r"0/1000 positions  1 games  \d+\.\d games/s  0 positions/s\n", capsys.readouterr().out)
-
-
-def test_cluster_and_concurrency_exclude_each_other(data, no_games):
-    assert data("games", "--positions", 1, "--cluster", "local:2", "--concurrency", 2)[0] == 2

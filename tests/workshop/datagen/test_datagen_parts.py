@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import json
 
 import numpy as np
 import pytest
 
 from knightadder.engine.errors import OptionError
-from knightadder.workshop.datagen import parts as module
 from knightadder.workshop.datagen.parts import Parts, engine_version
 
 SETTINGS = {"nodes": 5, "openings": ["a", "b"]}
@@ -67,22 +65,6 @@ def test_what_was_added_counts_at_once(folder):
     assert _loaded(folder).chunks == parts.chunks
 
 
-def test_chunks_are_looked_at_once(folder, monkeypatch):
-    """What a run does for a chunk does not depend on how many there are already."""
-    parts = Parts(folder)
-    with parts.open(SETTINGS):
-
-        def scandir(path):
-            raise AssertionError
-
-        monkeypatch.setattr(module.os, "scandir", scandir)
-        missing = parts.missing()
-        for number in range(20):
-            assert next(missing) == number
-            parts.add(parts.save(number, _some(1), 1))
-            assert parts.moves == number + 1
-
-
 def test_what_a_killed_run_has_left_of_a_chunk_is_removed_by_the_next_run(folder):
     parts = Parts(folder)
     with parts.open(SETTINGS):
@@ -92,27 +74,6 @@ def test_what_a_killed_run_has_left_of_a_chunk_is_removed_by_the_next_run(folder
     with Parts(folder).open(SETTINGS):
         assert not left.exists()
     assert parts.file(0).exists()
-
-
-def test_chunks_are_counted_once(folder):
-    """Not again for each chunk that is added, however many there are already."""
-
-    class Chunks(dict):
-        def get(self, number):
-            looked_up.append(number)
-            return super().get(number)
-
-        def values(self):
-            raise AssertionError
-
-    looked_up = []
-    parts = Parts(folder)
-    with parts.open(SETTINGS):
-        parts.chunks = Chunks()
-        for number in range(20):
-            parts.add(parts.save(number, _some(1), 1))
-            assert (parts.first(number + 1), parts.moves_before(number + 1)) == (number + 1, number + 1)
-    assert looked_up == sorted(2 * [*range(20), 20])[1:-1]
 
 
 def test_the_first_chunks_that_have_enough_moves(folder):
@@ -208,28 +169,12 @@ def test_a_chunk_with_other_bytes_is_refused(folder):
         list(_loaded(folder).read())
 
 
-def test_versions_of_the_engine(folder, monkeypatch):
-    _filled(folder, 0)
-    assert _loaded(folder).other_versions() == []
-    with monkeypatch.context() as patch:
-        patch.setattr(module, "engine_version", lambda: "0.0.9-aaaa")
-        assert _filled(folder, 1).other_versions() == [engine_version()]
-    assert _loaded(folder).other_versions() == ["0.0.9-aaaa"]
-    engines = [json.loads(line)["engine"] for line in (folder / "chunks.jsonl").read_text().splitlines()]
-    assert engines == [engine_version(), "0.0.9-aaaa"]
-
-
 def test_a_folder_that_cannot_be_made(tmp_path):
     with pytest.raises(OptionError, match=r"^cannot use .*: No such file or directory$"):
         Parts(tmp_path / "nowhere" / "games").open({}).__enter__()
     (tmp_path / "games").write_text("")
     with pytest.raises(OptionError, match=r"^cannot use "):
         Parts(tmp_path / "games").open({}).__enter__()
-
-
-def test_a_chunk_that_cannot_be_written(tmp_path):
-    with pytest.raises(OptionError, match=r"^cannot write .*chunk-000000\.vf: No such file or directory$"):
-        Parts(tmp_path / "games").save(0, _some(1), 1)
 
 
 def test_a_chunk_that_cannot_be_added_to_the_list_does_not_count(folder):

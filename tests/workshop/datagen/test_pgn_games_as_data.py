@@ -11,7 +11,6 @@ import pytest
 
 from knightadder import cli
 from knightadder.core.board import packed
-from knightadder.engine.errors import OptionError
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.datagen.pgn_games import SETTINGS, AddedGames, add_file
 from knightadder.workshop.datagen.reader import EVERYTHING, Filter, Reader
@@ -132,11 +131,6 @@ def test_a_compressed_file(parts):
     file = parts.folder.parent / "some.pgn.gz"
     file.write_bytes(gzip.compress(GAME.encode("utf-16")))
     assert add_file(parts, file) == AddedGames(1, 3, 0)
-
-
-def test_files_that_cannot_be_read(parts):
-    with pytest.raises(OptionError, match=r"^cannot read .*nowhere\.pgn: No such file or directory$"):
-        add_file(parts, parts.folder / "nowhere.pgn")
 
 
 def test_the_command(capsys, tmp_path, monkeypatch):

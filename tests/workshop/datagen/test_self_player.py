@@ -11,7 +11,7 @@ import pytest
 
 from knightadder.core.board import packed
 from knightadder.core.board.viriformat import HEADER
-from knightadder.engine.errors import OptionError, PositionError
+from knightadder.engine.errors import OptionError
 from knightadder.workshop.datagen import self_player as module
 from knightadder.workshop.datagen.reader import EVERYTHING, Reader
 from knightadder.workshop.datagen.self_player import GameSettings, SelfPlayer
@@ -127,12 +127,6 @@ def test_the_history_of_the_opening_counts(monkeypatch):
     player = SelfPlayer(replace(QUICK, games=1, random_plies=0, chess960=0.0, book=book))
     with pytest.raises(OptionError, match=r"^none of 5 openings in a row is fit to begin a game$"):
         player.play_chunk(0)
-
-
-def test_a_bad_opening_of_the_book():
-    bad = SelfPlayer(replace(QUICK, games=1, chess960=0.0, book=OpeningBook(numbered(["nonsense"]), "epd", "bad")))
-    with pytest.raises(PositionError, match=r"^bad, line 1: not a position$"):
-        bad.play_chunk(0)
 
 
 def test_a_book_without_a_fair_opening(monkeypatch):

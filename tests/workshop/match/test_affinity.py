@@ -38,14 +38,6 @@ def test_games_get_whole_cores_first() -> None:
         share_processors(5, 2)
 
 
-@pytest.mark.parametrize(("text", "place"), [("2-5", 1), ("0-1,3", 2), ("3", 0), ("", 0), ("7", 0)])
-def test_hardware_threads_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, place: int) -> None:
-    (tmp_path / "cpu3" / "topology").mkdir(parents=True)
-    (tmp_path / "cpu3" / "topology" / "thread_siblings_list").write_text(f"{text}\n")
-    monkeypatch.setattr(affinity, "_TOPOLOGY", tmp_path)
-    assert affinity._hardware_thread(3) == place
-
-
 def test_a_system_that_cannot_pin_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(affinity, "_CAN_PIN", False)
     with pytest.raises(OptionError, match="--affinity: this system cannot pin a process to processors"):

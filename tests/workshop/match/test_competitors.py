@@ -37,7 +37,6 @@ def test_arguments_follow_the_command():
         [["args=xboard --no-banner"], ["name=B", f"cmd='{PYTHON}' -m x", "args='two words' -v"]], ["nodes=5"]
     )
     assert ours.command[1:] == ("-m", "knightadder", "xboard", "--no-banner")
-    assert ours._command_here() == list(ours.command)
     assert other.command[1:] == ("-m", "x", "two words", "-v")
     with pytest.raises(OptionError, match="No closing quotation"):
         read_competitors([["args='x"], ["name=B"]], ["nodes=5"])
@@ -202,11 +201,6 @@ def test_the_network_of_all_engines_counts(tmp_path):
         network.write_bytes(content)
         sources.append(read_competitors([[], ["name=B"]], ["nodes=5", f"option.EvalFile={network}"])[0].sources())
     assert sources[0] != sources[1]
-
-
-def test_a_network_that_is_no_file_is_the_engines_own():
-    for value in ("", "<built-in>", "missing.nnue"):
-        assert _sources(f"option.EvalFile={value}") == _sources()
 
 
 def test_a_log_that_an_engine_writes_is_no_part_of_it(tmp_path):

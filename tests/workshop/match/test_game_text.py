@@ -166,12 +166,6 @@ def test_what_others_wrote_stays(tmp_path, text):
     assert file.read_text().endswith(f"\n\n{GAME}\n\n")
 
 
-def test_two_matches_do_not_write_into_one_file(tmp_path):
-    file = tmp_path / "games.pgn"
-    with PgnFile(file, FIXTURES), pytest.raises(OptionError, match=r"games\.pgn is in use by another run"):
-        PgnFile(file, FIXTURES)
-
-
 @pytest.mark.skipif(os.name != "posix", reason="pipes with a name")
 def test_games_may_go_through_a_pipe(tmp_path):
     pipe = tmp_path / "pipe"

@@ -19,7 +19,6 @@ from knightadder import cli
 from knightadder.engine.errors import EngineError
 from knightadder.executor import open_pool
 from knightadder.workshop.match import player as module
-from knightadder.workshop.match.affinity import sharing
 from knightadder.workshop.match.competitors import Competitor
 from knightadder.workshop.match.journal import Fixture
 from knightadder.workshop.match.player import GamePlayer, Outcome, sources_of
@@ -78,44 +77,6 @@ def play(fake_command):
         player.close()
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system cannot pin processes")
-def test_engines_keep_to_the_processors_of_their_worker(play):
-    processor = max(os.sched_getaffinity(0))
-    with sharing([(processor,)]) as affinity:
-        game = play(affinity=affinity)
-        for _ in range(2):
-            assert game().record.fault is None
-        pids = [client.process.pid for client in game.player._clients.values()]
-        assert [os.sched_getaffinity(pid) for pid in pids] == [{processor}] * 2
-        with pytest.raises(EngineError, match="more workers than processors"):
-            play(affinity=affinity)()
-        game.player.close()
-        assert play(affinity=affinity)().record.fault is None
-
-
-def test_a_trace_that_ends_is_told_once(play, tmp_path):
-    game = play(folder=tmp_path)
-    assert game().notes == []
-    trace = game.player._clients["A"].trace
-    trace._stream.close()
-    assert game().notes == [f"{trace.file} ends here: I/O operation on closed file"]
-    assert game().notes == []
-
-
-def test_engines_are_kept_as_long_as_they_play(play):
-    game = play()
-    assert game().record.versions == {"A": NAME, "B": NAME}
-    first = dict(game.player._clients)
-    game(Fixture(1, "B", "A"))
-    assert game.player._clients == first
-    game(Fixture(1, "A", "C"))
-    assert game.player._clients.keys() == {"A", "C"}
-    assert game.player._clients["A"] is first["A"]
-    assert not first["B"].running
-    game.player.close()
-    assert not first["A"].running
-
-
 def test_an_engine_that_does_not_start_is_tried_once(play, tmp_path):
     mark = tmp_path / "starts"
     code = f"open({str(mark)!r}, 'a').write('x')"
@@ -167,17 +128,6 @@ def test_a_player_that_is_closed_aborts_its_game(play, monkeypatch):
     assert not any(client.running for client in game.player._clients.values())
     with pytest.raises(EngineError, match=r"^the run has ended$"):
         game(Fixture(1, "A", "C"))
-
-
-@pytest.mark.parametrize(("sources", "pauses"), [(None, 0), ({}, 1)])
-def test_an_engine_killed_with_its_machine_is_not_at_fault_at_once(play, monkeypatch, sources, pauses):
-    slept = []
-    monkeypatch.setattr(module.time, "sleep", slept.append)
-    game = play({"A": ("do=killed",), "C": ("do=crash",)}, sources=sources)
-    assert game().record.culprit == "A"
-    assert slept.count(module._FAREWELL_SECONDS) == pauses
-    assert game(Fixture(0, "C", "B")).record.culprit == "C"
-    assert slept.count(module._FAREWELL_SECONDS) == pauses
 
 
 @pytest.mark.parametrize(
@@ -352,13 +302,3 @@ def test_a_match_with_clocks_on_a_cluster(cluster, match, tmp_path):
         status, _, err = match("m", *clocks, *other)
         assert status == 2
         assert "belongs to another run, with other scale" in err
-
-
-def test_scales_are_for_clusters(match, tmp_path):
-    (tmp_path / "m.pgn").touch()
-    (tmp_path / "m.jsonl").touch()
-    assert match("m", "--reference-nps", 1000) == (
-        2,
-        {},
-        "knightadder: --reference-nps goes with --cluster: without it, time limits are the same for all\n",
-    )

@@ -3,11 +3,8 @@
 import itertools
 import math
 
-import numpy as np
 import pytest
-from scipy.optimize import minimize
 
-from knightadder.workshop.match.statistics.elo import NORMALIZED_SCALE, score_of_elo
 from knightadder.workshop.match.statistics.sprt import Sprt
 
 
@@ -23,42 +20,6 @@ from knightadder.workshop.match.statistics.sprt import Sprt
 def test_the_ratio_is_what_fishtest_and_openbench_compute(counts, elo0, elo1, normalized, logistic):
     assert Sprt(elo0, elo1).llr(counts) == pytest.approx(normalized, abs=6e-6)
     assert Sprt(elo0, elo1, model="logistic").llr(counts) == pytest.approx(logistic, abs=6e-6)
-
-
-def _largest_likelihood(counts, condition):
-    """Search for the likeliest distribution that meets a condition, as a general problem."""
-    counts = np.array(counts, dtype=float)
-
-    def minus_likelihood(p):
-        return -(counts * np.log(p)).sum() / counts.sum()
-
-    constraints = [{"type": "eq", "fun": lambda p: p.sum() - 1}, {"type": "eq", "fun": condition}]
-    found = minimize(
-        minus_likelihood,
-        counts / counts.sum(),
-        method="SLSQP",
-        bounds=[(1e-9, 1)] * 5,
-        constraints=constraints,
-        options={"ftol": 1e-15, "maxiter": 500},
-    )
-    return -found.fun * counts.sum()
-
-
-@pytest.mark.parametrize("counts", [(10, 40, 100, 60, 20), (5, 9, 12, 30, 7)])
-def test_the_ratio_is_that_of_the_likeliest_distributions(counts):
-    points = np.linspace(0, 1, 5)
-
-    def logistic(elo):
-        return _largest_likelihood(counts, lambda p: p @ points - score_of_elo(elo))
-
-    def normalized(elo):
-        t = elo / NORMALIZED_SCALE * math.sqrt(2)
-        return _largest_likelihood(
-            counts, lambda p: p @ points - 0.5 - t * math.sqrt(p @ points**2 - (p @ points) ** 2)
-        )
-
-    assert Sprt(-5, 20, model="logistic").llr(counts) == pytest.approx(logistic(20) - logistic(-5), abs=1e-4)
-    assert Sprt(-5, 20).llr(counts) == pytest.approx(normalized(20) - normalized(-5), abs=1e-4)
 
 
 @pytest.mark.parametrize("model", ["normalized", "logistic"])

@@ -2,7 +2,6 @@
 
 import concurrent.futures
 import contextlib
-import errno
 import json
 import os
 import pickle
@@ -17,9 +16,7 @@ from pathlib import Path
 
 import chess.engine
 import pytest
-from distributed import Client
 from engine_process import TIMEOUT
-from local_cluster import local_cluster
 
 from knightadder import cli
 from knightadder.engine.errors import EngineError
@@ -27,7 +24,7 @@ from knightadder.workshop import uci_engine
 from knightadder.workshop.problems import read_problems
 from knightadder.workshop.suite import command
 from knightadder.workshop.suite import solver as module
-from knightadder.workshop.suite.command import summary, themes
+from knightadder.workshop.suite.command import themes
 from knightadder.workshop.suite.solver import Answer, Moment, Solver, read_answer
 
 LIMIT = chess.engine.Limit(depth=1)
@@ -178,20 +175,6 @@ def test_json_into_a_file_beside_the_lines(capsys, three, tmp_path):
     assert json.loads(file.read_text("utf-8"))["suites"][0]["solved"] == 2
 
 
-def test_a_report_that_cannot_be_written_leaves_the_old_one(capsys, three, tmp_path, monkeypatch):
-    file = tmp_path / "out.json"
-    file.write_text("old")
-
-    def write_bytes(self, data):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(Path, "write_bytes", write_bytes)
-    status, out, err = _run(capsys, three.arguments("--nodes", "500", "--json", str(file)))
-    assert (status, err) == (2, f"knightadder: cannot write {file}: No space left on device\n")
-    assert ": 2 of 3 solved" in out
-    assert file.read_text() == "old"
-
-
 def test_without_an_answer_the_old_report_stays(capsys, three, tmp_path):
     file = tmp_path / "out.json"
     file.write_text("old")
@@ -290,13 +273,6 @@ def test_several_engines_share_the_work_and_keep_the_order(capsys, three):
     assert len([line for line in three.sent if line.startswith("go")]) == 3
 
 
-def test_no_more_engines_than_positions(capsys, three):
-    for answers in three.answers.values():
-        answers.insert(0, "meet 3")
-    _run(capsys, three.arguments("--depth", "1", "--concurrency", "8"))
-    assert three.sent.count("uci") == 3
-
-
 # --- what goes wrong -----------------------------------------------------------------------------------------------
 
 
@@ -331,28 +307,6 @@ def test_bad_arguments_end_with_status_2_and_one_line(capsys, three, more, messa
     status, out, err = _run(capsys, three.arguments("--depth", "3", *more))
     assert (status, out) == (2, "")
     assert re.fullmatch(f"knightadder: {message}\n", err)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        [],
-        ["a.epd"],
-        ["a.epd", "--time", "0"],
-        ["a.epd", "--time", "1", "--depth", "2"],
-        ["a.epd", "--depth", "1", "--concurrency", "0"],
-    ],
-)
-def test_bad_usage(capsys, arguments):
-    status, out, err = _run(capsys, ["suite", *arguments])
-    assert (status, out) == (2, "")
-    assert "usage: knightadder suite" in err
-
-
-def test_a_missing_file(capsys, tmp_path):
-    status, out, err = _run(capsys, ["suite", str(tmp_path / "none.epd"), "--depth", "1"])
-    assert (status, out) == (2, "")
-    assert re.fullmatch(r"knightadder: cannot read .*none\.epd: .*\n", err)
 
 
 def test_an_engine_that_is_none(capsys, three, tmp_path):
@@ -420,17 +374,6 @@ def test_an_engine_that_hangs_is_given_up(three, solve, monkeypatch):
     solver = solve(chess.engine.Limit(time=0.01))
     solver(1)  # with the usual patience, which is for the start
     monkeypatch.setattr(uci_engine, "PATIENCE", 0.01)
-    with pytest.raises(EngineError, match=r"^the engine failed on Pawn\.001, .*: no answer$"):
-        solver(0)
-
-
-def test_an_engine_without_a_limit_of_time_is_given_up_when_it_is_silent(three, solve, monkeypatch):
-    monkeypatch.setattr(uci_engine, "_LAST_WORD", 0.01)
-    three.answers[f"{ONE} 0 1"] = [_info(1, "g2g4"), "hang"]
-    three.answers[f"{TWO} 0 1"] = ["talk 3", _info(1, "b2b4"), "bestmove b2b4"]
-    solver = solve(chess.engine.Limit(nodes=9))
-    monkeypatch.setattr(uci_engine, "SILENCE", 2)
-    assert json.loads(solver(1))["played"] == "b2b4"
     with pytest.raises(EngineError, match=r"^the engine failed on Pawn\.001, .*: no answer$"):
         solver(0)
 
@@ -518,36 +461,6 @@ def test_ctrl_c_keeps_what_was_solved_before(capsys, three, monkeypatch):
 # --- many workers --------------------------------------------------------------------------------------------------
 
 
-def test_the_answers_are_the_same_by_two_processes_and_by_a_cluster_with_a_worker_that_is_killed(
-    capsys, three, monkeypatch
-):
-    three.lines *= 2
-    by_one = _json(capsys, three.arguments("--depth", "3"))
-    assert _json(capsys, three.arguments("--depth", "3", "--concurrency", "2")) == by_one
-    # Nothing is answered before both workers have what they need: to wait for that of a dead one takes half a minute.
-    Path(f"{three.script}.log").unlink()
-    for answers in three.answers.values():
-        answers.insert(0, "meet 2")
-    killed = []
-    with local_cluster() as cluster:
-        with Client(cluster) as client:  # asked now, because those that are killed do not answer
-            processes = list(client.run(os.getpid).values())
-
-        def read_and_kill(data, problem):
-            if not killed:
-                killed.append(processes.pop())
-                os.kill(killed[0], signal.SIGKILL)
-            return read_answer(data, problem)
-
-        monkeypatch.setattr(module, "read_answer", read_and_kill)
-        status, out, err = _run(
-            capsys, three.arguments("--depth", "3", "--cluster", cluster.scheduler_address, "--json", "-")
-        )
-    assert killed
-    assert status == 0 and json.loads(out) == by_one
-    assert err in ("", "The cluster has no workers: waiting for one\n")
-
-
 def test_different_engines_are_refused(capsys, three, monkeypatch):
     names = iter(["Scripted 1.0", "Scripted 2.0"])
     monkeypatch.setattr(module, "read_answer", lambda *given: (next(names), read_answer(*given)[1]))
@@ -560,12 +473,6 @@ def test_different_engines_are_refused(capsys, three, monkeypatch):
 
 def _answer(name, found=None, points=0, maximum=0):
     return Answer(name, "", "", "", "", Moment(), found is not None, found, points, maximum)
-
-
-def test_a_summary():
-    answers = [_answer("1", Moment(3, 1.0, 100)), _answer("2", Moment(4, 2.0, 300)), _answer("3"), _answer("4")]
-    assert summary(answers) == "2 of 4 solved (50.0%), found after 1.50 s, 200 nodes on average"
-    assert summary([_answer("1", None, 3, 10)]) == "0 of 1 solved (0.0%), 3 of 10 points (30.0%)"
 
 
 def test_themes():

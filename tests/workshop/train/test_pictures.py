@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from train_data import packed, plain_features, plain_value, random_boards
 
-from knightadder.workshop.train.pictures import Sample, choose, draw_neurons, draw_worth, look, worth_by_square
+from knightadder.workshop.train.pictures import Sample, choose, draw_worth, look, worth_by_square
 from knightadder.workshop.train.weights import Flat, Shape, dequantise, quantise
 
 SHAPES = [Shape(16, 1, True), Shape(32, 8, True), Shape(16, 1, False)]
@@ -90,22 +90,3 @@ def test_worth_is_shown_on_the_squares_where_men_stood() -> None:
     assert [one.get_title() for one in axes[:3]] == ["pawn: 120 on average", "knight: 300 on average", "bishop"]
     assert {(text.get_position(), text.get_text()) for text in axes[0].texts} == {((4, 3), "90"), ((7, 6), "150")}
     assert axes[0].images[0].get_array()[6, 7] == 30
-
-
-def test_boards_of_a_neuron_show_its_weights() -> None:
-    weights, shares = np.arange(768 * 3).reshape(768, 3) / 1000, np.ones(768)
-    unseen = 384 + 64 * 4 + chess.G2  # the other's queen
-    shares[unseen] = 0
-    axes = draw_neurons(weights, sample_of([(0, 0, 0)], shares, [7, 8, 9]), [2, 0]).axes
-    for place, neuron in enumerate((2, 0)):
-        for board in range(12):
-            shown = axes[12 * place + board].images[0].get_array()
-            column = weights[64 * board : 64 * board + 64, neuron]
-            assert shown.compressed().tolist() == [w for i, w in enumerate(column) if 64 * board + i != unseen]
-    assert axes[10].images[0].get_array().mask.nonzero() == ([1], [6])
-    scales = {one.images[0].get_clim() for one in axes[:24]}
-    assert len(scales) == 1
-    (low, high) = scales.pop()
-    assert low == -high
-    titles = [block._suptitle.get_text() for block in axes[0].figure.figure.subfigs[0].subfigs[:2]]
-    assert titles[0] == "output +1.00, \u22120.25;  on in 50 %;  moves the value by 9 centipawns"

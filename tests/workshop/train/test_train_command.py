@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from train_data import games_folder, packed, random_boards
 from knightadder.cli import main
 from knightadder.core.evaluation.network_file import read_network
 from knightadder.engine.evaluator import BUILT_IN_FILE
-from knightadder.extras import install_command
 from knightadder.files import locked
 from knightadder.workshop.train import run, selection
 from knightadder.workshop.train.exchange import write_arrays
@@ -328,19 +326,6 @@ def test_what_has_no_weights_is_not_exported(games: Path, tmp_path: Path, capsys
         capsys.readouterr()
         assert main(["train", "--state", str(tmp_path / "run"), "--export", str(tmp_path / name)]) == 2
         assert message in capsys.readouterr().err
-
-
-def test_numba_is_asked_for(
-    games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in [name for name in sys.modules if name.startswith(("numba", "knightadder.workshop.train."))]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "numba", None)
-    # The command imports its modules anew, into the package, too.
-    for name in ("kernels", "trainer", "run", "positions", "batches"):
-        monkeypatch.delattr(f"knightadder.workshop.train.{name}", raising=False)
-    assert f"train needs Numba: {install_command('train')}" in refusal(capsys, games, tmp_path / "run")
-    assert not (tmp_path / "run").exists()
 
 
 def settings(**changes: Any) -> TrainSettings:

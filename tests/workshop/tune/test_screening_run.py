@@ -217,8 +217,3 @@ def test_bad_values_give_one_line(capsys, tmp_path, monkeypatch, no_games, argum
     assert err.startswith(f"knightadder: {message}")
     assert err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("arguments", [[], [SINGLE], ["--pairs", 2], [SINGLE, "--pairs", 0]])
-def test_bad_usage(capsys, no_games, arguments):
-    assert _run(capsys, *arguments)[0] == 2

@@ -1,21 +1,16 @@
 """`knightadder tune spsa`: whole runs, going on from the state, and bad arguments."""
 
 import json
-import os
 import re
-import signal
 
 import pytest
-from distributed import Client
 from inline_pool import thread_pool
-from local_cluster import commands, local_cluster
 
 from knightadder import cli
 from knightadder.core.search.parameters import PARAMETERS, Parameter
 from knightadder.digests import source_digest
 from knightadder.engine import evaluator
 from knightadder.engine.errors import OptionError
-from knightadder.files import locked
 from knightadder.workshop.opening_book import load_book
 from knightadder.workshop.tune import spsa_picture, spsa_run, trials, trials_run
 from knightadder.workshop.tune.spsa import Spsa, Tunable
@@ -67,50 +62,6 @@ def test_a_short_run_of_all_parameters(capsys, tmp_path, short_games):
     again = _run(capsys, *arguments, "--state", file)
     assert (again[0], again[2]) == (0, "")
     assert again[1].splitlines() == lines[2:]
-
-
-def test_the_values_are_the_same_by_processes_and_a_cluster_whose_workers_are_killed(capsys, monkeypatch, tmp_path):
-    arguments = ["--iterations", 12, *QUICK, "--r-end", 1]
-    expected = _values(_run(capsys, *arguments)[1])
-    monkeypatch.undo()  # no threads, but processes
-    assert _values(_run(capsys, *arguments, "--concurrency", 2)[1]) == expected
-    add, state = Results.add, tmp_path / "state.jsonl"
-    with local_cluster() as cluster:
-        with Client(cluster) as client:  # asked now, because those that are killed do not answer
-            processes = list(client.run(os.getpid).values())
-
-        def add_and_kill(self, results):
-            add(self, results)
-            if processes:
-                os.kill(processes.pop(), signal.SIGKILL)
-
-        monkeypatch.setattr(Results, "add", add_and_kill)
-        out = _run(capsys, *arguments, "--cluster", cluster.scheduler_address, "--state", state)[1]
-    assert _values(out) == expected
-    assert processes == []
-    assert len(state.read_text().splitlines()) == 13
-
-
-def test_a_run_goes_on_after_its_scheduler_was_lost(capsys, monkeypatch, tmp_path):
-    arguments = ["--iterations", 8, *QUICK, "--r-end", 1]
-    expected = _values(_run(capsys, *arguments)[1])
-    state, add = tmp_path / "state.jsonl", Results.add
-    with commands(tmp_path) as cluster:
-        arguments += ["--state", state, "--cluster", cluster.file]
-
-        def add_and_lose(self, results):
-            add(self, results)
-            cluster.lose_scheduler()
-
-        with monkeypatch.context() as patch:
-            patch.setattr(Results, "add", add_and_lose)
-            cluster.start()
-            status, out, err = _run(capsys, *arguments)
-        assert (status, 1 <= len(state.read_text().splitlines()[1:]) < 8) == (1, True)
-        assert err.endswith("knightadder: the cluster's scheduler is lost\n")
-        cluster.start()
-        status, out, _ = _run(capsys, *arguments)
-    assert (status, _values(out)) == (0, expected)
 
 
 def test_only_the_parameters_named(capsys, short_games):
@@ -179,28 +130,6 @@ def test_a_picture_that_cannot_be_drawn_ends_no_games(capsys, tmp_path, monkeypa
     assert asked[-1] == 4 and len(asked) > 3
 
 
-def test_ctrl_c_keeps_what_was_played(capsys, tmp_path, monkeypatch, short_games):
-    file = tmp_path / "state.json"
-    arguments = ["--iterations", 3, *QUICK, "--state", file, "--r-end", 1]
-    unbroken = _values(_run(capsys, *arguments[:-4], "--r-end", 1)[1])
-    add = Results.add
-
-    def interrupted(self, results):
-        add(self, results)
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Results, "add", interrupted)
-        status, out, err = _run(capsys, *arguments)
-    assert status == 130
-    assert "1 of 3 pairs" in out
-    assert err == f"The results are in {file}; the same command goes on from there\n"
-    status, out, _ = _run(capsys, *arguments)
-    assert status == 0
-    assert out.startswith("3/3 pairs")
-    assert _values(out) == unbroken
-
-
 @pytest.fixture
 def finished(tmp_path):
     """Give a run of two pairs that is finished: its file, and its arguments."""
@@ -256,28 +185,6 @@ def test_a_run_does_not_go_on_with_changed_sources(capsys, finished, no_games, m
     assert err.startswith(f"knightadder: {file} belongs to another run, with other sources of the engine: go on with")
 
 
-def test_a_second_run_with_the_same_file_is_refused(capsys, finished, no_games):
-    file, arguments = finished
-    with locked(file):
-        assert _run(capsys, *arguments) == (2, "", f"knightadder: {file} is in use by another run\n")
-
-
-def test_results_that_cannot_be_kept_end_the_run(capsys, tmp_path, monkeypatch, short_games):
-    file = tmp_path / "results.jsonl"
-    add = Results.add
-
-    def full(self, results):
-        if self.counts != [0, 0, 0]:
-            raise OptionError("cannot write")
-        add(self, results)
-
-    monkeypatch.setattr(Results, "add", full)
-    status, out, err = _run(capsys, "--iterations", 2, *QUICK, "--state", file)
-    assert status == 2
-    assert "of 2 pairs" in out
-    assert err == (f"The results are in {file}; the same command goes on from there\nknightadder: cannot write\n")
-
-
 @pytest.mark.parametrize("text", ["{ ", "[]\n", "5\n", "{}\n", "\udcff", "x"])
 def test_what_is_no_journal_is_refused(capsys, tmp_path, no_games, text):
     file = tmp_path / "results.jsonl"
@@ -330,22 +237,3 @@ def test_a_bad_opening_is_found_before_any_game(capsys, tmp_path, no_games):
     file.write_text("nonsense\n")
     status, _, err = _run(capsys, "--iterations", 2, "--openings", f"file={file}")
     assert (status, err) == (2, f"knightadder: {file}, line 1: not a position\n")
-
-
-def test_too_large_a_hash_table(capsys):
-    status, out, err = _run(capsys, "--iterations", 2, "--hash", 1 << 40)
-    assert (status, out) == (2, "")
-    assert err.splitlines()[-1] == f"knightadder: not enough memory for a hash table of {1 << 40} MB"
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        [],
-        ["--iterations", 0],
-        ["--iterations", 2, "--nodes", 5, "--tc", "8"],
-        ["--iterations", 2, "--all", "--parameters", PARAMETERS[0].name],
-    ],
-)
-def test_bad_usage(capsys, no_games, arguments):
-    assert _run(capsys, *arguments)[0] == 2

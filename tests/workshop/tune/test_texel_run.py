@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import sys
 from pathlib import Path
@@ -127,29 +126,6 @@ def test_the_epoch_that_validates_best_is_kept(
         assert (read_values(tmp_path / "run.json") == np.rint(kept[2])).all()
 
 
-@pytest.mark.parametrize(
-    ("errors", "said"),
-    [
-        ([(0.5, 0.5), (0.4, 0.4)], ""),
-        ([(0.5, 0.5), (0.6, 0.6)], "least after the start, 0.500000, and is 0.600000 after epoch 1 (the training"),
-    ],
-)
-def test_overfitting_is_told_from_no_gain(
-    data: Path,
-    tmp_path: Path,
-    errors: list[tuple[float, float]],
-    said: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    noted = iter(errors)
-    monkeypatch.setattr(texel_training.State, "note_losses", lambda state, *_: state._note(next(noted)))
-    assert tune(data, tmp_path / "run", "--epochs", "1") == 0
-    shown = capsys.readouterr().out
-    assert said in shown
-    assert ("least after" in shown) == bool(said)
-
-
 def test_k_can_be_given(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert tune(data, tmp_path / "run", "--epochs", "1", "--k", "0.0071") == 0
     assert "K = 0.00710" in capsys.readouterr().out
@@ -209,21 +185,6 @@ def test_a_damaged_epoch_is_named(
     assert f"{file}, line 3 is damaged: " in refusal(capsys, data, tmp_path / "run")
     file.write_text("\n".join([lines[0], lines[2], ""]))
     assert refusal(capsys, data, tmp_path / "run").endswith("run lacks epoch 0: give --restart to forget it")
-
-
-def test_values_that_cannot_be_written_stay_what_they_were(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    out = tmp_path / "run.json"
-    out.write_text("old")
-
-    def write_values(values: object, file: Path) -> None:
-        file.write_text("half")
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(terms, "write_values", write_values)
-    assert f"cannot write {out}: No space left on device" in refusal(capsys, data, tmp_path / "run")
-    assert out.read_text() == "old"
 
 
 @pytest.mark.parametrize("library", ["scipy", "matplotlib"])

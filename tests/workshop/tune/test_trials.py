@@ -170,13 +170,6 @@ def test_a_missing_line_is_named(played):
             Results(played, Spsa(TUNABLES, 4), SETUP)
 
 
-def test_a_journal_with_more_pairs_than_the_run_is_named(played):
-    with pytest.raises(OptionError, match=r"results\.jsonl has more than 3 pairs: give --restart to forget it$"):
-        Results(played, Spsa(TUNABLES, 3), SETUP)
-    with Results(played, Spsa(TUNABLES, 4), SETUP):
-        pass
-
-
 @pytest.mark.parametrize(
     "line",
     [

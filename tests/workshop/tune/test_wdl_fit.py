@@ -2,7 +2,6 @@
 
 import gzip
 import re
-import sys
 from collections import Counter
 from random import Random
 
@@ -15,7 +14,6 @@ from knightadder.engine.wdl import (
     parameters,
     win_rate,
 )
-from knightadder.extras import install_command
 from knightadder.workshop.tune.wdl_fit import (
     DRAW,
     LOSS,
@@ -124,10 +122,6 @@ def test_adjudicated_games_count(tmp_path):
     assert _read(tmp_path, _game("1. e4 {+0.10/5 0.1s}", more='[Termination "adjudication"]\n'))[0].games == 1
 
 
-def test_an_empty_file(tmp_path):
-    assert _read(tmp_path) == (Sample(), 0)
-
-
 # --- fitting -------------------------------------------------------------------------------------------------------
 
 
@@ -209,23 +203,3 @@ def test_nothing_to_fit_to_ends_with_status_2(capsys, tmp_path, text):
     status, out, err = _run(capsys, file)
     assert (status, out) == (2, "")
     assert err.splitlines()[-1].startswith("knightadder: there have to be won, drawn and lost games")
-
-
-def test_a_missing_file(capsys, tmp_path):
-    status, out, err = _run(capsys, tmp_path / "none.pgn")
-    assert (status, out) == (2, "")
-    assert re.fullmatch(r"knightadder: cannot read .*none\.pgn: .*\n", err)
-
-
-@pytest.mark.parametrize("arguments", [[], ["a.pgn", "--degree", "4"]])
-def test_bad_usage(capsys, arguments):
-    assert _run(capsys, *arguments)[0] == 2
-
-
-def test_without_scipy_there_is_one_clear_line(capsys, tmp_path, monkeypatch):
-    file = tmp_path / "games.pgn"
-    file.write_text("".join(_synthetic_games(50, 200.0, 100.0)), encoding="utf-8")
-    monkeypatch.setitem(sys.modules, "scipy.optimize", None)
-    status, out, err = _run(capsys, file)
-    assert (status, out) == (2, "")
-    assert err == f"knightadder: tune wdl needs SciPy: {install_command('workshop')}\n"
