@@ -1,9 +1,7 @@
 """The UCI loop, in this process and against an engine that only pretends to think."""
 
 import queue
-import sys
 import threading
-import types
 from collections.abc import Callable, Iterator, Sequence
 
 import pytest
@@ -158,23 +156,6 @@ def test_a_search_reports_and_ends_with_a_best_move(talk: Conversation) -> None:
     assert talk.engine.calls == ["set_position startpos d2d4", "go"]
 
 
-def test_stop_while_idle_says_nothing(talk: Conversation) -> None:
-    assert talk.ask("stop", "stop", "ponderhit") == []
-    talk.send("go depth 1")
-    talk.read_until("bestmove")
-    assert talk.ask("stop") == []
-    assert "stop" not in talk.engine.calls
-
-
-def test_an_endless_search_goes_on_until_stop(talk: Conversation) -> None:
-    for go in ("go infinite", "go", "go ponder wtime 1000 btime 1000"):
-        talk.send(go)
-        assert talk.read() == format_info(LINE)
-        assert talk.ask() == []
-        talk.send("stop")
-        assert talk.read() == "bestmove e2e4 ponder e7e5"
-
-
 def test_a_ponder_hit_is_passed_on_only_while_pondering(talk: Conversation) -> None:
     talk.send("go infinite")
     talk.read()
@@ -200,18 +181,6 @@ def test_commands_for_an_idle_engine_wait_in_order_for_the_end_of_a_search(talk:
     assert [talk.read(), talk.read()] == ["board", "Fen: startpos e2e4"]
     talk.ask()
     assert talk.engine.calls[1:] == ["set_position startpos e2e4", "new_game", "set_option Hash=32"]
-
-
-def test_what_waits_for_an_endless_search_is_said(talk: Conversation) -> None:
-    talk.send("go infinite")
-    talk.read()
-    assert talk.ask("position startpos moves e2e4") == [
-        "info string position waits for the search to end, which takes a stop"
-    ]
-    talk.send("stop")
-    assert talk.read().startswith("bestmove")
-    talk.ask()
-    assert talk.engine.calls[-1] == "set_position startpos e2e4"
 
 
 def test_after_stop_the_next_position_and_search_need_not_wait_for_bestmove(talk: Conversation) -> None:
@@ -305,21 +274,9 @@ def test_after_a_position_that_is_refused_there_is_none(talk: Conversation, line
     assert talk.engine.calls == ["set_position startpos d2d4", "go"]
 
 
-def test_what_is_left_out_of_a_position_is_said(talk: Conversation) -> None:
-    assert talk.ask("position fen strange") == ["info string something left out"]
-    assert talk.ask("d") == ["board", "Fen: strange"]
-
-
 def test_a_bad_number_of_go_is_named_and_the_rest_counts(talk: Conversation) -> None:
     talk.send("go depth three movetime 5")
     assert talk.read_until("bestmove")[0] == "info string go: ignored depth three"
-
-
-def test_empty_lines_line_ends_and_a_byte_order_mark_are_overlooked(talk: Conversation) -> None:
-    assert talk.ask(b"\xef\xbb\xbfposition startpos moves e2e4\r\n", b"\r\n", b"\n", b"  \t \n", b"d\r\n") == [
-        "board",
-        "Fen: startpos e2e4",
-    ]
 
 
 def test_unknown_words_before_a_command_are_skipped(talk: Conversation) -> None:
@@ -336,11 +293,6 @@ def test_options_may_have_spaces_and_bytes_that_are_not_text(talk: Conversation)
     assert talk.engine.options.syzygy_path == "/a  b\udce9"
     assert talk.ask("setoption name Clear Hash") == []
     assert talk.engine.calls[-1] == "set_option Clear Hash=None"
-
-
-def test_perft_is_written_like_stockfish_writes_it(talk: Conversation) -> None:
-    talk.send("go perft 2")
-    assert talk.read_until("Nodes") == ["e2e4: 20", "g1f3: 19", "", "Nodes searched: 39"]
 
 
 def test_isready_waits_until_the_engine_is_ready_and_what_follows_waits_behind_it(talk: Conversation) -> None:
@@ -365,43 +317,6 @@ def test_quit_hurries_no_search_that_waits(talk: Conversation) -> None:
     assert talk.engine.calls == []
     talk.engine.ready = True
     assert talk.wait_for_end() == ["readyok", format_info(LINE), "bestmove e2e4 ponder e7e5"]
-
-
-def test_perft_leaves_isready_and_stop_alive(talk: Conversation) -> None:
-    talk.engine.let_go.clear()
-    assert talk.ask("go perft 9") == []
-    talk.send("stop")
-    assert talk.read() == "info string perft was stopped before its end"
-
-
-def test_bench_writes_nodes_and_speed(talk: Conversation, monkeypatch: pytest.MonkeyPatch) -> None:
-    def run_bench(engine: object, depth: int, on_line: Callable[[str], None]) -> tuple[int, float]:
-        on_line(f"depth {depth}")
-        return 1000, 0.5
-
-    module = types.ModuleType("knightadder.engine.bench")
-    module.__dict__.update(BENCH_DEPTH=7, run_bench=run_bench)
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    talk.send("bench")
-    assert talk.read_until("2000 nps") == ["depth 7", "1000 nodes", "2000 nps"]
-    talk.send("bench 3")
-    assert talk.read_until("2000 nps")[0] == "depth 3"
-
-
-def test_bench_is_stopped_before_its_next_position(talk: Conversation, monkeypatch: pytest.MonkeyPatch) -> None:
-    def run_bench(engine: FakeEngine, depth: int, on_line: Callable[[str], None]) -> tuple[int, float]:
-        on_line("first position")
-        engine.stopped.wait(TIMEOUT)
-        on_line("second position")
-        return 1000, 0.5
-
-    module = types.ModuleType("knightadder.engine.bench")
-    module.__dict__.update(BENCH_DEPTH=7, run_bench=run_bench)
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    talk.send("bench")
-    assert talk.read() == "first position"
-    talk.send("stop")
-    assert talk.read() == "info string bench was stopped before its end"
 
 
 def test_a_traceback_goes_to_standard_error_only_for_those_who_debug(
@@ -483,16 +398,6 @@ def test_at_the_end_of_input_all_received_commands_are_carried_out_in_order() ->
     ]
 
 
-def test_at_the_end_of_input_a_count_is_completed() -> None:
-    talk = Conversation()
-    talk.engine.let_go.clear()
-    talk.send("go perft 2")
-    talk.end_input()
-    talk.wait_until_input_ended()
-    talk.engine.let_go.set()
-    assert talk.wait_for_end()[-1] == "Nodes searched: 39"
-
-
 def test_when_nobody_reads_any_more_the_loop_ends_quietly(capsys: pytest.CaptureFixture[str]) -> None:
     still_open: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     still_open.put(b"uci\n")
@@ -530,10 +435,6 @@ def test_uci_and_help_are_answered_while_loading(loading: SlowConversation) -> N
     assert loading.read_until("uciok")[0] == f"id name Knightadder {__version__}"
     assert "  quit" in loading.read_until("info string unknown")
     assert loading.engine.calls == []
-
-
-def test_loading_starts_without_any_command(loading: SlowConversation) -> None:
-    assert loading.started.wait(TIMEOUT)
 
 
 def test_commands_for_the_engine_wait_in_order_for_loading(loading: SlowConversation) -> None:
@@ -636,44 +537,3 @@ def test_a_stop_that_comes_before_the_core_is_compiled_ends_the_search_at_once(l
     loading.send("go infinite", "stop")
     loading.may_finish.set()
     assert loading.read_until("bestmove")[-1] == "bestmove e2e4 ponder e7e5"
-
-
-def test_what_waits_for_the_compiler_keeps_its_order(loading: SlowConversation) -> None:
-    assert loading.started.wait(TIMEOUT)
-    loading.report("compiling 1/2")
-    loading.send("eval", "position startpos moves e2e4", "go perft 2", "go depth 3")
-    loading.may_finish.set()
-    assert loading.read_until("info string eval")[-1] == "info string eval failed: ZeroDivisionError: by nought"
-    assert loading.read_until("Nodes") == ["e2e4: 20", "g1f3: 19", "", "Nodes searched: 39"]
-    assert loading.read_until("bestmove") == [format_info(LINE), "bestmove e2e4 ponder e7e5"]
-    assert loading.engine.calls == ["set_position startpos e2e4", "perft 2", "go"]
-
-
-@pytest.mark.parametrize("waiting", [[], ["isready"]])
-def test_leaving_does_not_wait_for_the_compiler(waiting: list[str]) -> None:
-    talk = SlowConversation()
-    assert talk.started.wait(TIMEOUT)
-    talk.report("compiling 1/2")
-    talk.send(*waiting, "quit")
-    assert not [line for line in talk.wait_for_end() if "compiling" not in line]
-    assert talk.status == 0
-    assert not talk.loader.ready.is_set()
-    assert not talk.conversation.close()
-    talk.may_finish.set()
-    talk.end_input()
-
-
-def test_a_failed_compilation_is_said_and_ends_the_process(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def load(report: Report) -> None:
-        report("compiling 1/2")
-        raise RuntimeError("no compiler")
-
-    monkeypatch.setattr("knightadder.core.program.core.load", load)
-    talk = Conversation(load_engine)
-    talk.send("go infinite", "bench")
-    assert talk.wait_for_end()[-1] == "info string the engine cannot be loaded: RuntimeError: no compiler"
-    assert talk.status == 1
-    assert capsys.readouterr().err.count("Traceback") == 2  # with the cause
-    talk.end_input()

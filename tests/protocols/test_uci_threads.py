@@ -8,11 +8,10 @@ THREADS = "setoption name Threads value 3"
 
 
 @pytest.mark.parametrize("command", ["quit", None])
-@pytest.mark.parametrize("go", ["go infinite", "go ponder wtime 1000 btime 1000", "go nodes 100000000"])
-def test_quit_and_the_end_of_input_end_the_process(go: str, command: str | None) -> None:
+def test_quit_and_the_end_of_input_end_the_process(command: str | None) -> None:
     with UciProcess() as uci:
         uci.ask(THREADS)
-        uci.send(go)
+        uci.send("go infinite")
         uci.read_until("info depth 5")
         if command is None:
             uci.end_input()

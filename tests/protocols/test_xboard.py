@@ -1,12 +1,11 @@
 """XBoard's protocol against an engine that only pretends to think: what is said when."""
 
-import queue
 import shlex
 from collections.abc import Iterator
 
 import chess
 import pytest
-from loop_talk import TIMEOUT, ClosedPipe, LineWriter, SlowLoading, loader_of
+from loop_talk import TIMEOUT, LineWriter, SlowLoading, loader_of
 from xboard_talk import FakeEngine, Talk, line, loaded
 
 from knightadder import __version__
@@ -15,9 +14,7 @@ from knightadder.engine.limits import Limits
 from knightadder.engine.loader import Report, load_engine
 from knightadder.engine.options import Options
 from knightadder.protocols import xboard_player
-from knightadder.protocols.conversation import Session
 from knightadder.protocols.uci import Uci
-from knightadder.protocols.xboard import XBoard
 
 
 class Clock:
@@ -374,11 +371,6 @@ def test_an_interface_that_ignores_resigning_gets_its_move(talk: Talk) -> None:
     play_on(talk, [-1000] * 4)
     talk.think("go")
     assert talk.answer("h2h3", cp=-1000) == ["move h2h3"]
-
-
-def test_a_new_game_begins_without_the_scores_of_the_last(talk: Talk) -> None:
-    play_on(talk, [-1000] * 3)
-    assert play_on(talk, [-1000])[0][0].startswith("move")
 
 
 def test_a_level_game_is_offered_as_a_draw_before_the_move(talk: Talk) -> None:
@@ -756,13 +748,6 @@ def test_a_failure_to_load_is_said_and_ends_the_process(
     talk.end_input()
 
 
-def test_when_nobody_reads_any_more_the_loop_ends_quietly(capsys: pytest.CaptureFixture[str]) -> None:
-    conversation = XBoard(Session(iter([b"protover 2\n"]), ClosedPipe(), loader_of(FakeEngine(Options()))))
-    assert conversation.run() == 0
-    assert conversation.output_closed
-    assert capsys.readouterr().err == ""
-
-
 # --- While the core is compiled -------------------------------------------------------------------------------------
 
 
@@ -776,28 +761,6 @@ def test_a_move_waits_for_the_compiler(loading: SlowTalk) -> None:
     assert loading.engine.limits.btime is not None
     assert 0 < loading.engine.limits.btime <= 100_000 * 60_000
     assert loading.answer("e7e5")[-2:] == ["move e7e5", "pong 1"]
-
-
-def test_analysis_waits_for_the_compiler(loading: SlowTalk) -> None:
-    assert loading.started.wait(TIMEOUT)
-    loading.report("compiling 1/2")
-    loading.send("new", "force", "usermove e2e4", "analyze", "post")
-    loading.may_finish.set()
-    loading.engine.wait_for_search(1)
-    assert loading.engine.limits == Limits(infinite=True)
-    assert loading.engine.options.analyse_mode
-    assert loading.ask("exit") == []
-
-
-def test_leaving_does_not_wait_for_the_compiler() -> None:
-    talk = SlowTalk()
-    assert talk.started.wait(TIMEOUT)
-    talk.report("compiling 1/2")
-    talk.send("new", "ping 1", "quit")
-    talk.wait_until_input_ended()
-    talk.may_finish.set()  # what came before is carried out
-    assert talk.wait_for_end() == ["pong 1"]
-    talk.end_input()
 
 
 # --- From UCI ---------------------------------------------------------------------------------------------------------
@@ -825,21 +788,3 @@ def test_xboard_as_the_first_command_changes_the_protocol() -> None:
 
 def test_later_it_is_an_unknown_command() -> None:
     assert sorted(speak_uci(b"isready\n", b"xboard\n")) == ["info string unknown command: xboard", "readyok"]
-
-
-def test_the_protocol_may_be_changed_when_the_engine_is_already_loaded() -> None:
-    engine = FakeEngine(Options())
-    lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    output = LineWriter()
-    uci = Uci(iter(lines.get, b""), output, loader_of(engine))
-    uci._session.start_loading()
-    assert uci._session.loader.ready.wait(TIMEOUT)
-    uci._session.take_engine()
-    for sent in (b"xboard\n", b"protover 2\n", b"ping 1\n", b""):
-        lines.put(sent)
-    assert uci.run() == 0
-    uci.close()
-    answers = []
-    while not output.written.empty():
-        answers.append(output.written.get())
-    assert answers[-2:] == ["feature done=1", "pong 1"]

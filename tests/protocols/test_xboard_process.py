@@ -13,7 +13,6 @@ from engine_process import COMMAND, TIMEOUT, run_without_reader
 from xboard_driver import XBoardProcess
 
 MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"  # Ra8
-KNIGHTS_OUT_AND_BACK = ["g1f3", "g8f6", "f3g1", "f6g8"]
 
 
 @pytest.fixture(scope="module")
@@ -68,13 +67,6 @@ def test_it_plays_on_a_clock_without_being_told_the_time(xboard: XBoardProcess) 
         move_after(xboard, board, f"usermove {move.uci()}")
 
 
-def test_it_can_be_told_to_move_now(xboard: XBoardProcess) -> None:
-    xboard.send("st 1000", "post", "go")
-    xboard.read_until("5 ")
-    board = chess.Board()
-    move_after(xboard, board, "?")
-
-
 def test_it_ponders_hits_and_misses(xboard: XBoardProcess) -> None:
     board = chess.Board()
     # A depth, and no clock, so that a reply to ponder on is always found.
@@ -96,29 +88,11 @@ def test_it_gives_mate_and_says_so(xboard: XBoardProcess) -> None:
     assert xboard.ask(f"setboard {MATE_IN_ONE}", "go") == ["move a1a8", "1-0 {White mates}"]
 
 
-def test_it_tells_when_it_has_been_mated(xboard: XBoardProcess) -> None:
-    assert xboard.ask("usermove f2f3", "usermove e7e5", "usermove g2g4", "playother", "usermove d8h4") == [
-        "0-1 {Black mates}"
-    ]
-
-
-def test_it_claims_a_repetition(xboard: XBoardProcess) -> None:
-    xboard.ask(*(f"usermove {move}" for move in [*KNIGHTS_OUT_AND_BACK, *KNIGHTS_OUT_AND_BACK][:-1]), "playother")
-    assert xboard.ask("usermove f6g8") == ["1/2-1/2 {Draw by repetition}"]
-
-
 def test_it_claims_fifty_moves_and_insufficient_material_with_its_own_move(xboard: XBoardProcess) -> None:
     board = chess.Board("7k/8/8/8/8/8/8/KR6 w - - 99 120")
     assert move_after(xboard, board, f"setboard {board.fen()}", "go") == ["1/2-1/2 {Draw by fifty-move rule}"]
     board = chess.Board("7k/8/8/8/8/8/1r6/K7 w - - 0 120")
     assert move_after(xboard, board, f"setboard {board.fen()}", "go") == ["1/2-1/2 {Draw by insufficient material}"]
-
-
-def test_it_resigns_a_hopeless_game(xboard: XBoardProcess) -> None:
-    position = "setboard 4k3/8/8/8/8/8/8/QQ2K3 b - - 0 50"
-    assert xboard.ask(position, "go")[0].startswith("move ")
-    assert xboard.ask("option Resign Moves=1", position, "go") == ["resign"]
-    xboard.ask("option Resign Moves=4")
 
 
 def test_analysis_is_shown_and_follows_the_game(xboard: XBoardProcess) -> None:
@@ -138,22 +112,6 @@ def test_analysis_is_shown_and_follows_the_game(xboard: XBoardProcess) -> None:
     assert status[5] == str(board.legal_moves.count())
     xboard.ask("exit")
     assert xboard.ask("usermove g1f3") == []
-
-
-def test_positions_can_be_set_up_and_moves_taken_back(xboard: XBoardProcess) -> None:
-    assert xboard.ask("usermove e2e4", "usermove e7e5", "remove", "usermove d2d4", "undo", "usermove e2e4") == []
-    assert xboard.ask("setboard 8/8/8/8/8/8/8/8 w - - 0 1")[-1] == "tellusererror Illegal position"
-    board = chess.Board("4k3/P7/8/8/8/8/8/4K3 w - - 0 1")
-    assert xboard.ask(f"setboard {board.fen()}", "usermove a7a8", "usermove a7a8q") == ["Illegal move: a7a8"]
-
-
-def test_castling_in_chess960(xboard: XBoardProcess) -> None:
-    board = chess.Board("r1k3r1/pppppppp/8/8/8/8/PPPPPPPP/R1K3R1 w GAga - 0 1", chess960=True)
-    xboard.ask("new", "variant fischerandom", "force", f"setboard {board.fen()}")
-    for text in ("O-O", "O-O-O"):
-        assert xboard.ask(f"usermove {text}") == []
-        board.push_xboard(text)
-    assert move_after(xboard, board, "go") == []
 
 
 # --- Start and end ----------------------------------------------------------------------------------------------------
