@@ -106,21 +106,6 @@ def test_a_damaged_record_is_named_by_its_index_or_has_a_value_of_its_own() -> N
     assert np.flatnonzero(values == -32768).tolist() == [1500]
 
 
-def test_a_generator_may_go_on_with_the_same_board() -> None:
-    fens: list[str] = []
-
-    def game() -> Iterator[chess.Board]:
-        board = chess.Board()
-        for san in ("e4", "e5", "Qh5", "Nc6", "Bc4", "Nf6", "Qxf7#"):
-            board.push_san(san)
-            fens.append(board.fen())
-            yield board
-
-    pairs = list(evaluate_iter(game(), "pesto"))
-    assert [position.fen() for position, _ in pairs if isinstance(position, chess.Board)] == fens
-    assert [value for _, value in pairs] == evaluate_many(fens, "pesto").tolist()
-
-
 def test_an_endless_generator_is_evaluated_as_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[str] = []
 
@@ -249,13 +234,6 @@ def test_other_types_are_refused(wrong: object) -> None:
     for function in (evaluate_many, pack, lambda positions: list(evaluate_iter(positions))):
         with pytest.raises((TypeError, ValueError)):
             function(wrong)
-
-
-def test_only_packed_positions_can_be_unpacked() -> None:
-    with pytest.raises(TypeError, match="packed positions"):
-        unpack(FENS)
-    with pytest.raises(TypeError, match="packed positions"):
-        unpack(np.zeros(32, np.uint8))
 
 
 def test_a_record_of_another_layout_is_no_packed_position() -> None:

@@ -196,23 +196,6 @@ def test_a_damaged_index_is_one_line(tmp_path, games) -> None:
         Explorer(file).moves("startpos")
 
 
-def test_an_index_with_wrong_values_is_one_line(tmp_path, games) -> None:
-    file = index(tmp_path, "\n\n".join(map(str, games)))
-    with sqlite3.connect(file) as database:
-        database.execute("UPDATE moves SET games = '1,x'")
-        database.execute("DELETE FROM settings")
-    database.close()
-    with Explorer(file) as explorer:
-        for ask in (lambda: explorer.games("startpos"), lambda: explorer.plies):
-            with pytest.raises(OptionError, match=r"^cannot read .*games\.sqlite: "):
-                ask()
-    with sqlite3.connect(file) as database:
-        database.execute("UPDATE moves SET white = 0, draws = 0, black = 0")
-    database.close()
-    with Explorer(file) as explorer:
-        assert explorer.moves("startpos") == []
-
-
 @pytest.mark.parametrize("value", ["x'00'", "NULL", "'many'", "1e999", "'9999999999999999999999'"])
 @pytest.mark.parametrize(
     ("table", "column"),

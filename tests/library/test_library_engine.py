@@ -69,14 +69,6 @@ def test_plays_a_whole_legal_game(engine: Engine) -> None:
     assert len(board.move_stack) > 20
 
 
-def test_plays_the_mate(engine: Engine) -> None:
-    board = chess.Board(SCHOLARS_MATE)
-    result = engine.play(board, Limit(depth=3))
-    assert result.move == chess.Move.from_uci("h5f7")
-    assert result.ponder is None
-    assert result.line.score.white() == Mate(1)
-
-
 @pytest.mark.parametrize(("fen", "score"), [(MATED, Mate(0)), (STALEMATED, Cp(0))])
 def test_a_game_that_is_over_has_no_move(engine: Engine, fen: str, score: chess.engine.Score) -> None:
     result = engine.play(chess.Board(fen), Limit(depth=3))
@@ -231,7 +223,7 @@ def test_scores_are_those_of_the_side_to_move(engine: Engine) -> None:
 def test_analysis_agrees_with_the_engine_over_uci(engine: Engine) -> None:
     board = chess.Board("r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3")
     ours = engine.analyse(board, Limit(depth=8))
-    with chess.engine.SimpleEngine.popen_uci(_command(), timeout=300) as process:
+    with chess.engine.SimpleEngine.popen_uci(_command(), timeout=200) as process:
         theirs = process.analyse(board, Limit(depth=8))
     assert theirs["pv"] == list(ours.pv)
     assert theirs["score"] == ours.score
@@ -242,12 +234,6 @@ def _command() -> list[str]:
     import sys
 
     return [sys.executable, "-m", "knightadder"]
-
-
-@pytest.mark.parametrize("nodes", [1, 2, 10])
-def test_hardly_any_nodes_are_enough_for_a_line(engine: Engine, nodes: int) -> None:
-    analysis = engine.analyse(chess.Board(), Limit(nodes=nodes))
-    assert analysis.best_move is not None and analysis.best.move == analysis.best_move
 
 
 # --- streaming -----------------------------------------------------------------------------------------------------
@@ -315,14 +301,6 @@ def test_a_stream_keeps_its_engine() -> None:
         assert next(line for line in stream if line.depth >= 5)
 
 
-def test_a_search_that_could_not_start_stands_in_no_way(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(engine._core, "go", lambda *_: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            engine.stream(chess.Board())
-    assert engine.play(chess.Board(), Limit(depth=1)).move
-
-
 def test_one_search_at_a_time(engine: Engine) -> None:
     with engine.stream(chess.Board()):
         for call in (
@@ -378,15 +356,6 @@ def test_a_call_that_waits_finds_the_engine_closed() -> None:
                 call.result(300)
 
 
-def test_engines_search_side_by_side(engine: Engine) -> None:
-    board = chess.Board()
-    expected = engine.analyse(board, Limit(depth=8))
-    with Engine() as first, Engine() as second, ThreadPoolExecutor(2) as pool:
-        both = list(pool.map(lambda one: one.analyse(board, Limit(depth=8)), (first, second)))
-    assert [analysis.pv for analysis in both] == [expected.pv] * 2
-    assert [analysis.best.nodes for analysis in both] == [expected.best.nodes] * 2
-
-
 # --- coroutines ----------------------------------------------------------------------------------------------------
 
 
@@ -405,20 +374,6 @@ def test_async_twins_answer_as_the_others_do(engine: Engine) -> None:
     assert played.line.pv == analysis.pv == again.line.pv
 
 
-def test_the_event_loop_goes_on_meanwhile(engine: Engine) -> None:
-    async def main() -> int:
-        turns = 0
-        async with engine.stream(chess.Board()) as stream:
-            async for line in stream:
-                await asyncio.sleep(0)
-                turns += 1
-                if line.depth >= 6:
-                    break
-        return turns
-
-    assert asyncio.run(main()) >= 6
-
-
 def test_to_cancel_a_task_ends_its_search(engine: Engine) -> None:
     async def main() -> None:
         task = asyncio.create_task(engine.play_async(chess.Board(), Limit(time=1000)))
@@ -431,24 +386,14 @@ def test_to_cancel_a_task_ends_its_search(engine: Engine) -> None:
     assert engine.play(chess.Board(), Limit(depth=1)).move  # waits for the end of that search, which takes a moment
 
 
-def test_several_engines_under_one_event_loop() -> None:
-    async def main() -> list[knightadder.Analysis]:
-        with Engine() as first, Engine() as second:
-            searches = [one.analyse_async(chess.Board(), Limit(depth=6)) for one in (first, second)]
-            return await asyncio.gather(*searches)
-
-    first, second = asyncio.run(main())
-    assert first.pv == second.pv
-
-
 # --- settings and errors -------------------------------------------------------------------------------------------
 
 
 def test_settings_are_applied() -> None:
     with Engine(hash_mb=2, threads=2, evaluation="pesto", options={"Skill Level": 3, "Move Overhead": 50}) as engine:
-        options = engine._core.options
-        assert (options.hash_mb, options.threads, options.evaluation) == (2, 2, "pesto")
-        assert (options.skill_level, options.move_overhead) == (3, 50)
+        values = {name: engine.options[name].value for name in ("Hash", "Threads", "EvalType", "Skill Level")}
+        assert values == {"Hash": 2, "Threads": 2, "EvalType": "pesto", "Skill Level": 3}
+        assert engine.options["Move Overhead"].value == 50
         assert engine.play(chess.Board(), Limit(nodes=2000)).move
 
 
@@ -468,25 +413,6 @@ def test_limits_without_an_end(engine: Engine, limit: Limit) -> None:
     next(stream)
     stream.stop()
     assert stream.result().best_move is not None
-
-
-@pytest.mark.parametrize(
-    ("limit", "error"),
-    [
-        (Limit(depth=2.5), TypeError),
-        (Limit(nodes=float("nan")), TypeError),
-        (Limit(time=float("inf")), ValueError),
-        (Limit(white_clock=float("nan")), ValueError),
-        (5, TypeError),
-    ],
-)
-def test_impossible_limits_are_refused_and_the_engine_lives_on(
-    engine: Engine, limit: Limit, error: type[Exception]
-) -> None:
-    for call in (engine.play, engine.analyse, engine.stream):
-        with pytest.raises(error):
-            call(chess.Board(), limit)
-    assert engine.play(chess.Board(), Limit(depth=1)).move
 
 
 @pytest.mark.parametrize(
@@ -542,7 +468,7 @@ def test_an_analysis_searches_where_a_book_has_a_move(tmp_path: Path) -> None:
 
 
 def test_options_are_those_of_python_chess_with_their_values(engine: Engine) -> None:
-    with chess.engine.SimpleEngine.popen_uci(_command(), timeout=300) as process:
+    with chess.engine.SimpleEngine.popen_uci(_command(), timeout=200) as process:
         theirs = {name: option for name, option in process.options.items() if not option.is_managed()}
     ours = engine.options
     assert list(ours) == [name for name in theirs if name not in ("UCI_AnalyseMode", "UCI_ShowWDL")]
@@ -564,11 +490,6 @@ def test_folders_that_are_not_there_are_refused(engine: Engine, path: Any) -> No
         with pytest.raises(OptionError, match=r"^there is no folder nowhere$"):
             engine.configure({"SyzygyPath": path})
     assert engine.options["SyzygyPath"].value == ""
-
-
-def test_a_folder_with_too_long_a_name_is_not_there(engine: Engine) -> None:
-    with pytest.raises(OptionError, match=r"^there is no folder x+$"):
-        engine.configure({"SyzygyPath": "x" * 300})
 
 
 @pytest.mark.parametrize("path", [5, b"nowhere", [5], [b"nowhere"]])
@@ -639,14 +560,14 @@ def test_closing_ends_a_search() -> None:
     closer = threading.Thread(target=engine.close)
     closer.start()
     assert stream.result().best_move is not None
-    closer.join(300)
+    closer.join(200)
     assert not closer.is_alive()
 
 
 def test_tablebases_can_be_several_folders(tmp_path_factory: pytest.TempPathFactory) -> None:
     folders = [tmp_path_factory.mktemp("a"), tmp_path_factory.mktemp("b")]
     with Engine(syzygy_path=folders) as engine:
-        assert all(str(folder) in engine._core.options.syzygy_path for folder in folders)
+        assert all(str(folder) in engine.options["SyzygyPath"].value for folder in folders)
 
 
 def test_names_are_imported_when_asked_for() -> None:

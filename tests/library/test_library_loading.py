@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import traceback
 from pathlib import Path
 
 import pytest
@@ -72,7 +71,7 @@ for name, run in CALLS.items():
 
 
 def run(program: str) -> list[str]:
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
@@ -93,22 +92,6 @@ def test_each_function_says_once_that_it_compiles() -> None:
 def test_what_warmup_does_is_all_there_is_to_do() -> None:
     core.load()  # as `warmup` does; this leaves the image beside the sources
     assert len(run(FIRST_CALLS + COVERED)) == 13
-
-
-def test_ctrl_c_meanwhile_has_a_short_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    def build(report: object) -> object:
-        try:
-            raise OSError("somewhere in the compiler")
-        except OSError:
-            raise KeyboardInterrupt from None
-
-    monkeypatch.setattr(core, "places", {})
-    monkeypatch.setattr(program, "INTERPRETED", False)
-    monkeypatch.setattr(core, "read", lambda file: None)
-    monkeypatch.setattr(core, "_build_once", build)
-    with pytest.raises(KeyboardInterrupt, match=r"^the core is not compiled yet$") as caught:
-        load_core()
-    assert len("".join(traceback.format_exception(caught.value)).splitlines()) < 10
 
 
 @pytest.mark.skipif(os.name == "nt", reason="SIGINT cannot be sent to a process there")

@@ -144,10 +144,6 @@ def test_results_are_told_as_they_come() -> None:
     assert threads == {threading.current_thread()}
 
 
-def test_no_positions() -> None:
-    assert analyse_many([], Limit(depth=1)) == []
-
-
 def running() -> list[threading.Thread]:
     return [thread for thread in threading.enumerate() if thread.name.startswith("analysis")]
 
@@ -293,17 +289,6 @@ def test_tablebases_of_a_folder_that_is_not_there_are_refused(tmp_path: Path) ->
             call([IN_TABLEBASES[1]], Limit(depth=2), syzygy_path=[tmp_path, tmp_path / "nowhere"])
     [analysis] = analyse_many([IN_TABLEBASES[1]], Limit(depth=2), syzygy_path=tmp_path)
     assert analysis.best.tbhits > 0  # by those that come with the engine
-
-
-@pytest.mark.parametrize(
-    ("nodes", "depth", "lines", "megabytes"),
-    [
-        *((1, None, 1, 1), (32_768, None, 1, 1), (32_769, None, 1, 2), (10**9, None, 1, 16), (None, None, 1, 16)),
-        *((None, 1, 1, 1), (None, 8, 1, 1), (None, 8, 3, 3), (None, 12, 1, 16), (None, 10_000, 1, 16), (99, 60, 1, 1)),
-    ],
-)
-def test_the_hash_table_suits_the_limit(nodes: int | None, depth: int | None, lines: int, megabytes: int) -> None:
-    assert many._megabytes(many.Limits(nodes=nodes, depth=depth), lines) == megabytes
 
 
 # --- positions as they come ----------------------------------------------------------------------------------------

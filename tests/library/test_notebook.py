@@ -24,7 +24,7 @@ def kinds(found: list[list[dict[str, Any]]]) -> list[list[list[str]]]:
 
 def test_the_notebook_runs(tmp_path: Path) -> None:
     file = tmp_path / "notebook.ipynb"
-    subprocess.run([sys.executable, ROOT / "tools" / "run_notebook.py", "--out", file], check=True, timeout=1000)
+    subprocess.run([sys.executable, ROOT / "tools" / "run_notebook.py", "--out", file], check=True, timeout=250)
     found, kept = outputs(file), outputs(ROOT / "docs" / "notebook.ipynb")
     assert kinds(found) == kinds(kept)  # the one in the documents has its outputs
     text = json.dumps(found)

@@ -14,9 +14,7 @@ import chess.engine
 import pytest
 from chess.engine import Cp, Limit, Mate, PovScore, PovWdl, Wdl
 
-from knightadder.engine.errors import OptionError
 from knightadder.engine.info import Bound
-from knightadder.extras import install_command
 from knightadder.library.arrays import evaluate_many
 from knightadder.library.engine import Engine
 from knightadder.library.frames import to_frame
@@ -145,7 +143,7 @@ def test_an_analysis_and_a_move_are_plain_values() -> None:
 def test_lines_are_infos_of_python_chess() -> None:
     with Engine() as engine:
         analysis = engine.analyse("startpos", Limit(depth=3), multipv=2)
-    with chess.engine.SimpleEngine.popen_uci([sys.executable, "-m", "knightadder"], timeout=300) as uci:
+    with chess.engine.SimpleEngine.popen_uci([sys.executable, "-m", "knightadder"], timeout=200) as uci:
         theirs = uci.analyse(chess.Board(), Limit(depth=3), multipv=2)
     ours = analysis.to_info()
     assert len(ours) == len(theirs) == 2
@@ -178,11 +176,3 @@ def test_tables_of_one_and_of_many() -> None:
 def test_other_things_are_no_results(wrong: Any) -> None:
     with pytest.raises(TypeError, match=r"^(several results are wanted|result [01] is no result of the library)"):
         to_frame(wrong)
-
-
-def test_without_pandas_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    message = f"^to_frame needs pandas: {re.escape(install_command('notebook'))}$"
-    for call in (ANALYSIS.to_frame, lambda: to_frame([ANALYSIS])):
-        with pytest.raises(OptionError, match=message):
-            call()

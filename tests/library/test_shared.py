@@ -10,7 +10,7 @@ from pathlib import Path
 import chess
 import pytest
 
-from knightadder.core.evaluation.evaluate import CLASSICAL, NETWORK
+from knightadder.core.evaluation.evaluate import CLASSICAL
 from knightadder.engine import evaluator, options
 from knightadder.engine.errors import OptionError
 from knightadder.library import shared
@@ -37,27 +37,12 @@ def lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         cached.cache_clear()
 
 
-def test_tables_are_made_once() -> None:
-    for name in (None, "classical", "nnue"):
-        assert tables_of(name) is tables_of(name)
-    assert tables_of("classical") is not tables_of("pesto")
-
-
 def test_without_its_network_the_default_is_classical(lost: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "knightadder"):
         for _ in range(2):
             assert tables_of().evaluation == CLASSICAL
     [record] = caplog.records
     assert record.getMessage().startswith(PROBLEM)
-
-
-def test_a_network_that_was_asked_for_is_used_or_an_error(lost: Path) -> None:
-    network = Path(__file__).parents[2] / "src" / "knightadder" / "data" / "default.nnue"
-    for _ in range(2):
-        with pytest.raises(OptionError, match=PROBLEM):
-            tables_of("nnue")
-    lost.write_bytes(network.read_bytes())
-    assert tables_of("nnue").evaluation == NETWORK
 
 
 def test_an_engine_without_its_network_is_classical_too(lost: Path, caplog: pytest.LogCaptureFixture) -> None:
