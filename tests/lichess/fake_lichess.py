@@ -18,6 +18,7 @@ TOKEN = "lip_secret"
 BOT = {"id": "adder", "username": "Adder", "title": "BOT"}
 
 _KEEP_ALIVE = 0.5  # seconds between empty lines; Lichess takes some six
+_PATIENCE = 120  # seconds that an answer is held at most
 _DROP = object()  # in a stream's queue: break the connection
 _END = object()  # ... end it properly
 
@@ -232,7 +233,7 @@ class FakeLichess:
         with self.lock:
             self.offered.pop(game_id, None)
             game = self.games[game_id] = self.prepared[game_id]()
-            self._reply(game)
+            self.reply(game)
             if not silently:
                 self.announce(_start_event(game), game_id)
         return game
@@ -292,10 +293,10 @@ class FakeLichess:
             elif fault == "garbled":
                 game.publish(b'{"type": "gameState", "moves": \n')
             game.publish(game.state(), twice=fault == "twice")
-            self._reply(game)
+            self.reply(game)
         return 200, None
 
-    def _reply(self, game):
+    def reply(self, game):
         """Let the opponent move, if it is its turn."""
         if not game.over and game.board.turn != game.colour:
             action = game.opponent(game.board, game.random)
@@ -441,7 +442,7 @@ def _handler(lichess: FakeLichess):
                     return
                 status, error = lichess.move(game, action.removeprefix("move/"))
                 if lichess.hold:
-                    lichess.hold.wait()
+                    lichess.hold.wait(_PATIENCE)
                 self._answer_or_lose(status, error, occasion)
             else:
                 if not self._fails():
@@ -499,7 +500,7 @@ def _handler(lichess: FakeLichess):
             self._stream_start()
             self.close_connection = True
             if lichess.gate:
-                lichess.gate.wait()
+                lichess.gate.wait(_PATIENCE)
             try:
                 while True:
                     try:

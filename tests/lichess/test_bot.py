@@ -175,7 +175,7 @@ def test_after_an_interrupt_games_are_finished_and_none_is_begun(start_bot):
         until(lambda: second in server.declined)
         go_on.set()
         with server.lock:
-            server._reply(server.games[first])
+            server.reply(server.games[first])
         running.wait()
     assert server.declined == {second: "later"}
     assert len(server.games[first].moves) == 12

@@ -11,8 +11,6 @@ from lichess_players import PATIENCE, Chooser, StillClock, Thinker, TickingClock
 
 from knightadder.engine.errors import EngineError
 from knightadder.lichess.game_play import GamePlay
-from knightadder.lichess.game_state import GameInfo, GameState
-from knightadder.lichess.settings import BotSettings
 from knightadder.lichess.timing import Lag
 
 
@@ -93,13 +91,6 @@ def test_a_connection_made_anew_is_no_reason_to_greet_again(start_bot):
         server.act(game, "abort")
         running.wait()
     assert game.chat == ["Hi"]
-
-
-def test_silence_can_be_kept(start_bot):
-    with FakeLichess() as server:
-        game_id = server.challenge()
-        start_bot(server, games=1, greeting="", goodbye="").wait()
-    assert server.games[game_id].chat == []
 
 
 @pytest.mark.parametrize("castling", ["b1a1", "b1g1"])
@@ -298,15 +289,15 @@ def test_a_game_is_aborted_if_the_opponent_does_not_start(start_bot, colour):
     assert server.games[game_id].status == "aborted"
 
 
-@pytest.mark.parametrize(("speed", "patience"), [("blitz", 33.0), ("correspondence", None)])
-@pytest.mark.parametrize("colour", chess.COLORS)
-def test_in_correspondence_the_opponent_has_time_to_start(colour, speed, patience):
-    play = GamePlay("g", "adder", "Adder", None, None, BotSettings(abort_after=33.0), None, StillClock())
-    info = GameInfo(colour, "standard", speed, "Rival", chess.Board())
-    clocks = (86_400.0, 86_400.0)
-    play._answered = ()  # White's first move is on its way
-    play._on_state(info, GameState(("e2e4",) * colour, clocks, (0.0, 0.0), "started", None, *[frozenset()] * 2), 0.0)
-    assert play._patience() == patience
+def test_in_correspondence_the_opponent_has_time_to_start(start_bot):
+    clock = StillClock()
+    with FakeLichess() as server:
+        game = server.start(server.challenge(opponent=answers(), speed="correspondence"), silently=True)
+        running = start_bot(server, games=1, clock=clock, abort_after=33.0)
+        until(lambda: len(game.moves) == 1)
+        game.end("resign", chess.WHITE)
+        running.wait()
+    assert 33.0 not in clock.patience
 
 
 def test_victory_is_claimed_when_the_opponent_has_gone(start_bot):
@@ -346,20 +337,12 @@ def test_no_event_ends_a_game(start_bot):
             game.publish({**game.state(), name: [1]})
         go_on.append(True)
         with server.lock:
-            server._reply(game)
+            server.reply(game)
         running.wait()
     assert running.failure is None
     assert (game.status, len(game.moves)) == ("draw", 10)
     assert server.violations == []
     assert posted(server, game_id, "claim-victory") == []
-
-
-@pytest.mark.parametrize("seconds", [None, "8", -1, 10**400, float("nan"), float("inf"), [8]])
-def test_an_absence_without_a_time_is_no_deadline(seconds):
-    play = GamePlay("g", "adder", "Adder", None, None, BotSettings(), None, StillClock())
-    for told, patience in ((8, 8.0), (seconds, None)):
-        play._on_absence({"gone": True, "claimWinInSeconds": told})
-        assert play._patience() == patience
 
 
 def test_nothing_is_claimed_from_an_opponent_who_is_back(start_bot):
@@ -486,7 +469,7 @@ def test_an_engine_that_fails_loses_its_game_only(start_bot):
     def on_finish(game):
         ended.append(game.id)
         if game.id == failing and other in server.games:
-            server._reply(server.games[other])
+            server.reply(server.games[other])
 
     with FakeLichess() as server:
         other = server.challenge(opponent=wait_for_failure)

@@ -43,7 +43,7 @@ def test_the_engine_plays_as_lichess_bot_uses_it(shared_engine):
 
     `shared_engine` has compiled the core by then, for which no program would wait.
     """
-    with chess.engine.SimpleEngine.popen_uci([sys.executable, "-m", "knightadder"], timeout=300) as engine:
+    with chess.engine.SimpleEngine.popen_uci([sys.executable, "-m", "knightadder"], timeout=200) as engine:
         engine.configure(CONFIG["engine"]["uci_options"])
         for board in (chess.Board(), chess.Board.from_chess960_pos(17)):
             opponent = chess.engine.Opponent(name="Rival", title="BOT", rating=2000, is_engine=True)

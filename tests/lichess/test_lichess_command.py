@@ -3,7 +3,6 @@
 import io
 import os
 import signal
-import sys
 import threading
 
 import pytest
@@ -11,7 +10,6 @@ from fake_lichess import TOKEN, FakeLichess
 from lichess_players import PATIENCE, TIMEOUTS, Chooser, Thinker
 
 from knightadder import cli
-from knightadder.extras import install_command
 from knightadder.lichess.api import Lichess
 
 
@@ -109,16 +107,6 @@ def test_bad_arguments_are_one_line(capsys, tmp_path, monkeypatch, arguments, co
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert err.startswith("knightadder: ") and complaint in err
-
-
-def test_without_requests_one_line_tells_what_to_install(capsys, monkeypatch):
-    for name in list(sys.modules):
-        if name.startswith(("requests", "knightadder.lichess.")) and name != "knightadder.lichess.command":
-            monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "requests", None)
-    assert run() == 2
-    err = capsys.readouterr().err
-    assert err == f"knightadder: playing on Lichess needs requests: {install_command('lichess')}\n"
 
 
 def test_a_token_that_is_not_accepted(capsys, monkeypatch):
