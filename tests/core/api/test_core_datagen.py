@@ -171,14 +171,6 @@ def test_a_score_that_is_not_exact_is_none() -> None:
     assert game.scores == [NO_SCORE]
 
 
-def test_each_move_is_a_new_search_for_the_table() -> None:
-    record = set_up(GAME, None)
-    before, others = int(record.tt_generation), int(OTHER.record.tt_generation)
-    assert Played(nodes=5, longest=3).length == 3
-    assert record.tt_generation == before + 3  # the first look is one, too
-    assert OTHER.record.tt_generation == others + 1
-
-
 def test_each_player_learns_from_its_own_searches_only() -> None:
     set_up(GAME, None)
     OTHER.record.history[:] = 0

@@ -9,8 +9,6 @@ from core_helpers import TABLES, new_game
 
 from knightadder.core.api import game as core_game
 from knightadder.core.api.packing import pack_fen
-from knightadder.core.board.repetition import GAME_KEYS
-from knightadder.engine.errors import PositionError
 from knightadder.engine.notation import parse_uci, to_uci
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
@@ -44,13 +42,6 @@ def test_finding_moves(fen: str, name: str, expected: str | None) -> None:
     assert (to_uci(move, chess960=True) if move else None) == expected
 
 
-def test_a_side_left_in_check_is_refused() -> None:
-    game = new_game()
-    with pytest.raises(PositionError, match="the side that is not to move is in check"):
-        game.set_up("4k3/8/8/8/8/8/4R3/4K3 w - - 0 1")
-    assert game.fen() == chess.STARTING_FEN
-
-
 @pytest.mark.parametrize(("names", "legal"), [("e2e4 e7e5 g1f3 b8c6 f1b5 g8f6 e1g1 f6e4", 8), ("d2d4 g8f6 d2d4", 2)])
 def test_a_packed_position_and_its_moves_are_set_up_like_a_fen(names: str, legal: int) -> None:
     fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 7"
@@ -66,40 +57,6 @@ def test_a_packed_position_and_its_moves_are_set_up_like_a_fen(names: str, legal
     count = int(game.record.key_count)
     assert count == expected.record.key_count
     assert game.record.keys[:count].tolist() == expected.record.keys[:count].tolist()
-
-
-def test_an_illegal_move_leaves_the_game_as_it_was() -> None:
-    game = new_game()
-    game.set_up(None, ["e2e4"])
-    before = game.fen()
-    for moves in (["e2e5"], ["e2e4", "e7e5", "e1e3"], ["e2e4", "nonsense"], ["e2e4", ""]):
-        with pytest.raises(PositionError, match=f"^{f'illegal move: {moves[-1]}'.strip()}$"):
-            game.set_up(None, moves)
-        assert game.fen() == before
-
-
-def test_keys_are_kept_back_to_the_last_irreversible_move() -> None:
-    game = new_game()
-    for plies in range(1, 5):
-        game.set_up(None, THERE_AND_BACK[:plies])
-        assert game.record.key_count == plies
-    game.set_up(None, [*THERE_AND_BACK, "e2e4"])
-    assert game.record.key_count == 0
-
-
-def test_a_game_longer_than_the_memory_for_keys() -> None:
-    game = new_game()
-    moves = THERE_AND_BACK * (GAME_KEYS // 4 + 10)
-    game.set_up(None, moves)
-    assert game.record.key_count == GAME_KEYS
-    # What is kept are the latest.
-    keys = [int(key) for key in game.record.keys[:GAME_KEYS]]
-    assert keys[-4] == int(game.record.stack[0].key)
-    assert keys[:-4] == keys[4:]
-    board = chess.Board()
-    for name in moves:
-        board.push_uci(name)
-    assert game.fen() == board.fen()
 
 
 def test_the_greatest_counters() -> None:

@@ -80,14 +80,6 @@ def test_no_depth_is_begun_after_enough_nodes() -> None:
     assert thread.nodes < 20
 
 
-def test_lines_stand_in_order() -> None:
-    for board in POSITIONS:
-        _, _, lines = in_one_call(board, depth=2, lines=4)
-        scores = [line.score for line in lines]
-        assert scores == sorted(scores, reverse=True)
-        assert len({line.moves[0] for line in lines}) == min(4, board.legal_moves.count())
-
-
 def test_a_thread_that_forgets_searches_like_a_new_one() -> None:
     """Only what was learnt is cleared, where anything was, however the search before ended."""
     worker = Game(TABLES).record

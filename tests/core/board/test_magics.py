@@ -31,15 +31,6 @@ def test_every_occupancy(directions: tuple, slider: np.ndarray) -> None:
         assert [int(s) for s in sets] == [expected(directions, square, int(o)) for o in occupied]
 
 
-def test_tables_do_not_overlap() -> None:
-    sizes = sorted((int(m.offset), 1 << 64 - int(m.shift)) for m in [*TABLES.rook, *TABLES.bishop])
-    end = 0
-    for offset, size in sizes:
-        assert offset == end
-        end += size
-    assert end == len(TABLES.slider)
-
-
 @pytest.mark.skipif(INTERPRETED, reason="too slow without the compiler")
 def test_the_script_finds_the_factors_that_are_shipped() -> None:
     import find_magics  # which loads Numba

@@ -29,7 +29,7 @@ def play(engine: Engine, board: chess.Board, nodes: int) -> chess.Board:
             """Leave out progress."""
 
         engine.go(Limits(nodes=nodes), listen, results.put)
-        move = results.get(timeout=300).best_move
+        move = results.get(timeout=200).best_move
         engine.wait()
         assert move is not None
         board.push_uci(move)

@@ -23,8 +23,8 @@ from knightadder.native.program import INTERPRETED
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
 WIDE = int(INFINITE)
-BOARDS = random_positions(9 if INTERPRETED else 200)
-BUDGET = 100 if INTERPRETED else 1000  # nodes of the plain search
+BOARDS = random_positions(9 if INTERPRETED else 150)
+BUDGET = 100 if INTERPRETED else 300  # nodes of the plain search
 
 
 @compiled
@@ -58,7 +58,8 @@ class Plain:
         board = self.board
         in_check = board.is_check()
         best = ply - int(MATE)
-        record = set_up(self.game, board)
+        self.game.set_up(board.fen(en_passant="legal"))
+        record = self.game.record
         if not in_check:
             best = static_value(TABLES, record)
         moves = list(board.legal_moves)

@@ -31,7 +31,7 @@ def search(engine: Engine, fen: str | None, limits: Limits) -> tuple[Result, Inf
         """Leave out progress."""
 
     engine.go(limits, listen, results.put)
-    result = results.get(timeout=300)
+    result = results.get(timeout=200)
     engine.wait()
     assert result.info is not None
     return result, result.info
@@ -130,7 +130,7 @@ def test_what_an_ordinary_search_has_seen_hides_no_mate(engine: Engine) -> None:
     engine.go(
         Limits(mate=2, nodes=20_000), lambda info: infos.append(info) if isinstance(info, Info) else None, results.put
     )
-    assert results.get(timeout=300).best_move == "g3g6"
+    assert results.get(timeout=200).best_move == "g3g6"
     engine.wait()
     assert infos[-1].score == Score(mate=2)
 

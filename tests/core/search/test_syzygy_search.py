@@ -9,12 +9,9 @@ from compiling import compiled
 from core_helpers import TABLES, new_game, set_up
 
 from knightadder.core.search import tablebases as syzygy_search
-from knightadder.core.search.search import search
 from knightadder.core.search.transposition import (
     EXACT,
-    INFINITE,
     LOWER,
-    MATE,
     TABLEBASE_WIN,
     UPPER,
 )
@@ -37,15 +34,6 @@ def may_probe(worker, depth):
 @compiled
 def probe_score(tables, worker, ply):
     return syzygy_search.probe_score(tables, worker, ply)
-
-
-@compiled
-def search_below_root(tables, worker, depth, alpha, beta):
-    return search(tables, worker, np.int64(1), depth, alpha, beta, np.int64(0))
-
-
-def search_in(record: np.record, depth: int, alpha: int = -INFINITE, beta: int = INFINITE) -> int:
-    return int(search_below_root(TABLES, record, *(np.int64(number) for number in (depth, alpha, beta))))
 
 
 @pytest.fixture(scope="module")
@@ -118,40 +106,6 @@ def test_what_the_fifty_move_rule_makes_a_draw(
         assert known
         found.append(int(score))
     assert tuple(found) == expected
-
-
-def test_search_takes_the_value_without_searching(shipped: Tablebases) -> None:
-    record = ready(shipped, "8/8/8/8/4k3/8/4P3/4K3 w - - 0 1", ply=1)
-    assert search_in(record, 6) == 0
-    assert (record.nodes, record.tb_hits) == (1, 1)
-    # A position that becomes one of the table's by a capture.
-    record = ready(shipped, "8/8/8/8/3rk3/8/4P3/3QK3 w - - 3 1", ply=1)
-    record.frames[0].move = 0
-    assert search_in(record, 7) >= 0
-    assert record.tb_hits > 0
-
-
-@pytest.mark.parametrize(
-    ("fen", "mate"),
-    [
-        ("7k/8/6K1/8/8/8/8/R7 w - - 0 1", MATE - 2),  # Ra8 mates
-        ("R6k/8/6K1/8/8/8/8/8 b - - 0 1", 1 - MATE),
-    ],
-)
-def test_a_won_or_lost_position_is_searched_for_a_mate_within_the_window(
-    shipped: Tablebases, fen: str, mate: int
-) -> None:
-    assert search_in(ready(shipped, fen, ply=1), 2) == mate
-    # No move helps where the table's value is outside of the window.
-    for alpha in (0, WIN - 10) if mate > 0 else (-1, 9 - WIN):
-        record = ready(shipped, fen, ply=1)
-        assert search_in(record, 2, alpha, alpha + 1) == (WIN - 1 if mate > 0 else 1 - WIN)
-        assert record.nodes == 1
-
-
-def test_no_move_is_worth_more_than_the_table_says(shipped: Tablebases) -> None:
-    record = ready(shipped, "8/8/8/4k3/8/4K3/8/7R b - - 0 1", ply=1)
-    assert search_in(record, 3) <= 1 - WIN
 
 
 def test_a_worker_never_asks_of_itself() -> None:
