@@ -4,12 +4,13 @@ import contextlib
 import http.client
 import json
 import socket
+import time
 from urllib.parse import urlsplit
 
 from tree_model import TreeModel
 from websockets.sync.client import connect
 
-PATIENCE = 300  # seconds to wait before a test fails; long, since machines are slow at times
+PATIENCE = 120  # seconds to wait before a test fails; long, since machines are slow at times
 
 
 class Tab:
@@ -35,8 +36,9 @@ class Tab:
 
     def until(self, kind, holds=lambda message: True):
         """Read until a message of this type comes that fulfils the condition, and give it."""
+        end = time.monotonic() + PATIENCE
         while True:
-            message = json.loads(self._connection.recv(PATIENCE))
+            message = json.loads(self._connection.recv(max(0, end - time.monotonic())))
             self.newest[message["type"]] = message
             self.tree.take(message)
             if message["type"] == kind and holds(message):

@@ -59,6 +59,12 @@ def start_game(page, side="White"):
     expect(page.locator("#game .running")).to_be_visible()
 
 
+def resize(page, width, height):
+    """Change the size of the window, and wait until the page has it."""
+    page.set_viewport_size({"width": width, "height": height})
+    page.wait_for_function("([width, height]) => innerWidth === width && innerHeight === height", arg=[width, height])
+
+
 def analyse_tab(page):
     page.get_by_role("tab", name="Analyse").click()
     expect(page.locator("#transfer")).to_be_visible()

@@ -6,7 +6,6 @@ import json
 import random
 import threading
 
-import chess
 import pytest
 from board_tab import PATIENCE, open_tab
 from random_messages import random_message
@@ -39,17 +38,22 @@ def test_the_page_has_the_tree_of_the_server():
         page = Page()
         session = Session(StandInEngine, page.take)
         session.start()
-        for _ in range(600):
+        for number in range(600):
             moves = [move for targets in page.position["legal"].values() for move in targets.values()] or ["e2e4"]
             node = chance.choice([page.position["node"], chance.randrange(30)])
             await session.handle(random_message(chance, moves, node))
             for _ in range(chance.randrange(4)):  # the engine moves, or finds something
                 await asyncio.sleep(0)
-            assert page.tree.headers == session._tree.game.headers
-            assert list(map(_move, page.tree.nodes())) == list(map(_move, session._tree.describe()))
+            if number % 10 == 0:
+                known, headers = page.tree.nodes(), page.tree.headers
+                session.resume()  # tells the page all anew
+                assert page.tree.headers == headers
+                assert list(map(_move, page.tree.nodes())) == list(map(_move, known))
         for kind in ("resign", "analyse"):  # what is found is told when the search ends
             await session.handle(json.dumps({"type": kind} | ({"on": False} if kind == "analyse" else {})))
-        assert page.tree.nodes() == session._tree.describe()
+        known = page.tree.nodes()
+        session.resume()
+        assert page.tree.nodes() == known
         await session.close()
 
     asyncio.run(play())
@@ -57,38 +61,6 @@ def test_the_page_has_the_tree_of_the_server():
 
 def _move(row):
     return row["id"], row["parent"], row["san"], row["ply"], row["nags"]
-
-
-def test_a_move_costs_the_same_in_a_large_game(monkeypatch):
-    """Of a game of a thousand moves no more is sent, looked at or replayed than of an empty one."""
-
-    async def play(pgn):
-        page = Page()
-        session = Session(StandInEngine, page.take)
-        session.start()
-        if pgn:
-            await session.handle(json.dumps({"type": "load_pgn", "pgn": pgn}))
-        last = page.tree.nodes()[-1]["id"]
-        await session.handle(json.dumps({"type": "go_to", "node": last}))
-        counts = dict.fromkeys(("push", "row"), 0)
-        with monkeypatch.context() as patch:
-            for owner, name in ((chess.Board, "push"), (type(session._tree), "row")):
-                patch.setattr(owner, name, _counted(getattr(owner, name), counts))
-            page.sent.clear()
-            await session.handle(json.dumps({"type": "play", "node": last, "move": "e2e4"}))
-        await session.close()
-        return counts, [view["type"] for view in page.sent], len(json.dumps(page.sent))
-
-    small, large = (asyncio.run(play(pgn)) for pgn in ("", "Nf3 Nf6 Ng1 Ng8 " * 250))
-    assert small[0] == large[0] and small[1] == large[1] and large[2] < 2 * small[2]
-
-
-def _counted(function, counts):
-    def call(*arguments, **named):
-        counts[function.__name__] += 1
-        return function(*arguments, **named)
-
-    return call
 
 
 @pytest.mark.parametrize(

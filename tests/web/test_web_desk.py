@@ -97,17 +97,6 @@ def test_an_evaluation_is_undone_but_its_scores_stay(engine, tab):
     assert tab.position["summary"] and tab.sans == marked
 
 
-def test_the_game_before_a_new_board_comes_back_with_its_edits(tab):
-    tab.play("e4").ask("load_fen", fen=chess.STARTING_FEN).play("d4")
-    assert tab.sans == ["d4"]
-    tab.ask("undo")
-    assert tab.sans == [] and tab.history["undo"] == "the new board"
-    tab.ask("undo")
-    assert tab.sans == ["e4"]
-    tab.ask("undo").ask("redo").ask("redo").ask("redo")
-    assert tab.sans == ["d4"] and tab.history["redo"] is None
-
-
 def test_no_edit_is_undone_in_a_game(engine, tab):
     engine.script = ["e5"]
     tab.play("d4").ask("new_game", color="white")
@@ -177,19 +166,6 @@ def test_any_edits_are_undone_and_redone_in_turn(server, engine):
 # --- the games of a file -------------------------------------------------------------------------------------------
 
 
-def test_edits_are_kept_while_another_game_of_the_file_is_shown(tab):
-    tab.ask("load_pgn", pgn=FILE).ask("go_to", node=1).play("c5").ask("draw", node=0, shapes=["Ga1"])
-    tab.ask("choose_game", index=1)
-    assert tab.sans == ["d4", "d5"] and _file(tab) == (["A - B", "C - B"], 1)
-    tab.ask("go_to", node=2).play("c4")
-    tab.ask("choose_game", index=0)
-    assert tab.sans == ["e4", "c5"] and tab.tree.nodes()[0]["shapes"] == ["Ga1"] and tab.position["san"] == "c5"
-    tab.ask("undo").ask("undo")
-    assert tab.sans == ["e4"]
-    tab.ask("choose_game", index=1)
-    assert tab.sans == ["d4", "d5", "c4"] and tab.history["undo"] == "the move c4"
-
-
 def test_undoing_leads_from_any_game_of_a_file_to_what_was_there_before(tab):
     tab.play("Nf3").ask("load_pgn", pgn=FILE).ask("choose_game", index=1)
     assert tab.history["undo"] == "the loaded game"
@@ -205,15 +181,6 @@ def test_a_game_that_the_file_has_not_is_refused(tab):
     tab.ask("load_pgn", pgn=FILE).ask("choose_game", index=2)
     assert tab.error == {"type": "error", "about": "choose_game", "text": "this PGN has only 2 games"}
     assert tab.sans == ["e4"] and tab.games["index"] == 0
-
-
-def test_the_games_of_a_file_are_told_to_a_page_that_is_loaded_anew(server, engine):
-    with open_tab(server, name="reload") as tab:
-        tab.ask("load_pgn", pgn=FILE).ask("choose_game", index=1)
-        tab.lose_connection()
-    with open_tab(server, name="reload") as tab:
-        assert _file(tab) == (["A - B", "C - B"], 1) and tab.sans == ["d4", "d5"]
-        assert tab.ask("choose_game", index=0).sans == ["e4"]
 
 
 # --- after a restart -----------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import chess.syzygy
 import pytest
 from board_server import BoardServer
 from board_tab import get
-from on_page import LAYOUTS, analyse_tab, click_move, every_layout, expect_moves, set_up, start_game
+from on_page import LAYOUTS, analyse_tab, click_move, expect_moves, set_up, start_game
 from playwright.sync_api import expect
 from stand_in_engine import StandInEngine
 
@@ -96,7 +96,6 @@ def test_a_file_that_is_no_book_is_one_line(tmp_path, capsys):
 # --- on the page ---------------------------------------------------------------------------------------------------
 
 
-@every_layout
 def test_moves_of_the_book_are_shown_and_played(engine, page):
     panel = page.get_by_label("Book and tablebases")
     expect(panel).to_be_hidden()
@@ -133,16 +132,17 @@ def test_moves_of_the_position_before_are_not_played(page):
     expect_moves(page, "e4", "d5")
 
 
-@pytest.mark.parametrize("size", LAYOUTS.values(), ids=LAYOUTS)
-def test_moves_of_tablebases_are_shown_and_played(server, open_page, size):
+def test_moves_of_tablebases_are_shown_and_played(server, open_page):
     server.make_engine = StandInEngine
-    page = open_page(*size)
+    page = open_page(*LAYOUTS["phone"])
     set_up(page, "8/8/8/8/8/4k3/8/4K2R b - - 3 1")
     moves = page.get_by_label("Book and tablebases").get_by_role("button")
     expect(moves).to_have_count(5)
     expect(moves.first).to_have_text(re.compile(r"^K\w\dloss, DTZ -\d+$"))
     panel, first = page.locator("#known").bounding_box(), moves.first.bounding_box()
-    assert panel["x"] <= first["x"] and first["x"] + first["width"] <= panel["x"] + panel["width"] <= size[0]
+    assert (
+        panel["x"] <= first["x"] and first["x"] + first["width"] <= panel["x"] + panel["width"] <= LAYOUTS["phone"][0]
+    )
     first = moves.first.locator("b").text_content()
     moves.first.click()
     expect_moves(page, first)

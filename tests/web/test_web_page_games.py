@@ -6,7 +6,7 @@ import re
 import chess.engine
 import chess.pgn
 import pytest
-from on_page import LAYOUTS, SIZES, analyse_tab, expect_moves, expect_shown, load_pgn
+from on_page import LAYOUTS, analyse_tab, expect_moves, expect_shown, load_pgn
 from playwright.sync_api import expect
 from stand_in_engine import StandInEngine, material
 
@@ -120,13 +120,6 @@ def test_a_file_is_read_whatever_its_encoding(page):
         assert saved.headers["Black"] == "Núñez" and saved.next().comment == "schön"
 
 
-def test_a_result_that_is_none_does_not_end_the_moves(page):
-    load_pgn(page, '[Result "White won"]\n\n1. e4 e5 *')
-    expect_moves(page, "e4", "e5")
-    saved = _saved(page)
-    assert '[Result "White won"]' in saved and saved.split()[-2:] == ["e5", "*"]
-
-
 def test_a_text_with_an_error_can_be_mended(page):
     load_pgn(page, "1. e4 e5 2. Qh6 Nc6 *")
     expect(page.get_by_role("alert")).to_contain_text("Read up to an error in the PGN")
@@ -135,15 +128,6 @@ def test_a_text_with_an_error_can_be_mended(page):
     page.keyboard.type("1. d4 *")  # what was there is selected
     page.get_by_role("button", name="Load", exact=True).click()
     expect_moves(page, "d4")
-
-
-def test_a_dropped_file_of_two_encodings(page):
-    analyse_tab(page)
-    _drop(page, NAMES.encode("latin-1") + b"\n" + NAMES.replace("e4", "d4").encode())
-    expect_moves(page, "e4", "e5")
-    page.get_by_label("Game", exact=True).select_option("2. Müller - Núñez")
-    expect_moves(page, "d4", "e5")
-    expect(page.locator("#player-top .name")).to_have_text("Núñez")
 
 
 def test_a_file_or_a_text_that_is_too_large_is_said(page):
@@ -157,14 +141,6 @@ def test_a_file_or_a_text_that_is_too_large_is_said(page):
     page.get_by_label("PGN", exact=True).fill("1. d4 *")
     page.get_by_role("button", name="Load", exact=True).click()  # the connection is still there
     expect_moves(page, "d4")
-
-
-def test_a_comment_without_an_end_is_said(page):
-    _open_file(page, b"1. e4 e5 2. Nf3 { a fine\nmove Nc6 3. Bb5\n")
-    wanted = "Read up to an error in the PGN: the comment that begins in line 1 has no closing brace"
-    expect(page.get_by_role("alert")).to_have_text(wanted)
-    expect_moves(page, "e4", "e5", "Nf3")
-    expect(page.locator("#moves .comment")).to_have_text("a fine move Nc6 3. Bb5")
 
 
 # --- glyphs --------------------------------------------------------------------------------------------------------
@@ -264,10 +240,9 @@ def test_an_evaluation_shows_its_progress_and_can_be_stopped(counting, page):
     expect(page.locator("#moves .blunder").first).to_be_visible()
 
 
-@pytest.mark.parametrize(("width", "height"), SIZES.values(), ids=SIZES)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_summary_has_room(counting, open_page, width, height, scheme):
-    page = open_page(width, height, color_scheme=scheme)
+@pytest.mark.parametrize(("width", "height"), LAYOUTS.values(), ids=LAYOUTS)
+def test_the_summary_has_room(counting, open_page, width, height):
+    page = open_page(width, height)
     name = "A player with a very long name, who hides nothing behind it"
     load_pgn(page, f'[White "{name}"]\n\n1. e4 e5 2. f4 exf4 3. Bc4 Qh4+ 4. Kf1 b5 5. Bxb5 *')
     expect_moves(page, "e4", "e5", "f4", "exf4", "Bc4", "Qh4+", "Kf1", "b5", "Bxb5")

@@ -189,46 +189,6 @@ def test_sounds_are_off_until_they_are_wanted(page):
     expect(sounds).to_have_attribute("aria-pressed", "true")
 
 
-def test_a_page_that_is_loaded_anew_keeps_its_moves(page):
-    analyse_tab(page)
-    click_move(page, "e2", "e4")
-    click_move(page, "e7", "e5")
-    expect_moves(page, "e4", "e5")
-    page.reload()
-    expect_moves(page, "e4", "e5")
-    expect_piece(page, "e5", "p")
-
-
-def test_a_connection_that_breaks_comes_back_with_the_moves(server, open_page):
-    sockets = []
-
-    def connect(socket):
-        socket.connect_to_server()
-        sockets.append(socket)
-
-    page = open_page(sockets=connect)
-    analyse_tab(page)
-    click_move(page, "e2", "e4")
-    expect_moves(page, "e4")
-    sockets[0].close()
-    expect(page.locator("#engine-state")).to_contain_text("No connection")
-    page.clock.run_for(500)
-    expect(page.locator("#engine-state")).to_be_empty()
-    expect_moves(page, "e4")
-    click_move(page, "e7", "e5")
-    expect_moves(page, "e4", "e5")
-
-
-def test_two_tabs_have_games_of_their_own(server, open_page):
-    one, other = open_page(), open_page()
-    for page in (one, other):
-        analyse_tab(page)
-    click_move(one, "e2", "e4")
-    click_move(other, "d2", "d4")
-    expect_moves(one, "e4")
-    expect_moves(other, "d4")
-
-
 def test_a_game_against_the_real_engine(server, open_page):
     from knightadder.library.engine import Engine
 

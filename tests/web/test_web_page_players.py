@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from on_page import SIZES, analyse_tab, click_move, expect_moves, load_pgn, set_up, start_game
+from on_page import LAYOUTS, analyse_tab, click_move, expect_moves, load_pgn, set_up, start_game
 from playwright.sync_api import expect
 
 
@@ -17,7 +17,7 @@ def _expect_captured(page, strip, pieces, text):
         expect(each).to_have_class(re.compile(rf"\b{piece}\b"))
 
 
-@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+@pytest.mark.parametrize("size", LAYOUTS.values(), ids=LAYOUTS)
 def test_captured_pieces_stand_beside_the_names(engine, open_page, size):
     page = open_page(*size)
     load_pgn(page, "1. e4 d5 2. exd5 Qxd5 3. Nc3 Qxg2 4. Bxg2 *")

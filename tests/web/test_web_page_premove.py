@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from on_page import click_move, drag_move, every_layout, expect_moves, expect_piece, set_up, square, start_game
+from on_page import click_move, drag_move, expect_moves, expect_piece, set_up, square, start_game
 from playwright.sync_api import expect
 
 
@@ -23,7 +23,6 @@ def _expect_premove(page, *names):
         expect(square(page, name)).to_have_class(re.compile(r"\bpremove\b"))
 
 
-@every_layout
 def test_a_move_made_in_advance_is_played_once_the_engine_has_moved(engine, thinking):
     drag_move(thinking, "g1", "f3")
     _expect_premove(thinking, "g1", "f3")

@@ -2,7 +2,7 @@
 
 import re
 
-from on_page import analyse_tab, click_move, drag_move, every_layout, expect_moves, expect_piece, square, start_game
+from on_page import analyse_tab, click_move, drag_move, expect_moves, expect_piece, square, start_game
 from playwright.sync_api import expect
 
 
@@ -74,7 +74,6 @@ def test_a_tab_that_is_duplicated_gets_a_session_of_its_own(engine, page):
     assert page.evaluate("sessionStorage.getItem('tab')") is None  # what the browser would copy
 
 
-@every_layout
 def test_no_piece_moves_before_a_game_has_begun(page):
     drag_move(page, "e2", "e4")
     expect(page.get_by_role("alert")).to_contain_text("No game has begun")

@@ -86,17 +86,16 @@ def test_chosen_settings_are_shown_before_the_answer(open_page, monkeypatch):
         answered.set()
 
 
-@pytest.mark.parametrize("size", LAYOUTS.values(), ids=LAYOUTS)
-def test_settings_are_used_and_kept(server, open_page, size):
+def test_settings_are_used_and_kept(server, open_page):
     engines = [StandInEngine(), StandInEngine()]
     server.make_engine = iter(engines).__next__
-    page = open_page(*size)
+    page = open_page(*LAYOUTS["phone"])
     settings = page.get_by_role("button", name="Engine settings")
     dialog = page.get_by_role("dialog", name="Engine settings")
     settings.click()
     expect(dialog.get_by_text("At most 3 threads and 1024 MB")).to_be_visible()
     box = dialog.bounding_box()
-    assert box["x"] >= 0 and box["x"] + box["width"] <= size[0]
+    assert box["x"] >= 0 and box["x"] + box["width"] <= LAYOUTS["phone"][0]
     threads, hash_table = page.get_by_label("Search threads"), page.get_by_label("Hash table, MB")
     expect(threads).to_have_value("1")
     threads.fill("4")

@@ -1,6 +1,5 @@
 """Going through moves and lines on the page: by keys, by the wheel, by typing."""
 
-import pytest
 from on_page import (
     LAYOUTS,
     analyse_tab,
@@ -88,15 +87,14 @@ def test_a_text_that_is_no_move_stays_to_be_mended(page):
     expect_moves(page, "d4")
 
 
-@pytest.mark.parametrize("size", LAYOUTS.values(), ids=LAYOUTS)
-def test_a_line_is_unfolded(server, open_page, size):
+def test_a_line_is_unfolded(server, open_page):
     from stand_in_engine import StandInEngine
 
     class LongLines(StandInEngine):
         line_length = 24
 
     server.make_engine = LongLines
-    page = open_page(*size)
+    page = open_page(*LAYOUTS["phone"])
     analyse_tab(page)
     page.get_by_role("switch", name="Engine").click()
     lines = page.locator("#lines li")

@@ -105,21 +105,6 @@ def test_whatever_the_text_it_is_read_or_refused(pgn):
 _GAME = '[White "Müller"]\n[Black "Núñez"]\n\n1. e4 {schön} e5 *'
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
-@pytest.mark.parametrize("ends", ["\n", "\r\n"])
-def test_files_in_all_encodings(encoding, ends):
-    loaded = load_pgn(f"{_GAME}\n\n{_GAME}\n".replace("\n", ends).encode(encoding), 1)
-    assert loaded.titles == ["Müller - Núñez"] * 2
-    assert loaded.tree.game.next().comment == "schön" and loaded.problem is None
-
-
-def test_files_put_together_in_two_encodings():
-    content = _GAME.encode("latin-1") + b"\n\n" + _GAME.encode("utf-8-sig")
-    assert load_pgn(content).titles == ["Müller - Núñez"] * 2
-    with pytest.raises(MessageError, match="UTF-16"):
-        load_pgn(_GAME.encode("utf-16")[:-1])
-
-
 def test_the_same_games_as_python_chess_finds_in_a_sound_file():
     text = f"% a remark\n{_GAME}\n\n\n1. d4 {{a comment\n\nwith an empty line}} d5 (1... c5\n2. d5) *\n\n{_GAME}"
     source = io.StringIO(text)
@@ -160,11 +145,6 @@ def test_games_beyond_the_most_are_said(count, more):
     assert load_pgn(content, 499).left_out == []
     with pytest.raises(MessageError, match="only the first 500 games" if more else "has only 500 games"):
         load_pgn(content, 500)
-
-
-def test_comments_to_the_end_of_a_line_are_kept():
-    game = load_pgn(b"; a remark\n1. e4 ; best {by} test\ne5 ; open *\n*").tree.game
-    assert [node.comment.strip() for node in game.mainline()] == ["best {by) test", "open *"]
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,8 @@
 """What the server sends, the page and its files, and the tabs that it serves."""
 
 import contextlib
-import gc
 import re
 import threading
-import weakref
 from xml.etree import ElementTree
 
 import pytest
@@ -111,34 +109,3 @@ def _opens(server):
         except ConnectionClosed:
             return False
         return True
-
-
-@pytest.mark.usefixtures("no_garbage_collector")
-def test_the_memory_of_a_closed_tab_is_free_at_once(server):
-    from knightadder.library.engine import Engine
-
-    freed = threading.Event()
-
-    def make_engine():
-        engine = Engine(hash_mb=1)
-        weakref.finalize(engine._core._table, freed.set)
-        return engine
-
-    server.make_engine = make_engine
-    with open_tab(server) as tab:
-        tab.send("analyse", on=True)
-        tab.until("lines")
-        tab.ask("analyse", on=False).send("new_game", color="black", move_time=0.05)
-        tab.until("position", lambda message: message["ply"] == 1)
-        tab.ask("resign").send("analyse", on=True)
-        tab.until("lines")
-        assert not freed.is_set()
-    assert freed.wait(PATIENCE)
-
-
-@pytest.fixture
-def no_garbage_collector():
-    gc.collect()
-    gc.disable()
-    yield
-    gc.enable()

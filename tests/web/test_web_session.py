@@ -240,8 +240,6 @@ def test_a_clock_that_runs_out_ends_the_game(engine, tab):
     "message",
     [
         {"kind": "play", "node": 0, "move": "e4"},
-        {"kind": "hint", "node": 0},
-        {"kind": "resign"},
         {"kind": "offer_draw"},
     ],
     ids=lambda message: message["kind"],
@@ -310,15 +308,6 @@ def test_the_analysis_follows_the_board(engine, tab):
     assert message["turn"] == "black" and engine.searches[-1].startswith("rnbqkbnr/pppppppp/8/8/3P4")
 
 
-def test_a_line_is_previewed_and_played(tab):
-    tab.send("preview", node=0, moves=["e2e4", "c7c5"])
-    preview = tab.until("preview")
-    assert preview["pieces"]["c5"] == "bP" and preview["last"] == ["c7", "c5"]
-    assert tab.sans == []
-    tab.ask("play_line", node=0, moves=["e2e4", "c7c5"])
-    assert tab.sans == ["e4", "c5"] and tab.position["san"] == "c5"
-
-
 def test_the_line_is_evaluated_for_the_graph(engine, tab):
     tab.play("e4").play("e5").ask("go_to", node=0)
     tab.send("evaluate")
@@ -350,21 +339,6 @@ def test_no_search_where_the_game_is_over(engine, tab):
 # --- the tree ------------------------------------------------------------------------------------------------------
 
 
-def test_variations_are_made_promoted_and_deleted(tab):
-    tab.play("e4").play("e5").ask("go_to", node=0)
-    tab.play("d4").play("d5")
-    assert tab.sans == ["e4", "e5", "d4", "d5"]
-    d4 = next(node["id"] for node in tab.tree.nodes() if node["san"] == "d4")
-    tab.ask("promote", node=d4)
-    assert tab.sans == ["d4", "d5", "e4", "e5"]
-    tab.ask("delete", node=d4)
-    assert tab.sans == ["e4", "e5"] and tab.position["node"] == 0
-    tab.ask("go_to", node=d4)
-    assert tab.error["text"] == "that move is no longer in the game"
-    tab.ask("delete", node=0)
-    assert tab.error["text"] == "the start position cannot be deleted"
-
-
 def test_a_pgn_goes_in_and_out(tab):
     pgn = "1. e4 {[%eval 0.3] best} e5 (1... c5 2. Nf3) 2. Nf3! Nc6 *"
     tab.ask("load_pgn", pgn=pgn)
@@ -378,20 +352,6 @@ def test_a_pgn_goes_in_and_out(tab):
 def _moves(pgn):
     """Write a PGN without its tags in one form."""
     return chess.pgn.read_game(io.StringIO(pgn)).accept(chess.pgn.StringExporter(headers=False, columns=None))
-
-
-def test_a_game_of_several_is_chosen(tab):
-    pgn = '[White "A"]\n[Black "B"]\n\n1. e4 *\n\n[White "C"]\n[Black "D"]\n\n1. d4 d5 *\n'
-    tab.ask("load_pgn", pgn=pgn)
-    assert tab.sans == ["e4"] and tab.games["titles"] == ["A - B", "C - D"]
-    tab.ask("load_pgn", pgn=pgn, index=1)
-    assert tab.sans == ["d4", "d5"] and tab.games["index"] == 1
-
-
-def test_the_sound_part_of_a_broken_pgn_is_loaded(tab, caplog):
-    tab.ask("load_pgn", pgn="1. e4 e5 2. Qh6 Nc6 *")
-    assert tab.sans == ["e4", "e5"] and "Qh6" in tab.notice["text"]
-    assert caplog.records == []
 
 
 @pytest.mark.parametrize(
@@ -462,11 +422,6 @@ def test_the_worth_of_each_piece_is_told(tab):
     }
     tab.ask("load_fen", fen="4k3/8/8/8/8/8/4r3/4K3 w - - 0 1").ask("worths", node=0)
     assert (tab.worths["value"], tab.worths["pieces"]) == (None, {})
-
-
-def test_the_worths_help_nobody_in_a_game(tab):
-    tab.ask("new_game", color="white").ask("worths", node=0)
-    assert tab.error["text"].startswith("no evaluation while the game is running") and "worths" not in tab.newest
 
 
 def test_the_worths_wait_for_nothing(server, late_engine):
