@@ -14,7 +14,7 @@ import chess
 import pytest
 from random_games import random_game
 
-from knightadder import Explorer, progress
+from knightadder import Explorer
 from knightadder.books import index
 from knightadder.cli import main
 
@@ -191,10 +191,3 @@ def test_a_failure_leaves_the_old_index(games, out, capsys, monkeypatch) -> None
 
 def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
-
-
-def test_progress_is_told_in_games(games, out, capsys, monkeypatch) -> None:
-    monkeypatch.setattr(progress, "_LINE_SECONDS", -1)
-    assert run(games, "-o", out) == 0
-    lines = [line for line in capsys.readouterr().err.splitlines() if "left out" not in line]
-    assert lines == ["1/4 games", "2/4 games", "3/4 games", "4/4 games", "4/4 games  sorting"]

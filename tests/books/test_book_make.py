@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import io
-import sys
 from pathlib import Path
 
 import chess
@@ -82,15 +79,6 @@ def test_a_move_weighs_two_for_a_win_and_one_for_a_draw(games: Path, capsys: pyt
     broken, counted = printed.err.splitlines()
     assert broken.startswith(f"knightadder: {games}, game 5, line 21, is left out: illegal san: 'Ke3'")
     assert counted == f"knightadder: {games}: 2 games left out: unreadable or without a result"
-
-
-def test_games_in_other_files_and_encodings(games: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    packed, book = games.with_name("games.pgn.gz"), games.with_name("book.bin")
-    packed.write_bytes(gzip.compress(GAMES.encode()))
-    utf16 = '[Event "Über"]\n[Result "1-0"]\n\n1. c4 1-0\n'.encode("utf-16")
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(utf16)))
-    assert make(packed, "-", "-o", book) == 0
-    assert weights(book) == {"e4": 3, "c4": 2}
 
 
 def test_a_null_move_ends_a_game(games: Path) -> None:

@@ -15,7 +15,6 @@ from knightadder.pgn.files import game_files
 from knightadder.pgn.games import (
     BrokenGame,
     GameText,
-    moves_of,
     parse,
     read_games,
     read_texts,
@@ -42,22 +41,11 @@ def test_games_with_their_numbers_and_lines(tmp_path):
     assert found == [GameText(1, 3, ONE), GameText(2, 8, TWO)]
 
 
-@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
-def test_line_ends(tmp_path, ends):
-    content = f"{ONE}\n\n{TWO}\n".replace("\n", ends).encode()
-    assert [text.text for text in texts(tmp_path, content)] == [ONE, TWO]
-
-
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
 def test_encodings(tmp_path, encoding):
     found = texts(tmp_path, f"{ONE}\n\n{TWO}\n".encode(encoding))
     assert [text.text for text in found] == [ONE, TWO]
     assert parse(found[0]).headers["White"] == "Müller"
-
-
-def test_files_put_together_in_two_encodings(tmp_path):
-    found = texts(tmp_path, ONE.encode("latin-1") + b"\n\n" + ONE.encode("utf-8-sig") + b"\n")
-    assert [parse(text).headers["White"] for text in found] == ["Müller"] * 2
 
 
 def zstd(content):
@@ -147,10 +135,6 @@ def test_where_the_next_game_begins(tmp_path, content):
     assert f"{first.text}\n" in content
 
 
-def test_two_games_without_headers(tmp_path):
-    assert [moves(text.text) for text in texts(tmp_path, "1. e4 *\n\n1. d4 *\n")] == ["e2e4", "d2d4"]
-
-
 def test_the_same_games_as_python_chess_finds(tmp_path):
     content = f"{ONE}\n\n{TWO}\n\n1. c4 (1. Nf3 d5) c5 $1 *\n\n{ONE}\n"
     found = [parse(text) for text in texts(tmp_path, content)]
@@ -235,11 +219,6 @@ def test_games_of_a_file_and_what_is_broken(tmp_path):
     assert (first.number, second.number, second.line) == (1, 2, 6)
     assert isinstance(broken, BrokenGame) and "Ke6" in str(broken)
     assert [game.headers["Event"] for game in (one, two)] == ["one", "two"]
-
-
-def test_the_moves_before_a_null_move():
-    game = parse(GameText(1, 1, "1. e4 e5 2. -- Nc6 *"))
-    assert [move.uci() for move in moves_of(game)] == ["e2e4", "e7e5"]
 
 
 def test_the_files_that_a_command_names(tmp_path, monkeypatch):

@@ -101,13 +101,6 @@ def test_a_position_that_the_engine_refuses_costs_only_its_game(file, here, caps
     assert printed.endswith(f"{out}: 1 puzzles from 1 games, 2 left out\n")
 
 
-def test_what_is_left_out_of_a_start_position_is_told(file, here, capsys):
-    file.write_text('[Event "one"]\n[FEN "4k3/8/8/8/8/8/8/R3K3 w KQkq - 0 1"]\n\n1. O-O-O Ke7 *\n\n')
-    assert puzzles(file, "--out", file.with_name("out.csv")) == 0
-    said = capsys.readouterr().err
-    assert "knightadder: games.pgn, game 1, line 1: impossible castling rights Kkq left out\n" in said
-
-
 def test_several_files_and_standard_input_as_pgn(file, here, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(FORK.encode("utf-16"))))
     assert puzzles(file, "-", file) == 0
@@ -125,15 +118,6 @@ def test_what_was_found_is_kept(file, here, error, status):
     out = file.with_name("out.epd")
     assert puzzles(file, "--out", out) == status
     assert _first_moves(out) == ["h5f7", "f5d6"]
-
-
-@pytest.mark.parametrize(("arguments", "compiled"), [((), 1), (("--cluster", "local:2"), 0)])
-def test_nothing_is_compiled_here_for_a_cluster(file, here, monkeypatch, arguments, compiled):
-    calls = []
-    monkeypatch.setattr("knightadder.engine.loader.compile_core", lambda: calls.append(None))
-    here(0, KeyboardInterrupt())
-    assert puzzles(file, *arguments) == 130
-    assert len(calls) == compiled
 
 
 def test_nothing_is_written_if_nothing_was_done(file, here, capsys):

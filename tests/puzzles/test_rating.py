@@ -46,7 +46,7 @@ def test_a_puzzle_that_no_level_solves():
     assert rate(FORK, _with_gap(2000, 20_000), 10_000) == UNSOLVED  # no search may be so long
 
 
-@pytest.mark.parametrize("gap", [5, 20, 60, 130, 250, 400, 600])
+@pytest.mark.parametrize("gap", [5, 60, 250, 600])
 def test_all_moves_together_are_found_in_half_of_the_tries(gap):
     def probability(elo):
         return (1 / (1 + math.exp(-gap / _temperature(elo)))) ** 2

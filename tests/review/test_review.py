@@ -150,18 +150,6 @@ def test_marks_and_names_of_the_user_stay():
     assert list(game.mainline())[5].nags == {chess.pgn.NAG_GOOD_MOVE}
 
 
-def test_a_mark_of_another_kind_stays_beside_ours():
-    game = read("1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 $18 4. Qxf7# 1-0")
-    annotate(game, reviewed(game))
-    assert list(game.mainline())[5].nags == {chess.pgn.NAG_BLUNDER, 18}
-
-
-def test_unknown_names_are_filled_in():
-    game = read('[ECO "?"]\n[Opening "?"]\n\n1. d4 d5 2. c4 *')
-    annotate(game, reviewed(game))
-    assert (game.headers["ECO"], game.headers["Opening"]) == ("D06", "Queen's Gambit")
-
-
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -171,6 +159,7 @@ def test_unknown_names_are_filled_in():
         ({"ECO": "D08", "Opening": "?"}, {"ECO": "D08", "Opening": "?"}),
         ({"ECO": "", "Opening": "QP"}, {"ECO": "", "Opening": "QP"}),
         ({"ECO": "D06", "Opening": "QP"}, {"ECO": "D06", "Opening": "QP"}),
+        ({"ECO": "?", "Opening": "?"}, {"ECO": "D06", "Opening": "Queen's Gambit"}),
     ],
 )
 def test_a_code_and_a_name_of_different_openings_are_never_mixed(before, after):

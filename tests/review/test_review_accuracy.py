@@ -14,7 +14,7 @@ def of(cps, white_first=True):
     return [side and side.accuracy for side in play([Cp(15), *map(Cp, cps)], white_first)]
 
 
-@pytest.mark.parametrize("cp", [-1000, -250, -1, 0, 15, 100, 777])
+@pytest.mark.parametrize("cp", [-1000, -1, 777])
 def test_win_percent_is_as_published(cp):
     assert win_percent(Cp(cp)) == pytest.approx(50 + 50 * (2 / (1 + math.exp(-0.00368208 * cp)) - 1))
     assert win_percent(Cp(cp)) + win_percent(Cp(-cp)) == pytest.approx(100)
@@ -25,7 +25,7 @@ def test_mates_and_great_advantages_count_as_ten_pawns():
     assert win_percent(Mate(-3)) == win_percent(Mate(0)) == win_percent(Cp(-1000))
 
 
-@pytest.mark.parametrize("loss", [0.5, 1, 2, 5, 10, 20, 40, 60])
+@pytest.mark.parametrize("loss", [0.5, 5, 20, 60])
 def test_move_accuracy_is_as_published_and_a_little_more(loss):
     published = 103.1668 * math.exp(-0.04354 * loss) - 3.1669
     assert move_accuracy(70, 70 - loss) == pytest.approx(min(100, published + 1), abs=5e-3)
@@ -89,7 +89,7 @@ def test_a_side_without_moves_has_no_accuracy():
     assert of([15], white_first=False)[0] is None
 
 
-@pytest.mark.parametrize("moves", [9, 24, 47, 130])
+@pytest.mark.parametrize("moves", [9, 130])
 def test_the_weights_are_the_deviations_of_sliding_windows(moves):
     cps = [round(400 * math.sin(n * n / 7)) for n in range(moves + 1)]
     wins = [win_percent(Cp(cp)) for cp in cps]

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
-from knightadder import progress
 from knightadder.cli import main
 from knightadder.engine.tablebases.registry import SHIPPED
 
@@ -39,14 +37,6 @@ def test_a_folder_that_is_not_there(capsys: Output, tmp_path: Path) -> None:
 def test_verifying_sound_files(capsys: Output, folder: Path) -> None:
     assert run(capsys) == (0, "10 files, 26.4 kB: all sound\n", "")
     assert run(capsys, folder, SHIPPED) == (0, "20 files, 52.8 kB: all sound\n", "")
-
-
-def test_lines_of_progress(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "_LINE_SECONDS", 0)
-    _, _, err = run(capsys)
-    lines = err.splitlines()
-    assert lines[0] == "0 bytes/26.4 kB  KBvK.rtbw"
-    assert re.fullmatch(r"26\.\d kB/26\.4 kB  KRvK\.rtbz", lines[-1])
 
 
 @pytest.mark.parametrize("terminal", [False, True])
