@@ -15,11 +15,11 @@ else
 .DEFAULT_GOAL := help
 endif
 
-.PHONY: help run test bench lint fmt docs coverage ci clean exe
+.PHONY: help run test test-tools bench lint fmt docs coverage ci clean exe
 .DELETE_ON_ERROR:
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
 
 # Debian leaves ensurepip out of its plain python3, so `-m venv` can fail where Python and pip are both there:
 # then uv makes the environment, or else the system's pip puts a pip into an environment made without one.
@@ -64,10 +64,14 @@ $(VENV)/.installed-dev: pyproject.toml hatch_build.py $(VENV_STAMP)
 run: $(INSTALLED) ## set up and start the engine, which then speaks UCI
 	@$(BIN)/knightadder $(ARGS)
 
-# Each file of tests runs in one process, for what its tests share; in the order of the files, so that the long ones do
-# not come last.
-test: $(VENV)/.installed-dev ## set up and run all tests, on all processors
-	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
+# The core is compiled before, so that no test waits for it. Each file of tests runs in one process, for what its tests
+# share; in the order of the files, so that the long ones do not come last.
+test: $(VENV)/.installed-dev ## set up and run the tests of the program, on all processors
+	@$(BIN)/python -c "from knightadder.engine.loader import compile_core; compile_core()"
+	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --ignore=tests/tools $(ARGS)
+
+test-tools: $(VENV)/.installed-dev ## set up and run the tests of the scripts in tools/
+	@$(BIN)/python -m pytest -n auto tests/tools $(ARGS)
 
 bench: $(INSTALLED) ## search the fixed positions: nodes, and nodes per second
 	@$(BIN)/knightadder bench $(ARGS)

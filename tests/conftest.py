@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,6 +42,13 @@ def pytest_configure(config: pytest.Config) -> None:
     names = {file.stem for file in Path(__file__).parent.rglob("*.py")}
     ours = rf"knightadder(\.|$)|({'|'.join(sorted(names))})$|.*[/\\](src[/\\]knightadder|tests)[/\\]"
     config.getini("filterwarnings").insert(0, f"error:::{ours}")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Take one process more than there are processors, since some tests mostly wait."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return 1 + (len(affinity(0)) if affinity else os.cpu_count() or 1)
 
 
 @pytest.hookimpl(optionalhook=True)

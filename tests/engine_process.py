@@ -12,7 +12,7 @@ from knightadder.closing import Closing
 
 # Seconds until a test gives up, for a line or for the end of a process; only a defect lets it wait so long. The engine
 # may have to compile the core first, beside others that do so, which is minutes of work for a busy machine.
-TIMEOUT = 600.0
+TIMEOUT = 200.0
 
 COMMAND = (sys.executable, "-m", "knightadder")
 

@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 NETWORK = ROOT / "src" / "knightadder" / "data" / "default.nnue"
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
-TIMEOUT = 600  # seconds, which only a defect takes
+TIMEOUT = 250  # seconds, which only a defect takes
 
 HOST = hatch_build.chosen_platform()
 

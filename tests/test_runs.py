@@ -420,18 +420,3 @@ def test_a_finished_run_leaves_nothing(log):
     with Journal(log, RUN) as journal:
         journal.remove()
     assert list(log.parent.iterdir()) == []
-
-
-def test_a_full_disk_is_one_line_and_leaves_whole_lines(log, monkeypatch):
-    before = log.read_bytes()
-    with Journal(log, RUN) as journal:
-        monkeypatch.setattr(journal, "_stream", FullFile(log, "ab"))
-        journal._stream.room = 5
-        with pytest.raises(OptionError, match=r"cannot write .*: No space left on device"):
-            journal.add(5, {"x": 3})
-        assert 5 not in journal
-        assert log.read_bytes() == before
-        journal._stream.room = 100
-        journal.add(5, {"x": 3})
-        journal._stream.close()
-    assert _steps(log)[-1] == (5, 3)

@@ -142,7 +142,7 @@ def run(folder: Path, attempt: str, extra: str = "", **environment: str) -> subp
         env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)} | environment,
         capture_output=True,
         text=True,
-        timeout=1100,
+        timeout=250,
     )
 
 

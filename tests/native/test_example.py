@@ -45,7 +45,7 @@ def start(folder: Path, end: int, **environment: str) -> subprocess.CompletedPro
         env=os.environ | {"PYTHONPATH": path} | environment,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=250,
     )
 
 

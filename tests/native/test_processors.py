@@ -83,7 +83,7 @@ def test_a_machine_gets_what_its_processor_runs(
 def on_old_processor(code: str, *arguments: str) -> tuple[int, str, str]:
     """Run Python code there; give the exit status, standard output and standard error."""
     command = [sys.executable, "-c", OLD_PROCESSOR + code, *arguments]
-    done = subprocess.run(command, input="isready\n", capture_output=True, text=True, timeout=600)
+    done = subprocess.run(command, input="isready\n", capture_output=True, text=True, timeout=200)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -91,14 +91,9 @@ def on_old_processor(code: str, *arguments: str) -> tuple[int, str, str]:
     "command",
     [
         "bench 1",
-        "perft 1",
-        "analyse startpos --depth 1",
         "annotate games.pgn",
-        "puzzles games.pgn",
-        "suite wac.epd --time 1",
         "match --engine --engine name=other --each nodes=10 --games 2",
         "train games --state run",
-        "book index games.pgn --out games.sqlite",
         "play --no-browser",
     ],
 )

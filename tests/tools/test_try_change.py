@@ -16,7 +16,7 @@ import try_change
 
 from knightadder.workshop.match.journal import MatchLog, Record
 
-FAKE_ENGINE = Path(__file__).parent / "workshop" / "fake_engine.py"
+FAKE_ENGINE = Path(__file__).parents[1] / "workshop" / "fake_engine.py"
 
 # A package whose file `bench` is what `knightadder bench` prints, and whose file `words` is for the fake engine.
 MAIN = f"""
@@ -325,7 +325,7 @@ def test_a_log_without_a_table_is_refused_first(repository: Repository, run: Run
 
 
 def test_the_table_of_this_repository_is_found() -> None:
-    lines = try_change.read_log(Path(__file__).parents[1] / "docs" / "strength-log.md")
+    lines = try_change.read_log(Path(__file__).parents[2] / "docs" / "strength-log.md")
     place = try_change.row_place(lines)
     assert lines[place - 1].startswith("| 2") and lines[place] == ""
     assert lines[:place].count("## Changes") == 1 and "## Evaluation" in lines[place:]

@@ -65,4 +65,4 @@ def test_a_busy_process_ends_with_the_tool() -> None:
     process = subprocess.Popen([sys.executable, "-c", repeat_tests.BUSY], stdin=subprocess.PIPE)
     assert process.stdin is not None
     process.stdin.close()
-    assert process.wait(300) == 0
+    assert process.wait(200) == 0
