@@ -156,7 +156,7 @@ def pools(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("knightadder.annotate.command.open_pool", open_pool)
     monkeypatch.setattr(
         "knightadder.annotate.workers.BlockEvaluator.__call__",
-        lambda _, block: json.dumps([[], [None] * len(block)]).encode(),
+        lambda _, block: json.dumps([[], [None] * len(block), None]).encode(),
     )
     monkeypatch.setattr("knightadder.engine.loader.compile_core", lambda: None)
 

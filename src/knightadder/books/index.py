@@ -21,7 +21,7 @@ from knightadder.engine.book import encode
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.files import locked, replacing
 from knightadder.foreign import parse_json, whole_or_none
-from knightadder.progress import Update, progress
+from knightadder.progress import Read, reading, steps
 from knightadder.runs import REMEDY, check_same_run, state_beside
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     import chess
 
-    from knightadder.pgn.games import PgnGame
+    from knightadder.pgn.records import GameRecord
 
 _PLIES = 60  # of each game, by default
 _RESULTS = ("1-0", "1/2-1/2", "0-1")
@@ -127,12 +127,13 @@ def run(arguments: argparse.Namespace) -> int:
     OptionError if a file cannot be read or written, or is no index, or the index has another number of plies;
     PositionError if there is no game to add to a new index.
     """
-    from knightadder.pgn.files import game_files
-    from knightadder.pgn.games import read_texts
+    from knightadder.pgn.files import game_files, opened
 
     out: Path = arguments.out
     with game_files(arguments.files) as files, locked(out):
-        total = sum(1 for _, file in files for _ in read_texts(file))
+        for _, file in files:
+            with opened(file):  # raises if it cannot be read
+                pass
         plies = _plies(out, arguments.plies)
         state = state_beside(out)
         if state is None:
@@ -143,12 +144,14 @@ def run(arguments: argparse.Namespace) -> int:
         with _state(state, identity) as database:
             counts = Counts(*database.execute("SELECT read, sound, unfinished, broken FROM run").fetchone())
             if counts.read:
-                print(f"Going on after {counts.read} of {total} games", file=sys.stderr)
-            with progress(total, counts.read, unit="games", stderr=True) as update:
-                _read(database, files, plies, counts, update)
-                update(total, "sorting")
+                print(f"Going on after {counts.read} games", file=sys.stderr)
+            with reading([file for _, file in files]) as updates:
+                _read(database, files, plies, counts, updates)
         try:
-            games = _add(out, state, plies, counts)
+            with steps() as show:
+                if sys.stderr.isatty():
+                    show("sorting")
+                games = _add(out, state, plies, counts)
         except PositionError:
             _remove(state)
             raise
@@ -211,28 +214,30 @@ def _state(file: Path, identity: dict[str, object]) -> Iterator[sqlite3.Connecti
 
 
 def _read(
-    database: sqlite3.Connection, files: Sequence[tuple[str, Path]], plies: int, counts: Counts, update: Update
+    database: sqlite3.Connection, files: Sequence[tuple[str, Path]], plies: int, counts: Counts, updates: Sequence[Read]
 ) -> None:
     """Read the remaining games of files, given after their names for the user, into the state of a run."""
-    from knightadder.pgn.games import BrokenGame, parse, read_texts, tell_left_out, tell_notes
+    from knightadder.pgn.games import tell_left_out, tell_notes
+    from knightadder.pgn.records import GameRecord, read_records
 
-    texts = ((name, text) for name, file in files for text in read_texts(file))
+    found = (
+        (name, record)
+        for (name, file), update in zip(files, updates, strict=True)
+        for record in read_records(file, name, update)
+    )
     database.execute("BEGIN")
-    for name, text in islice(texts, counts.read, None):
-        try:
-            game = parse(text)
-        except BrokenGame as fault:
-            counts.broken += 1
-            tell_left_out(name, text, fault)
+    for name, record in islice(found, counts.read, None):
+        if isinstance(record, GameRecord):
+            if record.notes:
+                tell_notes(name, record.source, record.notes)
+            _read_game(database, record, plies, counts)
         else:
-            if game is not None:
-                tell_notes(name, text, game.notes)
-                _read_game(database, game, plies, counts)
+            counts.broken += 1
+            tell_left_out(name, *record)
         counts.read += 1
         if counts.read % _KEPT == 0:
             _keep(database, counts)
             database.execute("BEGIN")
-        update(counts.read, "")
     _keep(database, counts)
 
 
@@ -278,18 +283,14 @@ def _add(out: Path, state: Path, plies: int, counts: Counts) -> int:
     return int(games)
 
 
-def _read_game(database: sqlite3.Connection, game: PgnGame, plies: int, counts: Counts) -> None:
+def _read_game(database: sqlite3.Connection, game: GameRecord, plies: int, counts: Counts) -> None:
     """Keep a game with a result, and which moves it has played."""
-    from knightadder.pgn.games import moves_of, result_of
-
-    headers = game.headers
-    result = result_of(game)
+    headers, result = game.headers, game.result
     if result not in _RESULTS:
         counts.unfinished += 1
         return
     counts.sound += 1
-    moves = moves_of(game)
-    identity = [headers.get(name, "") for name in _IDENTITY] + [" ".join(map(str, moves))]
+    identity = [headers.get(name, "") for name in _IDENTITY] + [" ".join(game.uci)]
     digest = int.from_bytes(blake2b("\0".join(identity).encode(), digest_size=8).digest(), "big", signed=True)
     elos = _elo(headers, "BlackElo"), _elo(headers, "WhiteElo")  # by chess.Color
     names = (headers.get(name, "?") for name in ("White", "Black"))
@@ -300,17 +301,17 @@ def _read_game(database: sqlite3.Connection, game: PgnGame, plies: int, counts: 
     )
     if not added.rowcount:
         return
-    rows = [(key, move, added.lastrowid, elos[turn]) for key, (move, turn) in _played(game, moves[:plies]).items()]
+    rows = [(key, move, added.lastrowid, elos[turn]) for key, (move, turn) in _played(game, plies).items()]
     database.executemany("INSERT INTO played VALUES (?, ?, ?, ?)", rows)
 
 
-def _played(game: PgnGame, moves: Sequence[chess.Move]) -> dict[int, tuple[int, chess.Color]]:
+def _played(game: GameRecord, plies: int) -> dict[int, tuple[int, chess.Color]]:
     """Return what was played, and by whom, by the key of the position; of a repeated one, the last time."""
     from knightadder.library.explorer import key_of
 
     board = game.board()
     played = {}
-    for move in moves:
+    for move in game.moves[:plies]:
         played[key_of(board)] = encode(board, move), board.turn
         board.push(move)
     return played

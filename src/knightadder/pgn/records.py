@@ -15,11 +15,21 @@ import chess.pgn
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.core.board.moves import CASTLING
+from knightadder.core.board.moves import CASTLING, DOUBLE_PUSH
 from knightadder.core.board.pgn import GAME, NO_CLOCK, NO_SCORE, NOTE, RESULTS, TAG
 from knightadder.pgn.bulk import Block, pack_block, read_blocks, read_bytes
 from knightadder.pgn.files import decoded_part
-from knightadder.pgn.games import BrokenGame, GameText, PgnGame, moves_of, parse, result_of, tags_of
+from knightadder.pgn.games import (
+    BrokenGame,
+    GameText,
+    PgnGame,
+    moves_of,
+    parse,
+    result_of,
+    tags_of,
+    tell_left_out,
+    tell_notes,
+)
 from knightadder.rules import read_fen
 
 if TYPE_CHECKING:
@@ -27,6 +37,7 @@ if TYPE_CHECKING:
 
 _MATE = 32_000  # a mate at once, as the core encodes it
 _LEAST_MATE = 31_000
+_CODES = (int(DOUBLE_PUSH) + 1) << 12  # numbers of moves: the kind is in the highest bits
 _DECIDED = ("1-0", "1/2-1/2", "0-1")
 _BRACKETS = re.compile(r"\[%(?:clk|eval)\s[^\]]*\]", re.ASCII)
 
@@ -99,6 +110,15 @@ class GameRecord:
             for a, b, c, d in tags
         }
 
+    @property
+    def headers(self) -> chess.pgn.Headers:
+        """The tags as python-chess has them: the seven usual ones are never missing."""
+        if self._careful:
+            return self._careful[1].headers
+        usual = chess.pgn.Headers(Result=RESULTS[self._game["result"]])
+        usual.update(self.tags)
+        return usual
+
     @cached_property
     def result(self) -> str:
         """The result by the tag, or by the end of the moves; ``*`` if it is open, or the two contradict each other."""
@@ -111,6 +131,11 @@ class GameRecord:
     def plies(self) -> int:
         """Number of moves of both sides; a null move ends the game."""
         return int(self._game["moves"])
+
+    @property
+    def has_null_move(self) -> bool:
+        """Whether the main line has a null move, with which it ends here."""
+        return self._careful is not None and not all(self._careful[1].mainline_moves())
 
     @property
     def _span(self) -> slice:
@@ -147,14 +172,14 @@ class GameRecord:
     @property
     def moves(self) -> list[chess.Move]:
         """The moves of the main line."""
-        table = _moves()
-        return [table[code] for code in squares_of(self.codes, self.chess960).tolist()]
+        table = _moves_by_code(self.chess960)
+        return [table[code] for code in self.codes.tolist()]
 
     @property
     def uci(self) -> list[str]:
         """The moves of the main line in UCI notation."""
-        table = move_names()
-        return [table[code] for code in squares_of(self.codes, self.chess960).tolist()]
+        table = _names_by_code(self.chess960)
+        return [table[code] for code in self.codes.tolist()]
 
     @property
     def clocks(self) -> list[float | None]:
@@ -279,6 +304,18 @@ def read_records(
                 yield GameRecord(_block_of(found.number, game), 0, shown, (found, game))
 
 
+def sound_records(file: Path, name: str | None = None) -> Iterator[GameRecord | None]:
+    """Read the games of a file for a command, as `games.sound_games` does: None stands for a broken one."""
+    for record in read_records(file, name):
+        if isinstance(record, GameRecord):
+            if record.notes:
+                tell_notes(record.file, record.source, record.notes)
+            yield record
+        else:
+            tell_left_out(name or file, *record)
+            yield None
+
+
 def _nodes(game: PgnGame) -> Iterator[chess.pgn.GameNode]:
     yield game
     yield from game.mainline()
@@ -341,7 +378,7 @@ def moves_to_mate(scores: NDArray[np.integer]) -> NDArray[np.integer]:
     return np.asarray(np.sign(scores) * ((_MATE - abs(scores) + 1) // 2))
 
 
-def squares_of(codes: NDArray[np.uint16], chess960: bool | NDArray[np.bool_] = False) -> NDArray[np.int64]:
+def squares_of(codes: NDArray[np.integer], chess960: bool | NDArray[np.bool_] = False) -> NDArray[np.int64]:
     """Return moves as from-square | to-square << 6 | promotion << 12; castling is the king's step, except in Chess960.
 
     Parameters
@@ -375,3 +412,16 @@ def _moves() -> list[chess.Move]:
 def move_names() -> list[str]:
     """Return the names in UCI notation by the numbers of `squares_of`."""
     return [move.uci() for move in _moves()]
+
+
+@cache
+def _moves_by_code(chess960: bool) -> list[chess.Move]:
+    """Return the moves by their numbers in 16 bits."""
+    table = _moves()
+    return [table[squares] for squares in squares_of(np.arange(_CODES), chess960).tolist()]
+
+
+@cache
+def _names_by_code(chess960: bool) -> list[str]:
+    """Return the names of moves in UCI notation by their numbers in 16 bits."""
+    return [move.uci() for move in _moves_by_code(chess960)]

@@ -5,16 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import chess
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.core.api.packing import pack_fen
 from knightadder.core.board.packed import DRAW, LOSS, WIN
-from knightadder.core.board.viriformat import NO_SCORE
-from knightadder.core.tables import new_tables
+from knightadder.core.board.viriformat import NO_SCORE, encode
 from knightadder.digests import content_digest
-from knightadder.pgn.games import PgnGame, result_of, sound_games
+from knightadder.pgn.records import GameRecord, sound_records
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.scored_games import played_out, score_in
 
@@ -44,10 +41,10 @@ def add_file(parts: Parts, file: Path) -> AddedGames | None:
     source = f"pgn-{content_digest(file)[:12]}"
     if any(chunk.engine == source for chunk in parts.chunks.values()):
         return None
-    converter, counts = Converter(), AddedGames()
+    counts = AddedGames()
     games = []
-    for game in sound_games(file):
-        words = None if game is None else converter.convert(game)
+    for game in sound_records(file):
+        words = None if game is None else _convert(game)
         if words is None:
             counts.left_out += 1
         else:
@@ -59,27 +56,20 @@ def add_file(parts: Parts, file: Path) -> AddedGames | None:
     return counts
 
 
-class Converter:
-    """Converts games to viriformat."""
-
-    def __init__(self) -> None:
-        self._tables = new_tables()
-
-    def convert(self, game: PgnGame) -> NDArray[np.uint32] | None:
-        """Return a game in viriformat; None if it has to be left out, see `add_file`."""
-        result = _RESULTS.get(result_of(game))
-        if result is None or not played_out(game.headers) or not all(game.mainline_moves()):  # a null move is no move
-            return None
-        board = game.board()
-        header, moves = None, []
-        for node in game.mainline():
-            score = _score(node.comment, board.turn)
-            if header is None and score != NO_SCORE:
-                header = pack_fen(self._tables, board.fen(en_passant="legal"), 0, result).view(np.uint32)
-            if header is not None:
-                moves.append(_encode(board, node.move) | (score & 0xFFFF) << 16)
-            board.push(node.move)
-        return None if header is None else np.array([*header, *moves, 0], np.uint32)
+def _convert(game: GameRecord) -> NDArray[np.uint32] | None:
+    """Return a game in viriformat; None if it has to be left out, see `add_file`."""
+    result = _RESULTS.get(game.result)
+    if result is None or not played_out(game.tags) or game.has_null_move:
+        return None
+    white = game.board().turn
+    scores = [_score(comment, (ply % 2 == 0) == white) for ply, comment in enumerate(game.comments[1:])]
+    first = next((ply for ply, score in enumerate(scores) if score != NO_SCORE), None)
+    if first is None:
+        return None
+    header = game.positions()[first : first + 1]
+    header["score"], header["result"] = 0, result
+    words = [encode(code, score) for code, score in zip(game.codes[first:].tolist(), scores[first:], strict=True)]
+    return np.array([*header.view(np.uint32), *words, 0], np.uint32)
 
 
 def _score(comment: str, white: bool) -> int:
@@ -92,17 +82,3 @@ def _score(comment: str, white: bool) -> int:
     else:
         value = _MATE + 1 - 2 * score.mate if score.mate > 0 else -_MATE - 2 * score.mate
     return value if white else -value
-
-
-def _encode(board: chess.Board, move: chess.Move) -> int:
-    """Return a move in the encoding of ``core/board/viriformat.py``."""
-    target, special = move.to_square, 0
-    if move.promotion:
-        special = 12 | move.promotion - chess.KNIGHT
-    elif board.is_en_passant(move):
-        special = 4
-    elif board.is_castling(move):
-        special = 8
-        rooks = board.clean_castling_rights() & (chess.BB_RANK_1 if board.turn else chess.BB_RANK_8)
-        target = chess.msb(rooks) if board.is_kingside_castling(move) else chess.lsb(rooks)
-    return move.from_square | target << 6 | special << 12
