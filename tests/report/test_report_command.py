@@ -83,6 +83,7 @@ def test_a_run_goes_on_where_it_was_interrupted(file, capsys, pool, monkeypatch)
     monkeypatch.setattr(pool, "ends", 2)
     assert report(file, "--player", NAME, "-o", out) == 130
     unfinished = file.with_name("anna.html.unfinished")
+    assert f"2 of 4 games are in {unfinished}; the same command goes on from there" in capsys.readouterr().err
     assert len(unfinished.read_text("utf-8").splitlines()) == 3 and not out.exists()
     monkeypatch.setattr(pool, "ends", None)
     capsys.readouterr()
@@ -155,3 +156,14 @@ def test_another_engine_in_several_processes(file):
         pages.append(out.read_text("utf-8"))
     assert pages[0] == pages[1]
     assert "material_engine.py (by Knightadder " in pages[0]
+
+
+def test_castling_of_chess960_is_shown(file):
+    tags = '[White "Anna"]\n[Variant "Chess960"]\n[FEN "4k3/8/8/8/8/8/q7/R4K1R w HA - 0 1"]\n[Result "0-1"]\n'
+    file.write_text(f"{tags}\n1. O-O Qxa1 0-1\n", "utf-8")
+    out = file.with_name("anna.html")
+    assert report(file, "--player", "Anna", "-o", out) == 0
+    page = out.read_text("utf-8")
+    assert "1. O-O was played once; the engine plays Rxa2." in page
+    [puzzle] = json.loads(re.search(r'id="puzzle-data">(.*?)</script>', page)[1])
+    assert {"uci": "f1h1", "san": "O-O"} in puzzle["legal"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from knightadder import __version__
 from knightadder.arguments import declare, engine_options, not_negative, search_limit
 from knightadder.digests import content_digest
-from knightadder.engine.errors import OptionError, PositionError
+from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.executor import add_cluster, open_pool
 from knightadder.extras import needed_by
 from knightadder.files import check_new, check_not_games, write_whole
@@ -176,15 +176,20 @@ def _study(
             print(f"Going on after {len(journal)} of {len(items)} games", file=sys.stderr)
         todo = [item for item in items if item.number not in journal]
         kept: dict[int, bytes] = dict(journal.entries(_read))
-        if todo:
-            with (
-                open_pool(task, arguments.cluster, processes) as pool,
-                progress(len(items), len(journal), "games", stderr=True) as update,
-            ):
-                for item, result in pool.run(todo):
-                    journal.add(item.number, {"result": result.decode()})
-                    kept[item.number] = result
-                    update(len(kept), pool.place())
+        try:
+            if todo:
+                with (
+                    open_pool(task, arguments.cluster, processes) as pool,
+                    progress(len(items), len(journal), "games", stderr=True) as update,
+                ):
+                    for item, result in pool.run(todo):
+                        journal.add(item.number, {"result": result.decode()})
+                        kept[item.number] = result
+                        update(len(kept), pool.place())
+        except (KeyboardInterrupt, EngineError):
+            done = f"{len(kept)} of {len(items)} games are in {unfinished}"
+            print(f"{done}; the same command goes on from there", file=sys.stderr)
+            raise
         games: list[StudiedGame] = []
         for item in items:
             try:

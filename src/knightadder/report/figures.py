@@ -76,6 +76,8 @@ class PlayerGame:
         The player's mistakes and blunders.
     lost_on_time : bool
         Whether the game was lost because the time was up, as far as the game says it.
+    chess960 : bool
+        Whether the rules are those of Chess960.
     """
 
     white: bool
@@ -89,6 +91,7 @@ class PlayerGame:
     moves: tuple[PlayerMove, ...]
     mistakes: tuple[Mistake, ...]
     lost_on_time: bool
+    chess960: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +178,8 @@ class Spot:
         The move that lost most.
     times : int
         How often that one was played.
+    chess960 : bool
+        Whether the rules are those of Chess960.
     """
 
     fen: str
@@ -182,6 +187,7 @@ class Spot:
     lost: float
     played: AnnotatedMove
     times: int
+    chess960: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,11 +237,12 @@ def player_game(study: StudiedGame) -> PlayerGame:
         opponent_rating=whole_or_none(headers.get(f"{opponent}Elo", "").strip()),
         date=_known(headers.get("UTCDate", headers.get("Date", ""))),
         link=site if site.startswith(("http://", "https://")) else "",
-        opening=opening.name.partition(":")[0] if opening else "Unnamed",
+        opening=opening.name.partition(":")[0] if opening else "Chess960" if headers.is_chess960() else "Unnamed",
         accuracy=play.accuracy if play else None,
         moves=moves,
         mistakes=study.mistakes,
         lost_on_time=points == 0 and "time" in headers.get("Termination", "").lower(),
+        chess960=headers.is_chess960(),
     )
 
 
@@ -349,11 +356,11 @@ def _chance(each: PlayerMove) -> float:
 def openings(games: Sequence[PlayerGame]) -> list[OpeningResults]:
     """Give the results of each opening with each colour, those with the most games first."""
     average = results(games).share
-    groups: dict[tuple[str, bool], list[PlayerGame]] = defaultdict(list)
+    groups: dict[tuple[str, bool, bool], list[PlayerGame]] = defaultdict(list)
     for game in games:
-        groups[game.opening, game.white].append(game)
+        groups[game.opening, game.white, game.chess960].append(game)
     found = []
-    for (opening, white), group in groups.items():
+    for (opening, white, _), group in groups.items():
         told = results(group)
         known = average.value if average else 0.5
         order = (told.points + known * _PRIOR_GAMES) / (told.games + _PRIOR_GAMES)
@@ -361,7 +368,7 @@ def openings(games: Sequence[PlayerGame]) -> list[OpeningResults]:
     return sorted(found, key=lambda each: (-each.results.games, each.opening, each.white))
 
 
-def _spot(games: Iterable[PlayerGame]) -> Spot | None:
+def _spot(games: Sequence[PlayerGame]) -> Spot | None:
     """Find the position in which the most was lost in the opening moves of some games; None if nothing was."""
     reached: dict[str, list[AnnotatedMove]] = defaultdict(list)
     for game in games:
@@ -377,7 +384,7 @@ def _spot(games: Iterable[PlayerGame]) -> Spot | None:
     by_move: Mapping[str, float] = _sums((move.uci, move.points_lost or 0) for move in moves)
     worst = max(by_move, key=lambda uci: by_move[uci])
     played = max((move for move in moves if move.uci == worst), key=lambda move: move.points_lost or 0)
-    return Spot(played.fen, len(moves), lost, played, Counter(move.uci for move in moves)[worst])
+    return Spot(played.fen, len(moves), lost, played, Counter(move.uci for move in moves)[worst], games[0].chess960)
 
 
 def _sums(pairs: Iterable[tuple[str, float]]) -> dict[str, float]:

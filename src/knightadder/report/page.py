@@ -50,9 +50,7 @@ script-src 'unsafe-inline'">
 <main>
 <h1>How {player} plays</h1>
 <p class="soft">{about}</p>
-<div class="cards">
 {sections}
-</div>
 </main>
 </body>
 </html>
@@ -97,16 +95,21 @@ def write_page(player: str, games: Sequence[PlayerGame], about: Mapping[str, Any
         Greatest number of puzzles.
     """
     puzzles = figures.puzzles(games, most_puzzles)
-    sections = [
+    cards = [
         _section("Results", _results(games)),
         _section("Accuracy by phase", _phases(games)),
         _section("Accuracy by time left", _times(games)),
         _section("Where points are lost", _kinds(games)),
         _section("Won positions and worse ones", _turning(games)),
         _section("Accuracy from game to game", _trend(games)),
-        _section("Openings", _openings(games), "wide"),
-        _section("Puzzles from these games", _puzzles(player, puzzles), "wide puzzles"),
-        _section("How this was measured", _method(about), "wide"),
+    ]
+    sections = [
+        '<div class="cards">',
+        *cards,
+        "</div>",
+        _section("Openings", _openings(games)),
+        _section("Puzzles from these games", _puzzles(player, puzzles), "puzzles"),
+        _section("How this was measured", _method(about)),
     ]
     style = _file("page.css") + (_piece_styles() if puzzles else "")
     return _PAGE.format(player=escape(player), style=style, about=_about(games, about), sections="\n".join(sections))
@@ -164,14 +167,16 @@ def _number(move: AnnotatedMove) -> str:
     return f"{move.number}{'.' if move.colour == 'white' else '...'} {move.san}"
 
 
-def _table(columns: Sequence[str], rows: Iterable[tuple[bool, Sequence[str]]]) -> str:
+def _table(columns: Sequence[str], rows: Iterable[tuple[bool, Sequence[str]]], kind: str = "") -> str:
     """Write a table; each row has whether it tells too little, and its cells, which are HTML."""
     head = "".join(f"<th>{column}</th>" for column in columns)
     body = ""
     for few, cells in rows:
-        kind = ' class="few"' if few else ""
-        body += f"<tr{kind}>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>\n"
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table></div>'
+        faint = ' class="few"' if few else ""
+        body += f"<tr{faint}>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>\n"
+    return (
+        f'<div class="scroll"><table class="{kind}"><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table></div>'
+    )
 
 
 def _image(data: bytes | None, words: str, kind: str = "plot") -> str:
@@ -307,6 +312,7 @@ def _kinds(games: Sequence[PlayerGame]) -> str:
             )
             for each in rows
         ),
+        "worded",
     )
     return f"<p>{words}</p>{_image(kinds_plot(rows, len(games)), words)}{table}"
 
@@ -403,7 +409,7 @@ def _spot(each: OpeningResults) -> str:
     """Show the position where an opening goes wrong, with the move played in red and the better one in green."""
     spot = each.spot
     assert spot is not None
-    board = chess.Board(spot.fen)
+    board = chess.Board(spot.fen, chess960=spot.chess960)
     arrows = [_arrow(board, spot.played.san, "#b03020cc")]
     better = ""
     if spot.played.best and spot.played.best != spot.played.san:
@@ -461,7 +467,7 @@ def _puzzles(player: str, puzzles: Sequence[Puzzle]) -> str:
 def _puzzle(puzzle: Puzzle) -> dict[str, Any]:
     """Give what the page needs of a puzzle."""
     move, game = puzzle.mistake.move, puzzle.game
-    board = chess.Board(move.fen)
+    board = chess.Board(move.fen, chess960=game.chess960)
     good = []
     for first, _, line in sorted(puzzle.good, key=lambda choice: -choice[1]):
         end = board.copy(stack=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from itertools import pairwise
 
@@ -104,15 +105,18 @@ def moves_table(game: chess.pgn.Game, review: Review) -> tuple[AnnotatedMove, ..
     review : Review
         Its review.
     """
-    boards = [node.board() for node in (game, *game.mainline())]
-    moves = [node.move for node in game.mainline()]
+    board = game.board()
+    moves = [*game.mainline_moves()]
     rows = []
-    opening: Opening | None = opening_at(boards[0])
+    opening: Opening | None = opening_at(board)
     evaluated = pairwise(review.evaluations)
-    for ply, (board, move, (before, after), judgement, time, phase) in enumerate(
-        zip(boards, moves, evaluated, review.judgements, move_times(game), phases(boards), strict=False), 1
+    phase_of_each = phases(_positions(board, moves))
+    for ply, (move, (before, after), judgement, time, phase) in enumerate(
+        zip(moves, evaluated, review.judgements, move_times(game), phase_of_each, strict=True), 1
     ):
-        opening = opening_at(boards[ply]) or opening
+        end = board.copy(stack=False)
+        end.push(move)
+        opening = opening_at(end) or opening
         win_before, win_after = (_win(each, board.turn, review) if move else None for each in (before, after))
         lost = accuracy = None
         if win_before is not None and win_after is not None:
@@ -143,6 +147,13 @@ def moves_table(game: chess.pgn.Game, review: Review) -> tuple[AnnotatedMove, ..
             )
         )
     return tuple(rows)
+
+
+def _positions(board: chess.Board, moves: Iterable[chess.Move]) -> Iterator[chess.Board]:
+    """Yield the position before each move: the same board, on which the moves are made one after the other."""
+    for move in moves:
+        yield board
+        board.push(move)
 
 
 def _win(position: SearchedPosition | None, side: chess.Color, review: Review) -> float | None:
