@@ -23,6 +23,7 @@ FEW_OF_AN_OPENING = 5
 
 WON, WORSE = 75.0, 25.0  # win percentages: three pawns up and down, on the scale of Stockfish
 _OPENING_PLIES = 30  # in which a position can be one where an opening goes wrong
+_LEAST_LOST = 0.1  # expected points in such a position
 _PRIOR_GAMES = 4  # at the player's average, which are added to those of an opening before openings are compared
 _GOOD = 5.0  # percentage points: a move that loses less than this solves a puzzle
 _MOST_GOOD = 2  # moves that solve a puzzle
@@ -63,7 +64,7 @@ class PlayerGame:
     opponent_rating : int or None
         The opponent's rating.
     date : str
-        The date, as in the game.
+        The date, as far as it is known.
     link : str
         The address of the game; may be empty.
     opening : str
@@ -235,7 +236,7 @@ def player_game(study: StudiedGame) -> PlayerGame:
         points=points,
         opponent=_known(headers.get(opponent, "")) or "?",
         opponent_rating=whole_or_none(headers.get(f"{opponent}Elo", "").strip()),
-        date=_known(headers.get("UTCDate", headers.get("Date", ""))),
+        date=_known(headers.get("UTCDate", headers.get("Date", ""))).partition(".?")[0],
         link=site if site.startswith(("http://", "https://")) else "",
         opening=opening.name.partition(":")[0] if opening else "Chess960" if headers.is_chess960() else "Unnamed",
         accuracy=play.accuracy if play else None,
@@ -369,7 +370,7 @@ def openings(games: Sequence[PlayerGame]) -> list[OpeningResults]:
 
 
 def _spot(games: Sequence[PlayerGame]) -> Spot | None:
-    """Find the position in which the most was lost in the opening moves of some games; None if nothing was."""
+    """Find the position in which the most was lost in the opening moves of some games; None if it is little."""
     reached: dict[str, list[AnnotatedMove]] = defaultdict(list)
     for game in games:
         own = {each.move.fen.rsplit(" ", 2)[0]: each.move for each in game.moves if each.move.ply <= _OPENING_PLIES}
@@ -379,7 +380,7 @@ def _spot(games: Sequence[PlayerGame]) -> Spot | None:
         return None
     moves = max(reached.values(), key=lambda moves: sum(move.points_lost or 0 for move in moves))
     lost = sum(move.points_lost or 0 for move in moves)
-    if lost <= 0:
+    if lost < _LEAST_LOST:
         return None
     by_move: Mapping[str, float] = _sums((move.uci, move.points_lost or 0) for move in moves)
     worst = max(by_move, key=lambda uci: by_move[uci])

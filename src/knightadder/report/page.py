@@ -372,6 +372,7 @@ def _openings(games: Sequence[PlayerGame]) -> str:
             )
             for each in rows[:_SHOWN_OPENINGS]
         ),
+        "named",
     )
     more = len(rows) - _SHOWN_OPENINGS
     rest = (
@@ -388,7 +389,8 @@ def _openings(games: Sequence[PlayerGame]) -> str:
         said = f"<p>Strongest: {_named(strong)}. Weakest: {_named(weak)}. {_difference(strong, weak)}</p>"
         worst = enough[:_SHOWN_SPOTS]
     spots = "".join(_spot(each) for each in worst if each.spot)
-    return f'{said}{table}{rest}<h3>Where the weakest go wrong</h3><div class="pair">{spots}</div>'
+    where = "Where points were lost in the opening" if len(enough) < 2 else "Where the weakest openings go wrong"
+    return f"{said}{table}{rest}" + (f'<h3>{where}</h3><div class="pair">{spots}</div>' if spots else "")
 
 
 def _difference(strong: OpeningResults, weak: OpeningResults) -> str:

@@ -56,7 +56,7 @@ def kinds_plot(kinds: Sequence[Kind], games: int) -> bytes:
     for place, each in enumerate(kinds):
         axes.barh(place, each.lost / games, color=_LOSS, height=0.6)
     _label(axes, [f"{KINDS[each.kind]} ({each.count})" for each in kinds])
-    axes.set_xlabel("points lost a game (number in brackets)")
+    axes.set_xlabel("points lost a game")
     return _svg(figure)
 
 
