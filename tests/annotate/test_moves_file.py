@@ -108,3 +108,18 @@ def test_without_pyarrow_there_is_advice(file, capsys, monkeypatch):
     assert annotate(file, "--moves", file.with_name("moves.parquet")) == 2
     needs = "--moves with a name that ends in .parquet needs PyArrow: "
     assert f"{needs}{install_command('parquet')}" in capsys.readouterr().err
+
+
+def test_an_interrupted_run_writes_the_table_without_another_search(file, monkeypatch, capsys):
+    def stop(*given):
+        raise KeyboardInterrupt
+
+    table = file.with_name("moves.json")
+    with monkeypatch.context() as patch:
+        patch.setattr("knightadder.review.moves.moves_table", stop)
+        assert annotate(file, "--moves", table) == 130
+    assert not table.exists() and file.with_name("games.annotated.pgn.unfinished").exists()
+    monkeypatch.setattr("knightadder.annotate.command.open_pool", stop)
+    assert annotate(file, "--moves", table) == 0
+    assert "Going on after 2 of 3 games" in capsys.readouterr().err
+    assert json.loads(table.read_text("utf-8")) == expected()
