@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from knightadder.core.evaluation.network_file import INPUTS, bucket_of
 from knightadder.engine.errors import OptionError
 from knightadder.workshop.datagen.reader import Filter, Reader
-from knightadder.workshop.figures import save_figure
+from knightadder.workshop.run_figures import save_figure
 from knightadder.workshop.train.integer_model import features_of
 from knightadder.workshop.train.selection import open_games
 from knightadder.workshop.train.weights import Flat, Shape

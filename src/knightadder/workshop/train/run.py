@@ -24,7 +24,7 @@ from knightadder.files import reading, replacing, write_whole
 from knightadder.foreign import NotNegative, converted, parse_json
 from knightadder.runs import claim_folder, read_header
 from knightadder.workshop.datagen.reader import Filter
-from knightadder.workshop.figures import draw_losses
+from knightadder.workshop.run_figures import draw_losses
 from knightadder.workshop.train.batches import Distiller, Mixture, Place, PositionStream, ahead
 from knightadder.workshop.train.exchange import read_weights
 from knightadder.workshop.train.selection import CHECKSUMS, GAMES, VALIDATION, Games, Selection, Targets

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from knightadder.workshop.figures import save_figure
+from knightadder.workshop.run_figures import save_figure
 from knightadder.workshop.tune.spsa import Spsa
 
 _COLUMNS = 5

@@ -17,7 +17,7 @@ from knightadder.digests import source_digest
 from knightadder.engine.errors import OptionError
 from knightadder.files import make_folder, reading
 from knightadder.runs import REMEDY, Journal
-from knightadder.workshop.figures import draw_losses
+from knightadder.workshop.run_figures import draw_losses
 from knightadder.workshop.tune.texel import Adam, Block, Values, gradient, mean_error
 
 FORMAT = 2
