@@ -191,8 +191,9 @@ def test_a_damaged_epoch_is_named(
 def test_without_a_library_there_is_one_clear_line(
     data: Path, tmp_path: Path, library: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    importing = library, "knightadder.workshop.tune.texel", "knightadder.workshop.run_figures"
     for name in list(sys.modules):
-        if name.startswith((library, "knightadder.workshop.tune.texel")) and name != texel_run.__name__:
+        if name.startswith(importing) and name != texel_run.__name__:
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, library, None)
     shown = {"scipy": "SciPy", "matplotlib": "Matplotlib"}[library]
