@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 from knightadder.arguments import declare, positive
 from knightadder.digests import content_digest
-from knightadder.engine.book import encode
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.files import locked, replacing
 from knightadder.foreign import parse_json, whole_or_none
@@ -307,14 +306,14 @@ def _read_game(database: sqlite3.Connection, game: GameRecord, plies: int, count
 
 def _played(game: GameRecord, plies: int) -> dict[int, tuple[int, chess.Color]]:
     """Return what was played, and by whom, by the key of the position; of a repeated one, the last time."""
-    from knightadder.library.explorer import key_of
+    import numpy as np
 
-    board = game.board()
-    played = {}
-    for move in game.moves[:plies]:
-        played[key_of(board)] = encode(board, move), board.turn
-        board.push(move)
-    return played
+    from knightadder.pgn.records import polyglot_moves
+
+    table, turn = polyglot_moves(), game.board().turn
+    keys = game.keys()[:plies].view(np.int64).tolist()  # see `key_of` of the explorer
+    moves = zip(keys, game.codes[:plies].tolist(), strict=True)
+    return {key: (table[code], turn ^ bool(ply % 2)) for ply, (key, code) in enumerate(moves)}
 
 
 def _elo(headers: Mapping[str, str], name: str) -> int | None:

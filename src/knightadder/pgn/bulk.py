@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.core.api.pgn import pack_games, read_block, set_up_reader
+from knightadder.core.api.pgn import read_block, replay_games, set_up_reader
 from knightadder.core.board.fen import START
 from knightadder.core.board.packed import PACKED
 from knightadder.core.board.pgn import CAREFUL, DONE, GAME, NOTE, PADDING, READER, TAG
@@ -233,8 +233,28 @@ def read_bytes(text: bytes, number: int) -> Block | None:
 
 
 def pack_block(block: Block, which: slice) -> NDArray[np.void]:
-    """Return the positions before each move of some games of a block as an array of PACKED; see `pack_games`."""
+    """Return the positions before each move of some games of a block as an array of PACKED; see `replay_games`."""
     games = block.games[which]
     records = np.zeros(int(games["moves"].sum()), PACKED)
-    pack_games(_tables(), _new_reader(), block.text, games, block.moves, block.scores, records)
+    _replay(block, games, records, np.empty(0, np.uint64))
     return records
+
+
+def keys_in(block: Block, which: slice) -> NDArray[np.uint64]:
+    """Return the Polyglot keys of the positions before each move of some games of a block; see `polyglot_key`."""
+    games = block.games[which]
+    keys = np.zeros(int(games["moves"].sum()), np.uint64)
+    _replay(block, games, np.empty(0, PACKED), keys)
+    return keys
+
+
+def _replay(block: Block, games: NDArray[np.void], records: NDArray[np.void], keys: NDArray[np.uint64]) -> None:
+    arrays = block.text, games, block.moves, block.scores, _polyglot_numbers(), records, keys
+    replay_games(_tables(), _new_reader(), *arrays)
+
+
+@cache
+def _polyglot_numbers() -> NDArray[np.uint64]:
+    from chess.polyglot import POLYGLOT_RANDOM_ARRAY
+
+    return np.array(POLYGLOT_RANDOM_ARRAY, np.uint64)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from knightadder.core.board.moves import CASTLING, DOUBLE_PUSH
 from knightadder.core.board.pgn import GAME, NO_CLOCK, NO_SCORE, NOTE, RESULTS, TAG
-from knightadder.pgn.bulk import Block, pack_block, read_blocks, read_bytes
+from knightadder.pgn.bulk import Block, keys_in, pack_block, read_blocks, read_bytes
 from knightadder.pgn.files import decoded_part
 from knightadder.pgn.games import (
     BrokenGame,
@@ -231,6 +231,13 @@ class GameRecord:
         """Return the position before each move as an array of `PACKED`, with the scores and the result."""
         return pack_block(self._block, slice(self._index, self._index + 1))
 
+    def keys(self) -> NDArray[np.uint64]:
+        """Return the Polyglot key of the position before each move; an en passant square counts if a capture is legal.
+
+        The last position has none.
+        """
+        return keys_in(self._block, slice(self._index, self._index + 1))
+
     def game(self) -> PgnGame:
         """Return the game as python-chess has it, with its variations."""
         game = self._careful[1] if self._careful else parse(self.source)
@@ -425,3 +432,12 @@ def _moves_by_code(chess960: bool) -> list[chess.Move]:
 def _names_by_code(chess960: bool) -> list[str]:
     """Return the names of moves in UCI notation by their numbers in 16 bits."""
     return [move.uci() for move in _moves_by_code(chess960)]
+
+
+@cache
+def polyglot_moves() -> list[int]:
+    """Return the moves as Polyglot encodes them by their numbers in 16 bits: castling is king takes rook."""
+    codes = squares_of(np.arange(_CODES), chess960=True)
+    source, target, promotion = codes & 63, codes >> 6 & 63, codes >> 12
+    encoded: list[int] = (target | source << 6 | np.maximum(promotion - 1, 0) << 12).tolist()
+    return encoded

@@ -7,10 +7,12 @@ from pathlib import Path
 from random import Random
 
 import chess.pgn
+import chess.polyglot
 import pytest
 
+from knightadder.engine.book import encode
 from knightadder.pgn.bulk import Block, read_blocks
-from knightadder.pgn.records import GameRecord
+from knightadder.pgn.records import GameRecord, polyglot_moves
 from tests.random_pgn import random_file
 
 
@@ -34,6 +36,20 @@ def test_games_of_python_chess(tmp_path: Path) -> None:
         assert record.clocks == [node.clock() for node in nodes]
         assert record.nags == [game.nags, *(node.nags for node in nodes)]
         assert record.positions()["fullmove"].tolist() == [node.parent.board().fullmove_number for node in nodes]
+
+
+def test_keys_are_polyglots(tmp_path: Path) -> None:
+    content = random_file(Random(3), 40, damage=0, odd=False)
+    for block in blocks(tmp_path / "games.pgn", content):
+        for index in range(len(block.games)):
+            record = GameRecord(block, index, "")
+            wanted, moves = [], []
+            for board, move in zip(record.boards(), record.moves, strict=False):
+                moves.append(encode(board, move))
+                board.ep_square = board.ep_square if board.has_legal_en_passant() else None
+                wanted.append(chess.polyglot.zobrist_hash(board))
+            assert record.keys().tolist() == wanted
+            assert [polyglot_moves()[code] for code in record.codes.tolist()] == moves
 
 
 @pytest.mark.boundscheck

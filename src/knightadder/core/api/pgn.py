@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from knightadder.native.signatures import int16, int32, int64, uint8, uint16
+from knightadder.native.signatures import int16, int32, int64, uint8, uint16, uint64
 
 from ..board import pgn
 from ..board.fen_reader import read_fen
 from ..board.packed import Packed, pack
 from ..board.pgn import NO_SCORE, Game, Note, Reader, Tag
+from ..board.polyglot import polyglot_key
 from ..board.position import make
 from ..program import core
 from ..tables import Tables
@@ -46,9 +47,11 @@ def read_block(tables, reader, text, games, tags, moves, clocks, scores, notes):
     return pgn.read_block(tables, reader, text, games, tags, moves, clocks, scores, notes)
 
 
-@core.exported(int64(Tables, Reader, uint8[::1], Game[::1], uint16[::1], int16[::1], Packed[::1]))
-def pack_games(tables, reader, text, games, moves, scores, records):
-    """Pack the positions of games: the one before each move, with the score after the move before it, if known.
+@core.exported(
+    int64(Tables, Reader, uint8[::1], Game[::1], uint16[::1], int16[::1], uint64[::1], Packed[::1], uint64[::1])
+)
+def replay_games(tables, reader, text, games, moves, scores, numbers, records, keys):
+    """Pack the positions of games, the one before each move, and compute their keys.
 
     Parameters
     ----------
@@ -56,8 +59,13 @@ def pack_games(tables, reader, text, games, moves, scores, records):
         As for `read_block`.
     text, games, moves, scores : arrays
         As they were read.
+    numbers : array of 781 uint64
+        The random numbers of the keys; see `polyglot_key`.
     records : array of PACKED
-        Receives the positions, as many as the games have moves; an open result counts as a draw.
+        Receives the positions, as many as the games have moves, unless it is empty. A score is the one after the move
+        before the position, or 0; an open result counts as a draw.
+    keys : array of uint64
+        Receives the keys, unless it is empty.
 
     Returns
     -------
@@ -73,7 +81,10 @@ def pack_games(tables, reader, text, games, moves, scores, records):
         score = np.int64(0)
         for index in range(game.first_move, game.first_move + game.moves):
             pos = reader.stack[now]
-            pack(pos, records[count], ply, score, result)
+            if len(records):
+                pack(pos, records[count], ply, score, result)
+            if len(keys):
+                keys[count] = polyglot_key(pos, numbers)
             make(tables, pos, reader.stack[now ^ 1], np.int64(moves[index]))
             now ^= 1
             ply += 1
