@@ -11,7 +11,7 @@ import pytest
 from knightadder.core.program import core
 from knightadder.engine import evaluator
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.engine.loader import Loader, Report, compile_core, load_engine
+from knightadder.engine.loader import Loader, OnStep, compile_core, load_engine
 from knightadder.engine.options import Options
 from knightadder.native.building import ImageError
 
@@ -25,7 +25,7 @@ def test_the_engine_is_loaded_once_in_another_thread_with_the_options_given() ->
     calls: list[tuple[Options, threading.Thread]] = []
     engine = cast("Engine", object())
 
-    def load(options: Options, report: Report) -> "Engine":
+    def load(options: Options, report: OnStep) -> "Engine":
         calls.append((options, threading.current_thread()))
         return engine
 
@@ -46,7 +46,7 @@ def test_progress_is_told_step_by_step() -> None:
     heard: list[tuple[str | None, bool]] = []
     finished = threading.Event()
 
-    def load(options: Options, report: Report) -> "Engine":
+    def load(options: Options, report: OnStep) -> "Engine":
         report("compiling 1/2")
         report("compiling 2/2")
         return cast("Engine", object())
@@ -66,7 +66,7 @@ def test_progress_is_told_step_by_step() -> None:
 def fail_with(monkeypatch: pytest.MonkeyPatch, failure: BaseException) -> None:
     """Have the loading of the core fail."""
 
-    def load(report: Report) -> None:
+    def load(report: OnStep) -> None:
         raise failure
 
     monkeypatch.setattr(core, "load", load)
@@ -109,7 +109,7 @@ def test_a_command_hears_each_step(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     heard: list[str] = []
     load = core.load
 
-    def load_in_steps(report: Report = lambda step: None) -> None:
+    def load_in_steps(report: OnStep = lambda step: None) -> None:
         report("compiling 1/2")
         report("compiling 2/2")
         load()

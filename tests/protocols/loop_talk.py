@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, cast
 
-from knightadder.engine.loader import Loader, Report
+from knightadder.engine.loader import Loader, OnStep
 from knightadder.engine.options import Options
 from knightadder.protocols.conversation import Conversation
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 TIMEOUT = 60.0
 
-Load: TypeAlias = Callable[[Options, Report], "Engine"]
+Load: TypeAlias = Callable[[Options, OnStep], "Engine"]
 
 
 def loader_of(engine: Any) -> Loader:
@@ -127,7 +127,7 @@ class SlowLoading(LoopTalk):
             assert time.monotonic() < end
             time.sleep(0.001)
 
-    def _load(self, options: Options, report: Report) -> "Engine":
+    def _load(self, options: Options, report: OnStep) -> "Engine":
         self.report = report
         self.started.set()
         self.may_finish.wait(TIMEOUT)

@@ -17,7 +17,7 @@ from knightadder.engine.info import (
     Result,
 )
 from knightadder.engine.limits import Limits
-from knightadder.engine.loader import Report, load_engine
+from knightadder.engine.loader import OnStep, load_engine
 from knightadder.engine.options import OPTIONS, Options
 from knightadder.protocols import conversation, uci
 from knightadder.protocols.uci import Uci
@@ -502,7 +502,7 @@ def test_what_waits_for_loading_is_still_carried_out(last: list[str]) -> None:
 def test_a_failure_to_load_is_said_and_ends_the_process(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def load(report: Report) -> None:
+    def load(report: OnStep) -> None:
         raise ImportError("no numba here")
 
     monkeypatch.setattr("knightadder.core.program.core.load", load)

@@ -11,7 +11,7 @@ from xboard_talk import FakeEngine, Talk, line, loaded
 from knightadder import __version__
 from knightadder.engine.info import CurrentMove, Message
 from knightadder.engine.limits import Limits
-from knightadder.engine.loader import Report, load_engine
+from knightadder.engine.loader import OnStep, load_engine
 from knightadder.engine.options import Options
 from knightadder.protocols import xboard_player
 from knightadder.protocols.uci import Uci
@@ -737,7 +737,7 @@ def test_what_waits_for_loading_is_carried_out_before_quit() -> None:
 def test_a_failure_to_load_is_said_and_ends_the_process(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def load(report: Report) -> None:
+    def load(report: OnStep) -> None:
         raise ImportError("no numba here")
 
     monkeypatch.setattr("knightadder.core.program.core.load", load)

@@ -162,7 +162,7 @@ class Game:
 
     def push_random(self, plies: int, seed: int) -> int:
         """Play random moves, which a seed decides, as long as the game goes on; return how many."""
-        from knightadder.core.api import datagen  # here, because only data generation needs its entry points
+        from knightadder.core.api import datagen  # here, because only data generation needs these functions
 
         mover = self.side_to_move
         played = int(datagen.play_randomly(self._tables, self.record, plies, seed))
@@ -288,7 +288,7 @@ class Game:
 
     def evaluate(self) -> int:
         """Return the static evaluation in centipawns, from the side to move's view."""
-        from knightadder.core.api import static_eval  # here, because not every start needs its entry points
+        from knightadder.core.api import static_eval  # here, because not every start needs these functions
 
         return int(static_eval.static_value(self._tables, self.record))
 

@@ -19,7 +19,7 @@ from knightadder.text import tell
 if TYPE_CHECKING:
     from knightadder.engine.engine import Engine
 
-Report: TypeAlias = Callable[[str], None]
+OnStep: TypeAlias = Callable[[str], None]
 
 
 def check_processor() -> None:
@@ -34,7 +34,7 @@ def check_processor() -> None:
         raise EngineError(f"the engine cannot be loaded: {error}") from None
 
 
-def load_engine(options: Options, report: Report) -> "Engine":
+def load_engine(options: Options, report: OnStep) -> "Engine":
     """Import the core, compile it if need be, build the engine, and run one short search.
 
     Parameters
@@ -99,7 +99,7 @@ class Loader:
         The current step of compiling, such as ``compiling 31/334``; ``None`` if nothing had to be compiled so far.
     """
 
-    def __init__(self, options: Options, load: Callable[[Options, Report], "Engine"] = load_engine) -> None:
+    def __init__(self, options: Options, load: Callable[[Options, OnStep], "Engine"] = load_engine) -> None:
         self.ready = threading.Event()
         self.progress: str | None = None
         self.options, self._load = options, load
