@@ -51,7 +51,8 @@ TEXTS = {
     "a variation that goes wrong later": "1. e4 (1. d4 d5 (1... e5 2. d5 (2. e5) e4) 2. c4 Kd7 3. c5 Ke8) e5 *\n",
     "a variation before the first move": "(1. e4) 1. d4 *\n",
     "a variation before its first move": "1. d4 ((1. e4)) d5 *\n",
-    "an empty variation": "1. d4 () d5 *\n",
+    "an empty variation": "1. d4 () {so} d5 {and so} *\n",
+    "a sign before a variation's first move": "1. d4 d5 (1...! e5) 2. c4 (2. $3 e4) *\n",
     "an open variation": "1. d4 (1. e4 *\n",
     "a closing parenthesis too many": "1. d4 (1. e4)) *\n",
     "ambiguous": (

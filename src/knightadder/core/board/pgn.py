@@ -306,11 +306,13 @@ def _read_moves(tables, reader, text, game, moves, clocks, scores, notes):
             reader.now[depth] = reader.moved[depth] = 0
             at += 1
         elif letter == _CLOSE:
-            if depth == 0:
+            if depth == 0 or reader.moved[depth] == 0:  # python-chess gives what follows to the next move
                 return False
             depth -= 1
             at += 1
         elif letter == _DOLLAR or letter == _BANG or letter == _QUESTION:
+            if depth > 0 and reader.moved[depth] == 0:  # python-chess gives it to the move before the variation
+                return False
             at = _read_sign(reader, text, at, depth, notes, reader.moves - game.first_move)
             if at < 0:
                 return False
