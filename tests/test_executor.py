@@ -383,7 +383,7 @@ def test_a_worker_of_another_version_is_refused(cluster, client, make_other, cap
     found, calls = squares(cluster.scheduler_address, 0, 30)
     assert found == {item: item * item for item in range(30)}
     assert str(client.run(os.getpid)[one]) not in calls
-    assert capsys.readouterr().err == f"{one} is not used: it has {has}, and needs Knightadder {version()}\n"
+    assert capsys.readouterr().err == f"{one} is not used: it has {has}, but needs Knightadder {version()}\n"
     # No worker has yet another version.
     wanted, there = "1.2.3-d", version()
     monkeypatch.setattr(dask_cluster, "version", lambda: wanted)
@@ -391,8 +391,8 @@ def test_a_worker_of_another_version_is_refused(cluster, client, make_other, cap
         squares(cluster.scheduler_address, 0, 30)
     assert sorted(capsys.readouterr().err.splitlines()) == sorted(
         [
-            f"{one} is not used: it has {has}, and needs Knightadder {wanted}",
-            f"{other} is not used: it has Knightadder {there}, and needs Knightadder {wanted}",
+            f"{one} is not used: it has {has}, but needs Knightadder {wanted}",
+            f"{other} is not used: it has Knightadder {there}, but needs Knightadder {wanted}",
         ]
     )
 
@@ -428,7 +428,7 @@ def test_a_worker_of_another_version_comes_in_the_middle_of_a_run(cluster, clien
         with open_pool(Slow(), cluster.scheduler_address, 0) as pool:
             assert sorted(item for item, _ in pool.run(items()))[1:] == taken
         (other,) = client.nthreads().keys() - known
-        assert said == [f"{other} is not used: it has Knightadder 0.0.9-abc, and needs Knightadder {version()}\n"]
+        assert said == [f"{other} is not used: it has Knightadder 0.0.9-abc, but needs Knightadder {version()}\n"]
     finally:
         client.unregister_worker_plugin("other")
         client.run(_say_it_is_another, version())

@@ -123,7 +123,7 @@ def test_a_journal_with_such_a_line_names_it(tmp_path, value: str, place: str) -
         journal.add(0, {"results": [0, 1]})
     with file.open("a") as stream:
         stream.write(place.format(value) + "\n")
-    with pytest.raises(OptionError, match=r"run\.jsonl, line 3 is damaged: remove it"):
+    with pytest.raises(OptionError, match=r"run\.jsonl, line 3 is damaged: remove this line"):
         Journal(file, {"format": 1})
 
 
@@ -131,5 +131,5 @@ def test_a_journal_with_such_a_line_names_it(tmp_path, value: str, place: str) -
 def test_a_journal_with_such_a_header_is_of_another_run(tmp_path, value: str) -> None:
     file = tmp_path / "run.jsonl"
     file.write_text(f'{{"format": {value}}}\n{{"number": 1}}\n')
-    with pytest.raises(OptionError, match=r"run\.jsonl is not of such a run, so it is not used$"):
+    with pytest.raises(OptionError, match=r"run\.jsonl belongs to a different kind of run, so it is not used$"):
         Journal(file, {"format": 1})

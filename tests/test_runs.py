@@ -85,13 +85,11 @@ def test_the_sources_of_the_engine_are_found():
 def test_other_headers_are_refused(tmp_path):
     file = tmp_path / "f"
     check_same_run(file, {"a": 1, "b": 2, "more": 3}, {"a": 1, "b": 2})
-    message = re.escape(
-        f"{file} belongs to another run, with other b, c: go on with the same, or give --restart to forget it"
-    )
+    message = re.escape(f"{file} belongs to a run with different b, c: use the same, or give --restart to forget it")
     with pytest.raises(OptionError, match=message):
         check_same_run(file, {"a": 1, "b": 3}, {"a": 1, "b": 2, "c": 0})
     for found in (None, [], 5, "a"):
-        with pytest.raises(OptionError, match="is not of such a run, so it is not used"):
+        with pytest.raises(OptionError, match="belongs to a different kind of run, so it is not used"):
             check_same_run(file, found, {"a": 1})
 
 
@@ -338,7 +336,7 @@ def test_a_damaged_line_is_named(log, line):
     before.insert(2, line)
     log.write_bytes(b"\n".join([*before, b""]))
     damaged = log.read_bytes()
-    message = f"{log}, line 3 is damaged: remove it to do its part again, or give --restart to forget it"
+    message = f"{log}, line 3 is damaged: remove this line to repeat its part, or give --restart to forget it"
     with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
         Journal(log, RUN)
     assert log.read_bytes() == damaged
@@ -352,7 +350,7 @@ def test_an_entry_that_is_not_what_it_should_be_is_named(log, read):
 
 def test_another_run_is_refused_and_left_alone(log):
     before = log.read_bytes()
-    with pytest.raises(OptionError, match="belongs to another run, with other rules: "):
+    with pytest.raises(OptionError, match="belongs to a run with different rules: "):
         Journal(log, {**RUN, "rules": {"draw": 1}})
     assert log.read_bytes() == before
 
@@ -368,7 +366,7 @@ def test_a_run_of_the_same_kind_that_did_nothing_is_taken_over(tmp_path, rest):
         journal.add(1, {"x": 1})
         assert journal[1] == {"number": 1, "x": 1}  # and not what was there before
     assert _steps(file) == [(1, 1)]
-    with pytest.raises(OptionError, match="belongs to another run"):
+    with pytest.raises(OptionError, match="belongs to a run with"):
         Journal(file, other)
 
 
@@ -376,7 +374,7 @@ def test_a_run_of_the_same_kind_that_did_nothing_is_taken_over(tmp_path, rest):
 def test_another_file_is_refused_and_left_alone(tmp_path, text):
     file = tmp_path / "file"
     file.write_text(text)
-    with pytest.raises(OptionError, match=r"file (is not of such a|belongs to another) run.*"):
+    with pytest.raises(OptionError, match=r"file belongs to a (different kind of )?run.*"):
         Journal(file, RUN)
     assert file.read_text() == text
 
@@ -403,7 +401,7 @@ def test_beginning_anew(log):
 def test_a_file_of_something_else_is_not_begun_anew(tmp_path):
     file = tmp_path / "games.pgn"
     file.write_text('[Event "mine"]\n')
-    with pytest.raises(OptionError, match=r"is not of such a run, so it is not used$"):
+    with pytest.raises(OptionError, match=r"belongs to a different kind of run, so it is not used$"):
         Journal(file, RUN, restart=True)
     assert file.read_text() == '[Event "mine"]\n'
 
@@ -411,7 +409,7 @@ def test_a_file_of_something_else_is_not_begun_anew(tmp_path):
 def test_a_second_journal_of_the_same_file_is_refused(log):
     with Journal(log, RUN), pytest.raises(OptionError, match="is in use by another run"):
         Journal(log, RUN)
-    with pytest.raises(OptionError, match="belongs to another run"):
+    with pytest.raises(OptionError, match="belongs to a run with"):
         Journal(log, {"other": 1})
     assert len(_steps(log)) == 2  # neither keeps the lock
 

@@ -59,7 +59,7 @@ def _range(least: float, most: float) -> str:
 
 
 def _refused(expected: str, text: str) -> Exception:
-    from argparse import ArgumentTypeError  # here, since a chess program that starts the engine needs no argparse
+    from argparse import ArgumentTypeError  # imported late, because an engine in a chess program needs no argparse
 
     return ArgumentTypeError(f"expected {expected}, not {text!r:.60}")
 
@@ -97,7 +97,7 @@ _SHARED: dict[str, dict[str, Any]] = {
         "type": positive,
         "default": 20,
         "metavar": "N",
-        "help": "number of games between two lines of progress, where there is no terminal",
+        "help": "number of games between two lines of progress, if the output is not a terminal",
     },
     "--force": {"action": "store_true", "help": "overwrite existing files"},
     "--state": {"type": Path, "metavar": "FOLDER", "help": "folder for the state and the loss curve of the run"},
@@ -107,7 +107,7 @@ _SHARED: dict[str, dict[str, Any]] = {
     "--result-share": {"type": share, "metavar": "S", "help": "share of the game's result in the target"},
 }
 
-# UCI options by the attributes of the arguments that stand for them.
+# For each argument that sets a UCI option, the option's name, by the argument's attribute.
 _OPTIONS = {"threads": "Threads", "hash": "Hash", "syzygy": "SyzygyPath", "eval": "EvalType", "eval_file": "EvalFile"}
 
 

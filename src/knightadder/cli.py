@@ -43,7 +43,7 @@ EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as in shells
 
-# Compiled code cannot be interrupted, so it runs in another thread; the main thread checks for Ctrl-C this often.
+# Seconds between checks for Ctrl-C. Compiled code cannot be interrupted, so it runs in a different thread.
 _POLL_SECONDS = 0.1
 
 _EXAMPLES = """\
@@ -74,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        The arguments; those of the process by default.
+        The arguments; by default, the process's.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _uci()
     if arguments == ["xboard"]:
         return _xboard()
-    if arguments and arguments[0].startswith("genfens "):  # OpenBench passes lines of UCI: this one, and quit
+    if arguments and arguments[0].startswith("genfens "):  # OpenBench passes UCI lines: this line, and quit
         arguments = arguments[0].split()
 
     def run() -> int:
@@ -103,7 +103,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def exit_status(name: str, run: Callable[[], int]) -> int:
-    """Run a program and return its exit status, see `main`; an error that it expects becomes a line on standard error.
+    """Run a program and return its exit status, see `main`; an expected error becomes a line on standard error.
 
     The line begins with the name of the program, which returns its exit status if nothing fails.
     """
@@ -118,7 +118,7 @@ def exit_status(name: str, run: Callable[[], int]) -> int:
     except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
         _drop_output()
         return EXIT_FAILED
-    except OSError as error:  # such as a full disk; commands tell themselves which of the user's files failed
+    except OSError as error:  # such as a full disk; errors of the user's files are reported by the commands
         _drop_output()
         print(f"{name}: {one_line(str(error))}", file=sys.stderr)
         return EXIT_FAILED
@@ -126,7 +126,7 @@ def exit_status(name: str, run: Callable[[], int]) -> int:
 
 
 def _open_missing_streams() -> None:
-    """Write to nowhere what has no place: a parent process may have closed standard output or standard error."""
+    """Replace missing standard streams by the null device: a parent process may have closed them."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
@@ -184,7 +184,9 @@ def build_parser() -> "argparse.ArgumentParser":
     declare(command, "--threads", "--hash", "--syzygy", "--eval", "--eval-file", "--option", "--chess960")
     command.set_defaults(run=_analyse)
 
-    command = commands.add_parser("perft", help="count the move sequences of a length, to check the move generator")
+    command = commands.add_parser(
+        "perft", help="count all move sequences of a given length, to check the move generator"
+    )
     command.add_argument("depth", type=positive, metavar="DEPTH", help="number of plies")
     command.add_argument("--fen", nargs="+", metavar="FEN", help="position (default: the start position)")
     command.add_argument("--divide", action="store_true", help="show the count for each first move")
@@ -232,7 +234,7 @@ def _xboard(arguments: "argparse.Namespace | None" = None) -> int:
 
 
 def _first_options(arguments: "argparse.Namespace | None") -> "Options":
-    """Return the options that a chess program finds; OptionError if an argument is refused."""
+    """Return the options that a chess program sees; OptionError if an argument is refused."""
     from knightadder.engine.options import Options
 
     options = Options()
@@ -344,7 +346,7 @@ def _load(options: "Options") -> "Engine":
 
 
 def _set_position(engine: "Engine", fen: Sequence[str]) -> None:
-    """Set up the position of a FEN, in one argument or, without quotes, several; PositionError if it is refused."""
+    """Set up the position of a FEN in one or (without quotes) several arguments; PositionError if it is refused."""
     text = " ".join(fen)
     for note in engine.set_position(None if text == "startpos" else text):
         print(f"knightadder: {note}", file=sys.stderr)
@@ -472,7 +474,7 @@ def score_text(info: "Info", white_to_move: bool) -> str:
 def line_text(moves: Sequence[str], board: "chess.Board") -> str:
     """Return a line of UCI moves in standard algebraic notation with move numbers.
 
-    A line with an illegal move (a bug of the engine) is returned unchanged, so that the analysis goes on.
+    A line with an illegal move (a bug of the engine) is returned unchanged, so that the analysis continues.
     """
     end = board.copy(stack=False)
     try:
@@ -482,7 +484,7 @@ def line_text(moves: Sequence[str], board: "chess.Board") -> str:
 
 
 def _verdict(board: "chess.Board", result: "Result") -> str:
-    """Return a text on how the analysis ended."""
+    """Return a text about the end of the analysis."""
     if result.best_move is None:
         return "Checkmate: there is no move" if board.is_check() else "Stalemate: there is no move"
     return f"Best move: {board.san(board.parse_uci(result.best_move))}"

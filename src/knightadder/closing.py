@@ -8,7 +8,7 @@ from typing import Self
 
 
 class Closing(ABC):
-    """What is closed at the end of a ``with`` block."""
+    """An object that is closed at the end of a ``with`` block."""
 
     @abstractmethod
     def close(self) -> None:

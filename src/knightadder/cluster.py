@@ -24,10 +24,10 @@ from knightadder.engine.errors import EngineError, OptionError
 from knightadder.foreign import whole_or_none
 from knightadder.pool import Pool, failure, version
 
-_LOOK_SECONDS = 2.0  # between questions for a cluster's workers
-_MOST_DEATHS = 10  # of four workers each (Dask's allowed-failures), after which a task is taken to be the cause
+_LOOK_SECONDS = 2.0  # seconds between queries of a cluster's workers
+_MOST_DEATHS = 10  # deaths of four workers each (Dask's allowed-failures) after which the task is blamed
 
-# For `local:4`: a worker that was lost is replaced, even if that takes long; no worker is profiled, which costs time.
+# For `local:4`: lost workers are replaced, even if that takes long; workers are not profiled, because that costs time.
 _LOCAL = {
     "distributed.deploy.lost-worker-timeout": "1 day",
     "distributed.worker.profile.enabled": False,
@@ -40,7 +40,7 @@ def connected(pickled: bytes, address: str) -> Iterator[Pool]:
     """Connect to a cluster for a ``with`` block, see `knightadder.executor.open_pool`."""
     with contextlib.ExitStack() as stack:
         try:
-            for name in _LOGGERS:  # this module says what matters
+            for name in _LOGGERS:  # this module reports what matters
                 stack.enter_context(silence_logging_cmgr(logging.CRITICAL, name))
             target = {"address": address}
             if address.startswith("local:"):
@@ -53,7 +53,7 @@ def connected(pickled: bytes, address: str) -> Iterator[Pool]:
             pool = stack.enter_context(workers_of(stack.enter_context(client), pickled))
         except EngineError:
             raise
-        except Exception as error:  # of many kinds: no such host, no certificate, a worker that does not start
+        except Exception as error:  # many kinds: no such host, no certificate, a worker that does not start
             reason = str(error).strip() or type(error).__name__
             raise OptionError(f"cannot connect to the cluster {address}: {reason}") from None
         yield pool
@@ -66,7 +66,7 @@ class _CarefulClient(Client):
         try:
             super().start(**options)  # type: ignore[no-untyped-call]
         except BaseException:
-            with contextlib.suppress(Exception):  # it may be incomplete
+            with contextlib.suppress(Exception):  # the client may be incomplete
                 self.close()  # type: ignore[no-untyped-call]
             raise
 
@@ -92,8 +92,8 @@ def _local(address: str) -> Iterator[str]:
 
 
 def dask_setup(worker: Worker) -> None:
-    """Set up a process of a local cluster: this is what Dask calls in a module to preload."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started it ends it
+    """Set up a process of a local cluster; Dask calls this function of a preloaded module."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # because the starting process ends this one
 
 
 def _configured() -> str:
@@ -112,7 +112,7 @@ def workers_of(client: Client, pickled: bytes) -> Iterator[Pool]:
     name = f"knightadder-{uuid4().hex}"
     plugin, call = _remote(name, version(), pickled)
     try:
-        with contextlib.suppress(OSError):  # a worker that is lost just now; `call` says it if it is another one
+        with contextlib.suppress(OSError):  # a worker was just lost; `call` reports a different version
             client.register_plugin(plugin, name=name)
         yield _Cluster(client, call)
     finally:
@@ -124,8 +124,8 @@ def workers_of(client: Client, pickled: bytes) -> Iterator[Pool]:
 def _remote(name: str, wanted: str, pickled: bytes) -> tuple[WorkerPlugin, Callable[[bytes], Any]]:
     """Return the plugin that keeps a task on each worker, and the function that calls this task.
 
-    They are defined in here so that Dask sends them as a whole, not by their names: so a worker without Knightadder can
-    load them, and say so.
+    They are defined inside this function so that Dask sends their code, not their names. So even a worker without
+    Knightadder can load them, and report that.
     """
 
     class TaskKeeper(WorkerPlugin):
@@ -153,7 +153,7 @@ def _remote(name: str, wanted: str, pickled: bytes) -> tuple[WorkerPlugin, Calla
 
 
 class _RefusedError(Exception):
-    """A worker has another version; with its address, and what it has."""
+    """A worker has a different version; the arguments are its address and its version."""
 
 
 class _Cluster(Pool):
@@ -195,7 +195,7 @@ class _Cluster(Pool):
         return sum(self._workers.values())
 
     def _look(self) -> None:
-        """Learn which workers there are."""
+        """Update the list of workers."""
         try:
             there = self._client.nthreads()
         except OSError:
@@ -214,7 +214,7 @@ class _Cluster(Pool):
             address, found = error.args
             if address not in self._refused:
                 self._refused.add(address)
-                print(f"{address} is not used: it has {found}, and needs Knightadder {version()}", file=sys.stderr)
+                print(f"{address} is not used: it has {found}, but needs Knightadder {version()}", file=sys.stderr)
             self._look()
         elif isinstance(error, KilledWorker):
             self._deaths[number] += 1

@@ -1,4 +1,4 @@
-"""Opens pools: processes of this machine, or with ``--cluster`` those of many machines, which Dask connects."""
+"""Opens pools: processes of this machine, or with ``--cluster``, of many machines that Dask connects."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def add_cluster(command: argparse._ActionsContainer) -> None:
     command.add_argument(
         "--cluster",
         metavar="ADDRESS",
-        help="do the work on a Dask cluster: address of its scheduler, such as tcp://host:8786, or name of its "
-        "scheduler file; config: the address in Dask's configuration; local:4: four processes of this machine",
+        help="do the work on a Dask cluster: the address of its scheduler (tcp://host:8786), the name of its scheduler "
+        "file, config (the address in Dask's configuration), or local:4 (four processes of this machine)",
     )
 
 
@@ -53,7 +53,7 @@ def open_pool(task: Callable[[Any], bytes], cluster: str | None, processes: int)
 
 @contextlib.contextmanager
 def _handling(number: int, handler: Callable[[int, FrameType | None], Any] | signal.Handlers) -> Iterator[None]:
-    """Handle a signal so in a ``with`` block, in the main thread; no other thread can."""
+    """Handle a signal with this handler in a ``with`` block; only possible in the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -72,16 +72,17 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 class _Processes(Pool):
-    """Processes, and a thread that waits for the answer of each.
+    """Processes, each with a thread that waits for its answers.
 
-    Each process has a pipe of its own. So an answer of which a killed process has written only a part ends with an
-    error. Python's own executor has one pipe for all, and would wait for the rest.
+    Each process has its own pipe. So if a process is killed while it writes an answer, reading the answer raises an
+    error. Python's own executor has one pipe for all processes, and would wait for the rest for ever.
     """
 
     def __init__(self, pickled: bytes, count: int) -> None:
         self._pickled, self._count = pickled, count
         self._context = multiprocessing.get_context("spawn")
-        self._theirs, self._ours = self._context.Pipe(duplex=False)  # nothing is written to it: its end ends processes
+        # Carries no data; when it closes, the processes end.
+        self._theirs, self._ours = self._context.Pipe(duplex=False)
         self._started: list[tuple[SpawnProcess, Connection]] = []
         self._free: SimpleQueue[Connection] = SimpleQueue()
         self._threads = ThreadPoolExecutor(count)
@@ -94,7 +95,7 @@ class _Processes(Pool):
     def _start(self) -> None:
         ours, theirs = self._context.Pipe()
         process = self._context.Process(target=_work, args=(self._theirs, theirs, self._pickled))
-        with _handling(signal.SIGINT, signal.SIG_IGN):  # the process inherits it: this one ends it
+        with _handling(signal.SIGINT, signal.SIG_IGN):  # inherited by the process, which this one will end
             process.start()
         theirs.close()
         self._started.append((process, ours))
@@ -120,7 +121,7 @@ class _Processes(Pool):
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._ours.close()  # ends the processes, also what they are working on
+        self._ours.close()  # ends the processes, even during work
         self._threads.shutdown(cancel_futures=True)
         for process, connection in self._started:
             process.join()
@@ -129,7 +130,7 @@ class _Processes(Pool):
 
 
 def _work(parent: Connection, connection: Connection, pickled: bytes) -> None:
-    """Answer items, in a process of its own, until the process that started it closes `parent` or ends itself."""
+    """Answer items in a separate process, until the starting process closes `parent` or ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     tasks = Tasks(pickled)
 
@@ -143,7 +144,7 @@ def _work(parent: Connection, connection: Connection, pickled: bytes) -> None:
 
     threading.Thread(target=end).start()
     answer: tuple[Any, EngineError | None]
-    with contextlib.suppress(EOFError, OSError):  # the other end is closed: so is that of `parent`
+    with contextlib.suppress(EOFError, OSError):  # the other end is closed, and so is `parent`
         while True:
             item = connection.recv()
             try:

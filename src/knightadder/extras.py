@@ -41,14 +41,13 @@ def needed_by(command: str, extra: str = "workshop") -> Iterator[None]:
 def install_command(extra: str) -> str:
     """Return the command that installs an extra where this Python looks for it.
 
-    pip finds what is installed already, and asks an index of packages only for what that extra needs besides. But
-    another Python's pip would look for Knightadder itself, so the command names this one. A development checkout is
-    installed in place (``-e``): the same command without that would replace it by a copy, which knows nothing of later
-    changes of the sources.
+    pip finds the installed packages, and asks a package index only for the missing ones. But a different Python's pip
+    would look for Knightadder itself, so the command names this Python. A development checkout is installed in place
+    (``-e``); without that, the command would replace it by a copy, which later changes of the sources do not affect.
     """
     if importlib.util.find_spec("pip"):
         words = [sys.executable, "-m", "pip", "install"]
-    else:  # an environment that uv has made
+    else:  # the environment was made by uv
         words = ["uv", "pip", "install", "--python", sys.executable]
     checkout = _PACKAGE.parents[1]
     if _PACKAGE.parent.name == "src" and (checkout / "pyproject.toml").is_file():

@@ -1,7 +1,7 @@
-"""Reads data that somebody else may have written or damaged: JSON, TOML and whole numbers.
+"""Reads data that others may have written or damaged: JSON, TOML and whole numbers.
 
-Every file of JSON and every answer of a worker or a server is read here. What is malformed, nested too deeply, out of
-range or of the wrong type raises a ValueError, so each caller has one kind of error to turn into a line for the user.
+Every JSON file and every answer of a worker or a server is read here. Malformed, too deeply nested, out-of-range or
+wrongly typed data raises a ValueError, so each caller has one kind of error to turn into a line for the user.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Annotated, Any, NoReturn, TypeAlias
 
 from msgspec import Meta, convert
 
-MOST = (1 << 63) - 1  # the largest whole number: NumPy, SQLite and the core have no larger ones
+MOST = (1 << 63) - 1  # the largest whole number of NumPy, SQLite and the core
 
 NotNegative: TypeAlias = Annotated[int, Meta(ge=0)]
 
@@ -37,7 +37,7 @@ def parse_json(data: bytes | str, kind: Any = Any) -> Any:
 
 
 def converted(value: object, kind: Any) -> Any:
-    """Return a value of plain types, as JSON has them, as a `kind`, see `parse_json`; ValueError if it is not one."""
+    """Convert a value of JSON's types to a `kind`, see `parse_json`; ValueError if that is impossible."""
     return convert(value, kind)
 
 
@@ -52,7 +52,7 @@ def parse_toml(data: bytes) -> dict[str, Any]:
 
 
 def parse_whole(text: str) -> int:
-    """Return the whole number in ASCII digits, perhaps after a sign; ValueError if it is none, or beyond `MOST`."""
+    """Return the whole number in ASCII digits, perhaps after a sign; ValueError if it is not one, or beyond `MOST`."""
     digits = text[1:] if text[:1] in ("-", "+") else text
     if not (digits.isascii() and digits.isdigit()):
         raise ValueError(f"{text[:_MOST_DIGITS]!r} is not a whole number")
@@ -62,7 +62,7 @@ def parse_whole(text: str) -> int:
 
 
 def whole_or_none(text: str) -> int | None:
-    """Return the whole number in ASCII digits that a text consists of; None if it is none, or beyond `MOST`."""
+    """Return the whole number that a text of ASCII digits is; None if it is not one, or beyond `MOST`."""
     try:
         return parse_whole(text) if text.isdecimal() else None
     except ValueError:
@@ -77,7 +77,7 @@ def _finite(text: str) -> float:
 
 
 def _refuse(text: str) -> NoReturn:
-    raise ValueError(f"{text} is not a number of JSON")
+    raise ValueError(f"{text} is not a JSON number")
 
 
 def _check_whole(value: object) -> None:
@@ -89,5 +89,5 @@ def _check_whole(value: object) -> None:
         raise ValueError("a whole number is too large")
 
 
-# Not msgspec's: it refuses lone surrogates, as names of files may have, and its whole numbers have no limit.
+# Not msgspec's parser: it refuses lone surrogates, which file names may contain, and does not limit whole numbers.
 _DECODER = json.JSONDecoder(parse_int=parse_whole, parse_float=_finite, parse_constant=_refuse)

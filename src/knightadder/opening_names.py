@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import chess
 
-# Identifies a position without its move counters, like an EPD, but faster to compute.
+# The key of a position without its move counters, like an EPD, but faster to compute.
 _Key: TypeAlias = tuple[int | None, ...]
 
 
@@ -35,7 +35,8 @@ def named_lines() -> list[tuple[Opening, str]]:
 def find_opening(board: chess.Board) -> Opening | None:
     """Return the opening of the last position of a game that has a name; None if there is none.
 
-    A game from another start position, or of Chess960, has an opening only if it reaches a position of the table.
+    A game from a different start position, or a Chess960 game, has an opening only if it reaches a position of the
+    table.
     """
     names = _names()
     past = board.copy()
@@ -47,7 +48,7 @@ def find_opening(board: chess.Board) -> Opening | None:
 
 
 def opening_at(board: chess.Board) -> Opening | None:
-    """Return the opening of a position by itself; None if it has no name of its own."""
+    """Return the opening of a single position; None if this position has no name."""
     return _names().get(_key(board))
 
 
@@ -58,7 +59,7 @@ def _names() -> dict[_Key, Opening]:
     board = chess.Board()
     played: list[str] = []
     for opening, text in sorted(named_lines(), key=lambda line: line[1]):
-        # Neighbours in this order share their first moves. Reuse these, since reading moves is slow.
+        # Neighbours in this order share their first moves, which are reused because reading moves is slow.
         moves = text.split()
         shared = 0
         while shared < min(len(played), len(moves)) and played[shared] == moves[shared]:

@@ -1,9 +1,9 @@
-"""The workers of a run, wherever they are: what is handed out to them, and what they keep.
+"""The workers of a run, wherever they are: their tasks and items.
 
-A task is an object that can be pickled, and that maps an item (a number, say) to a result. Each thread that works
-unpickles it once, so the task can keep what it loads; if it has a method `close`, this is called at the end of the run,
-from another thread, also while the task works. A closed task is not called again. A result depends only on the task and
-the item, so it does not matter who computes it, and how often it was begun before.
+A task is an object that can be pickled, and that maps an item (a number, say) to a result. Each working thread
+unpickles it once, so the task can keep loaded data. If it has a method `close`, this is called at the end of the run
+from a different thread, even while the task works. A closed task is not called again. A result depends only on the task
+and the item, so any worker can compute it, and repeat it.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from knightadder.engine.errors import EngineError
 
 Item = TypeVar("Item")
 
-_POLL_SECONDS = 0.5  # between looks at what has changed; Ctrl-C does not end a longer wait on every system
-_AHEAD = 2  # items handed out for each worker, so that none waits for the next one; twice as many if order matters
-_IDLE_SECONDS = 60.0  # after which a worker closes a task that is no longer called: its command may have been killed
+_POLL_SECONDS = 0.5  # between checks for changes; on some systems, Ctrl-C does not end a longer wait
+_AHEAD = 2  # items handed out for each worker, so that no worker waits; twice as many if the order matters
+_IDLE_SECONDS = 60.0  # after which a worker closes an unused task, because its command may have been killed
 
 
 class Pool(ABC):
@@ -80,10 +80,10 @@ class Pool(ABC):
 
     @abstractmethod
     def workers(self) -> int:
-        """Return how many workers there are; EngineError if there will be none any more."""
+        """Return the number of workers; EngineError if there will never be a worker again."""
 
     def check_lost(self, number: int, error: Exception) -> None:
-        """Raise the error of an item, unless it says only that a worker was lost: then the task has to run again."""
+        """Raise the error of an item, unless it means only that a worker was lost, so that the task must run again."""
         raise error
 
     def place(self) -> str:
@@ -92,7 +92,7 @@ class Pool(ABC):
 
 
 def _done(running: dict[int, tuple[Any, Future[Any]]], count: int | None) -> list[int]:
-    """Return which of the first tasks are done; results come before errors."""
+    """Return the finished ones among the first tasks; results come before errors."""
     done = [number for number, (_, future) in islice(running.items(), count) if future.done()]
     return sorted(done, key=lambda number: _has_failed(running[number][1]))
 
@@ -124,7 +124,7 @@ class Tasks:
         self._pickled = pickled
         self._idle: list[Any] = []
         self._busy: list[Any] = []
-        self._lock = threading.Lock()  # while a task is taken from one of these
+        self._lock = threading.Lock()  # held while a task is taken from these lists
         self._ended = False
         self._timer: threading.Timer | None = None
 

@@ -1,4 +1,4 @@
-"""The progress of a long run: a bar on a terminal, otherwise a line now and then."""
+"""The progress of a long run: a bar on a terminal, otherwise a line from time to time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Due: TypeAlias = Callable[[float], bool]
 # Called with the bytes of a file and the games in it that have been read.
 Read: TypeAlias = Callable[[int, int], None]
 
-_LINE_SECONDS = 10  # between lines
+_LINE_SECONDS = 10  # seconds between lines
 
 
 def every_seconds(seconds: float, clock: Callable[[], float] = time.monotonic) -> Due:
@@ -68,7 +68,7 @@ def reading(files: Sequence[Path], clock: Callable[[], float] = time.monotonic) 
     files : sequence of Path
         The files, in the order in which they are read.
     clock : callable
-        Tells the time in seconds.
+        Function that returns the time in seconds.
 
     Yields
     ------
@@ -113,7 +113,7 @@ def _bar(total: int, done: float, unit: str, stderr: bool) -> Iterator[Update]:
 
 
 def _amount(done: float, total: int, unit: str) -> str:
-    """Return how much is done: ``3/10 games`` or ``1.2 MB/4.7 MB``."""
+    """Return the amount done as text: ``3/10 games`` or ``1.2 MB/4.7 MB``."""
     if unit == "bytes":
         from rich.filesize import decimal
 

@@ -1,7 +1,7 @@
-"""How a game begins and ends by the rules of chess, for games that a person or a match plays.
+"""The beginning and end of a game by the rules of chess, for games of people and matches.
 
-It uses python-chess instead of the engine's own code, since matches also test that code. Only where a game begins, the
-engine's FEN reader is asked too: it refuses more positions.
+It uses python-chess instead of the engine's own code, because matches also test that code. The engine's FEN reader,
+which refuses more positions, also checks the start of a game.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def read_fen(fen: str, chess960: bool = False, what: str = "position") -> tuple[
 
 
 def impossible_in(board: Board) -> tuple[str, ...]:
-    """Return a line for each castling right and en passant square of a board that cannot be."""
+    """Return a line for each impossible castling right and en passant square of a board."""
     wrong = scan_forward(board.castling_rights & ~board.clean_castling_rights())
     squares = sorted(wrong, key=lambda square: (square_rank(square), -square_file(square)))
     rights = "".join(_letter(board, square) for square in squares)
@@ -56,9 +56,9 @@ def _letter(board: Board, rook: int) -> str:
 
 
 def leave_out_impossible(board: Board) -> tuple[str, ...]:
-    """Take away the castling rights and the en passant square that cannot be; return a line for each.
+    """Remove impossible castling rights and en passant squares from a board; return a line for each.
 
-    For boards of which nobody knows yet whether the engine plays them; `read_fen` does this for all others.
+    This is for boards from callers; `read_fen` already does it for FENs.
     """
     notes = impossible_in(board)
     board.castling_rights = board.clean_castling_rights()
@@ -68,9 +68,9 @@ def leave_out_impossible(board: Board) -> tuple[str, ...]:
 
 
 def problem_of(board: Board) -> str:
-    """Return why a position is illegal, such as ``White has 0 kings``; the empty string if the engine can play it.
+    """Return the reason why a position is illegal (``White has 0 kings``); empty if the engine can play it.
 
-    Impossible castling rights and en passant squares are no problem: the engine leaves them out.
+    Impossible castling rights and en passant squares are allowed, because the engine leaves them out.
     """
     try:
         parse_fen(board.fen(en_passant="fen"))
@@ -80,7 +80,7 @@ def problem_of(board: Board) -> str:
 
 
 def outcome_of(board: Board) -> Outcome | None:
-    """Return how this position, with its history, ends the game; None while the game goes on.
+    """Return how this position, with its history, ends the game; None while the game continues.
 
     Draws by repetition and by fifty moves need no claim.
     """

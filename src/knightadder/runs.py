@@ -27,16 +27,14 @@ REMEDY = "give --restart to forget it"
 def check_same_run(file: Path, found: object, wanted: Mapping[str, Any], remedy: str = REMEDY) -> None:
     """Raise OptionError if a file, whose header is `found`, belongs to another run than the one `wanted` describes."""
     if not isinstance(found, dict):
-        raise OptionError(f"{file} is not of such a run, so it is not used")
+        raise OptionError(f"{file} belongs to a different kind of run, so it is not used")
     differing = [key for key in wanted if found.get(key) != wanted[key]]
     if differing:
-        raise OptionError(
-            f"{file} belongs to another run, with other {', '.join(differing)}: go on with the same, or {remedy}"
-        )
+        raise OptionError(f"{file} belongs to a run with different {', '.join(differing)}: use the same, or {remedy}")
 
 
 def state_beside(output: Path | None) -> Path | None:
-    """Return the file with the state of an unfinished run, which lies beside its output; None if this is no file."""
+    """Return the file with the state of an unfinished run, beside its output; None if the output is not a file."""
     if output is None or (output.exists() and not output.is_file()):
         return None
     return output.with_name(f"{output.name}.unfinished")
@@ -49,7 +47,7 @@ def going_on(kept: Callable[[], str]) -> Iterator[None]:
         yield
     except (KeyboardInterrupt, EngineError):
         if what := kept():
-            print(f"{what}; the same command goes on from there", file=sys.stderr)
+            print(f"{what}; the same command continues from there", file=sys.stderr)
         raise
 
 
@@ -120,14 +118,14 @@ class Journal(Closing):
         return end
 
     def _cut(self, size: int) -> None:
-        """Cut the file to a size, unless it is no longer; a device cannot be cut."""
+        """Cut the file to a size, unless it is already that short; a device cannot be cut."""
         if self._stream.seek(0, os.SEEK_END) > size:
             self._stream.truncate(size)
 
     def _read_header(self, file: Path, header: bytes, restart: bool) -> int | None:
         """Return the length of the header in the file; None if the header has to be written."""
         line = self._reader.readline()
-        if header.startswith(line) and line != header:  # empty, or an incomplete header
+        if header.startswith(line) and line != header:  # the file is empty, or its header is incomplete
             return None
         found, wanted = _parsed(line), json.loads(header)
         if not line.endswith(b"\n"):
@@ -140,7 +138,7 @@ class Journal(Closing):
         return len(line)
 
     def _damaged(self, line: int) -> OptionError:
-        return OptionError(f"{self._file}, line {line} is damaged: remove it to do its part again, or {REMEDY}")
+        return OptionError(f"{self._file}, line {line} is damaged: remove this line to repeat its part, or {REMEDY}")
 
     def __len__(self) -> int:
         """Return the number of finished steps."""

@@ -2,7 +2,7 @@
 
 import sys
 
-MOST = 1000  # characters of a line for the user: more than a path and a reason have
+MOST = 1000  # maximum length of a line for the user: enough for a path and a reason
 
 
 def tell(text: str) -> None:

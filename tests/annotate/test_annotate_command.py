@@ -98,7 +98,7 @@ def test_a_file_of_games(file, analysts, capsys):
     printed = capsys.readouterr()
     assert printed.out == f"{out}: 2 games annotated, 2 left as they were\n"
     assert "game 2, line 8 (Huber - ?), stays as it is: illegal san: 'Ke3'" in printed.err
-    assert "game 4, line 18, stays as it is: atomic is not played here" in printed.err
+    assert "game 4, line 18, stays as it is: atomic is not supported" in printed.err
     assert sorted(path.name for path in file.parent.iterdir()) == ["games.annotated.pgn", "games.pgn"]
 
 
@@ -144,7 +144,7 @@ def test_summary_as_csv(file, analysts):
     assert (three["fault"], three["date"]) == ("", "")
     assert (two["white"], two["white_accuracy"]) == ("Huber", "")
     assert two["fault"].startswith("illegal san")
-    assert four["fault"] == "atomic is not played here"
+    assert four["fault"] == "atomic is not supported"
 
 
 def test_summary_as_json(file, analysts):
@@ -362,12 +362,12 @@ def test_ctrl_c_and_on(tmp_path, monkeypatch, capsys):
         patch.setattr(command, "Journal", Interrupted)
         assert annotate(*arguments_in(folder)) == 130
     said = capsys.readouterr().err
-    assert f"3 of 10 games are in {folder / 'out.pgn.unfinished'}; the same command goes on from there\n" in said
+    assert f"3 of 10 games are in {folder / 'out.pgn.unfinished'}; the same command continues from there\n" in said
     assert sorted(outputs(folder)) == ["games.pgn", "out.pgn.unfinished"]
     fresh = FakeAnalyst()
     use(monkeypatch, lambda _: fresh)
     assert annotate(*arguments_in(folder)) == 0
-    assert "Going on after 3 of 10 games" in capsys.readouterr().err
+    assert "Continuing after 3 of 10 games" in capsys.readouterr().err
     assert fresh.games == 9 - 3  # one of the ten is broken
     assert outputs(folder) == expected
 
@@ -449,7 +449,7 @@ def test_an_unfinished_run_with_other_arguments(file, monkeypatch, capsys):
         patch.setattr(command, "Journal", Interrupted)
         assert annotate(file, "--nodes", 5) == 130
     assert annotate(file, "--nodes", 6) == 2
-    assert "belongs to another run, with other limit: go on with the same, or give --restart" in capsys.readouterr().err
+    assert "belongs to a run with different limit: use the same, or give --restart" in capsys.readouterr().err
     assert annotate(file, "--nodes", 6, "--restart") == 0
     assert not file.with_name("games.annotated.pgn.unfinished").exists()
 
@@ -469,7 +469,7 @@ def test_a_disk_that_becomes_full_and_on(tmp_path, monkeypatch, capsys):
     done = unfinished.read_bytes().count(b"\n") - 1
     assert done > 0
     assert annotate(*arguments_in(folder)) == 0
-    assert f"Going on after {done} of 10 games" in capsys.readouterr().err
+    assert f"Continuing after {done} of 10 games" in capsys.readouterr().err
     assert outputs(folder) == expected
 
 
@@ -477,8 +477,8 @@ def test_a_disk_that_becomes_full_and_on(tmp_path, monkeypatch, capsys):
     ("damage", "complaint"),
     [
         (b'{"game":1}', r".*unfinished, line 2 is damaged"),
-        (b'{"number":1}', r"what .*unfinished has of game 1 is damaged \(there is not one"),
-        (b'{"number":1,"result":[[1,2,3]]}', r"what .*unfinished has of game 1 is damaged \(there is not one"),
+        (b'{"number":1}', r"what .*unfinished has of game 1 is damaged \(expected one evaluation"),
+        (b'{"number":1,"result":[[1,2,3]]}', r"what .*unfinished has of game 1 is damaged \(expected one evaluation"),
         (b'{"number":1,"result":[7,7,7,7,7,7,7,7]}', r"what .*unfinished has of game 1 is damaged \(.*unpack"),
     ],
 )
@@ -567,9 +567,9 @@ def test_from_standard_input_to_a_file_and_on(file, standard, monkeypatch, capsy
     with monkeypatch.context() as patch:
         patch.setattr(command, "Journal", Interrupted)
         assert standard(GAMES, "--out", out) == 130
-        assert f"1 of 4 games are in {out}.unfinished; the same command goes on" in capsys.readouterr().err
+        assert f"1 of 4 games are in {out}.unfinished; the same command continues" in capsys.readouterr().err
         assert standard(GAMES) == 130
         assert capsys.readouterr().err == ""  # nothing is kept
     assert standard(GAMES, "--out", out) == 0
-    assert "Going on after 1 of 4 games" in capsys.readouterr().err
+    assert "Continuing after 1 of 4 games" in capsys.readouterr().err
     assert len(read(out)) == 4

@@ -121,5 +121,5 @@ def test_an_interrupted_run_writes_the_table_without_another_search(file, monkey
     assert not table.exists() and file.with_name("games.annotated.pgn.unfinished").exists()
     monkeypatch.setattr("knightadder.annotate.command.open_pool", stop)
     assert annotate(file, "--moves", table) == 0
-    assert "Going on after 2 of 3 games" in capsys.readouterr().err
+    assert "Continuing after 2 of 3 games" in capsys.readouterr().err
     assert json.loads(table.read_text("utf-8")) == expected()

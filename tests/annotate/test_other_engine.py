@@ -91,7 +91,7 @@ def test_puzzles_are_found_by_it(tmp_path):
         (["cmd=/no/such/engine"], 2, "no such program: /no/such/engine"),
         (["cmd=" + engine_command(), "option.Contempt=1"], 2, "Contempt"),
         (["cmd=" + shlex.join([sys.executable, "-c", "pass"])], 1, "cannot start "),
-        (["name=x"], 2, "--engine name=x: there is no key name; there are cmd, option.NAME"),
+        (["name=x"], 2, "--engine name=x: unknown key name; the keys are cmd, option.NAME"),
     ],
 )
 def test_an_engine_that_cannot_be_used_is_a_line(file, capsys, words, status, message):
@@ -107,7 +107,7 @@ def test_a_run_with_another_engine_is_another_run(file, capsys, monkeypatch):
         cli.main(["annotate", str(file), "--nodes", "5", "--engine", f"cmd={engine_command()}"])
     monkeypatch.undo()
     assert cli.main(["annotate", str(file), "--nodes", "5"]) == 2
-    assert "belongs to another run, with other engine" in capsys.readouterr().err
+    assert "belongs to a run with different engine" in capsys.readouterr().err
 
 
 def exit_now():

@@ -83,7 +83,7 @@ def test_a_position_by_fen_in_one_argument_or_several_then_moves(ask) -> None:
 def test_a_position_that_no_game_has(ask) -> None:
     assert ask("8/8/8/4k3/8/8/8/K7 w - - 0 1") == [
         "8/8/8/4k3/8/8/8/K7 w - - 0 1",
-        "No game of the index went on from this position.",
+        "No game of the index continues from this position.",
     ]
 
 

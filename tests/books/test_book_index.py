@@ -139,7 +139,7 @@ def test_how_many_plies(games, out, capsys) -> None:
     before = out.read_bytes()
     assert run(games, "-o", out, "--plies", 2) == 2
     assert capsys.readouterr().err.splitlines()[-1] == (
-        f"knightadder: {out} has 1 plies of each game: leave --plies out, or give another --out"
+        f"knightadder: {out} has 1 plies of each game: leave out --plies, or give a different --out"
     )
     assert out.read_bytes() == before
 
@@ -170,7 +170,7 @@ def test_what_cannot_be_done_is_said_in_a_line_and_harms_nothing(games, tmp_path
     assert complaint(empty, "-o", out) == expected
     assert not out.exists()
     out.write_text("not mine")
-    assert "is no index of games" in complaint(games, "-o", out)
+    assert "is not an index of games" in complaint(games, "-o", out)
     assert out.read_text() == "not mine"
     assert sorted(file.name for file in tmp_path.iterdir()) == ["empty.pgn", "games.pgn", "games.sqlite"]
 
@@ -186,7 +186,7 @@ def test_a_failure_leaves_the_old_index(games, out, capsys, monkeypatch) -> None
         assert out.read_bytes() == before
         names = sorted(file.name for file in out.parent.iterdir())
         assert names == ["games.pgn", "games.sqlite", "games.sqlite.unfinished"]
-    assert f"{out}: it is damaged, so make it again (no such column: absent)\n" in capsys.readouterr().err
+    assert f"{out}: it is damaged: make it again (no such column: absent)\n" in capsys.readouterr().err
 
 
 def _interrupt(*_: object) -> None:

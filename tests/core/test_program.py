@@ -199,7 +199,10 @@ def test_a_command_shows_that_line(monkeypatch: pytest.MonkeyPatch, capsys: pyte
 def test_sources_that_change_while_they_are_compiled_are_told(place: Place, other: Path) -> None:
     found = place.run(ready=other)
     assert not found["loaded"]
-    assert found["lines"] == ["compiling 1/1", "the compiled core does not fit its sources: they changed meanwhile"]
+    assert found["lines"] == [
+        "compiling 1/1",
+        "the compiled core does not match its sources: they changed during the compilation",
+    ]
     assert not place.image.exists()
 
 

@@ -73,7 +73,7 @@ def test_chance_follows_the_weights(file: Path) -> None:
 def test_what_is_no_book_is_refused(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "bad.bin"
     file.write_bytes(content)
-    with pytest.raises(OptionError, match=r"bad\.bin: it is no Polyglot book$"):
+    with pytest.raises(OptionError, match=r"bad\.bin: it is not a Polyglot book$"):
         Book(file)
     with pytest.raises(OptionError, match=r"missing\.bin: No such file or directory$"):
         Book(tmp_path / "missing.bin")

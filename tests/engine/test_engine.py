@@ -26,7 +26,7 @@ def test_while_a_search_runs_only_stop_and_what_reads_may_be_called(searcher: Se
         lambda: engine.perft(1),
         lambda: searcher.go(Limits(depth=1)),
     ):
-        with pytest.raises(EngineError, match=r"^not while searching$"):
+        with pytest.raises(EngineError, match=r"^the engine is searching$"):
             forbidden()
     assert engine.fen() == KIWIPETE
     assert len(engine.legal_moves()) == 48

@@ -115,7 +115,7 @@ def test_a_button_takes_anything_and_stores_nothing() -> None:
 def test_an_option_is_one_line(char: str) -> None:
     options = Options()
     for name, text in (("SyzygyPath", f"a{char}b"), (f"a{char}b", None), ("Hash", f"32{char}")):
-        with pytest.raises(OptionError, match=r"^an option is one line of text, without NUL$"):
+        with pytest.raises(OptionError, match=r"^an option must be one line of text without NUL$"):
             options.set(name, text)
     assert (options.syzygy_path, options.hash_mb) == ("", 16)
 

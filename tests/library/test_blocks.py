@@ -17,7 +17,7 @@ def double(factor: int, block: list[int]) -> list[int]:
 
 
 def test_a_worker_of_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    message = r"^a worker of the executor has Knightadder .*, and needs 0\.0\.1$"
+    message = r"^a worker of the executor has Knightadder .*, but needs 0\.0\.1$"
     with pytest.raises(EngineError, match=message):
         call("0.0.1", b"not even unpickled", b"")
     versions = iter(["0.0.1"])  # of the caller; then those of the worker, which is a thread here
@@ -27,5 +27,7 @@ def test_a_worker_of_another_version_is_refused(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_what_is_neither_an_executor_nor_a_client() -> None:
-    with pytest.raises(TypeError, match=r"^executor is a concurrent.futures.Executor or a distributed.Client, not 5$"):
+    with pytest.raises(
+        TypeError, match=r"^executor must be a concurrent.futures.Executor or a distributed.Client, not 5$"
+    ):
         results_elsewhere([[1]], partial(double, 2), 5, 1, in_order=True)  # type: ignore[arg-type]

@@ -134,14 +134,14 @@ def test_nothing_is_said_of_an_en_passant_square_that_no_pawn_can_use() -> None:
 
 
 def test_board_of_refuses_what_is_no_position() -> None:
-    with pytest.raises(PositionError, match=r"^illegal position 3: atomic is not played here$"):
+    with pytest.raises(PositionError, match=r"^illegal position 3: atomic is not supported$"):
         board_of(chess.variant.AtomicBoard(), "position 3")
     for text in ("", "start", "8/8/8/8/8/8/8/8 w - - 0 1", "9" * 10_000, f"{chess.STARTING_FEN}\x1b"):
         with pytest.raises(PositionError, match=r"^illegal position: ") as caught:
             board_of(text)
         assert len(str(caught.value)) < 230 and str(caught.value).isprintable()
     for other in (None, 5, b"startpos", chess.BaseBoard(), [chess.STARTING_FEN]):
-        with pytest.raises(TypeError, match=r"^position is a chess\.Board, a FEN or 'startpos', not "):
+        with pytest.raises(TypeError, match=r"^position must be a chess\.Board, a FEN or 'startpos', not "):
             board_of(other)
 
 
@@ -172,23 +172,23 @@ def test_limits_of_without_a_limit_goes_on_until_stopped() -> None:
 
 @pytest.mark.parametrize("limit", [Limit(), Limit(white_inc=1.0), Limit(remaining_moves=3)])
 def test_limits_of_refuses_a_limit_that_never_comes(limit: Limit) -> None:
-    with pytest.raises(ValueError, match="a limit has to set"):
+    with pytest.raises(ValueError, match="a limit must set"):
         limits_of(chess.Board(), limit)
 
 
 @pytest.mark.parametrize("limit", [Limit(depth=0), Limit(nodes=0), Limit(mate=-1)])
 def test_limits_of_refuses_what_is_not_positive(limit: Limit) -> None:
-    with pytest.raises(ValueError, match="is at least 1"):
+    with pytest.raises(ValueError, match="must be at least 1"):
         limits_of(chess.Board(), limit)
 
 
 @pytest.mark.parametrize("name", ["depth", "nodes", "mate", "remaining_moves"])
 def test_limits_of_takes_whole_numbers_only(name: str) -> None:
     for wrong in (2.0, 2.5, math.nan, math.inf, True, "5", [5], Fraction(5)):
-        with pytest.raises(TypeError, match=f"^{name} is a whole number, not "):
+        with pytest.raises(TypeError, match=f"^{name} must be a whole number, not "):
             limits_of(chess.Board(), Limit(time=1, **{name: wrong}))
     for little in (0, -1, -(10**4999)):
-        with pytest.raises(ValueError, match=f"^{name} is at least 1, not "):
+        with pytest.raises(ValueError, match=f"^{name} must be at least 1, not "):
             limits_of(chess.Board(), Limit(time=1, **{name: little}))
     field = "movestogo" if name == "remaining_moves" else name
     assert getattr(limits_of(chess.Board(), Limit(time=1, **{name: np.int64(7)})), field) == 7
@@ -215,25 +215,25 @@ def test_limits_that_never_come_fit_in_what_the_core_counts_by(huge: int) -> Non
 @pytest.mark.parametrize("name", ["time", "white_clock", "black_clock", "white_inc", "black_inc"])
 def test_limits_of_takes_finite_times_only(name: str) -> None:
     for wrong in (math.nan, math.inf, -math.inf):
-        with pytest.raises(ValueError, match=f"^{name} is a finite number of seconds, not "):
+        with pytest.raises(ValueError, match=f"^{name} must be a finite number of seconds, not "):
             limits_of(chess.Board(), Limit(depth=1, **{name: wrong}))
     for wrong in ("5", True, [5], 1j):
-        with pytest.raises(TypeError, match=f"^{name} is a number of seconds, not "):
+        with pytest.raises(TypeError, match=f"^{name} must be a number of seconds, not "):
             limits_of(chess.Board(), Limit(depth=1, **{name: wrong}))
     for kind in (int, float, np.float32, np.int16, Fraction):
         limits_of(chess.Board(), Limit(depth=1, **{name: kind(3)}))
-    with pytest.raises(ValueError, match=r"^time is at least 0, not -1"):
+    with pytest.raises(ValueError, match=r"^time must be at least 0, not -1"):
         limits_of(chess.Board(), Limit(time=-1))
 
 
 def test_limits_of_takes_nothing_else() -> None:
     for other in (5, "depth 3", {}, Limits(depth=3)):
-        with pytest.raises(TypeError, match=r"limit is a chess\.engine\.Limit, not "):
+        with pytest.raises(TypeError, match=r"limit must be a chess\.engine\.Limit, not "):
             limits_of(chess.Board(), other)
     for moves in (["e2e4"], "e2e4", [None]):
-        with pytest.raises(TypeError, match=r"a root move is a chess\.Move, not "):
+        with pytest.raises(TypeError, match=r"a root move must be a chess\.Move, not "):
             limits_of(chess.Board(), Limit(depth=1), moves)
-    with pytest.raises(TypeError, match=r"^root_moves are several moves, not 3$"):
+    with pytest.raises(TypeError, match=r"^root_moves must be several moves, not 3$"):
         limits_of(chess.Board(), Limit(depth=1), 3)
 
 
@@ -277,5 +277,5 @@ def test_limits_of_names_root_moves_as_the_board_does() -> None:
 def test_limits_of_refuses_illegal_root_moves_and_none_at_all() -> None:
     with pytest.raises(PositionError, match="illegal move: e2e5"):
         limits_of(chess.Board(), Limit(depth=1), [chess.Move.from_uci("e2e5")])
-    with pytest.raises(PositionError, match="no root move"):
+    with pytest.raises(PositionError, match="root_moves is empty"):
         limits_of(chess.Board(), Limit(depth=1), [])

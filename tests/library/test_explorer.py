@@ -170,7 +170,7 @@ def test_what_is_no_index_is_refused_in_a_line(tmp_path) -> None:
     (tmp_path / "text.sqlite").write_text("text")
     (tmp_path / "empty.sqlite").touch()
     for name in ("foreign", "text", "empty"):
-        with pytest.raises(OptionError, match=rf"{name}\.sqlite is no index of games: `knightadder book index` makes"):
+        with pytest.raises(OptionError, match=rf"{name}\.sqlite is not an index of games: make one with"):
             Explorer(tmp_path / f"{name}.sqlite")
     for path, reason in ((tmp_path / "missing", "No such file or directory"), (tmp_path, "Is a directory")):
         with pytest.raises(OptionError) as caught:
@@ -179,7 +179,9 @@ def test_what_is_no_index_is_refused_in_a_line(tmp_path) -> None:
     with sqlite3.connect(file) as database:
         database.execute("PRAGMA user_version = 2")
     database.close()
-    with pytest.raises(OptionError, match="is an index of version 2, but this is version 1: make it again"):
+    with pytest.raises(
+        OptionError, match="has index version 2, but this program needs version 1: make the index again"
+    ):
         Explorer(file)
 
 

@@ -420,7 +420,7 @@ def test_limits_without_an_end(engine: Engine, limit: Limit) -> None:
 )
 def test_impossible_numbers_of_lines_are_refused(engine: Engine, multipv: int, error: type[Exception]) -> None:
     for call in (engine.analyse, engine.stream):
-        with pytest.raises(error, match=r"^multipv is "):
+        with pytest.raises(error, match=r"^multipv must be "):
             call(chess.Board(), Limit(depth=1), multipv=multipv)
 
 
@@ -494,18 +494,18 @@ def test_folders_that_are_not_there_are_refused(engine: Engine, path: Any) -> No
 
 @pytest.mark.parametrize("path", [5, b"nowhere", [5], [b"nowhere"]])
 def test_folders_of_other_types_are_refused(path: Any) -> None:
-    with pytest.raises(TypeError, match=r"^(folders are a path or several|a folder is a path), not "):
+    with pytest.raises(TypeError, match=r"^(folders must be one path or several|a folder must be a path), not "):
         Engine(syzygy_path=path)
 
 
 def test_options_of_other_types_are_refused(engine: Engine) -> None:
-    with pytest.raises(TypeError, match=r"^options are a mapping of names to values, not "):
+    with pytest.raises(TypeError, match=r"^options must be a mapping of names to values, not "):
         engine.configure([("Hash", 2)])  # type: ignore[arg-type]
 
 
 def test_without_a_limit_there_is_only_a_stream(engine: Engine) -> None:
     for call in (engine.play, engine.analyse, engine.play_async, engine.analyse_async):
-        with pytest.raises(TypeError, match=r"^limit is a chess\.engine\.Limit, not None"):
+        with pytest.raises(TypeError, match=r"^limit must be a chess\.engine\.Limit, not None"):
             result = call(chess.Board(), None)  # type: ignore[operator]
             asyncio.run(result)
 
@@ -513,7 +513,7 @@ def test_without_a_limit_there_is_only_a_stream(engine: Engine) -> None:
 def test_a_clock_of_the_other_side_alone_is_no_limit(engine: Engine) -> None:
     board = chess.Board()
     board.push_san("e4")
-    with pytest.raises(ValueError, match=r"^the limit has no black_clock, of the side to move$"):
+    with pytest.raises(ValueError, match=r"^the limit has no black_clock, the clock of the side to move$"):
         engine.play(board, Limit(white_clock=10))  # it would never end
     assert engine.play(board, Limit(white_clock=10, depth=1)).move
 
@@ -535,7 +535,7 @@ def test_a_fen_or_startpos_stands_for_a_board(engine: Engine) -> None:
         engine.analyse("nonsense", Limit(depth=1))
     for other in (None, 5, chess.BaseBoard()):
         for call in (engine.play, engine.analyse, engine.stream):
-            with pytest.raises(TypeError, match=r"^position is a chess\.Board, a FEN or 'startpos', not "):
+            with pytest.raises(TypeError, match=r"^position must be a chess\.Board, a FEN or 'startpos', not "):
                 call(other, Limit(depth=1))
 
 

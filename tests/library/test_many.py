@@ -172,7 +172,7 @@ def test_an_illegal_position_is_named() -> None:
     for bad, message in (
         ("nonsense", "illegal position 1: a FEN has 4 to 6 fields, not 1"),
         (chess.Board(None), "illegal position 1: White has 0 kings"),
-        (chess.variant.AtomicBoard(), "illegal position 1: atomic is not played here"),
+        (chess.variant.AtomicBoard(), "illegal position 1: atomic is not supported"),
     ):
         with pytest.raises(PositionError, match=message):
             analyse_many(["startpos", bad, "more nonsense"], Limit(depth=1))
@@ -210,7 +210,7 @@ def test_illegal_records_may_have_an_analysis_of_their_own() -> None:
 
 
 def test_the_analysis_for_illegal_positions_is_one() -> None:
-    with pytest.raises(TypeError, match=r"^illegal is an Analysis, not -32768$"):
+    with pytest.raises(TypeError, match=r"^illegal must be an Analysis, not -32768$"):
         analyse_many(["nonsense"], Limit(nodes=1), illegal=-32768)  # type: ignore[arg-type]
 
 
@@ -227,19 +227,19 @@ def test_an_illegal_move_on_a_board_is_named() -> None:
 @pytest.mark.parametrize(
     ("limit", "options", "message"),
     [
-        (Limit(), {}, "a limit has to set"),
-        (Limit(white_clock=1, black_clock=1), {}, "have no clock"),
-        (Limit(nodes=0), {}, "nodes is at least 1, not 0"),
-        (Limit(nodes=1, depth=0), {}, "depth is at least 1, not 0"),
-        (Limit(mate=-1), {}, "mate is at least 1, not -1"),
-        (Limit(depth=1), {"workers": 0}, "workers is at least 1, not 0"),
-        (Limit(depth=1), {"multipv": 0}, "multipv is at least 1, not 0"),
-        (Limit(depth=1), {"hash_mb": -1}, "hash_mb is at least 1, not -1"),
+        (Limit(), {}, "a limit must set"),
+        (Limit(white_clock=1, black_clock=1), {}, "has no clock"),
+        (Limit(nodes=0), {}, "nodes must be at least 1, not 0"),
+        (Limit(nodes=1, depth=0), {}, "depth must be at least 1, not 0"),
+        (Limit(mate=-1), {}, "mate must be at least 1, not -1"),
+        (Limit(depth=1), {"workers": 0}, "workers must be at least 1, not 0"),
+        (Limit(depth=1), {"multipv": 0}, "multipv must be at least 1, not 0"),
+        (Limit(depth=1), {"hash_mb": -1}, "hash_mb must be at least 1, not -1"),
         (Limit(depth=1), {"hash_mb": 33_554_432}, "not enough memory"),
-        (Limit(depth=1), {"hash_mb": 1 << 40}, "hash_mb is at most 33554432, not 1099511627776"),
-        (Limit(depth=1), {"multipv": 257}, "multipv is at most 256, not 257"),
-        (Limit(depth=1), {"multipv": 10**400}, "multipv is at most 256, not a number of many digits"),
-        (Limit(depth=1), {"evaluation": "guess"}, "evaluation is classical or pesto or nnue, not guess"),
+        (Limit(depth=1), {"hash_mb": 1 << 40}, "hash_mb must be at most 33554432, not 1099511627776"),
+        (Limit(depth=1), {"multipv": 257}, "multipv must be at most 256, not 257"),
+        (Limit(depth=1), {"multipv": 10**400}, "multipv must be at most 256, not a number of many digits"),
+        (Limit(depth=1), {"evaluation": "guess"}, "evaluation must be classical or pesto or nnue, not guess"),
     ],
 )
 def test_settings_that_cannot_be(limit: Limit, options: dict[str, object], message: str) -> None:
@@ -251,7 +251,7 @@ def test_settings_that_cannot_be(limit: Limit, options: dict[str, object], messa
 @pytest.mark.parametrize("name", ["workers", "multipv", "hash_mb"])
 @pytest.mark.parametrize("number", [2.0, True, "2", float("nan")])
 def test_numbers_are_whole(name: str, number: object) -> None:
-    with pytest.raises(TypeError, match=f"{name} is a whole number, not "):
+    with pytest.raises(TypeError, match=f"{name} must be a whole number, not "):
         analyse_many([chess.STARTING_FEN], Limit(depth=1), **{name: number})
 
 
@@ -274,12 +274,14 @@ def test_a_search_that_is_stopped_before_it_begins_has_a_line_all_the_same(monke
 def test_other_types_are_refused() -> None:
     for wrong in (chess.STARTING_FEN, [3], 3, chess.Board()):
         for call in (analyse_many, lambda *arguments: list(analyse_iter(*arguments))):
-            with pytest.raises(TypeError, match=r"^(several positions are wanted|position 0 is a chess\.Board, a FEN)"):
+            with pytest.raises(
+                TypeError, match=r"^(expected several positions|position 0 must be a chess\.Board, a FEN)"
+            ):
                 call(wrong, Limit(depth=1))
     for call in (analyse_many, analyse_iter):
-        with pytest.raises(TypeError, match=r"^limit is a chess\.engine\.Limit, not None"):  # it would never end
+        with pytest.raises(TypeError, match=r"^limit must be a chess\.engine\.Limit, not None"):  # it would never end
             call([chess.STARTING_FEN], None)
-        with pytest.raises(TypeError, match=r"^executor is a concurrent\.futures\.Executor or .*Client, not 4"):
+        with pytest.raises(TypeError, match=r"^executor must be a concurrent\.futures\.Executor or .*Client, not 4"):
             call([chess.STARTING_FEN], Limit(depth=1), executor=4)
 
 
@@ -345,7 +347,7 @@ def test_arrays_are_positions_too(kind: str) -> None:
 def test_errors_of_positions_that_come_are_named_by_their_index() -> None:
     good = [board.fen() for board in islice(endless(), 70)]
     for bad, message in (
-        (3, "position 70 is a chess"),
+        (3, "position 70 must be a chess"),
         ("8/8/8/8/8/8/8/8 w - - 0 1", "illegal position 70: White has"),
     ):
         stream = analyse_iter([*good, bad], Limit(nodes=1), workers=1)
@@ -415,5 +417,5 @@ def test_errors_of_an_executors_workers_are_those_of_threads(processes: Executor
         analyse_many(["startpos", "startpos", moved], Limit(nodes=1), executor=processes)
     with pytest.raises(PositionError, match="illegal position 1: a FEN has"):
         evaluate_many(["startpos", "nonsense"], executor=processes)
-    with pytest.raises(TypeError, match="position 1 is a chess"):
+    with pytest.raises(TypeError, match="position 1 must be a chess"):
         evaluate_many(["startpos", 5], executor=processes)

@@ -174,5 +174,5 @@ def test_tables_of_one_and_of_many() -> None:
 
 @pytest.mark.parametrize("wrong", [5, [ANALYSIS, 5], "analysis"])
 def test_other_things_are_no_results(wrong: Any) -> None:
-    with pytest.raises(TypeError, match=r"^(several results are wanted|result [01] is no result of the library)"):
+    with pytest.raises(TypeError, match=r"^(expected several results|result [01] is not a result of the library)"):
         to_frame(wrong)

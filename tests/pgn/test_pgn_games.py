@@ -175,7 +175,7 @@ def test_remarks_before_a_game():
         ('[FEN "8/8/8/8/8/8/8/8 w - - 0 1"]\n\n*', "illegal position: White has 0 kings \\(8/8"),
         ('[FEN "4k3/8/8/8/8/8/8/4K2R b K - 0 1"]\n\n*', "no moves"),
         ('[FEN "4k3/4R3/8/8/8/8/8/4K3 w - - 0 1"]\n\n1. Rxe8 *', r"the side that is not to move is in check \(4k3/4R3"),
-        ('[Variant "Atomic"]\n\n1. e4 *', "atomic is not played here"),
+        ('[Variant "Atomic"]\n\n1. e4 *', "atomic is not supported"),
         ('[Variant "Tiddlywinks"]\n\n1. e4 *', "tiddlywinks"),
         ('[Event "x]\n\n1. e4 *', r'malformed header: \[Event "x\]'),
         ("[Event x]\n\n1. e4 *", r"malformed header: \[Event x\]"),

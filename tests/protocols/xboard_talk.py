@@ -45,7 +45,7 @@ class FakeEngine:
         self._started = threading.Condition()
 
     def _must_be_idle(self) -> None:
-        assert self._on_done is None, "not while searching"
+        assert self._on_done is None, "the engine is searching"
 
     def set_option(self, name: str, text: str | None) -> list[str]:
         self._must_be_idle()

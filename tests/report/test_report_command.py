@@ -83,14 +83,14 @@ def test_a_run_goes_on_where_it_was_interrupted(file, capsys, pool, monkeypatch)
     monkeypatch.setattr(pool, "ends", 2)
     assert report(file, "--player", NAME, "-o", out) == 130
     unfinished = file.with_name("anna.html.unfinished")
-    assert f"2 of 4 games are in {unfinished}; the same command goes on from there" in capsys.readouterr().err
+    assert f"2 of 4 games are in {unfinished}; the same command continues from there" in capsys.readouterr().err
     assert len(unfinished.read_text("utf-8").splitlines()) == 3 and not out.exists()
     monkeypatch.setattr(pool, "ends", None)
     capsys.readouterr()
     assert cli.main(["report", str(file), "--player", NAME, "-o", str(out), "--depth", "3"]) == 2
-    assert f"{unfinished} belongs to another run, with other limit" in capsys.readouterr().err
+    assert f"{unfinished} belongs to a run with different limit" in capsys.readouterr().err
     assert report(file, "--player", NAME, "-o", out) == 0
-    assert "Going on after 2 of 4 games" in capsys.readouterr().err
+    assert "Continuing after 2 of 4 games" in capsys.readouterr().err
     assert out.read_bytes() == whole.read_bytes()
     assert not unfinished.exists()
 

@@ -80,14 +80,14 @@ def with_move(uci: str) -> chess.pgn.Game:
 @pytest.mark.parametrize(
     ("game", "limit", "options", "error", "message"),
     [
-        (DAMIANO, LIMIT, {}, TypeError, r"^game is a chess\.pgn\.Game, not "),
+        (DAMIANO, LIMIT, {}, TypeError, r"^game must be a chess\.pgn\.Game, not "),
         (read("1. e4 e4 *"), LIMIT, {}, PositionError, "^the game is broken: illegal san: 'e4'"),
-        (read('[Variant "Atomic"]\n\n1. e4 *'), LIMIT, {}, PositionError, "illegal game: atomic is not played here"),
+        (read('[Variant "Atomic"]\n\n1. e4 *'), LIMIT, {}, PositionError, "illegal game: atomic is not supported"),
         (with_move("e2e5"), LIMIT, {}, PositionError, "^the game is broken: illegal move e2e5 in rnbqkbnr/"),
-        (read(DAMIANO), None, {}, TypeError, r"^limit is a chess\.engine\.Limit, not None"),
-        (read(DAMIANO), Limit(), {}, ValueError, "a limit has to set"),
-        (read(DAMIANO), Limit(white_clock=1, black_clock=1), {}, ValueError, "have no clock"),
-        (read(DAMIANO), LIMIT, {"multipv": 0}, ValueError, "multipv is at least 1"),
+        (read(DAMIANO), None, {}, TypeError, r"^limit must be a chess\.engine\.Limit, not None"),
+        (read(DAMIANO), Limit(), {}, ValueError, "a limit must set"),
+        (read(DAMIANO), Limit(white_clock=1, black_clock=1), {}, ValueError, "has no clock"),
+        (read(DAMIANO), LIMIT, {"multipv": 0}, ValueError, "multipv must be at least 1"),
     ],
 )
 def test_other_things_are_refused(

@@ -58,7 +58,7 @@ def test_verifying_damaged_files(capsys: Output, folder: Path, monkeypatch: pyte
             f"knightadder: {folder / 'KNvK.rtbw'}: not a Syzygy file of this kind",
             f"knightadder: {folder / 'KPvK.rtbw'}: its checksum is wrong",
             f"knightadder: {folder / 'KQvK.rtbw'}: truncated",
-            f"knightadder: {folder / '[red] copy.rtbw'}: not named after a table",
+            f"knightadder: {folder / '[red] copy.rtbw'}: its name is not the name of a table",
         ]
 
 

@@ -215,7 +215,7 @@ def test_an_interrupted_test_goes_on(
     monkeypatch.setattr(MatchLog, "add", add_and_interrupt)
     status, _, err = run("games", "change", *QUICK)
     assert status == 130
-    assert "the same command goes on from there" in err
+    assert "the same command continues from there" in err
     assert repository.rows() == []
     before = games_of(tmp_path / "kept" / "change")
     assert len(before) >= 3
@@ -251,7 +251,7 @@ def test_a_test_is_not_continued_as_another(repository: Repository, run: Run) ->
             words[-1] = "HEAD"
         status, _, err = run("games", *words)
         assert status == 2
-        assert f"belongs to another run, with other {differing}: go on with the same, or give the change" in err
+        assert f"belongs to a run with different {differing}: use the same, or give the change" in err
     assert len(repository.rows()) == 1
 
 

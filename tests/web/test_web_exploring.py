@@ -66,5 +66,5 @@ def test_a_file_that_is_no_index_is_refused(tmp_path, capsys):
     file.write_text("[Event]")
     assert cli.main(arguments) == 2
     assert capsys.readouterr().err == (
-        f"knightadder: {file} is no index of games: `knightadder book index` makes one\n"
+        f"knightadder: {file} is not an index of games: make one with `knightadder book index`\n"
     )

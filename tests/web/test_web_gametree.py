@@ -73,8 +73,8 @@ def test_moves_are_read_as_people_type_them(fen, texts, san):
 @pytest.mark.parametrize(
     ("fen", "text", "complaint"),
     [
-        ("7k/4P3/8/8/8/8/8/4K3 w - - 0 1", "e8", "e8 can be e8=Q+, e8=R+, e8=B or e8=N"),
-        ("4k3/8/8/8/4R3/8/8/4R1K1 w - - 0 1", "re2", "re2 can be R4e2+ or R1e2+"),
+        ("7k/4P3/8/8/8/8/8/4K3 w - - 0 1", "e8", "e8 is ambiguous: it can be e8=Q+, e8=R+, e8=B or e8=N"),
+        ("4k3/8/8/8/4R3/8/8/4R1K1 w - - 0 1", "re2", "re2 is ambiguous: it can be R4e2+ or R1e2+"),
         (chess.STARTING_FEN, "o-o", "o-o is not a legal move here"),
         (chess.STARTING_FEN, "0000", "0000 is not a legal move here"),
     ],

@@ -88,7 +88,7 @@ def test_a_file_that_is_no_book_is_one_line(tmp_path, capsys):
     file.write_bytes(b"no book")
     assert cli.main(["play", "--no-browser", "--port", "0", "--book", str(file)]) == 2
     error = capsys.readouterr().err
-    assert "it is no Polyglot book" in error and error.count("\n") == 1
+    assert "it is not a Polyglot book" in error and error.count("\n") == 1
     assert cli.main(["play", "--no-browser", "--port", "0", "--syzygy", str(tmp_path / "none")]) == 2
     assert "there is no folder" in capsys.readouterr().err
 

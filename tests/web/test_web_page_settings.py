@@ -30,7 +30,7 @@ def test_a_tab_chooses_within_the_limits(engine, tab):
     assert tab.resources == {"type": "resources", "threads": 3, "hash": 256, **limits}
     for threads, size in ((4, 256), (3, 1025)):
         tab.ask("configure", threads=threads, hash=size)
-        assert tab.error["text"] == "no more than 3 threads and 1024 MB of hash"
+        assert tab.error["text"] == "expected at most 3 threads and 1024 MB of hash"
     assert engine.running == 1
 
 

@@ -359,7 +359,7 @@ def _moves(pgn):
     [
         ("", "no game"),
         ("some words", "not PGN"),
-        ('[Variant "Atomic"]\n\n1. e4 *', "atomic is not played here"),
+        ('[Variant "Atomic"]\n\n1. e4 *', "atomic is not supported"),
         ('[Variant "Nonsense"]\n\n1. e4 *', "cannot be read"),
         ('[FEN "8/8/8/8/8/8/8/8 w - - 0 1"]\n[SetUp "1"]\n\n*', "illegal position"),
         ('[FEN "nonsense"]\n[SetUp "1"]\n\n*', "cannot be read"),

@@ -72,27 +72,27 @@ def test_what_is_no_polyglot_book_is_refused(tmp_path):
     write_polyglot(file, {"e4": {"e5": 1}})
     for words, message in (
         ([f"file={file}"], f"there is no opening in {file}"),
-        ([f"file={file}", "order=sequential"], f"{file}: a Polyglot book has no sequential order"),
+        ([f"file={file}", "order=sequential"], f"{file}: a Polyglot book does not support the sequential order"),
     ):
         with pytest.raises(OptionError) as caught:
             read_book(words)
         assert str(caught.value) == message
-    with pytest.raises(OptionError, match="a Polyglot book has no Chess960"):
+    with pytest.raises(OptionError, match="a Polyglot book does not support Chess960"):
         read_book([f"file={file}"], chess960=True)
     file.write_bytes(b"x" * 17)
-    with pytest.raises(OptionError, match="it is no Polyglot book"):
+    with pytest.raises(OptionError, match="it is not a Polyglot book"):
         read_book([f"file={file}"])
 
 
 @pytest.mark.parametrize(
     ("word", "message"),
     [
-        ("games=1", "--openings games=1: there is no key games; there are file, format, order, plies, seed"),
+        ("games=1", "--openings games=1: unknown key games; the keys are file, format, order, plies, seed"),
         ("format=txt", "format=txt: expected epd or pgn or bin"),
         ("order=back", "order=back: expected random or sequential"),
         ("plies=x", "plies=x: expected a whole number"),
         ("plies=0", "plies=0: expected 1 or more"),
-        ("format=bin", "format=bin: give the Polyglot book, file="),
+        ("format=bin", "format=bin: name the Polyglot book with file="),
         ("file=no.bin", "cannot read the book no.bin: No such file or directory"),
         ("seed=" + "9" * 400, "seed=" + "9" * 400 + ": expected a whole number"),
         ("seed=-1", "seed=-1: expected 0 or more"),

@@ -22,11 +22,11 @@ def test_the_value_is_all_behind_the_first_equals_sign():
     ("word", "message"),
     [
         ("name", "--each name: expected KEY=VALUE"),
-        ("hash=3", "--each hash=3: there is no key hash; there are name, nodes, option.NAME"),
-        ("=3", "there is no key ; "),
-        ("option=3", "there is no key option; "),
-        ("option.=3", "there is no key option.; "),
-        ("name.x=3", "there is no key name.x; "),
+        ("hash=3", "--each hash=3: unknown key hash; the keys are name, nodes, option.NAME"),
+        ("=3", "unknown key ; "),
+        ("option=3", "unknown key option; "),
+        ("option.=3", "unknown key option.; "),
+        ("name.x=3", "unknown key name.x; "),
     ],
 )
 def test_words_that_are_refused(word, message):

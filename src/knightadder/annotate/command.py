@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from knightadder.review.evaluation import Block
     from knightadder.review.summary import Row
 
-_NODES = 200_000  # nodes per position, by default
-_HASH_MB = 16  # of each engine; far more than the search of a position uses
+_NODES = 200_000  # default number of nodes for each position
+_HASH_MB = 16  # default hash size of each engine; far more than the search of a position uses
 _STANDARD = Path("-")  # standard input, or output
 _EXIT_FAILED = 1  # as in `cli.py`
 
@@ -45,7 +45,7 @@ with the same command. Broken games are reported and stay as they are. docs/anno
 
 @dataclass(frozen=True, slots=True)
 class _Files:
-    """The input and output files. The name is that of the input for the user; `out` may be standard output."""
+    """The input and output files. `name` is the input's name for the user; `out` may be standard output."""
 
     name: str
     games: Path
@@ -74,7 +74,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     where = command.add_mutually_exclusive_group()
     declare(where, "--concurrency", help="number of processes (default: one for each processor core)")
     add_cluster(where)
-    declare(command, "--multipv", default=1, help="number of lines beside each marked move")
+    declare(command, "--multipv", default=1, help="number of best lines to show beside each marked move")
     command.add_argument(
         "--out",
         type=Path,
@@ -105,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
     Raises
     ------
     OptionError
-        If a file cannot be read or written, already exists, or belongs to another run.
+        If a file cannot be read or written, already exists, or belongs to a different run.
     PositionError
         If the file contains no game.
     EngineError
@@ -145,13 +145,13 @@ def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
     }
     with Journal(files.unfinished, {"format": 4, **same}, arguments.restart) as journal:
         if len(journal):
-            print(f"Going on after {len(journal)} of {total} games", file=sys.stderr)
+            print(f"Continuing after {len(journal)} of {total} games", file=sys.stderr)
         try:
             _evaluate(files.games, total, journal, limit, engine, options, arguments)
         except (KeyboardInterrupt, EngineError) as error:
             if not isinstance(error, OptionError) and (arguments.file != _STANDARD or files.out != _STANDARD):
                 done = f"{len(journal)} of {total} games are in {files.unfinished}"
-                print(f"{done}; the same command goes on from there", file=sys.stderr)
+                print(f"{done}; the same command continues from there", file=sys.stderr)
             raise
         if content_digest(files.games) != digest:
             raise OptionError(f"{files.games} has changed since the work began: give --restart to begin again")
@@ -206,7 +206,7 @@ def _check_new(files: _Files, force: bool) -> None:
             check_new(file, force or (going_on and file in (files.out, files.moves)))
     if files.graphs:
         if files.graphs.exists() and not files.graphs.is_dir():
-            raise OptionError(f"cannot write to {files.graphs}: it is no folder")
+            raise OptionError(f"cannot write to {files.graphs}: it is not a folder")
         if files.graphs.is_dir() and any(files.graphs.iterdir()) and not force and not going_on:
             raise OptionError(f"there are files in {files.graphs} already: give --force to overwrite them")
 
@@ -230,7 +230,7 @@ def _evaluate(
     options: dict[str, str],
     arguments: argparse.Namespace,
 ) -> None:
-    """Evaluate the remaining games; with an engine's command, by that one."""
+    """Evaluate the remaining games, with the given engine if there is one."""
     import chess.engine
 
     from knightadder.annotate.workers import BlockEvaluator, evaluate_games
@@ -240,7 +240,7 @@ def _evaluate(
     from knightadder.workshop.uci_engine import UciAnalyst
 
     broken = positions = 0
-    begun: dict[int, float] = {}  # the part of each running game that is evaluated
+    begun: dict[int, float] = {}  # the evaluated share of each running game
 
     def items() -> Iterator[Block]:
         nonlocal broken
@@ -305,7 +305,7 @@ def _write(files: _Files, journal: Journal, is_other: bool, graph_format: str) -
     journal : Journal
         The evaluations.
     is_other : bool
-        Whether another engine has evaluated.
+        Whether the evaluations are from a different engine.
     graph_format : str
         Format of the graphs.
     """
@@ -362,7 +362,7 @@ def _write(files: _Files, journal: Journal, is_other: bool, graph_format: str) -
 
 
 def _tell(place: str, row: Row) -> None:
-    """Report a broken game, which stands at this place."""
+    """Report the broken game at this place."""
     players = f" ({row.white or '?'} - {row.black or '?'})" if row.white or row.black else ""
     tell(f"{place}{players}, stays as it is: {row.fault}")
 
@@ -392,7 +392,7 @@ def _replacing(file: Path) -> Iterator[TextIO]:
 
 
 def _report(files: _Files, rows: Sequence[Row]) -> int:
-    """Report what was done; return the exit status."""
+    """Report the work done; return the exit status."""
     from knightadder.review.summary import players_table
 
     annotated = [row for row in rows if row.fault is None]

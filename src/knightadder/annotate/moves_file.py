@@ -20,11 +20,11 @@ from knightadder.review.summary import Row as GameRow
 Row: TypeAlias = Mapping[str, Cell]
 
 FORMATS = (".csv", ".json", ".parquet")
-# The number of the game in its file, its players, and what the library tells of a move.
+# The number of the game in its file, its players, and the library's data of a move.
 COLUMNS = {"game": "int", "white": "str", "black": "str"} | {
     field.name: str(field.type).partition(" ")[0] for field in fields(AnnotatedMove)
 }
-_ROWS = 50_000  # of a group of a Parquet file
+_ROWS = 50_000  # rows in each group of a Parquet file
 
 
 def check_moves_file(file: Path) -> None:
@@ -44,7 +44,7 @@ def writing_moves(file: Path) -> Iterator[Callable[[GameRow, Iterable[AnnotatedM
     Yields
     ------
     callable
-        Writes the moves of a game, given its row in the table of games.
+        Function that writes the moves of a game, given its row in the table of games.
 
     Raises
     ------

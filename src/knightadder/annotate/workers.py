@@ -26,7 +26,7 @@ from knightadder.review.notes import annotate
 from knightadder.review.review import review
 from knightadder.workshop.uci_engine import UciAnalyst
 
-# Runs a task on items and gives each with its result, in any order: `Pool.run`, or `run_here`.
+# Runs a task on items and yields each with its result, in any order: `Pool.run`, or `run_here`.
 Run: TypeAlias = Callable[[Iterable[Block]], Iterable[tuple[Block, bytes]]]
 
 
@@ -44,7 +44,7 @@ class BlockEvaluator:
     options : mapping, optional
         Other UCI options of the engine, with their values.
     other : UciAnalyst, optional
-        Another engine to use, which has its options already.
+        A different engine to use, with its options already set.
     """
 
     def __init__(
@@ -83,12 +83,12 @@ class BlockEvaluator:
             raise
         except EngineError as error:
             if self._other and self._other.name is None:
-                raise  # it could not be started
+                raise  # the engine could not be started
             found = str(error)
         return json.dumps([said, found, self._other and self._other.name]).encode()
 
     def close(self) -> None:
-        """End another engine, also in the middle of a search."""
+        """End a different engine, even in the middle of a search."""
         if self._other is not None:
             self._other.close()
 
@@ -99,7 +99,7 @@ def open_engine(hash_mb: int) -> Engine:
 
 
 def run_here(evaluator: BlockEvaluator) -> Run:
-    """Return what evaluates blocks in this process, one after the other."""
+    """Return a function that evaluates blocks in this process, one after another."""
     return lambda items: ((block, evaluator(block)) for block in items)
 
 
@@ -117,13 +117,13 @@ def evaluate_games(
     items : iterable of Block
         All blocks of the games, game by game.
     run : callable
-        Runs an `BlockEvaluator`.
+        Function that runs a `BlockEvaluator`.
     on_block : callable
         Called after each block.
     tell : callable
         Called once with each message of an engine about its options.
     on_name : callable
-        Called with the name of another engine.
+        Called with the name of a different engine.
 
     Yields
     ------
@@ -134,11 +134,11 @@ def evaluate_games(
     Raises
     ------
     EngineError
-        If the engine cannot be loaded or a worker fails, or what it gives are not the evaluations of the block.
+        If the engine cannot be loaded, or a worker fails or does not return the evaluations of the block.
     """
     told: set[str] = set()
     named: str | None = None
-    games: dict[int, dict[Block, list[Any] | str]] = {}  # the blocks that are done of each game
+    games: dict[int, dict[Block, list[Any] | str]] = {}  # the finished blocks of each game
     for block, data in run(items):
         try:
             said, found, name = parse_json(data, tuple[list[str], list[Any] | str, str | None])
@@ -179,7 +179,7 @@ def annotate_games(games: Iterable[chess.pgn.Game], run: Run) -> Iterator[chess.
     games : iterable of chess.pgn.Game
         The games, which are changed; the next one is taken when there is a worker for it.
     run : callable
-        Runs an `BlockEvaluator`: `Pool.run`, or `run_here`.
+        Function that runs a `BlockEvaluator`: `Pool.run`, or `run_here`.
 
     Yields
     ------

@@ -22,7 +22,7 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     """Declare ``book ask``."""
     command = kinds.add_parser(
         "ask",
-        help="what the games of an index played in a position",
+        help="show the moves that games played in a position",
         description="Show the moves that the games of an index played in a position, with their results, and the "
         "highest rated of these games.",
     )
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     opening = find_opening(board)
     print(board.fen() if opening is None else f"{board.fen()}  {opening.eco} {opening.name}")
     if not moves:
-        print("No game of the index went on from this position.")
+        print("No game of the index continues from this position.")
         return 0
     from rich.console import Console
 
@@ -94,7 +94,7 @@ def _table(moves: Sequence[ExplorerMove]) -> Table:
 
 
 def _shares(white: int, draws: int, black: int) -> list[str]:
-    """Return the number of games, and in percent: White's wins, draws, Black's wins, and White's score."""
+    """Return the number of games, and White's wins, draws, Black's wins, and White's score in per cent."""
     games = white + draws + black
     return [str(games), *(f"{100 * part / games:.0f} %" for part in (white, draws, black, white + draws / 2))]
 

@@ -9,7 +9,7 @@ from knightadder.books import ask, index, make
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the subcommand ``book`` with its own subcommands."""
-    command = commands.add_parser("book", help="make opening books from games, and ask what games played")
+    command = commands.add_parser("book", help="make opening books from games, and explore the moves that games played")
     kinds = command.add_subparsers(title="commands", metavar="COMMAND", required=True)
     make.add_command(kinds)
     index.add_command(kinds)

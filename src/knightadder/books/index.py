@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 
     from knightadder.pgn.records import GameRecord
 
-_PLIES = 60  # of each game, by default
+_PLIES = 60  # default number of plies of each game to index
 _RESULTS = ("1-0", "1/2-1/2", "0-1")
 
-# Headers that tell games with the same moves apart. UTCTime does so for games of a server.
+# Headers that distinguish games with the same moves. UTCTime does so for games of a server.
 _IDENTITY = ("Event", "Site", "Date", "Round", "White", "Black", "Result", "FEN", "UTCTime")
 
 # SQLite's codes of errors that a damaged index causes: ERROR (a function that fails), CORRUPT, CONSTRAINT, MISMATCH and
 # NOTADB.
 _DAMAGE = {1, 11, 19, 20, 26}
 
-# The state of an unfinished run, beside the new games: which moves they have played, and how far it is. On disk, the
+# The state of an unfinished run: the new games, their moves, and the progress. On disk, the
 # memory does not limit the number of games.
 _STATE = """
 CREATE TABLE played (key INTEGER, move INTEGER, game INTEGER, elo INTEGER);
@@ -99,7 +99,7 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "index",
         help="index games for the opening explorer",
         description="Index the games of PGN files by their positions, for `book ask`, the board (`play --explorer`) "
-        "and the library. If the index is there, the games are added to it; those that it has already are left out.",
+        "and the library. If the index exists, games that it does not contain yet are added.",
     )
     command.add_argument(
         "files",
@@ -114,7 +114,7 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "--plies",
         type=positive,
         metavar="N",
-        help=f"number of plies of each game to index (default: {_PLIES}, or as in the index)",
+        help=f"number of plies of each game to index (default: {_PLIES}, or as in an existing index)",
     )
     declare(command, "--restart")
     command.set_defaults(run=run)
@@ -136,14 +136,14 @@ def run(arguments: argparse.Namespace) -> int:
         plies = _plies(out, arguments.plies)
         state = state_beside(out)
         if state is None:
-            raise OptionError(f"cannot write {out}: it is no regular file")
+            raise OptionError(f"cannot write {out}: it is not a regular file")
         if arguments.restart:
             _remove(state)
         identity = {"games": [content_digest(file) for _, file in files], "plies": plies}
         with _state(state, identity) as database:
             counts = Counts(*database.execute("SELECT read, sound, unfinished, broken FROM run").fetchone())
             if counts.read:
-                print(f"Going on after {counts.read} games", file=sys.stderr)
+                print(f"Continuing after {counts.read} games", file=sys.stderr)
             with reading([file for _, file in files]) as updates:
                 _read(database, files, plies, counts, updates)
         try:
@@ -167,7 +167,7 @@ def _remove(file: Path) -> None:
 
 
 def _plies(out: Path, wanted: int | None) -> int:
-    """Return the number of plies of each game to index; OptionError if the index has another one."""
+    """Return the number of plies of each game to index; OptionError if the index has a different one."""
     from knightadder.library.explorer import Explorer
 
     if not out.exists():
@@ -175,14 +175,14 @@ def _plies(out: Path, wanted: int | None) -> int:
     with Explorer(out) as explorer:
         if wanted not in (None, explorer.plies):
             raise OptionError(
-                f"{out} has {explorer.plies} plies of each game: leave --plies out, or give another --out"
+                f"{out} has {explorer.plies} plies of each game: leave out --plies, or give a different --out"
             )
         return explorer.plies
 
 
 @contextlib.contextmanager
 def _connected(file: Path, damaged: str) -> Iterator[sqlite3.Connection]:
-    """Open a database; errors of SQLite become an OptionError, which says `damaged` if the file is the cause."""
+    """Open a database; SQLite's errors become an OptionError with the text `damaged` if the file is the cause."""
     import sqlite3
 
     try:
@@ -196,17 +196,17 @@ def _connected(file: Path, damaged: str) -> Iterator[sqlite3.Connection]:
 
 @contextlib.contextmanager
 def _state(file: Path, identity: dict[str, object]) -> Iterator[sqlite3.Connection]:
-    """Open the state of a run, a new one if there is none; OptionError if it belongs to another run."""
+    """Open the state of a run, a new one if there is none; OptionError if it belongs to a different run."""
     from knightadder.library.explorer import SCHEMA
 
     if not file.exists():
         with replacing(file) as beside:
-            beside.touch()  # raises with the reason, which SQLite does not tell
+            beside.touch()  # raises an error with the reason, which SQLite does not report
             with _connected(beside, "") as database:
                 database.executescript(SCHEMA + _STATE)
                 database.execute("INSERT INTO run VALUES (?, 0, 0, 0, 0)", (json.dumps(identity),))
     with _connected(file, f"{file} is damaged: {REMEDY}") as database:
-        database.execute("PRAGMA synchronous = OFF")  # a killed process loses nothing nevertheless
+        database.execute("PRAGMA synchronous = OFF")  # safe if the process is killed
         [found] = database.execute("SELECT identity FROM run").fetchone()
         check_same_run(file, parse_json(found), identity)
         yield database
@@ -248,7 +248,7 @@ def _keep(database: sqlite3.Connection, counts: Counts) -> None:
 
 
 def _add(out: Path, state: Path, plies: int, counts: Counts) -> int:
-    """Add the games of a run to an index, and return how many it has; a game that it has already is left out."""
+    """Add the games of a run to an index, and return its number of games; known games are left out."""
     from knightadder.library.explorer import MOST_GAMES, SCHEMA, STRENGTH
 
     old = out.exists()
@@ -256,8 +256,8 @@ def _add(out: Path, state: Path, plies: int, counts: Counts) -> int:
         beside.touch()
         if old:
             shutil.copyfile(out, beside)
-        with _connected(beside, f"cannot add to {out}: it is damaged, so make it again" if old else "") as database:
-            # A broken copy is thrown away, so SQLite need not be able to repair it.
+        with _connected(beside, f"cannot add to {out}: it is damaged: make it again" if old else "") as database:
+            # SQLite need not be able to repair the copy: a broken one is deleted.
             database.execute("PRAGMA journal_mode = OFF")
             database.execute("PRAGMA synchronous = OFF")
             if not old:
@@ -283,7 +283,7 @@ def _add(out: Path, state: Path, plies: int, counts: Counts) -> int:
 
 
 def _read_game(database: sqlite3.Connection, game: GameRecord, plies: int, counts: Counts) -> None:
-    """Keep a game with a result, and which moves it has played."""
+    """Store a game that has a result, and its moves."""
     headers, result = game.headers, game.result
     if result not in _RESULTS:
         counts.unfinished += 1
@@ -291,7 +291,7 @@ def _read_game(database: sqlite3.Connection, game: GameRecord, plies: int, count
     counts.sound += 1
     identity = [headers.get(name, "") for name in _IDENTITY] + [" ".join(game.uci)]
     digest = int.from_bytes(blake2b("\0".join(identity).encode(), digest_size=8).digest(), "big", signed=True)
-    elos = _elo(headers, "BlackElo"), _elo(headers, "WhiteElo")  # by chess.Color
+    elos = _elo(headers, "BlackElo"), _elo(headers, "WhiteElo")  # index is a chess.Color
     names = (headers.get(name, "?") for name in ("White", "Black"))
     places = (headers.get(name, "?") for name in ("Event", "Site"))
     added = database.execute(
@@ -305,7 +305,7 @@ def _read_game(database: sqlite3.Connection, game: GameRecord, plies: int, count
 
 
 def _played(game: GameRecord, plies: int) -> dict[int, tuple[int, chess.Color]]:
-    """Return what was played, and by whom, by the key of the position; of a repeated one, the last time."""
+    """Return each move and its player, by the position's key; for a repeated position, only the last time counts."""
     import numpy as np
 
     from knightadder.pgn.records import polyglot_moves

@@ -15,7 +15,7 @@ from knightadder.engine.errors import PositionError
 from knightadder.files import check_not_games, write_whole
 from knightadder.text import tell
 
-# By Polyglot's key of the position and encoded move.
+# Counts by position (Polyglot's key) and encoded move.
 Points: TypeAlias = Mapping[int, Counter[int]]
 
 _ENTRY = struct.Struct(">QHHI")  # key, move, weight, and an unused word
@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
                 del points[key][move]
     entries = list(weigh(points))
     if not entries:
-        raise PositionError("the games leave no move for the book")
+        raise PositionError("no move of the games qualifies for the book")
     write_whole(arguments.out, b"".join(_ENTRY.pack(*entry, 0) for entry in entries))
     positions = len({key for key, _, _ in entries})
     print(f"{arguments.out}: {len(entries)} moves in {positions} positions, from {used} games")

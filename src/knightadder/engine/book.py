@@ -35,7 +35,7 @@ class Book:
         try:
             size = Path(file).stat().st_size
             if not size or size % _ENTRY_BYTES:
-                raise OptionError(f"cannot read the book {file}: it is no Polyglot book")
+                raise OptionError(f"cannot read the book {file}: it is not a Polyglot book")
             self._reader = chess.polyglot.open_reader(file)
         except OSError as error:
             raise OptionError(f"cannot read the book {file}: {error.strerror}") from None

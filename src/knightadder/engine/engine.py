@@ -335,7 +335,7 @@ class Engine:
 
     def _must_be_idle(self) -> None:
         if self.searching:
-            raise EngineError("not while searching")
+            raise EngineError("the engine is searching")
 
 
 def _new_workers(threads: int) -> list[np.record]:

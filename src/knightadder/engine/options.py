@@ -216,7 +216,7 @@ class Options:
             The declaration of the option, and the value; None for a button.
         """
         if any(char in f"{name}{text or ''}" for char in _NOT_IN_A_LINE):
-            raise OptionError("an option is one line of text, without NUL")
+            raise OptionError("an option must be one line of text without NUL")
         option = self._declared.get(name.lower())
         if option is None:
             raise OptionError(f"unknown option: {name}")

@@ -27,11 +27,11 @@ from knightadder.native.records import new_record
 Positions: TypeAlias = Iterable[Position] | NDArray[Any]
 
 _Block: TypeAlias = Sequence[str] | NDArray[Any]  # FENs, or packed positions
-_Numbered: TypeAlias = tuple[int, _Block]  # with the index of its first position
+_Numbered: TypeAlias = tuple[int, _Block]  # a block, with the index of its first position
 
 _BLOCK = 1 << 15  # positions in a call of the core; Ctrl-C does not interrupt a call
-_LAZY_BLOCK = 1 << 10  # the same, where the first results must not wait for long
-_LONGEST_FIELD = 80  # of a FEN; the 64 squares and seven slashes are 71 characters
+_LAZY_BLOCK = 1 << 10  # the same, if the first results must come soon
+_LONGEST_FIELD = 80  # maximum length of a FEN's field; 64 squares and seven slashes are 71 characters
 _SPACE, _QUESTION_MARK, _LAST_ASCII = ord(" "), ord("?"), 127
 _OTHER_SPACES = [code for code in range(_LAST_ASCII + 1, 0x10000) if chr(code).isspace()]
 
@@ -49,8 +49,9 @@ def pack(positions: Positions) -> NDArray[np.void]:
     Returns
     -------
     array of PACKED
-        A record for each, whose fields are ``occupied``, ``pieces``, ``stm_ep``, ``rule50``, ``fullmove``, ``score``,
-        ``result`` and ``spare``; ``score`` is 0 and ``result`` 1, a draw. The layout is known as Marlinformat.
+        A record for each position, with the fields ``occupied``, ``pieces``, ``stm_ep``, ``rule50``, ``fullmove``,
+        ``score``, ``result`` and ``spare``; ``score`` is 0 and ``result`` 1, a draw. The layout is known as
+        Marlinformat.
 
     Raises
     ------
@@ -61,9 +62,9 @@ def pack(positions: Positions) -> NDArray[np.void]:
 
 
 def pack_from(first: int, positions: Positions, strict: bool = True) -> NDArray[np.void]:
-    """Pack positions of which the first has this index in error messages; see `pack`.
+    """Pack positions, the first of which has this index in error messages; see `pack`.
 
-    Unless `strict`, an illegal position is no error, but becomes zeros.
+    Unless `strict`, an illegal position is not an error, but becomes zeros.
     """
     records = [np.zeros(0, PACKED)]
     for start, block in _numbered(positions, _BLOCK, first):
@@ -80,9 +81,9 @@ def unpack(records: NDArray[np.void], chess960: bool = False) -> list[chess.Boar
     Parameters
     ----------
     records : array of PACKED
-        As `pack` makes them.
+        Packed positions from `pack`.
     chess960 : bool
-        Whether the boards are of Chess960.
+        Whether the boards are Chess960 boards.
 
     Raises
     ------
@@ -104,7 +105,7 @@ def unpack_fens(records: NDArray[np.void], chess960: bool = False) -> list[str]:
     Parameters
     ----------
     records : array of PACKED
-        As `pack` makes them.
+        Packed positions from `pack`.
     chess960 : bool
         Whether castling rights are written as the files of the rooks.
 
@@ -114,13 +115,13 @@ def unpack_fens(records: NDArray[np.void], chess960: bool = False) -> list[str]:
         If a record is not a legal position; the text gives its index, counted from 0.
     """
     if not _is_packed(records):
-        raise TypeError(f"an array of packed positions is wanted, not {type(records).__name__}")
+        raise TypeError(f"expected an array of packed positions, not {type(records).__name__}")
     _check_array(records)
     return list(_fens(records, chess960))
 
 
 def _fens(records: NDArray[np.void], chess960: bool = False, illegal: str | None = None) -> Iterator[str]:
-    """Write packed positions as FENs; for a record that is not a position give `illegal`, or raise PositionError."""
+    """Write packed positions as FENs; a record that is not a position gives `illegal`, or raises PositionError."""
     for number, record in enumerate(records):
         try:
             yield record_fen(record, chess960)
@@ -138,7 +139,7 @@ def evaluate_many(
     workers: int | None = None,
     executor: Elsewhere = None,
 ) -> NDArray[np.int16]:
-    """Give the static values of many positions, as `evaluate` does for one; the GIL is released meanwhile.
+    """Give the static values of many positions, as `evaluate` does for one; the GIL is released during the work.
 
     Parameters
     ----------
@@ -149,12 +150,12 @@ def evaluate_many(
     evaluation : str, optional
         ``"classical"``, ``"pesto"`` or ``"nnue"``; the default of the option ``EvalType`` if missing.
     illegal : int, optional
-        The value for illegal positions, such as -32768, which no position has; by default they are an error.
+        The value for illegal positions, such as -32768, which no position has; by default, they raise an error.
     workers : int, optional
         Number of threads; one for each processor by default. With an executor, the number of its workers, so that each
-        has enough to do; 64 by default. A client knows them itself.
+        has enough work; by default 64. A client knows its number of workers.
     executor : concurrent.futures.Executor or distributed.Client, optional
-        Where to work instead: other processes or machines, which must have the same version of this package.
+        Other processes or machines for the work, which must have the same version of this package.
 
     Returns
     -------
@@ -168,7 +169,7 @@ def evaluate_many(
     OptionError
         If there is no such evaluation, or its network cannot be used.
     EngineError
-        If a worker of the executor has another version.
+        If a worker of the executor has a different version.
     ValueError, TypeError
         If ``workers`` is less than 1, or ``illegal`` does not fit in 16 bits.
     """
@@ -184,15 +185,15 @@ def evaluate_iter(
     workers: int | None = None,
     executor: Elsewhere = None,
 ) -> Generator[tuple[Position, int], None, None]:
-    """Evaluate positions one after another, as they come; parameters and errors are those of `evaluate_many`.
+    """Evaluate positions one after another, as they arrive; parameters and errors are the same as for `evaluate_many`.
 
-    Only a few thousand positions are read ahead for each worker, so their generator may be endless, and may go on with
-    the same board.
+    Only a few thousand positions are read ahead for each worker, so their generator may be endless, and may continue to
+    change the same board.
 
     Yields
     ------
     tuple of (chess.Board or str) and int
-        Each position, in their order, with its value: centipawns from White's view. A board is a copy; a packed
+        Each position, in order, with its value in centipawns from White's view. A board is a copy; a packed
         position is a FEN, or empty if it is illegal.
     """
     taken = deque[Position]()
@@ -202,7 +203,7 @@ def evaluate_iter(
 
 
 def remembering(positions: Iterator[Position], taken: "deque[Position]") -> Iterator[Position]:
-    """Give positions one by one, and append what they are now to a queue: their generator may change a board later."""
+    """Yield positions, and append copies of them to a queue, because their generator may change a board later."""
     for position in positions:
         taken.append(position.copy() if isinstance(position, chess.Board) else position)
         yield position
@@ -214,9 +215,9 @@ def positions_in(positions: Positions, illegal: str | None = None) -> Iterator[P
     TypeError or ValueError, at once, if they are not several positions.
     """
     if isinstance(positions, str):
-        raise TypeError("several positions are wanted, not one FEN")
+        raise TypeError("expected several positions, not one FEN")
     if not isinstance(positions, Iterable):
-        raise TypeError(f"several positions are wanted, not {positions!r:.60}")
+        raise TypeError(f"expected several positions, not {positions!r:.60}")
     if not isinstance(positions, np.ndarray):
         return iter(positions)
     _check_array(positions)
@@ -237,7 +238,7 @@ def _evaluated(
     count = None if workers is None else whole("workers", workers, 1)
     if illegal is not None:
         illegal = whole("illegal", illegal, -(1 << 15), (1 << 15) - 1)
-    evaluation = evaluation_of(tables_of(evaluation))  # a worker has no other default
+    evaluation = evaluation_of(tables_of(evaluation))  # resolved here, because a worker's default may differ
     blocks = _numbered(positions, size)
     if executor is None:
         return _by_threads(blocks, evaluation, illegal, count or processors())
@@ -293,17 +294,17 @@ def _is_packed(positions: object) -> bool:
 
 
 def _check_array(positions: NDArray[Any]) -> None:
-    """Check that an array is one of positions, by its dimensions and type."""
+    """Check by dimensions and type that an array contains positions."""
     if positions.ndim != 1:
-        raise ValueError(f"an array of positions has one dimension, not {positions.ndim}")
+        raise ValueError(f"an array of positions must have one dimension, not {positions.ndim}")
     if positions.dtype.kind not in "SUOT" and not _is_packed(positions):
-        raise TypeError(f"an array of FENs or of packed positions is wanted, not of {positions.dtype}")
+        raise TypeError(f"expected an array of FENs or packed positions, not of {positions.dtype}")
 
 
 def _numbered(positions: Positions, size: int, first: int = 0) -> Iterator[_Numbered]:
     """Cut positions into blocks of this size, each with the index of its first position.
 
-    Positions that are not in an array become FENs as soon as they are taken: a generator may go on with the same board.
+    Positions outside an array become FENs at once, because a generator may continue to change the same board.
     TypeError or ValueError, at once, if they are not several positions.
     """
     if isinstance(positions, np.ndarray) and (positions.dtype.kind in "SU" or _is_packed(positions)):
@@ -315,7 +316,7 @@ def _numbered(positions: Positions, size: int, first: int = 0) -> Iterator[_Numb
 
 
 def _packed(block: _Block, tables: np.record) -> NDArray[np.void]:
-    """Give a block as records that the core can read; a FEN that is not a position becomes zeros."""
+    """Return a block as records for the core; a FEN that is not a position becomes zeros."""
     if _is_packed(block):
         return np.array(block, PACKED)
     text, ends = _characters(block)
@@ -336,7 +337,7 @@ def _characters(block: _Block) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         if named.any():
             rows = np.where(named, np.array(fen_text(STARTPOS), rows.dtype.kind), rows)
         codes: NDArray[np.unsignedinteger] = rows.view(np.uint8 if rows.dtype.kind == "S" else np.uint32)
-        codes[codes == 0] = _SPACE  # NumPy pads with zeros, which no FEN ends with
+        codes[codes == 0] = _SPACE  # because NumPy pads with zeros
         other = codes > _LAST_ASCII
         codes[other] = np.where(np.isin(codes[other], _OTHER_SPACES), _SPACE, _QUESTION_MARK)
         return codes.astype(np.uint8), len(codes) // len(block) * np.arange(1, len(block) + 1, dtype=np.int64)
@@ -356,7 +357,7 @@ def _illegal(block: _Block, place: int, start: int) -> PositionError:
     """Make the error for an illegal position, with its index and the reason if known."""
     position, number = block[place], start + place
     if isinstance(position, np.void):
-        return PositionError(f"illegal position {number}: the record describes none")
+        return PositionError(f"illegal position {number}: the record does not describe a position")
     text = position.decode("ascii", "replace") if isinstance(position, bytes) else position
     try:
         fen.parse_fen(" ".join(field[:_LONGEST_FIELD] for field in text.split()))

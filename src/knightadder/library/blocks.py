@@ -1,4 +1,4 @@
-"""Workers for blocks of positions: threads of this process, those of any executor, or those of a Dask cluster."""
+"""Workers for blocks of positions: threads of this process, an executor, or a Dask cluster."""
 
 import pickle
 import sys
@@ -20,11 +20,11 @@ Block = TypeVar("Block")
 Item = TypeVar("Item")
 Elsewhere: TypeAlias = "Executor | distributed.Client | None"  # None: threads of this process
 
-_WORKERS = 64  # taken to be those of an executor, which does not tell
+_WORKERS = 64  # assumed number of an executor's workers, which it does not report
 
 
 def blocks_of(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Cut items into lists of this length, the last one perhaps shorter; none is taken before it is needed."""
+    """Cut items into lists of this length, the last one perhaps shorter; items are taken only when needed."""
     remaining = iter(items)
     return iter(lambda: list(islice(remaining, size)), [])
 
@@ -44,7 +44,7 @@ def results_elsewhere(
         return _ExecutorPool(where, pickled, workers or _WORKERS).run(blocks, in_order)
     if "distributed" not in sys.modules or not isinstance(where, sys.modules["distributed"].Client):
         kinds = "a concurrent.futures.Executor or a distributed.Client"
-        raise TypeError(f"executor is {kinds}, not {where!r:.60}")
+        raise TypeError(f"executor must be {kinds}, not {where!r:.60}")
     return _by_cluster(blocks, where, pickled, in_order)
 
 
@@ -71,14 +71,14 @@ class _ExecutorPool(Pool):
 
 
 def call(wanted: str, pickled: bytes, block: bytes) -> Any:
-    """Do the work on a block, in a worker of an executor; EngineError if it has another version than is wanted."""
+    """Do the work on a block, in a worker of an executor; EngineError if its version differs."""
     if version() != wanted:
-        raise EngineError(f"a worker of the executor has Knightadder {version()}, and needs {wanted}")
+        raise EngineError(f"a worker of the executor has Knightadder {version()}, but needs {wanted}")
     return pickle.loads(pickled)(pickle.loads(block))
 
 
 class Threads(Pool):
-    """Threads that work on blocks. The interpreter waits for those of a ThreadPoolExecutor when it ends, not for these.
+    """Threads that work on blocks. Unlike the threads of a ThreadPoolExecutor, they do not delay Python's exit.
 
     As a context manager it waits for the work that has begun.
     """
@@ -115,7 +115,7 @@ class Threads(Pool):
                 thread = threading.Thread(target=self._run, name=f"{self._name} {number}", daemon=True)
                 thread.start()
                 self._threads.append(thread)
-        except BaseException:  # the system gives no more threads
+        except BaseException:  # the system cannot start more threads
             self.__exit__()
             raise
         return self
@@ -123,6 +123,6 @@ class Threads(Pool):
     def __exit__(self, *_: object) -> None:
         for _thread in self._threads:
             self._waiting.put(None)
-        if not sys.is_finalizing():  # then none of them runs any more, and none ends
+        if not sys.is_finalizing():  # at exit, threads no longer run and never end
             for thread in self._threads:
                 thread.join()

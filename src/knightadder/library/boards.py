@@ -26,15 +26,15 @@ Position: TypeAlias = chess.Board | str
 
 STARTPOS = "startpos"  # stands for the FEN of the start position
 
-# More than any search reaches, and less than 64 bits hold; larger limits have the same effect.
+# Bounds that no search reaches, and that fit into 64 bits; larger limits have the same effect.
 _MOST_NODES = 1 << 62
-_MOST_PLIES = 10_000  # of depth, moves to mate and moves to the time control
-_MOST_SECONDS = 4_000_000.0  # 46 days; where threads wait by 32-bit milliseconds, they cannot wait longer
+_MOST_PLIES = 10_000  # maximum of depth, moves to mate and moves to the time control
+_MOST_SECONDS = 4_000_000.0  # 46 days, about the longest wait in 32-bit milliseconds
 
 # After this many plies without a capture or pawn move, a further such ply is a draw by the fifty-move rule, and a
 # capture or pawn move rules repetitions out. So earlier positions do not matter.
 _MOST_HISTORY = 100
-_MOST_COUNTED = 9_999  # plies and moves in a FEN
+_MOST_COUNTED = 9_999  # maximum of a FEN's counters
 
 
 def board_of(position: Position, what: str = "position", warn: bool = True) -> chess.Board:
@@ -53,22 +53,22 @@ def board_of(position: Position, what: str = "position", warn: bool = True) -> c
             _warn(what, notes)
         return board
     if not isinstance(position, chess.Board):
-        raise TypeError(f"{what} is a chess.Board, a FEN or 'startpos', not {position!r:.60}")
+        raise TypeError(f"{what} must be a chess.Board, a FEN or 'startpos', not {position!r:.60}")
     if position.uci_variant != "chess":
-        raise PositionError(f"illegal {what}: {position.uci_variant} is not played here")
+        raise PositionError(f"illegal {what}: {position.uci_variant} is not supported")
     if warn:
         _warn(what, _impossible_in(position))
     return position
 
 
 def _impossible_in(board: chess.Board) -> tuple[str, ...]:
-    with contextlib.suppress(Exception):  # the attributes may have been set to anything, which is refused later
+    with contextlib.suppress(Exception):  # the attributes may have any values, which are refused later
         return rules.impossible_in(board)
     return ()
 
 
 def _warn(what: str, notes: tuple[str, ...]) -> None:
-    """Warn of what is left out of a position, at the line of the caller that is outside this package."""
+    """Warn of parts that are left out of a position, at the caller's line outside this package."""
     if not notes:
         return
     warn(f"{what}: {'; '.join(notes)}")
@@ -83,7 +83,7 @@ def warn(message: str) -> None:
 
 
 def fen_text(text: str) -> str:
-    """Give the FEN that a text stands for: the text itself, unless it is ``"startpos"``."""
+    """Return the FEN of a text: the text itself, unless it is ``"startpos"``."""
     return fen.START if text == STARTPOS else text
 
 
@@ -95,7 +95,7 @@ def fen_of(board: chess.Board, what: str = "position") -> str:
 
 @contextlib.contextmanager
 def _intact(what: str) -> Iterator[None]:
-    """Convert any error of a board to a PositionError: its attributes may have been set to anything."""
+    """Convert any error of a board to a PositionError: its attributes may have any values."""
     try:
         yield
     except Exception as error:
@@ -115,11 +115,11 @@ def position_of(board: chess.Board, what: str = "position") -> tuple[str, tuple[
 def root_of(board: chess.Board, what: str = "position") -> tuple[str, chess.Board, tuple[str, ...]]:
     """Give the FEN of a board, the board of the position of `position_of`, and the moves from there."""
     with _intact(what):
-        text = board.fen()  # raises if the board is invalid, which earlier positions may not show
+        text = board.fen()  # raises an error if the board is invalid, even if earlier positions are valid
         history = min(board.halfmove_clock, _MOST_HISTORY)
         if not history or not board.move_stack:
             return text, board, ()
-        root = board.copy(stack=history)  # copying a long game takes long
+        root = board.copy(stack=history)  # because copying a long game is slow
         moves: list[str] = []
         # By the rules of chess, positions before a null move cannot be repeated.
         while len(moves) < history and root.move_stack and root.peek():
@@ -128,7 +128,7 @@ def root_of(board: chess.Board, what: str = "position") -> tuple[str, chess.Boar
 
 
 def bitboards_of(board: chess.Board) -> NDArray[np.uint64] | None:
-    """Give a board's position as `set_up_bitboards` in ``core/api/game.py`` expects it; None if that cannot be."""
+    """Return a board's position in the form of `set_up_bitboards` in ``core/api/game.py``; None if impossible."""
     try:
         if max(board.halfmove_clock, board.fullmove_number) > _MOST_COUNTED or board.fullmove_number < 1:
             return None
@@ -137,7 +137,7 @@ def bitboards_of(board: chess.Board) -> NDArray[np.uint64] | None:
         ep = board.ep_square if board.has_legal_en_passant() else NO_SQUARE
         turn = 0 if board.turn == chess.WHITE else 1
         return np.array([*men, *sides, board.clean_castling_rights(), ep, turn, board.halfmove_clock], np.uint64)
-    except Exception:  # the attributes may have been set to anything
+    except Exception:  # the attributes may have any values
         return None
 
 
@@ -167,17 +167,17 @@ def limits_of(
         searchmoves=_names(board, root_moves),
     )
     if limits.unlimited:
-        raise ValueError("a limit has to set a time, a clock, a depth, nodes or a mate")
+        raise ValueError("a limit must set a time, a clock, a depth, nodes or a mate")
     clock = limits.wtime if board.turn else limits.btime
     if clock is None and not (limits.depth or limits.nodes or limits.mate or limits.movetime):
-        raise ValueError(f"the limit has no {'white' if board.turn else 'black'}_clock, of the side to move")
+        raise ValueError(f"the limit has no {'white' if board.turn else 'black'}_clock, the clock of the side to move")
     return limits
 
 
 def check_limit(limit: chess.engine.Limit) -> None:
     """Raise a TypeError unless this is a limit; only a stream may do without one."""
     if not isinstance(limit, chess.engine.Limit):
-        raise TypeError(f"limit is a chess.engine.Limit, not {limit!r:.60}")
+        raise TypeError(f"limit must be a chess.engine.Limit, not {limit!r:.60}")
 
 
 def limits_without_clock(limit: chess.engine.Limit) -> Limits:
@@ -185,7 +185,7 @@ def limits_without_clock(limit: chess.engine.Limit) -> Limits:
     check_limit(limit)
     limits = limits_of(chess.Board(), limit)
     if limits.wtime is not None or limits.btime is not None:
-        raise ValueError("positions that are analysed have no clock: limit their time instead")
+        raise ValueError("an analysis has no clock: set the limit's time instead")
     return limits
 
 
@@ -196,11 +196,11 @@ def whole(name: str, value: int, least: int, most: int | None = None) -> int:
     NumPy's integers are accepted. The caller knows the number by its name.
     """
     if not isinstance(value, Integral) or isinstance(value, bool):
-        raise TypeError(f"{name} is a whole number, not {value!r:.60}")
+        raise TypeError(f"{name} must be a whole number, not {value!r:.60}")
     if value < least:
-        raise ValueError(f"{name} is at least {least}, not {_short(int(value))}")
+        raise ValueError(f"{name} must be at least {least}, not {_short(int(value))}")
     if most is not None and value > most:
-        raise ValueError(f"{name} is at most {most}, not {_short(int(value))}")
+        raise ValueError(f"{name} must be at most {most}, not {_short(int(value))}")
     return int(value)
 
 
@@ -217,7 +217,7 @@ def _movetime(seconds: float | None) -> int | None:
     if milliseconds is None:
         return None
     if milliseconds < 0:
-        raise ValueError(f"time is at least 0, not {seconds}")
+        raise ValueError(f"time must be at least 0, not {seconds}")
     return max(milliseconds, 1)
 
 
@@ -225,9 +225,9 @@ def _milliseconds(name: str, seconds: float | None) -> int | None:
     if seconds is None:
         return None
     if not isinstance(seconds, Real) or isinstance(seconds, bool):
-        raise TypeError(f"{name} is a number of seconds, not {seconds!r:.60}")
+        raise TypeError(f"{name} must be a number of seconds, not {seconds!r:.60}")
     if seconds in (math.inf, -math.inf) or seconds != seconds:
-        raise ValueError(f"{name} is a finite number of seconds, not {seconds}")
+        raise ValueError(f"{name} must be a finite number of seconds, not {seconds}")
     return round(1000 * float(min(max(seconds, -_MOST_SECONDS), _MOST_SECONDS)))
 
 
@@ -235,17 +235,17 @@ def _names(board: chess.Board, moves: Iterable[chess.Move] | None) -> tuple[str,
     if moves is None:
         return ()
     if not isinstance(moves, Iterable):
-        raise TypeError(f"root_moves are several moves, not {moves!r:.60}")
+        raise TypeError(f"root_moves must be several moves, not {moves!r:.60}")
     names = tuple(name_of(board, move, "a root move") for move in moves)
     if not names:
-        raise PositionError("there is no root move to choose from")
+        raise PositionError("root_moves is empty")
     return names
 
 
 def name_of(board: chess.Board, move: chess.Move, what: str = "move") -> str:
     """Return a legal move in UCI notation; TypeError if it is not a move, PositionError if it is not legal."""
     if not isinstance(move, chess.Move):
-        raise TypeError(f"{what} is a chess.Move, not {move!r:.60}")
+        raise TypeError(f"{what} must be a chess.Move, not {move!r:.60}")
     try:
         legal = board.is_legal(move)
     except Exception:  # the move has impossible squares or pieces, or the board is impossible

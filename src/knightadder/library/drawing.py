@@ -1,4 +1,4 @@
-"""Boards as SVG images, drawn by python-chess, with a number on each piece; as HTML with a bar and a table beside."""
+"""Draws boards with python-chess: as SVG with a number on each piece, as HTML with a bar and a table beside."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from xml.etree import ElementTree
@@ -7,8 +7,8 @@ from xml.sax.saxutils import escape
 import chess
 import chess.svg
 
-_SMALL = 240  # pixels
-_SHORT = 12  # characters
+_SMALL = 240  # size of a small board in pixels
+_SHORT = 12  # maximum length of a short text in characters
 _RECT = "{http://www.w3.org/2000/svg}rect"
 
 

@@ -38,19 +38,19 @@ if TYPE_CHECKING:
 
 MOST_LINES = 256  # the maximum of the option MultiPV
 
-_CLOCK_KEPT = 0.9  # least share of the clock expected for the next move with which pondering goes on as its search
+_CLOCK_KEPT = 0.9  # minimum share of the expected clock with which pondering continues as the next search
 
 _loading = threading.Lock()
 _loaded = False
 _engines: "weakref.WeakSet[Engine]" = weakref.WeakSet()
 
-# Who calls: a thread, and the task that runs in it, if any.
+# A caller: a thread, and the task that runs in it, if any.
 _Caller: TypeAlias = tuple[int, "weakref.ref[asyncio.Task[object]] | None"]
 
 
 @dataclass(frozen=True, slots=True)
 class _Pondering:
-    """A search on the opponent's time: the position where it began, the limits of the next move, and its lines."""
+    """A search during the opponent's time: its first position, the expected limits of the next move, and its lines."""
 
     position: tuple[str, tuple[str, ...]]
     limits: Limits
@@ -58,13 +58,14 @@ class _Pondering:
 
 
 class Engine(Closing):
-    """An engine that does one search at a time.
+    """An engine that runs one search at a time.
 
-    A call that finds it searching for another thread or task waits its turn. An engine that nothing refers to any more
-    ends its search.
+    If the engine is searching for a different thread or task, a call waits its turn. An engine without references ends
+    its search.
 
-    The first in a process loads the core. If the core's sources have changed, it compiles them, which takes some 20
-    seconds; the logger ``knightadder`` says so. Several engines search in parallel, because a search releases the GIL.
+    The first engine in a process loads the core. If the core's sources have changed, it compiles them, which takes some
+    20 seconds; the logger ``knightadder`` says so. Several engines search in parallel, because a search releases the
+    GIL.
 
     Parameters
     ----------
@@ -75,7 +76,7 @@ class Engine(Closing):
     evaluation : str, optional
         ``"classical"``, ``"pesto"`` or ``"nnue"``; the default of the option ``EvalType`` if missing.
     syzygy_path : path or several, optional
-        Folders of Syzygy tablebases, which must be there.
+        Folders of Syzygy tablebases, which must exist.
     options : mapping, optional
         Values of any other UCI options by name, as for `configure`.
 
@@ -106,28 +107,29 @@ class Engine(Closing):
         if syzygy_path is not None:
             settings = {**settings, "SyzygyPath": os.pathsep.join(folders_of(syzygy_path))}
         self._core = _load(chosen)
-        self._drop = weakref.finalize(self, self._core.stop)  # at the latest when the interpreter ends
+        self._drop = weakref.finalize(self, self._core.stop)  # called at the latest when the interpreter ends
         self._turn = threading.Lock()
-        self._feed: Feed | None = None  # of the last search
-        self._caller: _Caller | None = None  # who began it
+        self._feed: Feed | None = None  # the feed of the last search
+        self._caller: _Caller | None = None  # the caller that began it
         self._pondering: _Pondering | None = None
         self._closed = self._lost = False
         _engines.add(self)
         for line in self.configure(settings):
             logger.info("%s", line)
         if self._core.problem and evaluation is not None:
-            self.configure({"EvalType": evaluation})  # raises: only the default falls back on another evaluation
+            # Raises an error, because only the default evaluation has a fallback.
+            self.configure({"EvalType": evaluation})
         elif self._core.problem:
             logger.warning("%s", self._core.problem)
 
     @property
     def problem(self) -> str | None:
-        """Why the built-in network cannot be used, in a line; the classical evaluation then takes its place."""
+        """The reason why the built-in network cannot be used, in a line; the classical evaluation then replaces it."""
         return self._core.problem
 
     @property
     def options(self) -> Mapping[str, Option]:
-        """The options that `configure` can set, by name in any case, with their values now."""
+        """The options that `configure` can set, by name (in upper or lower case), with their present values."""
         return chess.engine.UciOptionMap(options_of(self._core.options).items())
 
     def configure(self, options: Mapping[str, Setting]) -> list[str]:
@@ -181,9 +183,9 @@ class Engine(Closing):
         limit : chess.engine.Limit
             A time, a depth, a number of nodes, or the clocks of a game.
         ponder : bool
-            Whether to search on after the answer, for the move after the expected reply. If the board of the next call
-            shows that reply, and its limit is the same, that search continues as the search of the next call. A clock
-            is the same if it has lost only the time of this call.
+            Whether to continue to search after the answer, for the move after the expected reply. If the board of the
+            next call shows that reply, and its limit is the same, that search continues as the search of the next call.
+            A clock is the same if it has lost only the time of this call.
         root_moves : iterable of chess.Move, optional
             The moves to choose from.
 
@@ -270,14 +272,14 @@ class Engine(Closing):
         multipv: int = 1,
         root_moves: Iterable[chess.Move] | None = None,
     ) -> Stream:
-        """Start an analysis and return at once; its lines can be read as they come.
+        """Start an analysis and return at once; its lines can be read as they arrive.
 
         Parameters
         ----------
         board : chess.Board or str
             The position: a board, with the moves that led to it; a FEN; or ``"startpos"``.
         limit : chess.engine.Limit, optional
-            When to end; by default the analysis runs until `Stream.stop` or the end of a ``with`` block.
+            The limit; by default, the analysis runs until `Stream.stop` or the end of a ``with`` block.
         multipv : int
             Number of best lines to find.
         root_moves : iterable of chess.Move, optional
@@ -306,7 +308,7 @@ class Engine(Closing):
     def close(self) -> None:
         """End the running search and the engine, which cannot be used any more."""
         self._closed = True
-        self.stop()  # calls that wait for their turn then find the engine closed
+        self.stop()  # waiting calls then find the engine closed
         with self._turn:
             if not self._lost:
                 self._core.close()
@@ -316,7 +318,7 @@ class Engine(Closing):
 
     @contextlib.contextmanager
     def _its_turn(self, caller: _Caller) -> Iterator[None]:
-        """Wait until the engine is idle, and keep others from it meanwhile."""
+        """Wait until the engine is idle, and reserve it for this caller during the block."""
         with self._turn:
             self._check_open()
             if self._pondering:
@@ -332,7 +334,7 @@ class Engine(Closing):
             yield
 
     async def _turn_of_task(self) -> _Caller:
-        """Wait for the searches of other tasks, and give the caller."""
+        """Wait for the searches of other tasks, and return the caller."""
         caller = _caller()
         while (feed := self._feed) and not (feed.ending or self._pondering or self._caller == caller):
             await feed.result_async()
@@ -345,7 +347,7 @@ class Engine(Closing):
             raise EngineError("the engine has been closed")
 
     def _survive_fork(self) -> None:
-        """Give the engine up in a process that was forked while it worked: its threads have not come along."""
+        """Give the engine up in a process that was forked during a search, because threads are not forked."""
         if self._turn.locked() or not self._core.wait(0):
             self._turn, self._lost = threading.Lock(), True
             self._drop.detach()
@@ -385,11 +387,11 @@ class Engine(Closing):
                 self._core.set_option(name, str(value).lower())
         numbers = bitboards_of(root)
         if numbers is None or not self._core.set_bitboards(numbers, root.fullmove_number, moves):
-            self._core.set_position(root.fen(), moves)  # says what is wrong
+            self._core.set_position(root.fen(), moves)  # raises an error that names the fault
         feed = Feed(fen)
         try:
             feed.follow(self._core.go(limits, feed.report, feed.finish))
-        except BaseException:  # such as Ctrl-C, when it has begun
+        except BaseException:  # such as Ctrl-C after the search has begun
             self._core.stop()
             raise
         self._feed, self._caller = feed, caller
@@ -405,7 +407,7 @@ class Engine(Closing):
             expected.push(reply)
             limits = limits_of(board, _after_move(limit, board.turn, seconds))
             with self._turn:
-                if not self._closed and self._feed and self._feed.analysis is analysis:  # nobody else has begun
+                if not self._closed and self._feed and self._feed.analysis is analysis:  # no other search has begun
                     self._core.wait()
                     feed = self._begin(expected, replace(limits, ponder=True), _caller())
                     self._pondering = _Pondering(position_of(expected), limits, feed)
@@ -422,7 +424,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _caller() -> _Caller:
-    """Give the thread that calls, and the task that runs in it."""
+    """Return the calling thread, and the task that runs in it."""
     task = None
     with contextlib.suppress(RuntimeError):  # there is no event loop
         task = asyncio.current_task()
@@ -430,7 +432,7 @@ def _caller() -> _Caller:
 
 
 def _after_move(limit: chess.engine.Limit, mover: chess.Color, seconds: float) -> chess.engine.Limit:
-    """Give the limit with the clock that the side that has just moved now has."""
+    """Return the limit with the present clock of the side that has just moved."""
     if mover == chess.WHITE and limit.white_clock is not None:
         return replace(limit, white_clock=limit.white_clock - seconds + (limit.white_inc or 0))
     if mover == chess.BLACK and limit.black_clock is not None:
@@ -439,9 +441,9 @@ def _after_move(limit: chess.engine.Limit, mover: chess.Color, seconds: float) -
 
 
 def _are_kept(expected: Limits, limits: Limits, mover: chess.Color) -> bool:
-    """Say whether limits are those that were expected, but for the clocks and the number of moves to go.
+    """Return whether limits are as expected, except for the clocks and the number of moves to go.
 
-    The mover's clock must be there for both or for none, and may have lost a little.
+    Both limits must have the moving side's clock, or neither; the clock may have lost a little.
     """
     now, then = (limits.wtime, expected.wtime) if mover else (limits.btime, expected.btime)
     if (now is None) != (then is None) or (now or 0) < _CLOCK_KEPT * (then or 0):
@@ -451,7 +453,7 @@ def _are_kept(expected: Limits, limits: Limits, mover: chess.Color) -> bool:
 
 
 def _load(options: Options) -> "Core":
-    """Give a new engine; the first also loads the compiled core and lets it search a little."""
+    """Return a new engine; the first call also loads the compiled core and makes it search a little."""
     global _loaded
     load_core()
     with _loading:

@@ -1,7 +1,8 @@
-"""The class `Explorer`: what an index of games says about a position. `knightadder book index` makes the index.
+"""The class `Explorer`: answers from an index of games, which `knightadder book index` makes.
 
-The index is an SQLite database, whose schema is here since the reader and the writer (`knightadder.books.index`) share
-it. All games that reach a position with the same move are one row, so an answer is one look-up, however many there are.
+The index is an SQLite database, whose schema is here because the reader and the writer (`knightadder.books.index`)
+share it. All games with the same move in a position share one row, so an answer is one look-up, whatever the number of
+games.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ from knightadder.library.boards import Position, board_of
 from knightadder.library.frames import Cell, Tabular
 
 APPLICATION = 0x4B41_4258  # the file's application_id in SQLite: "KABX"
-VERSION = 1  # of the schema, the file's user_version
-MOST_GAMES = 5  # whose ids are kept for each move, and which are shown for each position
+VERSION = 1  # version of the schema, in the file's user_version
+MOST_GAMES = 5  # maximum number of games to store for each move, and to show for each position
 
-# `key` is that of `key_of`, `move` that of `encode`. Results are counted from White's and Black's view; `rated` counts
+# `key` comes from `key_of`, `move` from `encode`. Results are counted from White's and Black's view; `rated` counts
 # the games where the player of the move has a rating, and `ratings` is the sum of these. `games` has the ids of the
 # highest rated games, separated by commas.
 SCHEMA = f"""
@@ -48,7 +49,7 @@ CREATE TABLE moves (
 ) WITHOUT ROWID;
 """
 
-# What games are ordered by: an expression of SQLite over a row of `games`.
+# The order of games: an SQLite expression over a row of `games`.
 STRENGTH = "(ifnull(white_elo, 0) + ifnull(black_elo, 0))"
 
 _GAME = "white, black, white_elo, black_elo, result, year, event, site"
@@ -68,11 +69,11 @@ class ExplorerMove(Tabular):
     san : str
         The move in standard algebraic notation.
     white, draws, black : int
-        Games that White won, that were drawn, and that Black won.
+        Numbers of games that White won, that were drawn, and that Black won.
     rating : int or None
         Average Elo rating of the players who chose the move; ``None`` if none of them has one.
     year : int or None
-        When it was played last; ``None`` if no game tells.
+        Year in which it was last played; ``None`` if it is unknown.
     """
 
     move: chess.Move
@@ -121,9 +122,9 @@ class ExplorerGame(Tabular):
     result : str
         ``1-0``, ``1/2-1/2`` or ``0-1``.
     year : int or None
-        When it was played.
+        Year of the game.
     event, site : str
-        The headers of these names; ``?`` if not known.
+        The headers with these names; ``?`` if not known.
     """
 
     white: str
@@ -141,14 +142,14 @@ class ExplorerGame(Tabular):
 
 
 class Explorer(Closing):
-    """An opening explorer: what the games of an index say about a position, by whatever moves they reached it.
+    """An opening explorer: the moves and results of an index's games in a position, whatever moves led to it.
 
-    May be used from several threads, and in a ``with`` block.
+    Several threads may share it; it can be used in a ``with`` block.
 
     Parameters
     ----------
     path : path
-        An index that ``knightadder book index`` has made. Later changes of the file are not seen.
+        An index that ``knightadder book index`` has made. Later changes of the file have no effect.
 
     Raises
     ------
@@ -159,7 +160,7 @@ class Explorer(Closing):
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = Path(path)
         with reading(self._path), self._path.open("rb"):
-            pass  # raises with the reason, which SQLite does not tell
+            pass  # raises an error with the reason, which SQLite does not report
         # An index is only ever replaced as a whole, so SQLite needs no locks, which some folders do not allow.
         address = f"{self._path.resolve().as_uri()}?mode=ro&immutable=1"
         self._lock = threading.Lock()
@@ -180,15 +181,16 @@ class Explorer(Closing):
         except sqlite3.Error:
             application = version = 0
         if application != APPLICATION:
-            raise OptionError(f"{self._path} is no index of games: `knightadder book index` makes one")
+            raise OptionError(f"{self._path} is not an index of games: make one with `knightadder book index`")
         if version != VERSION:
             raise OptionError(
-                f"{self._path} is an index of version {version}, but this is version {VERSION}: make it again"
+                f"{self._path} has index version {version}, but this program needs version {VERSION}: "
+                "make the index again"
             )
 
     @property
     def plies(self) -> int:
-        """The number of plies of each game that the index has."""
+        """The number of indexed plies of each game."""
         with self._reading():
             [(plies,)] = self._select("SELECT plies FROM settings", tuple[NotNegative])
             return int(plies)
@@ -196,7 +198,7 @@ class Explorer(Closing):
     def moves(self, position: Position) -> list[ExplorerMove]:
         """Give the moves that were played in a position.
 
-        A game in which the position occurs several times counts once, with the move of the last time.
+        A game in which the position occurs several times counts once, with its last move there.
 
         Parameters
         ----------
@@ -206,12 +208,12 @@ class Explorer(Closing):
         Returns
         -------
         list of ExplorerMove
-            The most frequent first; empty if no game has reached the position.
+            The moves, the most frequent first; empty if no game has reached the position.
 
         Raises
         ------
         PositionError
-            If it is not a position of chess.
+            If the argument is not a legal chess position.
         OptionError
             If the file is damaged.
         """
@@ -224,13 +226,13 @@ class Explorer(Closing):
         legal = {encode(board, move): move for move in board.legal_moves} if rows else {}
         found = []
         for code, white, draws, black, rated, ratings, year in rows:
-            if code in legal and white + draws + black:  # else two positions share a key, or the file is damaged
+            if code in legal and white + draws + black:  # otherwise, two positions share a key, or the file is damaged
                 move, rating = legal[code], round(ratings / rated) if rated else None
                 found.append(ExplorerMove(move, board.san(move), white, draws, black, rating, year))
         return sorted(found, key=lambda each: (-each.games, each.san))
 
     def games(self, position: Position) -> list[ExplorerGame]:
-        """Give the highest rated games that reached a position and went on from there.
+        """Return the highest rated games that reached a position and continued from it.
 
         Parameters
         ----------
@@ -240,26 +242,26 @@ class Explorer(Closing):
         Returns
         -------
         list of ExplorerGame
-            At most five, the highest sum of both ratings first; a missing rating counts as 0.
+            At most five games, the highest sum of both ratings first; a missing rating counts as 0.
 
         Raises
         ------
         PositionError
-            If it is not a position of chess.
+            If the argument is not a legal chess position.
         OptionError
             If the file is damaged.
         """
         rows = self._select("SELECT games FROM moves WHERE key = ?", tuple[str], key_of(board_of(position)))
         with self._reading():
             ids = [parse_whole(name) for (names,) in rows for name in names.split(",")]
-        # By a list of ids, since SQLite limits the number of parameters; all of them are whole numbers.
+        # The ids are part of the text, because SQLite limits the number of parameters; all are whole numbers.
         wanted = ",".join(map(str, ids))
         order = f"ORDER BY {STRENGTH} DESC, id LIMIT {MOST_GAMES}"
         query = f"SELECT {_GAME} FROM games WHERE id IN ({wanted}) {order}"
         return [ExplorerGame(*row) for row in self._select(query, _GAME_ROW)]
 
     def _select(self, query: str, row: Any, *values: int) -> Sequence[Any]:
-        """Give the rows, of this type, that a query finds; OptionError if the file is damaged."""
+        """Return the rows of a query as objects of this type; OptionError if the file is damaged."""
         with self._reading():
             with self._lock:
                 rows = self._database.execute(query, values).fetchall()
@@ -271,8 +273,8 @@ class Explorer(Closing):
             yield
         except sqlite3.Error as error:
             raise OptionError(f"cannot read {self._path}: {error}") from None
-        except ValueError:  # SQLite keeps values of any type in any column
-            raise OptionError(f"cannot read {self._path}: it has wrong values, so make it again") from None
+        except ValueError:  # SQLite allows values of any type in any column
+            raise OptionError(f"cannot read {self._path}: it has wrong values: make it again") from None
 
     def close(self) -> None:
         """Close the file."""
@@ -281,7 +283,7 @@ class Explorer(Closing):
 
 
 def key_of(board: chess.Board) -> int:
-    """Return the key of a position: Polyglot's, as SQLite's signed number of 64 bits.
+    """Return Polyglot's key of a position, as a signed 64-bit number for SQLite.
 
     Polyglot counts a square for capturing en passant if a pawn stands beside it; here the capture must also be legal,
     as in the FEN of a position.

@@ -1,4 +1,4 @@
-"""Tables of results, by pandas, which is optional."""
+"""Tables of results with pandas, which is optional."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def to_frame(results: Iterable[Tabular] | Tabular) -> pandas.DataFrame:
     Parameters
     ----------
     results : iterable, or one result
-        What the library's functions return: `Analysis` (a row for each line), `AnnotatedGame` (a row for each move),
+        Results of the library's functions: `Analysis` (a row for each line), `AnnotatedGame` (a row for each move),
         `Line`, `AnnotatedMove`, `PlayResult`, `Evaluation`, `ExplorerMove` or `ExplorerGame`.
 
     Returns
@@ -56,16 +56,16 @@ def to_frame(results: Iterable[Tabular] | Tabular) -> pandas.DataFrame:
     OptionError
         If pandas is not installed.
     TypeError
-        If these are not results.
+        If the arguments are not results.
     """
     if isinstance(results, Tabular):
         results = [results]
     if not isinstance(results, Iterable):
-        raise TypeError(f"several results are wanted, not {results!r:.60}")
+        raise TypeError(f"expected several results, not {results!r:.60}")
     rows: list[Mapping[str, Cell]] = []
     for number, result in enumerate(results):
         if not isinstance(result, Tabular):
-            raise TypeError(f"result {number} is no result of the library: {result!r:.60}")
+            raise TypeError(f"result {number} is not a result of the library: {result!r:.60}")
         rows += [{"position": number, **row} for row in result._rows()]
     return _frame(rows)
 

@@ -1,4 +1,4 @@
-"""Loading of the compiled core at the library's first call; a core that has to be compiled is told in a line of log."""
+"""Loading of the compiled core at the library's first call; a line of log says so if the core must be compiled."""
 
 import logging
 
@@ -12,7 +12,7 @@ logger = logging.getLogger("knightadder")
 def load_core() -> None:
     """Load the compiled core, unless it is there; EngineError if there is none and none can be built.
 
-    If it has to be compiled first, a warning says so once: that is the level that shows without any configuration.
+    If it must be compiled first, a warning says so once, because warnings are shown without any configuration.
     Ctrl-C meanwhile raises a KeyboardInterrupt whose traceback does not go through the compiler; the next call
     compiles.
     """

@@ -34,13 +34,13 @@ from knightadder.native.processors import processors
 
 _MOST_HASH = 33_554_432  # MiB, the maximum of the option Hash
 _MOST_MEGABYTES = 16  # default maximum of the hash table
-_NODES_A_MEGABYTE = 1 << 15  # half as many as it has entries
+_NODES_A_MEGABYTE = 1 << 15  # half the number of a megabyte's entries
 _DEEPEST = 20  # plies; deeper searches get the largest table anyway
 
-# A block is a part of a second: it should take much longer than to hand it out, but must not keep others waiting.
-_MOST_POSITIONS = 64  # in a block
-_NODES_HERE, _NODES_AWAY = 50_000, 200_000  # of a block, in threads and by an executor
-_NODES_A_SECOND = 1_000_000  # roughly, for a limit of time
+# A block takes a part of a second: much longer than handing it out, but not so long that others wait.
+_MOST_POSITIONS = 64  # maximum number of positions in a block
+_NODES_HERE, _NODES_AWAY = 50_000, 200_000  # nodes of a block, in threads and in an executor
+_NODES_A_SECOND = 1_000_000  # rough speed, for time limits
 
 
 def analyse_many(
@@ -58,21 +58,21 @@ def analyse_many(
 ) -> list[Analysis]:
     """Analyse many positions, several at a time.
 
-    Each position is searched by one thread, as a new `Engine` with the same hash table would search it: nothing is kept
-    from one position to the next. So unless the limit is a time, the analyses depend only on the position, the limit
-    and the other settings, not on the number of threads, nor on the executor. An exception, such as Ctrl-C, ends all
-    searches of threads; an executor ends those that it has begun.
+    Each position is searched by one thread, as by a new `Engine` with the same hash size, so the searches are
+    independent. Unless the limit is a time, the analyses depend only on the position, the limit and the other settings,
+    not on the number of threads or the executor. An exception, such as Ctrl-C, ends all searches of threads; an
+    executor finishes the searches that it has begun.
 
     Parameters
     ----------
     boards : iterable of chess.Board or str, or array
-        Boards, whose moves since the last capture or pawn move count for repetitions; FENs; or ``"startpos"``. Also an
-        array of FENs (of ``str`` or ``bytes``), or of packed positions from `pack`.
+        Boards, whose moves since the last capture or pawn move count for repetitions; FENs; or ``"startpos"``. An array
+        of FENs (of ``str`` or ``bytes``) or of packed positions from `pack` is also possible.
     limit : chess.engine.Limit
-        For each position: a depth, a number of nodes, a mate, or a time.
+        The limit for each position: a depth, a number of nodes, a mate, or a time.
     workers : int, optional
         Number of threads; one for each processor by default. With an executor, the number of its workers, so that each
-        has enough to do; 64 by default. A client knows them itself.
+        has enough work; by default 64. A client knows its number of workers.
     multipv : int
         Number of best lines to find.
     hash_mb : int, optional
@@ -81,19 +81,19 @@ def analyse_many(
     evaluation : str, optional
         ``"classical"``, ``"pesto"`` or ``"nnue"``; the default of the option ``EvalType`` if missing.
     syzygy_path : path or several, optional
-        Folders of Syzygy tablebases, which must be there; with an executor, on all machines.
+        Folders of Syzygy tablebases, which must exist; with an executor, on all machines.
     illegal : Analysis, optional
-        The analysis to give for illegal positions, and for boards with illegal moves, such as ``Analysis((), None,
-        None)``; by default they are an error.
+        The result for illegal positions, and for boards with illegal moves, such as ``Analysis((), None,
+        None)``; by default, they raise an error.
     executor : concurrent.futures.Executor or distributed.Client, optional
-        Where to search instead: other processes or machines, which must have the same version of this package.
+        Other processes or machines for the searches, which must have the same version of this package.
     on_result : callable, optional
-        Called in the caller's thread with the index and the analysis of each finished position, as they are ready.
+        Called in the caller's thread with the index and the analysis of each finished position, as soon as it is ready.
 
     Returns
     -------
     list of Analysis
-        In the order of the boards.
+        The analyses, in the order of the boards.
 
     Raises
     ------
@@ -103,9 +103,9 @@ def analyse_many(
     OptionError
         If there is no such evaluation or folder, its network cannot be used, or there is too little memory.
     EngineError
-        If a worker of the executor has another version.
+        If a worker of the executor has a different version.
     ValueError, TypeError
-        If the limit sets none of these, or a number is not possible.
+        If the limit sets none of the above, or a number is not possible.
     """
     settings = _settings(limit, multipv, hash_mb, evaluation, syzygy_path, illegal)
     count = None if workers is None else whole("workers", workers, 1)
@@ -138,16 +138,15 @@ def analyse_iter(
     illegal: Analysis | None = None,
     executor: Elsewhere = None,
 ) -> Generator[tuple[Position, Analysis], None, None]:
-    """Analyse positions one after another, as they come; parameters, results and errors are those of `analyse_many`.
+    """Analyse positions one after another, as they arrive, with the parameters and errors of `analyse_many`.
 
     Only a few hundred positions are read ahead for each worker, and none while there is a result, so their generator
-    may be endless. It may go on with the same board. To close this generator, or to leave the function that runs it,
-    ends the searches.
+    may be endless. It may continue to change the same board. Closing this generator ends the searches.
 
     Yields
     ------
     tuple of (chess.Board or str) and Analysis
-        Each position, in their order, with its analysis. A board is a copy.
+        Each position, in order, with its analysis. A board is a copy.
     """
     settings = _settings(limit, multipv, hash_mb, evaluation, syzygy_path, illegal)
     count = None if workers is None else whole("workers", workers, 1)
@@ -175,7 +174,7 @@ def analyse_iter(
 
 @dataclass(frozen=True, slots=True)
 class _Settings:
-    """What all searches have in common."""
+    """The settings that all searches share."""
 
     limits: Limits
     lines: int
@@ -185,7 +184,7 @@ class _Settings:
     illegal: Analysis | None
 
     def block_size(self, away: bool) -> int:
-        """Choose a number of positions that takes long enough to be worth handing out."""
+        """Choose a number of positions that is worth handing out."""
         nodes = self.limits.nodes or _NODES_AWAY
         if self.limits.movetime:
             nodes = min(nodes, self.limits.movetime * _NODES_A_SECOND // 1000)
@@ -203,9 +202,9 @@ def _settings(
     limits = limits_without_clock(limit)
     lines = whole("multipv", multipv, 1, MOST_LINES)
     megabytes = _megabytes(limits, lines) if hash_mb is None else whole("hash_mb", hash_mb, 1, _MOST_HASH)
-    name = evaluation_of(tables_of(evaluation))  # a worker has no other default
+    name = evaluation_of(tables_of(evaluation))  # resolved here, because a worker's default may differ
     if not isinstance(illegal, Analysis | None):
-        raise TypeError(f"illegal is an Analysis, not {illegal!r:.60}")
+        raise TypeError(f"illegal must be an Analysis, not {illegal!r:.60}")
     return _Settings(limits, lines, megabytes, name, tuple(folders_of(syzygy_path)), illegal)
 
 
@@ -221,7 +220,7 @@ class _Task:
     chess960: bool
 
 
-# The index of its first position, the tasks, and the packed positions that they begin with.
+# A block: the index of its first position, the tasks, and their packed first positions.
 _Block: TypeAlias = tuple[int, list[_Task], NDArray[np.void]]
 
 
@@ -261,7 +260,7 @@ def _by_threads(
                 analyst.cancel()
 
 
-_own = threading.local()  # of a thread of an executor: the `settings` that it searched by last, and the `analyst`
+_own = threading.local()  # for each thread of an executor, its last `settings` and its `analyst`
 
 
 def analyse_block(settings: _Settings, block: _Block) -> list[Analysis]:
@@ -307,7 +306,7 @@ class _Analyst:
         return Analysis(lines, best, reply)
 
     def cancel(self) -> None:
-        """End the search that is running, or the next one, soon; callable from any thread."""
+        """End the running search, or the next one, soon; callable from any thread."""
         self._cancelled = True
         self._stop[0] = 1
 
@@ -328,7 +327,7 @@ def _shipped_tablebases(evaluation: str) -> Tablebases:
 
 
 def _megabytes(limits: Limits, lines: int) -> int:
-    """Choose the size of the hash table: clearing a large one takes as long as searching thousands of nodes."""
+    """Choose the size of the hash table: clearing a large table takes as long as searching thousands of nodes."""
     nodes = limits.nodes or math.inf
     if limits.depth:
         nodes = min(nodes, lines << min(limits.depth, _DEEPEST) + 7)  # more than nearly all searches visit
@@ -351,7 +350,7 @@ def _tasks(boards: Iterable[Position], settings: _Settings, first: int = 0) -> t
             root, moves = position_of(board, what)
         except PositionError:
             if strict:
-                pack_from(first, roots)  # names an earlier position if one is illegal as well
+                pack_from(first, roots)  # reports an earlier position if that is also illegal
                 raise
             board, root, moves = chess.Board(None), "", ()
         roots.append(root)

@@ -1,4 +1,4 @@
-"""Options of the library's engine: what there is to set, and what callers set."""
+"""Options of the library's engine: their descriptions, and the values that callers set."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from knightadder.engine.errors import OptionError
 Setting: TypeAlias = str | int | bool
 Folders: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
-# What each call sets by its arguments or its board, and what the results need.
+# Options that each call sets from its arguments or its board, or that the results need.
 _OWN = {"multipv", "ponder", "uci_analysemode", "uci_chess960", "uci_showwdl"}
 
 
@@ -33,7 +33,7 @@ class Option(options.Option):
     var : tuple of str
         The words to choose from.
     value : str, int, bool or None
-        The value now; ``None`` for a button.
+        The present value; ``None`` for a button.
     """
 
     value: Setting | None = None
@@ -51,11 +51,11 @@ def options_of(values: options.Options) -> dict[str, Option]:
 def texts_of(settings: Mapping[str, Setting]) -> dict[str, str]:
     """Return the values of options as UCI writes them; TypeError if the settings are not a mapping.
 
-    OptionError if a name or a value does not fit in a line of UCI, an option is not for callers to set, or
-    ``SyzygyPath`` names a folder that is not there.
+    OptionError if a name or a value does not fit in a line of UCI, callers cannot set an option, or ``SyzygyPath``
+    names a folder that does not exist.
     """
     if not isinstance(settings, Mapping):
-        raise TypeError(f"options are a mapping of names to values, not {settings!r:.60}")
+        raise TypeError(f"options must be a mapping of names to values, not {settings!r:.60}")
     return {name: _text(name, value) for name, value in settings.items()}
 
 
@@ -64,11 +64,9 @@ def _text(name: str, value: Setting) -> str:
         raise OptionError(f"unknown option: {name!r:.60}")
     text = str(value).lower() if isinstance(value, bool) else str(value)
     if not isinstance(value, str | int) or not text.isprintable():
-        raise OptionError(
-            f"option {name}: expected a text of one line, a whole number, True or False, not {value!r:.60}"
-        )
+        raise OptionError(f"option {name}: expected one line of text, a whole number, True or False, not {value!r:.60}")
     if name.lower() in _OWN:
-        raise OptionError(f"option {name}: the library sets it itself, by what each call says")
+        raise OptionError(f"option {name}: the library sets it itself, from the arguments of each call")
     return os.pathsep.join(folders_of(text)) if name.lower() == "syzygypath" else text
 
 
@@ -82,11 +80,11 @@ def folders_of(folders: Folders | None) -> list[str]:
     if isinstance(folders, str | os.PathLike):
         folders = os.fspath(folders).split(os.pathsep)
     if isinstance(folders, bytes) or not isinstance(folders, Iterable):
-        raise TypeError(f"folders are a path or several, not {folders!r:.60}")
+        raise TypeError(f"folders must be one path or several, not {folders!r:.60}")
     names = []
     for folder in folders:
         if not isinstance(folder, str | os.PathLike):
-            raise TypeError(f"a folder is a path, not {folder!r:.60}")
+            raise TypeError(f"a folder must be a path, not {folder!r:.60}")
         names += [os.fspath(folder)] if os.fspath(folder) else []
     for name in names:
         if not name.isprintable() or not os.path.isdir(name):

@@ -26,12 +26,12 @@ from knightadder.library.frames import Cell, Tabular
 from knightadder.library.scores import score_text
 from knightadder.library.shared import Stock, tables_of
 
-# All values of exchanges lie between these: losing a queen for nothing, and winning a queen with a promotion.
+# The bounds of exchange values: losing a queen for nothing, and winning a queen with a promotion.
 _LEAST, _MOST = -900, 1700
 _STEP = 100  # all values are multiples of this, in centipawns
 
 _DEEPEST = 60  # plies of perft; the core has room for about three times as many
-_SIZE = 400  # of a board, in pixels
+_SIZE = 400  # size of a board in pixels
 _LOOK_UP = 0.1  # seconds; where the system does not interrupt a waiting thread, it checks for Ctrl-C this often
 
 
@@ -42,12 +42,12 @@ class Evaluation(Tabular):
     Attributes
     ----------
     centipawns : int
-        The value from White's view, as search uses it: corrected for known endings, and reduced as the fifty-move rule
-        comes near.
+        The value from White's view, as the search uses it: corrected for known endings, and reduced as the fifty-move
+        rule comes near.
     turn : chess.Color
         The side to move.
     in_check : bool
-        Whether that side is in check; then a static value means little, and search does not use one.
+        Whether that side is in check; then a static value means little, and the search does not use one.
     breakdown : Breakdown or None
         The terms of the value; ``None`` for an evaluation other than the classical one.
     fen : str
@@ -75,10 +75,10 @@ class Evaluation(Tabular):
 
     @cached_property
     def pieces(self) -> dict[chess.Square, int]:
-        """The value less the value without a piece, for each but the kings, in centipawns from White's view.
+        """The value minus the value without a piece, for each piece except the kings, in centipawns from White's view.
 
-        A piece of Black's has a worth below zero if it is of use to Black. The worths are computed when first asked
-        for. They do not add up to the value, since pieces work together.
+        A useful black piece has a worth below zero. The worths are computed at the first access. They do not add up to
+        the value, because pieces work together.
         """
         with _games(self.evaluation).lend() as game:
             game.set_up(self.fen)
@@ -103,7 +103,7 @@ class Evaluation(Tabular):
         orientation : chess.Color
             The side at the bottom.
         size : int or None
-            Width and height in pixels; ``None`` to fill the space that there is.
+            Width and height in pixels; ``None`` to fill the available space.
 
         Returns
         -------
@@ -197,7 +197,7 @@ def see(board: Position, move: chess.Move) -> int:
     PositionError
         If the position or the move is illegal.
     TypeError
-        If ``board`` is no position, or ``move`` is not a move.
+        If ``board`` is not a position, or ``move`` is not a move.
     """
     board = board_of(board)
     with _games().lend() as game:
@@ -228,7 +228,7 @@ def perft(board: Position, depth: int) -> int:
         If the depth is negative, greater than 60, or not a whole number.
     """
     if whole("depth", depth, 0, _DEEPEST) == 0:
-        legal_moves(board)  # raises for an illegal position
+        legal_moves(board)  # raises an error for an illegal position
         return 1
     return sum(divide(board, depth).values())
 
@@ -256,7 +256,7 @@ def divide(board: Position, depth: int) -> dict[chess.Move, int]:
     games, counts, stop = _games(), Future[dict[str, int]](), np.zeros(1, np.uint64)
 
     def count() -> None:
-        # Nothing here waits for the caller, whom Ctrl-C may take away at any moment: this thread gives the game back.
+        # This thread returns the game to the pool, because Ctrl-C may end the caller's wait at any moment.
         try:
             with games.lend() as game:
                 game.set_up(fen)
@@ -278,7 +278,7 @@ def _set_up(game: Game, board: chess.Board) -> None:
     """Set up a board's position, without the moves that led to it; PositionError if it is illegal."""
     numbers = bitboards_of(board)
     if numbers is None or not game.set_up_bitboards(numbers, board.fullmove_number):
-        game.set_up(fen_of(board))  # says what is wrong
+        game.set_up(fen_of(board))  # raises an error that names the fault
 
 
 @cache

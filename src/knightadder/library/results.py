@@ -19,7 +19,7 @@ from knightadder.library.frames import Cell, Tabular
 from knightadder.library.scores import score_text
 
 _PLIES_IN_TEXT, _PLIES_IN_TABLE = 6, 10
-_FROM_BLACK = {Bound.EXACT: Bound.EXACT, Bound.LOWER: Bound.UPPER, Bound.UPPER: Bound.LOWER}  # to White's view
+_FROM_BLACK = {Bound.EXACT: Bound.EXACT, Bound.LOWER: Bound.UPPER, Bound.UPPER: Bound.LOWER}  # bounds from White's view
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -29,7 +29,7 @@ class Line(Tabular):
     Attributes
     ----------
     rank : int
-        Place among the lines analysed, from 1.
+        Rank among the analysed lines, from 1.
     depth, seldepth : int
         Nominal depth of the iteration and the deepest ply reached, in plies.
     score : chess.engine.PovScore
@@ -49,7 +49,7 @@ class Line(Tabular):
     pv : tuple of chess.Move
         The moves; empty when the game is over.
     fen : str
-        The position that they begin with.
+        The position in which the moves begin.
     """
 
     rank: int
@@ -110,7 +110,7 @@ class Line(Tabular):
         }
 
     def to_info(self) -> InfoDict:
-        """Give the line as python-chess's engines do, in a ``chess.engine.InfoDict``."""
+        """Return the line as a ``chess.engine.InfoDict``, as python-chess's engines do."""
         return InfoDict(
             depth=self.depth,
             seldepth=self.seldepth,

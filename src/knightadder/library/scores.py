@@ -1,4 +1,4 @@
-"""Scores as text; in a module of its own, so that the web board starts without what the library needs."""
+"""Scores as text; a separate module, so that the web board starts without the library's other modules."""
 
 from chess.engine import PovScore
 

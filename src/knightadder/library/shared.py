@@ -23,13 +23,13 @@ def tables_of(evaluation: str | None = None) -> np.record:
     the core cannot be loaded.
     """
     if evaluation is not None and (not isinstance(evaluation, str) or evaluation not in EVALUATIONS):
-        raise OptionError(f"evaluation is {' or '.join(EVALUATIONS)}, not {evaluation}")
+        raise OptionError(f"evaluation must be {' or '.join(EVALUATIONS)}, not {evaluation}")
     load_core()
     if evaluation is None:
         return _default_tables()
     evaluator = _evaluator(evaluation)
     if evaluator.problem:
-        evaluator.choose(evaluation)  # raises, unless the network is there now
+        evaluator.choose(evaluation)  # raises an error if the network is still missing
     return evaluator.tables
 
 
@@ -47,7 +47,7 @@ def _evaluator(evaluation: str) -> Evaluator:
 
 
 class Stock(Generic[Item]):
-    """A pool of objects that one thread at a time can use: an object is made when none is free."""
+    """A pool of objects for use by one thread at a time; a new object is made when none is free."""
 
     def __init__(self, make: Callable[[], Item]) -> None:
         self._make = make

@@ -25,7 +25,7 @@ LOST = "the engine was searching when this process was forked: make another one"
 
 
 class Feed:
-    """The reports of a search: the engine's threads put them here, and callers wait for them.
+    """The reports of a search: the engine's threads store them here, and callers wait for them.
 
     A caller holds no lock that the engine's threads need, so Ctrl-C may interrupt it anywhere. `analysis` is the
     result, once the search has ended; `ending` says whether it has ended, or has been told to end.
@@ -38,7 +38,7 @@ class Feed:
         self._stop: Callable[[], None] | None = None
         self._fresh: deque[Line] = deque()
         self._newest: dict[int, Line] = {}
-        # By those who wait for any change, and for the end: each wake takes longer than to look at a line.
+        # Separate waiters for any change and for the end, because each wake-up takes longer than reading a line.
         self._wakers: deque[Callable[[], object]] = deque()
         self._wakers_at_end: deque[Callable[[], object]] = deque()
 
@@ -59,22 +59,23 @@ class Feed:
         best, ponder = [chess.Move.from_uci(name) if name else None for name in (result.best_move, result.ponder)]
         lines = tuple(self._newest[rank] for rank in sorted(self._newest))
         self.analysis = Analysis(lines, best, ponder)
-        self.ending, self._stop = True, None  # the search refers to this feed
+        self.ending, self._stop = True, None  # cleared because the search refers to this feed
         self._wake(self._wakers)
         self._wake(self._wakers_at_end)
 
     def _wake(self, wakers: deque[Callable[[], object]]) -> None:
-        # A waiter that comes too late for this sees what has changed: it looks after it has asked to be woken.
+        # A later waiter sees the change itself, because it looks after it has registered.
         while wakers:
-            with contextlib.suppress(IndexError, RuntimeError):  # another thread woke it; its event loop was closed
+            # A different thread woke the waiter, or its event loop was closed.
+            with contextlib.suppress(IndexError, RuntimeError):
                 wakers.popleft()()
 
     # --- for callers -----------------------------------------------------------------------------------------------
 
     def follow(self, stop: Callable[[], None]) -> None:
-        """Note how the search can be ended."""
+        """Store the function that ends the search."""
         self._stop = stop
-        if self.analysis is not None:  # it has ended meanwhile
+        if self.analysis is not None:  # the search has already ended
             self._stop = None
 
     def stop(self) -> None:
@@ -84,7 +85,7 @@ class Feed:
             self.ending = True
 
     def lose(self) -> None:
-        """Let whoever waits for the search have an EngineError: its threads are in another process."""
+        """Raise an EngineError in all waiting callers, because the search's threads are in a different process."""
         self._lost, self._stop = True, None
 
     def result(self) -> Analysis:
@@ -110,7 +111,7 @@ class Feed:
                     pass
 
     def _bell(self, wakers: deque[Callable[[], object]]) -> threading.Lock:
-        """Give a lock that can be acquired once these are woken."""
+        """Return a lock that can be acquired when these waiters are woken."""
         self._check()
         bell = threading.Lock()
         bell.acquire()
@@ -142,7 +143,7 @@ class Feed:
             raise EngineError(LOST)
 
     def _event(self, wakers: deque[Callable[[], object]]) -> asyncio.Event:
-        """Give an event of the running loop that is set once these are woken."""
+        """Return an event of the running loop that is set when these waiters are woken."""
         self._check()
         loop, event = asyncio.get_running_loop(), asyncio.Event()
         wakers.append(lambda: loop.call_soon_threadsafe(event.set))
@@ -161,7 +162,7 @@ class Stream:
     feed : Feed
         Receives the search's reports.
     engine : object, optional
-        The engine, which has to live as long as the stream.
+        The engine, which must live as long as the stream.
     """
 
     def __init__(self, feed: Feed, engine: object = None) -> None:
@@ -174,7 +175,7 @@ class Stream:
         return self._feed.analysis is not None
 
     def stop(self) -> None:
-        """End the search soon; the result is what it has found by then."""
+        """End the search soon; the result is the best found until then."""
         self._feed.stop()
 
     def __del__(self) -> None:

@@ -62,7 +62,7 @@ class Lichess:
         """Give the account's data: ``id`` and ``username``, which are texts, ``title`` and more."""
         account = self._repeat("GET", "/api/account")
         if not all(isinstance(account.get(name), str) for name in ("id", "username")):
-            raise Unreachable(f"no valid answer from {self._url}/api/account: this is no account")
+            raise Unreachable(f"no valid answer from {self._url}/api/account: this is not an account")
         return account
 
     def upgrade(self) -> None:
@@ -151,7 +151,7 @@ class Lichess:
         url = self._url + path
         try:
             response = self._session.request(method, url, timeout=(self._connect, timeout), **content)
-        except Exception as error:  # whatever keeps requests from an answer
+        except Exception as error:  # any reason why there is no answer
             raise Unreachable(f"no valid answer from {url}: {reason_of(error)}") from None
         status = response.status_code
         if status < 400:
@@ -159,7 +159,7 @@ class Lichess:
         reason = _explanation(response)
         if status == _TOO_MANY_REQUESTS:
             self._resume_at = self._clock.now() + _PAUSE
-            logger.warning("too many requests: no other for a minute")
+            logger.warning("too many requests: waiting for a minute")
             raise Unreachable(f"{url} asks for a pause (status {status})")
         if status >= 500:
             raise Unreachable(f"{url} fails: {reason} (status {status})")
@@ -179,14 +179,14 @@ class Lichess:
                 return self._once(method, path, **content)
             except Unreachable as error:
                 seconds = backoff.next()
-                logger.info("%s; again in %.1f s", error, seconds)
+                logger.info("%s; trying again in %.1f s", error, seconds)
                 if self._clock.wait(self._ending, seconds):
                     break
         return self._once(method, path, **content)
 
 
 class _Bearer(AuthBase):
-    """Adds the token to each request, keeps it out of text that could be printed, and no .netrc file replaces it."""
+    """Adds the token to each request, hides it in printed text, and ignores .netrc files."""
 
     def __init__(self, token: str) -> None:
         self._token = token
@@ -200,6 +200,6 @@ def _explanation(response: requests.Response) -> str:
     """Give the server's explanation of an error."""
     try:
         text = parse_json(response.content, Json).get("error")
-    except (ValueError, requests.RequestException):  # the body is no JSON, or does not come
+    except (ValueError, requests.RequestException):  # the body is not JSON, or never arrives
         text = None
     return str(text or response.reason or "no reason given")

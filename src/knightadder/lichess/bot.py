@@ -42,7 +42,7 @@ class _Interrupt:
 
 @dataclass(frozen=True, slots=True)
 class _Running:
-    """A game that is being played."""
+    """A running game."""
 
     play: GamePlay
     thread: threading.Thread
@@ -62,7 +62,7 @@ class Bot:
         self._inbox: SimpleQueue[Json | Refused | _GameDone | _Interrupt] = SimpleQueue()
         self._follower = Follower("events", lichess.events, lambda event, _: self._inbox.put(event), clock)
         self._games: dict[str, _Running] = {}
-        self._expected: dict[str, float] = {}  # games that will start, and the latest time for it
+        self._expected: dict[str, float] = {}  # games that will start, with the time by which they must
         self._seen: set[str] = set()  # all games that have been started
         self._declined: set[str] = set()
         self._interrupts = 0
@@ -101,7 +101,7 @@ class Bot:
                 self._look_up()
         finally:
             self._follower.close()
-            for game in self._games.values():  # only after an exception
+            for game in self._games.values():  # not empty only after an exception
                 game.play.leave()
             self._follower.join()
         if self._failure:
@@ -110,7 +110,7 @@ class Bot:
     # --- ending ----------------------------------------------------------------------------------------------------
 
     def _ending(self) -> bool:
-        """Say whether the bot starts no more games."""
+        """Return whether the bot starts no more games."""
         limit = self._settings.games
         return bool(self._interrupts or self._failure or (limit and self._begun() >= limit))
 
@@ -144,7 +144,7 @@ class Bot:
             elif kind == "gameStart":
                 self._on_game(event["game"])
         except Exception as error:  # an event must not end the bot, whatever it contains
-            logger.warning("event %.40r is not as expected (%s: %.80r)", kind, type(error).__name__, str(error))
+            logger.warning("unexpected content of event %.40r (%s: %.80r)", kind, type(error).__name__, str(error))
 
     def _on_challenge(self, challenge: Json) -> None:
         challenge_id = _id(challenge["id"])
@@ -160,14 +160,15 @@ class Bot:
             if objection is None:
                 self._expected[challenge_id] = self._clock.now() + _START_WITHIN
                 self._lichess.accept(challenge_id)
-                self._expected[challenge_id] = self._clock.now() + _START_WITHIN  # that may have taken a minute
+                # From now: accepting may have taken a minute.
+                self._expected[challenge_id] = self._clock.now() + _START_WITHIN
                 logger.info("challenge %s: accepted, from %s", challenge_id, name)
             else:
                 self._declined.add(challenge_id)
                 self._lichess.decline(challenge_id, objection)
                 logger.info("challenge %s: declined, from %s: %s", challenge_id, name, objection)
         except (Refused, Unreachable) as error:
-            # The challenge was withdrawn, or was accepted and only the answer lost: then its game is about to start.
+            # The challenge was withdrawn, or it was accepted but the answer was lost: then its game is about to start.
             logger.info("challenge %s: %s", challenge_id, error)
             if objection is None:
                 self._expected[challenge_id] = self._clock.now() + _START_AFTER_DOUBT
@@ -188,7 +189,8 @@ class Bot:
             engine = self._engines.take()
         except EngineError as error:
             logger.error("game %s: %s", game_id, error)
-            with contextlib.suppress(Refused, Unreachable):  # the opponent need not wait for the flag
+            # So that the opponent need not wait for the bot's flag to fall.
+            with contextlib.suppress(Refused, Unreachable):
                 self._lichess.resign(game_id)
             return
         play = GamePlay(
@@ -221,5 +223,5 @@ class Bot:
 def _id(value: object) -> str:
     """Check and give the id of a game or challenge, which becomes part of URLs; ValueError if it is invalid."""
     if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", value):
-        raise ValueError(f"{value!r:.40} is no id")
+        raise ValueError(f"{value!r:.40} is not an id")
     return value

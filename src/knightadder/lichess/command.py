@@ -38,15 +38,13 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command = commands.add_parser(
         "lichess",
         help="play on Lichess as a bot",
-        description="Play on Lichess with a bot account: accepts challenges, until Ctrl-C.",
+        description="Play on Lichess with a bot account: accept challenges until Ctrl-C.",
         epilog=_EPILOG,
-        argument_default=argparse.SUPPRESS,  # only given arguments override the file
+        argument_default=argparse.SUPPRESS,  # an argument that is not given must not override the file
     )
     command.set_defaults(run=run)
-    command.add_argument("--config", type=Path, default=None, metavar="FILE.toml", help="file of settings")
-    command.add_argument(
-        "--log", default=None, metavar="FILE", help="file to which the log is added, besides standard error"
-    )
+    command.add_argument("--config", type=Path, default=None, metavar="FILE.toml", help="settings file")
+    command.add_argument("--log", default=None, metavar="FILE", help="also append the log to this file")
     command.add_argument("--verbose", action="store_true", default=False, help="log every move and chat message")
     command.add_argument(
         "--upgrade", action="store_true", default=False, help="turn the account into a bot account, and exit"
@@ -77,10 +75,10 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     declare(group, "--syzygy")
     declare(group, "--option", dest="options", default=argparse.SUPPRESS)
     declare(
-        group, "--nodes", type=not_negative, help="stop each search after N nodes, or earlier by the clock; 0: never"
+        group, "--nodes", type=not_negative, help="stop each search after N nodes, even if time is left (0: no limit)"
     )
     group.add_argument("--ponder", action=argparse.BooleanOptionalAction, help="think during the opponent's time")
-    group.add_argument("--move-overhead", type=int, metavar="MS", help="time that each move loses on the way")
+    group.add_argument("--move-overhead", type=int, metavar="MS", help="time that each move loses in the network")
     group.add_argument(
         "--correspondence-seconds", type=float, metavar="S", help="thinking time of a move in correspondence games"
     )
@@ -90,22 +88,24 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--draw-score",
         type=int,
         metavar="CP",
-        help="absolute score up to which a draw is offered and accepted; 0: never",
+        help="offer and accept draws up to this absolute score (0: never)",
     )
-    group.add_argument("--resign-score", type=int, metavar="CP", help="score below zero at which to resign; 0: never")
+    group.add_argument("--resign-score", type=int, metavar="CP", help="resign at this score below zero (0: never)")
     group.add_argument(
         "--resign-moves",
         type=int,
         metavar="N",
-        help="number of moves in a row with that score before resigning; 0: never",
+        help="resign after so low a score in N moves in a row (0: never)",
     )
     group.add_argument(
         "--abort-after",
         type=float,
         metavar="S",
-        help="time after which a game is aborted that the opponent does not begin (default: 30)",
+        help="abort a game if the opponent does not begin it in this time (default: 30)",
     )
-    group.add_argument("--greeting", metavar="TEXT", help="chat message at the start; {me} and {opponent} become names")
+    group.add_argument(
+        "--greeting", metavar="TEXT", help="chat message at the start; {me} and {opponent} stand for the players' names"
+    )
     group.add_argument("--goodbye", metavar="TEXT", help="chat message at the end")
 
 
@@ -173,8 +173,8 @@ def _upgrade(lichess: Lichess, account: dict[str, Any]) -> int:
     if account.get("title") == "BOT":
         print(f"{name} is a bot account already")
         return 0
-    print(f"This makes {name} a bot account for good: it can then only play by programs, and never go back.")
-    print("Lichess refuses it to an account that has played a game.")
+    print(f"This makes {name} a bot account for ever: after that, only programs may play with it.")
+    print("Lichess allows this only for an account that has never played a game.")
     try:
         answer = input(f"To go on, type the name of the account: {name}\n> ")
     except EOFError:

@@ -20,7 +20,7 @@ class MovePlayer(Protocol):
         """Clear what the engine has learnt from the previous game."""
 
     def play(self, board: chess.Board, limit: chess.engine.Limit, *, ponder: bool = False) -> PlayResult:
-        """Choose a move; if `ponder`, search on after it for the expected reply."""
+        """Choose a move; with `ponder`, continue to search after the expected reply."""
 
     def stop(self) -> None:
         """End the running search soon; callable from any thread."""

@@ -18,9 +18,9 @@ class Unreachable(EngineError):
 
 
 def reason_of(error: BaseException) -> str:
-    """Return why a request has failed, in the words of the system: ``Connection refused``.
+    """Return the reason why a request failed, in the system's words: ``Connection refused``.
 
-    The libraries wrap its error several times: requests that of urllib3, and so on.
+    The libraries wrap the system's error several times: requests wraps the error of urllib3, and so on.
     """
     seen = [error]
     while True:

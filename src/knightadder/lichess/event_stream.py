@@ -17,8 +17,8 @@ Json: TypeAlias = dict[str, Any]
 
 logger = logging.getLogger(__name__)
 
-# A connection that lasted this many seconds was good, and so was one that delivered more than its first event: after
-# it, the next attempt need not wait long.
+# A connection counts as good if it lasted this many seconds, or delivered more than its first event: then the next
+# attempt need not wait long.
 _GOOD = 10.0
 _MOST_WAIT = 15.0  # seconds; no longer, because game clocks may be running
 
@@ -39,7 +39,7 @@ class EventStream:
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, AttributeError) as error:
             raise Unreachable(f"{self.url} has dropped: {reason_of(error)}") from None
         except ValueError:
-            raise Unreachable(f"{self.url} has a line that is no event") from None
+            raise Unreachable(f"{self.url} has a line that is not an event") from None
         finally:
             self._response.close()
 
@@ -48,17 +48,17 @@ class EventStream:
         self._response.close()
 
     def interrupt(self) -> None:
-        """End the stream from another thread than the one that reads it."""
+        """End the stream from a thread that does not read it."""
         # urllib3 before 2.3 has no shutdown(); then the stream ends with the next line, even an empty one.
         with contextlib.suppress(AttributeError, OSError, RuntimeError, ValueError):
             self._response.raw.shutdown()
 
 
 class Follower:
-    """Keeps a stream of events open, in a thread of its own, until the server refuses it or it is closed.
+    """Keeps a stream of events open, in a separate thread, until the server refuses it or `close` is called.
 
     The name of the thread is also that for the log. `deliver` is called with each event and its connection's number,
-    from 1; with a `Refused` when the server refuses the stream.
+    from 1; with a `Refused` if the server refuses the stream.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Follower:
         self._thread.start()
 
     def reconnect(self) -> int:
-        """Drop the connection, even one that is just being opened, and open another.
+        """Drop the connection, even while it is being opened, and open a new one.
 
         Returns the number of the dropped one. Events of connections with higher numbers are not out of date.
         """
@@ -122,7 +122,7 @@ class Follower:
                 backoff.reset()
             if not self._closed.is_set():
                 seconds = backoff.next()
-                logger.info("%s: %s; again in %.1f s", self._name, reason, seconds)
+                logger.info("%s: %s; trying again in %.1f s", self._name, reason, seconds)
                 self._clock.wait(self._closed, seconds)
 
     def _read(self) -> str:

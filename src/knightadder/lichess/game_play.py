@@ -2,8 +2,8 @@
 
 A move is sent once. If the answer is lost, so that it is unknown whether the move arrived, the stream is reopened. Its
 first event lists all moves played, and the move is sent again only if it is not among them. If the first copy arrives
-later after all, the server refuses it: the other side is to move, and when it is the bot's turn again, the piece is no
-longer on the move's from-square.
+late, the server refuses it: first the other side is to move, and later the piece is no longer on the move's
+from-square.
 """
 
 import contextlib
@@ -39,10 +39,10 @@ Json: TypeAlias = dict[str, Any]
 
 logger = logging.getLogger(__name__)
 
-_MOST_REFUSALS = 3  # of one move, before the bot resigns
+_MOST_REFUSALS = 3  # refusals of one move, after which the bot resigns
 _MOST_CLAIM = 86_400.0  # seconds until a claim; larger values are invalid
-_CLAIM_AGAIN = 30.0  # seconds after a claim was refused
-# The engine is told of a lag that has changed by one of these factors: telling it ends pondering.
+_CLAIM_AGAIN = 30.0  # seconds to wait after a refused claim
+# The engine is told of a new lag only if the lag has changed by one of these factors, because that ends pondering.
 _OVERHEAD_FALL, _OVERHEAD_GROWTH = 0.5, 1.25
 
 
@@ -91,14 +91,14 @@ class GamePlay:
 
         self._info: GameInfo | None = None
         self._state: GameState | None = None
-        self._latest: Json = {}  # the last state that has come; while the bot thinks it waits in the inbox
+        self._latest: Json = {}  # the last state that arrived, even if it still waits in the inbox
         self._distrusted = 0  # events of connections up to this one are out of date
         self._answered: tuple[str, ...] | None = None  # the moves before the bot's last move
         self._unsure: _Answer | None = None  # a move that may or may not have arrived
         self._missed: tuple[str, ...] | None = None  # the moves before the bot's last, if the server did not show it
         self._abort_at: float | None = None
         self._claim_at: float | None = None
-        self._replied: tuple[str, ...] | None = None  # the moves at which an offer was answered
+        self._replied: tuple[str, ...] | None = None  # the moves of the position in which an offer was answered
         self._overhead_ms = 0
         self._settlement = Settlement()
         for name, value in settings.settlement().items():
@@ -169,7 +169,7 @@ class GamePlay:
             self._resynchronise()
 
     def _begin(self, info: GameInfo, event: Json, arrived: float) -> None:
-        """Handle the description of the whole game: at its beginning, or after a reconnection."""
+        """Handle the description of the whole game, at its beginning or after a reconnection."""
         state = read_state(event.get("state") or {})
         first, self._info = self._info is None, info
         if first:
@@ -295,11 +295,11 @@ class GamePlay:
             self._send(answer)
 
     def _send(self, answer: _Answer) -> None:
-        """Send a move; its position is known to be on the board."""
+        """Send a move from the position on the board."""
         try:
             seconds = self._lichess.move(self._id, answer.move, answer.offer_draw)
         except Unreachable as error:
-            logger.info("game %s: %s; the stream will tell whether %s stands", self._id, error, answer.move)
+            logger.info("game %s: %s; the stream will show whether the server has %s", self._id, error, answer.move)
             self._unsure = answer
             self._resynchronise()
         except Refused as error:
@@ -323,7 +323,7 @@ class GamePlay:
         self._settlement.note(noted, board.fullmove_number)
 
     def _is_offered_draw(self, info: GameInfo, state: GameState) -> bool:
-        """Say whether the opponent offers a draw, perhaps only since the bot began to think."""
+        """Return whether the opponent offers a draw; the offer may have come while the bot was thinking."""
         offers = state.draw_offers
         with contextlib.suppress(Unreachable):
             latest = read_state(self._latest)
@@ -339,7 +339,7 @@ class GamePlay:
     # --- small helpers ---------------------------------------------------------------------------------------------
 
     def _resynchronise(self) -> None:
-        """Have the whole game described again, and ignore all earlier events."""
+        """Ask for a new description of the whole game, and ignore all earlier events."""
         self._distrusted = self._follower.reconnect()
 
     def _tell_overhead(self) -> None:

@@ -10,7 +10,7 @@ from knightadder.lichess.errors import Unreachable
 from knightadder.rules import leave_out_impossible
 
 _RUNNING = {"created", "started"}
-_MOST_MS = 10**12  # on a clock: about thirty years
+_MOST_MS = 10**12  # greatest time on a clock: about thirty years
 _NAMES = {"white": chess.WHITE, "black": chess.BLACK}
 
 
@@ -96,13 +96,13 @@ def read_state(event: Mapping[str, Any]) -> GameState:
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r:.40} is no text")
+        raise TypeError(f"{value!r:.40} is not a text")
     return value
 
 
 def _seconds(milliseconds: object) -> float:
     if type(milliseconds) not in (int, float) or not -_MOST_MS <= milliseconds <= _MOST_MS:  # type: ignore[operator]
-        raise ValueError(f"{milliseconds!r:.40} is no time")
+        raise ValueError(f"{milliseconds!r:.40} is not a time")
     return milliseconds / 1000  # type: ignore[operator]
 
 

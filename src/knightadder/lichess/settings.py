@@ -66,7 +66,7 @@ class BotSettings:
     def __post_init__(self) -> None:
         address = urlsplit(self.url)
         if address.scheme not in ("http", "https") or not address.hostname:
-            raise OptionError(f"url: {self.url} is no address of a server, such as https://lichess.org")
+            raise OptionError(f"url: {self.url} is not the address of a server, such as https://lichess.org")
         if address.scheme == "http" and address.hostname not in _LOOPBACK:
             raise OptionError(f"url: {self.url} would send the token unencrypted; use https")
         for name, known in (("variants", VARIANTS), ("speeds", SPEEDS), ("modes", MODES)):
@@ -91,7 +91,7 @@ class BotSettings:
                 raise OptionError(f"{name}: {getattr(self, name)} is not between {least} and {most}")
         for option in self.options:
             if option.lower() in _OWN_OPTIONS:
-                raise OptionError(f"options: the bot sets {option} by itself")
+                raise OptionError(f"options: the bot sets {option} itself")
         checked = Options()
         for option, value in self.engine_options().items():
             checked.set(option, str(value).lower() if isinstance(value, bool) else str(value))
@@ -131,7 +131,7 @@ def read_settings(file: Path | None, arguments: Mapping[str, Any]) -> BotSetting
         with reading(file):
             try:
                 values = parse_toml(file.read_bytes())
-            except ValueError as error:  # from TOML or its encoding
+            except ValueError as error:  # raised by the TOML parser, or by a wrong encoding
                 raise OptionError(f"{file}: {error}") from None
         values = {_checked_name(name, file): value for name, value in values.items()}
     merged = {**values, **arguments}
@@ -160,7 +160,7 @@ def _checked(name: str, value: Any) -> Any:
             return float(value)
     elif type(value) is type(default):
         if name == "options" and not all(isinstance(entry, str | int | bool) for entry in value.values()):
-            raise OptionError("options: expected texts, whole numbers, true and false")
+            raise OptionError("options: each value must be a text, a whole number, true or false")
         return value
     kinds = {tuple: "a list of words", float: "a number", int: "a whole number", bool: "true or false", str: "a text"}
     raise OptionError(f"{name}: expected {kinds.get(type(default), 'a table')}")

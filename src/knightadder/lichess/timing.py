@@ -4,10 +4,10 @@ import chess.engine
 
 from knightadder.lichess.game_state import GameInfo, GameState
 
-_MOST_OVERHEAD_MS = 5000  # the most that the option Move Overhead takes
+_MOST_OVERHEAD_MS = 5000  # maximum of the option Move Overhead
 _LEAST_CLOCK = 0.01
 
-# No clock runs until both sides have moved; but the opponent waits, and after half a minute the game is aborted.
+# The clocks do not run until both sides have moved, but after half a minute without a move the game is aborted.
 _FIRST_MOVE_SHARE = 1 / 20
 _LONGEST_FIRST_MOVE = 5.0
 

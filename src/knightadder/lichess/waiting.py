@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class Timer:
-    """The real time; tests may use another class with these methods, whose time runs faster."""
+    """The real time; tests may pass a class with the same methods whose time runs faster."""
 
     def now(self) -> float:
         """Give the time in seconds since an arbitrary moment."""

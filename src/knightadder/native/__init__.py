@@ -1,1 +1,1 @@
-"""Compilation to machine code: which functions are compiled, how, and how Python calls them."""
+"""Compiles Python functions to machine code ahead of time, and calls them from Python."""

@@ -1,15 +1,15 @@
 """The builder: it compiles a whole program into one image of machine code, see `program`.
 
 Numba types every function and lowers it to LLVM's language. Here these pieces become one module, which LLVM optimises
-as a whole; `linking` turns the result into an image. Five things are replaced in Numba, the last two to save time:
+as a whole; `linking` turns the result into an image. Five parts of Numba are replaced, the last two to save time:
 
-- The convention of calls. Numba's functions return a status, for exceptions, and their value through a pointer. The
+- The calling convention. Numba's functions return a status, for exceptions, and their value through a pointer. The
   compiled code raises nothing, so its functions just return their value.
-- Negative indices. Python counts them from the end, and Numba tests each signed index for that. Compiled code needs no
-  such indices, so they are out of range, as in C.
-- What Numba does with the piece of each function: it is kept as text, instead of being compiled on its own.
-- The passes that each function goes through: only those that plain functions need.
-- The search for what a call of an operator or a NumPy function returns: it is made once for the same types.
+- Negative indices. Python counts them from the end, and Numba tests each signed index for that. Compiled code does not
+  use such indices, so they are out of range, as in C.
+- The compilation of each function: its piece is kept as text, instead of being compiled alone.
+- The passes for each function: only those that plain functions need are left.
+- The search for the result type of an operator or a NumPy function: it is made only once for the same types.
 """
 
 import argparse
@@ -36,17 +36,17 @@ _I64, _POINTER = ir.IntType(64), ir.IntType(8).as_pointer()
 
 @dataclass(frozen=True)
 class Target:
-    """A kind of processor, with an operating system's convention of calls.
+    """A kind of processor, with an operating system's calling convention.
 
     Attributes
     ----------
     name : str
-        How its images are called.
+        The name of its images.
     triple, cpu, features : str
-        What LLVM calls it. The object is in ELF for each of them, since `linking` reads no other format.
+        LLVM's name of it. All targets use ELF, because `linking` reads no other format.
     tune : str
-        The processor whose latencies LLVM goes by. It decides how well the code runs, but not where: each processor
-        that has the instructions of `cpu` can run it.
+        The processor whose latencies LLVM assumes. They affect only the speed: each processor with the instructions of
+        `cpu` can run the code.
     """
 
     name: str
@@ -56,8 +56,8 @@ class Target:
     features: str = ""
 
 
-# The levels of x86-64 are tuned for the processors that brought them. All systems but Windows agree on how
-# to call functions like ours; macOS and Windows reserve register x18.
+# The levels of x86-64 are tuned for the processors that introduced them. All systems but Windows agree on how to call
+# functions like ours; macOS and Windows reserve register x18.
 _ALL = (
     Target("x86-64-v3", "x86_64-unknown-linux-gnu", "x86-64-v3", "haswell"),
     Target("x86-64-v2", "x86_64-unknown-linux-gnu", "x86-64-v2", "nehalem"),
@@ -67,8 +67,8 @@ _ALL = (
 )
 TARGETS = {target.name: target for target in _ALL}
 
-# What LLVM would otherwise take from the C library. "no-builtins" keeps it from seeing in these loops what they stand
-# for.
+# The functions that LLVM would otherwise call in the C library. "no-builtins" keeps it from seeing in these loops what
+# they stand for.
 _LOOP = """
 define hidden ptr @{name}(ptr %target, {kind} %source, i64 %size) uwtable "no-builtins" {{
   br label %test
@@ -92,7 +92,7 @@ _EITHER_WAY = """%backward = icmp ugt ptr %target, %source
   %place = select i1 %backward, i64 %last, i64 %i
   """
 _RUNTIME = (
-    # What Numba calls for arrays, all of which belong to the caller.
+    # The functions that Numba calls for arrays, all of which belong to the caller.
     "define void @NRT_incref(ptr %array) alwaysinline { ret void }\n"
     "define void @NRT_decref(ptr %array) alwaysinline { ret void }\n"
     + _LOOP.format(name="memcpy", kind="ptr", place="%i", byte=_READ.format(place="%i"))
@@ -105,19 +105,19 @@ declare void @llvm.trap()
 define void @raise_exception() cold noreturn uwtable { call void @llvm.trap() unreachable }
 """
 
-_taught = {}  # by function, what Numba knows it as; Numba keeps no reference of its own
+_taught = {}  # Numba's object for each function; kept here because Numba keeps no reference
 
 
 class _Piece(codegen.JITCodeLibrary):
-    """What was lowered for one function, kept as text."""
+    """The lowered code of one function, kept as text."""
 
     texts: ClassVar[list[str]] = []
-    on_text: ClassVar[Callable[[int], None]]  # called with the number of texts
+    on_text: ClassVar[Callable[[int], None]]  # called with the number of texts so far
 
     def __init__(self, generator, name):
         codegen.CodeLibrary.__init__(self, generator, name)
         self._linking_libraries = []
-        self._reload_init = set()  # Numba 0.63 looks at it
+        self._reload_init = set()  # Numba 0.63 reads it
 
     def add_ir_module(self, ir_module):
         self.texts.append(cgutils.normalize_ir_text(str(ir_module)))
@@ -134,7 +134,7 @@ class _Piece(codegen.JITCodeLibrary):
 
 
 class _ByValue(callconv.BaseCallConv):
-    """The convention of calls: functions return their value and nothing else."""
+    """The calling convention: functions return their value and nothing else."""
 
     def _make_call_helper(self, builder):
         return None
@@ -156,10 +156,10 @@ class _ByValue(callconv.BaseCallConv):
         builder.ret(cgutils.get_null_value(builder.function.function_type.return_type))
 
     def return_status_propagate(self, builder, status):
-        builder.unreachable()  # no status is an error
+        builder.unreachable()  # because no status is an error
 
     def return_user_exc(self, builder, exc, exc_args=None, loc=None, func_name=None):
-        # What optimisation leaves of this is a symbol that nothing defines, which the linker refuses.
+        # If a call remains after optimisation, it refers to an undefined symbol, which the linker refuses.
         kind = ir.FunctionType(ir.VoidType(), [])
         builder.call(cgutils.get_or_insert_function(builder.module, kind, "raise_exception"), [])
         builder.unreachable()
@@ -170,13 +170,13 @@ class _ByValue(callconv.BaseCallConv):
     def call_function(self, builder, callee, resty, argtys, args, attrs=()):
         value = builder.call(callee, list(self._get_arg_packer(argtys).as_arguments(builder, args)))
         yes, no = cgutils.true_bit, cgutils.false_bit
-        status = callconv.Status(None, yes, no, no, no, no, no, None)  # by the order of its fields: no error, no None
+        status = callconv.Status(None, yes, no, no, no, no, no, None)  # fields in order: no error, no None
         status = status._replace(is_ok=yes, is_none=no, is_error=no)
         return status, self.context.get_returned_value(builder, resty, value)
 
 
 class _Compiler(compiler.CompilerBase):
-    """Numba's way from byte code to LLVM's language, without what no compiled function here uses.
+    """Numba's pipeline from byte code to LLVM's language, without the passes that no compiled function here needs.
 
     Left out are closures, generators, inlining and array expressions on Numba's level, parallel loops, and
     `literal_unroll`. The code stays the same, and the front end needs an eighth less time.
@@ -187,7 +187,7 @@ class _Compiler(compiler.CompilerBase):
         untyped_passes.FixupArgs,
         untyped_passes.IRProcessing,
         untyped_passes.RewriteSemanticConstants,
-        untyped_passes.DeadBranchPrune,  # what is done only with a trace is no part of the code without one
+        untyped_passes.DeadBranchPrune,  # removes code that is only for traces
         untyped_passes.GenericRewrites,
         untyped_passes.RewriteDynamicRaises,
         untyped_passes.ReconstructSSA,
@@ -208,9 +208,9 @@ class _Compiler(compiler.CompilerBase):
 
 
 def _remember_calls() -> None:
-    """Have Numba find out only once what an operator or a NumPy function returns for arguments of given types.
+    """Make Numba find the result type of an operator or a NumPy function only once for the same argument types.
 
-    It tries dozens of definitions for each addition that it meets: a fifth of the time that the front end takes.
+    Numba tries dozens of definitions for each addition, which took a fifth of the front end's time.
     """
     find = types.Function.get_call_type
     found = {}
@@ -230,13 +230,13 @@ def _index(context, builder, kind, index, size):
 
 
 def teach_numba() -> None:
-    """Tell Numba what kernels and intrinsics are, where a function that it compiles calls them."""
+    """Declare kernels and intrinsics to Numba, for the functions that call them."""
     intrinsic = {function: getattr(intrinsics, function.__name__) for function in jit.INTRINSICS}
     for call, (function, returns) in jit.SELF_CALLS.items():
         if call not in _taught:
             intrinsic[call] = intrinsics.self_call(function, numba_type(returns))
     context = cpu_target.typing_context
-    context.refresh()  # makes new intrinsics known
+    context.refresh()  # so that Numba knows new intrinsics
     for function, known in intrinsic.items():
         if function not in _taught:
             _taught[function] = known
@@ -253,10 +253,10 @@ def _jit(function, **options):
 
 
 def _check_bodies() -> None:
-    """Raise a TypeError if a kernel was compiled twice; a literal argument does that, for a type of its own.
+    """Raise a TypeError if a kernel was compiled twice, as a literal argument causes, which has its own type.
 
-    Only a kernel that is also called with None may have a second body, without the code that needs the argument. What
-    is inlined has no body.
+    Only a kernel that is also called with None may have a second body, without the code that needs the argument.
+    Inlined functions have no body.
     """
     for function in [function for function, inlined in jit.KERNELS.items() if not inlined]:
         seen = set()
@@ -278,7 +278,7 @@ def numba_type(kind):
 
 
 def _front_end(exports: list[program.Export], report: Callable[[int, int], None]) -> None:
-    """Type and lower the exported functions and all that they call; `_Piece` collects the results."""
+    """Type and lower the exported functions and everything that they call; `_Piece` collects the results."""
     context = cpu_target.target_context
     context.refresh()
     codegen.JITCPUCodegen._library_class = _Piece
@@ -349,7 +349,7 @@ def _shim(context, description, export) -> str:
 
 
 def _array(context, builder, kind, address, shape):
-    """Make what Numba knows as a contiguous array."""
+    """Build Numba's structure of a contiguous array."""
     size = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(kind.dtype)))
     strides = [size]
     for length in reversed(shape[1:]):
@@ -361,7 +361,7 @@ def _array(context, builder, kind, address, shape):
 
 
 def _emit(target: Target, exports: list[program.Export]) -> tuple[bytes, dict[str, int], int]:
-    """Compile what the front end has collected, and link it."""
+    """Compile the code that the front end has collected, and link it."""
     whole = llvm.parse_assembly(_RUNTIME + (_TRAP if program.BOUNDSCHECK else ""))
     attributes = rf'\g<0> uwtable "tune-cpu"="{target.tune}"'  # "uwtable": with call frame information
     for text in _Piece.texts:
@@ -385,24 +385,24 @@ def _emit(target: Target, exports: list[program.Export]) -> tuple[bytes, dict[st
 def build(chosen: program.Program, targets: Iterable[Target], folder: Path, report: Callable[[int, int], None]) -> None:
     """Build an image of a program for each target.
 
-    It changes Numba for the rest of the process, which should end after it.
+    This changes Numba for the rest of the process, which should end soon after.
 
     Parameters
     ----------
     chosen : Program
         The program to compile.
     targets : iterable of Target
-        The processors and conventions to build for.
+        The processors and calling conventions to build for.
     folder : Path
-        Where the images go, named as `Program.file_name` says.
+        Folder for the images, whose names come from `Program.file_name`.
     report : callable
-        Receives the number of functions done, and of all.
+        Receives the number of finished functions, and of all functions.
     """
     gc.disable()  # there is little garbage, and looking for it takes 7 % of the time
     chosen.declare()
     _front_end(chosen.exports, report)
-    # LLVM makes vectors that have room for the widest numbers of a loop, which leaves half of them empty where 16-bit
-    # numbers are multiplied to 32-bit sums, as in the output of a neural network.
+    # LLVM chooses vectors for the widest numbers of a loop, which leaves half of each vector empty if 16-bit numbers
+    # are multiplied to 32-bit sums, as in the output of a neural network.
     llvm.set_option("", "-vectorizer-maximize-bandwidth")
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
@@ -418,9 +418,9 @@ def build(chosen: program.Program, targets: Iterable[Target], folder: Path, repo
 
 
 def for_this_processor(target: Target) -> Target:
-    """Tune a target for the processor at hand; what is built for it runs on all others as before."""
+    """Tune a target for this processor; its code still runs on all other processors of the target."""
     here = llvm.get_host_cpu_name()
-    return target if here == "generic" else replace(target, tune=here)  # "generic" are those that LLVM does not know
+    return target if here == "generic" else replace(target, tune=here)  # "generic": LLVM does not know the processor
 
 
 def main() -> None:

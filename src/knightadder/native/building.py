@@ -1,17 +1,17 @@
-"""Building: the builder runs in a process of its own, which leaves neither Numba nor its memory behind."""
+"""Building: the builder runs in a separate process, so that neither Numba nor its memory stays."""
 
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 _ROOT = Path(__file__).parents[__name__.count(".")]  # the folder from which this package is imported
-_STEP = "compiling "  # begins each line of the builder that tells its progress
-# Not by PYTHONPATH: in pip's build environments, what an editable installation has on its path is taken off again.
+_STEP = "compiling "  # start of each progress line of the builder
+# Not by PYTHONPATH: pip's build environments remove the paths of editable installations again.
 _START = f"import sys; sys.path[:0] = sys.argv[1:3]; del sys.argv[1:3]; from {__package__}.builder import main; main()"
 
 
 class ImageError(RuntimeError):
-    """No image fits, and none can be built."""
+    """There is no matching image, and none can be built."""
 
 
 def run_builder(arguments: Sequence[str], report: Callable[[str], None]) -> None:
@@ -22,19 +22,19 @@ def run_builder(arguments: Sequence[str], report: Callable[[str], None]) -> None
     arguments : sequence of str
         The folder from which the program is imported, and the arguments of `builder.main`.
     report : callable
-        Receives a line such as ``compiling 31/334`` whenever there is progress.
+        Receives a line such as ``compiling 31/334`` after each step.
 
     Raises
     ------
     ImageError
         If the builder fails. Its message is the last line that the builder printed; its cause has all lines.
     """
-    import subprocess  # which most starts do not need
+    import subprocess  # imported late, because most starts do not need it
     from subprocess import DEVNULL, PIPE, STDOUT
 
     report(_STEP.strip())
     command = [sys.executable, "-P", "-c", _START, str(_ROOT), *arguments]
-    flags = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # on Windows
+    flags = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # only on Windows
     printed = [""]
     # If `report` raises an error, the pipe is closed, which ends the builder at its next line.
     with subprocess.Popen(

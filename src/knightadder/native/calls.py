@@ -1,7 +1,7 @@
-"""Calls: how Python's values reach an exported function of a compiled program, and its result comes back.
+"""Calls of exported functions: passes Python's values to compiled code, and returns its result.
 
-A number is passed as it is. A record or an array is passed as the address of a list of 64-bit integers: where its data
-are, and, for an array, its lengths. A tuple of results is written to the address in a last argument.
+A number is passed directly. A record or an array is passed as the address of a list of 64-bit integers: the address of
+its data and, for an array, its lengths. A tuple of results is written to the address in a last argument.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from .signatures import Kind, Signature
 
 
 class _Place:
-    """A parameter for a record or an array, in the form in which `ctypes` wants to have it."""
+    """A parameter for a record or an array, in the form that `ctypes` requires."""
 
     def __init__(self, kind: Kind) -> None:
         self._kind = kind
         self._passed = ctypes.c_int64 * (1 + kind.dimensions)
 
     def from_param(self, value: np.ndarray | np.record) -> ctypes.Array[ctypes.c_int64]:
-        """Convert an argument, after a check of its type: nothing is checked any more where it arrives."""
+        """Check an argument's type and convert it; compiled code checks nothing itself."""
         array, kind = np.asarray(value), self._kind
         if array.dtype != kind.dtype or array.ndim != kind.dimensions or not array.flags.c_contiguous:
-            raise TypeError(f"an array of {array.dtype} with {array.ndim} dimensions where {kind} is wanted")
+            raise TypeError(f"expected {kind}, got an array of {array.dtype} with {array.ndim} dimensions")
         return self._passed(array.ctypes.data, *array.shape)
 
 
 def bind(signature: Signature, address: int) -> Callable[..., Any]:
-    """Give the function that calls an exported function.
+    """Return a Python function that calls an exported function.
 
     Parameters
     ----------
     signature : Signature
-        The types of its arguments and its result.
+        The types of the arguments and of the result.
     address : int
-        Where its machine code is, which must stay there.
+        The address of its machine code, which must stay there.
     """
     parameters: list[Any] = [
         _Place(kind) if kind.dimensions or kind.is_record else np.ctypeslib.as_ctypes_type(np.dtype(kind.dtype))
@@ -54,8 +54,8 @@ def bind(signature: Signature, address: int) -> Callable[..., Any]:
     function = ctypes.CFUNCTYPE(result, *parameters)(address)
 
     def call(*arguments: Any) -> Any:
-        if len(arguments) != len(signature.arguments):  # ctypes itself lets more arguments pass
-            raise TypeError(f"{len(arguments)} arguments where {len(signature.arguments)} are wanted")
+        if len(arguments) != len(signature.arguments):  # ctypes itself accepts extra arguments
+            raise TypeError(f"expected {len(signature.arguments)} arguments, got {len(arguments)}")
         if not returns.count:
             return function(*arguments)
         function(*arguments, written := results())

@@ -2,12 +2,12 @@
 
 An image has three parts:
 
-1. its seal, a line with the SHA-256, in hexadecimal, of the sources' `digest`, the file's name and all that follows;
+1. its seal, a line with the SHA-256, in hexadecimal, of the sources' `digest`, the file's name and everything after it;
 2. a line in JSON with the `Image.places`;
 3. the code.
 
-An image is used only if its seal is right. Then it is whole, and was made from these sources, for this processor, with
-or without bounds checks.
+An image is used only if its seal is right: then it is complete, and was made from these sources, for this processor,
+and with or without bounds checks as wanted.
 """
 
 import contextlib
@@ -38,14 +38,14 @@ class Image:
 
 
 def digest(folders: Iterable[Path], data: Container[str]) -> str:
-    """Digest the sources in some folders, in hexadecimal.
+    """Return the digest of the sources in the given folders, in hexadecimal.
 
     Parameters
     ----------
     folders : iterable of Path
-        All Python files in them count.
+        Folders; all Python files in them count.
     data : container of str
-        The paths of those files in which numbers do not count.
+        Paths of the files whose numbers do not count.
     """
     whole = hashlib.sha256()
     for number, folder in enumerate(folders):
@@ -58,9 +58,9 @@ def digest(folders: Iterable[Path], data: Container[str]) -> str:
 
 
 def write(file: Path, image: Image, digest: str) -> None:
-    """Write an image, in one step, and remove what killed processes have left of it; OSError if that fails.
+    """Write an image in one step, and remove incomplete files of killed processes; OSError if that fails.
 
-    No two processes may do so at the same time.
+    Only one process at a time may call this.
     """
     for left in file.parent.glob(f"{file.name}.*"):
         if left.suffix[1:].isdecimal():

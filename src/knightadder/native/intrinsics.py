@@ -1,4 +1,4 @@
-"""The machine instructions behind the intrinsics of `jit`, in LLVM's terms. Only what compiles imports this module."""
+"""The machine instructions of `jit`'s intrinsics, in LLVM's language; imported only to compile."""
 
 import inspect
 
@@ -124,7 +124,7 @@ def second_name(function):
 
 
 def self_call(function, returns):
-    """Make the intrinsic by which a kernel calls itself, see `jit.self_call`."""
+    """Make the intrinsic that lets a kernel call itself, see `jit.self_call`."""
 
     def call(typing_context, *arguments):
         return returns(*map(types.unliteral, arguments)), generate

@@ -1,4 +1,4 @@
-"""The marks of the functions that are compiled, and the few machine instructions that Python lacks.
+"""Decorators for functions to compile, and the few machine instructions that Python lacks.
 
 A compiled function is plain Python with one of three decorators:
 
@@ -9,17 +9,17 @@ A compiled function is plain Python with one of three decorators:
 `Program.exported`
     a function with a signature that Python calls, see `program`.
 
-The decorators only note the functions; `builder` compiles them. An exported function runs the compiled code, which its
-first call loads. Everything else remains plain Python. With ``KNIGHTADDER_INTERPRET=1`` exported functions do, too; the
-intrinsics below are then what they say.
+The decorators only record the functions; `builder` compiles them. An exported function runs the compiled code, which
+its first call loads. Everything else remains plain Python. With ``KNIGHTADDER_INTERPRET=1``, exported functions and the
+intrinsics below are plain Python too.
 """
 
 import ctypes
 
 import numpy as np
 
-KERNELS = {}  # by function: whether LLVM must inline it
-SELF_CALLS = {}  # by the name's function: the kernel that calls itself by it, and what that returns
+KERNELS = {}  # for each function, whether LLVM must inline it
+SELF_CALLS = {}  # for each function of `self_call`: its kernel, and the type that it returns
 INTRINSICS = []
 
 
@@ -38,16 +38,16 @@ def inlined(function):
 def self_call(function, returns):
     """Return a function by which a kernel calls itself, to save compile time.
 
-    The kernel could also call itself by its own name. But to find the type that such a call returns, Numba infers the
-    types of the whole kernel once more, for each call in it and in each round of its inference: half the compile time
-    of a large kernel. Here the type is given. Functions that are inlined into the kernel may call it, too.
+    The kernel could also call itself by its own name. But to find the result type, Numba then infers the types of the
+    whole kernel again, for each such call and in each round of its inference: half the compile time of a large kernel.
+    Here the type is given. Functions that are inlined into the kernel may call it, too.
 
     Parameters
     ----------
     function : kernel
         The kernel. Each number that it is given must be an `int64`.
     returns : Kind
-        What the kernel returns.
+        The type that the kernel returns.
     """
 
     def call(*arguments):
@@ -85,13 +85,13 @@ def msb(word):
 
 @_intrinsic
 def load64(address):
-    """Read 64 bits at an address, atomically, so that no reader sees half a write and no loop hoists the read."""
+    """Read 64 bits at an address atomically: no half-written value is seen, and no loop hoists the read."""
     return np.uint64(ctypes.c_uint64.from_address(int(address)).value)
 
 
 @_intrinsic
 def load_unaligned(address):
-    """Read 64 bits at any address, in memory that nobody writes."""
+    """Read 64 bits at any address, in memory that is never written to."""
     return np.uint64(ctypes.c_uint64.from_address(int(address)).value)
 
 
@@ -103,7 +103,7 @@ def store64(address, value):
 
 @_intrinsic
 def prefetch(address):
-    """Fetch a cache line ahead of its use; plain Python has no way to."""
+    """Fetch a cache line ahead of its use; does nothing in plain Python."""
 
 
 @_intrinsic

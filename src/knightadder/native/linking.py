@@ -1,8 +1,8 @@
-"""Linking: from an ELF object file to code that runs wherever it lies in memory.
+"""Linking: turns an ELF object file into code that runs at any place in memory.
 
-LLVM leaves the distances between an object's sections open (relocations). Here the sections are put one after the other
-and the distances filled in. The result refers to nothing outside, so to load it is to map it into memory. It has no
-format of an operating system: what differs between systems are the conventions of calls, which LLVM has followed.
+LLVM leaves the distances between an object's sections open (relocations). Here the sections are concatenated and the
+distances filled in. The result refers to nothing outside, so loading it only maps it into memory. It does not have an
+operating system's file format: only calling conventions differ between systems, and LLVM follows them.
 
 Sources: System V ABI, its supplements for AMD64 (4.4) and AArch64 (ELF for the Arm 64-bit Architecture, 5.7).
 """
@@ -31,9 +31,9 @@ def link(elf: bytes) -> tuple[bytes, dict[str, int], int]:
     bytes
         The code and its constants. They must be loaded at an address that is a multiple of 4096.
     dict
-        The place of each global function in it.
+        The offset of each global function in the code.
     int
-        The place of the call frame information (``.eh_frame``), which ends with a length of zero.
+        The offset of the call frame information (``.eh_frame``), which ends with a length of zero.
 
     Raises
     ------

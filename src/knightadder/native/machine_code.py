@@ -1,4 +1,4 @@
-"""Memory from which machine code can run, and what reports of crashes need to know of it."""
+"""Memory from which machine code can run, and its registration for crash reports."""
 
 import contextlib
 import ctypes
@@ -9,25 +9,25 @@ import sys
 def executable(code: bytes) -> int:
     """Copy machine code to memory from which it can run, for as long as the process lives.
 
-    Nothing gives that memory back: when Python ends, daemon threads may still run the code.
+    The memory is never freed, because daemon threads may still run the code when Python ends.
 
     Parameters
     ----------
     code : bytes
-        What refers to nothing outside, for the processor at hand.
+        Self-contained machine code for this processor.
 
     Returns
     -------
     int
-        The address of the memory, where a page begins.
+        The address of the memory, at the start of a page.
 
     Raises
     ------
     OSError
-        If the system does not allow it.
+        If the system does not allow this.
     """
-    # First to be written, then to be run: never both at once, which some systems refuse. LLVM does the same for code
-    # that it makes at run time (llvm/lib/Support/Unix/Memory.inc and Windows/Memory.inc), and so works Numba.
+    # The memory is first writable, then executable, but never both at once, which some systems refuse. LLVM does the
+    # same for code that it makes at run time (llvm/lib/Support/Unix/Memory.inc and Windows/Memory.inc), also for Numba.
     return _executable_on_windows(code) if sys.platform == "win32" else _executable_on_posix(code)
 
 
@@ -56,7 +56,7 @@ def _executable_on_posix(code: bytes) -> int:
     place, size = ctypes.c_void_p(address), ctypes.c_size_t(len(code))
     system = ctypes.CDLL(None, use_errno=True)
     if system.mprotect(place, size, mmap.PROT_READ | mmap.PROT_EXEC):
-        raise OSError(ctypes.get_errno(), "the system lets no memory be run")
+        raise OSError(ctypes.get_errno(), "the system does not allow new machine code to run")
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(pages))  # so that Python never unmaps them
     if sys.platform == "darwin":  # Linux does this by itself
         system.sys_icache_invalidate(place, size)
@@ -64,22 +64,22 @@ def _executable_on_posix(code: bytes) -> int:
 
 
 def tell_unwinder(frames: int) -> None:
-    """Tell the system's unwinder how to go through machine code to its callers, where the system has such an unwinder.
+    """Tell the system's unwinder, if it has one, how to find the callers of machine code.
 
-    Reports of crashes by ``backtrace`` of the C library, such as those of `faulthandler` since Python 3.14, end at the
-    first function that the unwinder does not know. Windows wants tables of another form, which LLVM does not make here.
+    Crash reports by the C library's ``backtrace``, such as those of `faulthandler` since Python 3.14, end at the first
+    function that the unwinder does not know. Windows needs tables in a different form, which LLVM does not make here.
 
     Parameters
     ----------
     frames : int
         The address of call frame information in the form of ``.eh_frame``, which ends with a length of zero.
     """
-    with contextlib.suppress(OSError, AttributeError):  # there is no such library, or no such function in it
+    with contextlib.suppress(OSError, AttributeError):  # the library or the function does not exist
         if sys.platform == "darwin":  # LLVM's unwinder takes one function at a time
             register = ctypes.CDLL(None).__register_frame
             while length := ctypes.c_uint32.from_address(frames).value:
-                if ctypes.c_uint32.from_address(frames + 4).value:  # 0 is what functions have in common (CIE)
+                if ctypes.c_uint32.from_address(frames + 4).value:  # 0 is the common part of functions (CIE)
                     register(ctypes.c_void_p(frames))
                 frames += 4 + length
-        elif sys.platform != "win32":  # that of GCC takes all
+        elif sys.platform != "win32":  # GCC's unwinder takes all functions at once
             ctypes.CDLL("libgcc_s.so.1").__register_frame(ctypes.c_void_p(frames))

@@ -1,7 +1,7 @@
 """Programs: functions that are compiled together into one image, which each start loads.
 
-A program is a Python package. Its image lies in the package's folder. If no image there fits the sources, it is built
-anew where Numba is installed.
+A program is a Python package. Its image is in the package's folder. If no image there matches the sources, a new one is
+built, which needs Numba.
 
 With ``KNIGHTADDER_INTERPRET=1`` nothing is loaded: all functions run as plain Python, for line coverage and debuggers.
 With ``KNIGHTADDER_BOUNDSCHECK=1`` the compiled code checks each index.
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 INTERPRETED = os.environ.get("KNIGHTADDER_INTERPRET") == "1"
 BOUNDSCHECK = os.environ.get("KNIGHTADDER_BOUNDSCHECK") == "1"
-PATIENCE = 300.0  # seconds to wait for another process that is compiling: more than that takes on a slow machine
+PATIENCE = 300.0  # seconds to wait for a different process that is compiling: enough even for a slow machine
 
 
 class Program:
@@ -42,22 +42,22 @@ class Program:
     Parameters
     ----------
     module : str
-        The module that has this object as a global variable: its `__name__`. The builder, which is another process,
-        imports it. The module's package is the program; its folder has the images.
+        The module that has this object as a global variable: its `__name__`. The builder, a separate process, imports
+        it. The module's package is the program; its folder contains the images.
     name : str
-        The name of that variable. It also begins the names of the images, and messages say "the compiled NAME".
+        The name of that variable, with which the images' names begin; messages say "the compiled NAME".
     modules : sequence of str
         The modules whose import declares all exported functions and constants; a package stands for all modules in it.
     data : sequence of str
-        Source files, by their paths in the package, whose numbers are data that no compiled code contains: an image
-        still fits when only these numbers change.
+        Source files, by their paths in the package, whose numbers are data outside the compiled code: an image stays
+        valid if only these numbers change.
 
     Attributes
     ----------
     package : str
         The package's name.
     folder : Path
-        Where the images lie.
+        The folder of the images.
     exports : list of Export
         The functions that Python calls.
     constants : list of Constant
@@ -96,17 +96,17 @@ class Program:
         return decorate
 
     def load(self, report: Callable[[str], None] = lambda step: None) -> None:
-        """Load the program's image; build it first if none fits.
+        """Load the program's image; build it first if there is no matching one.
 
         Parameters
         ----------
         report : callable
-            Receives a line such as ``compiling 31/334`` whenever there is progress; not called if an image fits.
+            Receives a line such as ``compiling 31/334`` after each step; not called if there is a matching image.
 
         Raises
         ------
         ImageError
-            If no image fits, and none can be built.
+            If there is no matching image, and none can be built.
         """
         with self._lock:
             if not INTERPRETED and not self.places:
@@ -129,7 +129,7 @@ class Program:
         return images.digest([self._sources, Path(__file__).parent], self._data)
 
     def read(self, file: Path) -> images.Image | None:
-        """Read an image of this program; None if there is none that fits."""
+        """Read an image of this program; None if there is no matching one."""
         return images.read(file, self.digest)
 
     def write(self, file: Path, image: images.Image) -> None:
@@ -137,23 +137,24 @@ class Program:
         images.write(file, image, self.digest)
 
     def build(self, folder: Path, targets: Sequence[str], report: Callable[[str], None], *options: str) -> None:
-        """Build images of the program from its sources, in a process of its own.
+        """Build images of the program from its sources, in a separate process.
 
         Parameters
         ----------
         folder : Path
-            Where the images go.
+            Folder for the images.
         targets : sequence of str
             The names of the processors to build for, see `builder.TARGETS`.
         report : callable
-            Receives a line such as ``compiling 31/334`` whenever there is progress.
+            Receives a line such as ``compiling 31/334`` after each step.
         *options : str
-            Options of the builder: ``--tune`` tunes the code for the processor at hand, but it runs on all of its kind.
+            Options of the builder: ``--tune`` tunes the code for this processor, but it runs on all processors of the
+            target.
 
         Raises
         ------
         ImageError
-            If the program cannot be compiled. The error's cause has all that the builder printed.
+            If the program cannot be compiled. The error's cause has the whole output of the builder.
         """
         root = self._sources.parents[self.package.count(".")]
         try:
@@ -169,11 +170,11 @@ class Program:
                 importlib.import_module(inner.name)
 
     def _build_once(self, report: Callable[[str], None]) -> images.Image:
-        """Build the image, unless another process does so meanwhile, and keep it for the next start."""
+        """Build the image, unless a different process is already doing so, and keep it for the next start."""
         if importlib.util.find_spec("numba") is None:
             distribution = self.package.partition(".")[0]
             raise ImageError(
-                f"the compiled {self.name} is missing, damaged or of another version: reinstall {distribution}"
+                f"the compiled {self.name} is missing, damaged or from a different version: reinstall {distribution}"
             )
         import tempfile
 
@@ -181,21 +182,25 @@ class Program:
 
         file = self.image_file()
         with contextlib.ExitStack() as stack:
-            with contextlib.suppress(OSError, NotImplementedError):  # no file can be made there, or it cannot be locked
+            # The folder is not writable, or files cannot be locked.
+            with contextlib.suppress(OSError, NotImplementedError):
                 lock = filelock.FileLock(f"{file}.lock")
                 try:
                     stack.enter_context(lock.acquire(timeout=0))
                 except filelock.Timeout:
                     report("waiting for another process that is compiling")
-                    stack.enter_context(lock.acquire(timeout=PATIENCE))  # it may never end; its Timeout is an OSError
+                    # Raises Timeout, an OSError, if that process never ends.
+                    stack.enter_context(lock.acquire(timeout=PATIENCE))
             image = self.read(file)
             if image is None:
                 with tempfile.TemporaryDirectory(prefix=f"{self.name}-") as folder:
                     self.build(Path(folder), [host_target()], report, "--tune")
                     image = self.read(Path(folder, file.name))
                 if image is None:
-                    raise ImageError(f"the compiled {self.name} does not fit its sources: they changed meanwhile")
-                with contextlib.suppress(OSError):  # then the next start builds it again
+                    raise ImageError(
+                        f"the compiled {self.name} does not match its sources: they changed during the compilation"
+                    )
+                with contextlib.suppress(OSError):  # the next start will then build it again
                     self.write(file, image)
         return image
 
@@ -212,7 +217,7 @@ class Export:
     name : str
         Its name in the image.
     run : callable
-        What a call runs: the compiled function once it is loaded.
+        The function that a call runs: the compiled one as soon as it is loaded.
     """
 
     def __init__(self, program: Program, function: Callable[..., Any], signature: Signature) -> None:
@@ -228,7 +233,7 @@ class Export:
 
     def load_and_run(self, *arguments: Any) -> Any:
         """Load the program's image, and call the function in it."""
-        from .calls import bind  # imports NumPy, for which a program that only loads its image does not wait
+        from .calls import bind  # imported late, because it imports NumPy, which loading an image does not need
 
         self._program.load()
         self.run = bind(self.signature, self._program.places[self.name])
@@ -255,7 +260,7 @@ class Constant:
         self._program = program
 
     def __call__(self) -> np.record:
-        """Return the record: the read-only one of the image if that is loaded, else a new one."""
+        """Return the record: read-only from the image if it is loaded, otherwise a new one."""
         address = self._program.places.get(self.name)
         if address is None:
             return self.function()

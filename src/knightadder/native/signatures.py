@@ -1,6 +1,6 @@
-"""The types of what crosses the border between Python and compiled code.
+"""The types of arguments and results of compiled code.
 
-They are written as in Numba, ``int64(Tables, Worker, int64[::1])``, but without it: only the builder needs Numba.
+They are written as in Numba, ``int64(Tables, Worker, int64[::1])``, but do not need Numba; only the builder does.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ class Kind:
     Attributes
     ----------
     dtype : numpy.dtype or None
-        Of a number, a record or the elements of an array; None for no result.
+        The dtype of a number, a record or an array's elements; None for no result.
     dimensions : int
-        Of an array, which is contiguous; 0 for a single value.
+        Number of dimensions of a contiguous array; 0 for a single value.
     count : int
-        How many values a tuple has; 0 if this is none.
+        Number of values in a tuple; 0 if the type is not a tuple.
     """
 
     dtype: np.dtype | None
@@ -30,7 +30,7 @@ class Kind:
 
     @property
     def is_record(self) -> bool:
-        """Whether this is a single record, which is passed by its address."""
+        """Whether the type is a single record, which is passed by its address."""
         return self.dimensions == 0 and self.dtype is not None and self.dtype.names is not None
 
     def __getitem__(self, axes: slice | tuple[slice, ...]) -> Kind:

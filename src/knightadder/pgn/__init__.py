@@ -1,1 +1,1 @@
-"""Games in Portable Game Notation, as users' files have them: several encodings, compressed, some of them broken."""
+"""Reads users' files in Portable Game Notation: in several encodings, compressed, with broken games."""

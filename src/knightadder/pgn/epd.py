@@ -20,8 +20,8 @@ def split_epd(line: str) -> tuple[str, str]:
     Returns
     -------
     fen : str
-        The position as a FEN. Its counters are those after the position, else those of ``hmvc`` and ``fmvn``, else 0
-        and 1.
+        The position as a FEN. Its counters come from after the position, otherwise from ``hmvc`` and ``fmvn``,
+        otherwise they are 0 and 1.
     operations : str
         The text after the position.
 

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, cast
 
 from knightadder.engine.errors import OptionError
 
-# What files begin with, whatever their names are.
+# The first bytes of compressed files, which count instead of their names.
 _OPENERS: dict[bytes, Callable[[BinaryIO], object]] = {
     b"\x1f\x8b": lambda stream: gzip.GzipFile(fileobj=stream),
     b"BZh": bz2.BZ2File,
@@ -35,10 +35,10 @@ _LINES = 20_000  # of a block that is decoded
 _ZSTD_BYTES = 1024  # that are decompressed at once: they may become thirty thousand times as many
 _ZSTD_WINDOW = 31  # the longest: what `zstd --long=31` writes
 
-#: What reading a file may raise.
+#: The exceptions of reading a file.
 UNREADABLE = (OSError, EOFError, UnicodeError, lzma.LZMAError, zlib.error)
 
-# UTF-32 first: its mark begins with the one of UTF-16.
+# UTF-32 first, because its mark begins with UTF-16's.
 _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
@@ -57,8 +57,8 @@ def lines_of(file: Path) -> Iterator[Iterator[str]]:
     Parameters
     ----------
     file : Path
-        In UTF-8; a line that is not is read as Windows-1252, because joined files mix encodings. Also UTF-16 and
-        UTF-32. A file compressed by gzip, bzip2, xz or zstd is decompressed, whatever its name.
+        The file, in UTF-8, UTF-16 or UTF-32. A line that is not valid UTF-8 is read as Windows-1252, because joined
+        files mix encodings. A file compressed by gzip, bzip2, xz or zstd is decompressed, whatever its name.
 
     Yields
     ------
@@ -123,7 +123,7 @@ def decompressed(content: bytes, most: int) -> bytes:
     content : bytes
         The content, which need not be compressed.
     most : int
-        Number of bytes that the result may have.
+        Maximum size of the result in bytes.
     """
     plain = _decompressing(io.BytesIO(content)).read(most + 1)
     if len(plain) > most:
@@ -132,7 +132,7 @@ def decompressed(content: bytes, most: int) -> bytes:
 
 
 def _decompressing(stream: BinaryIO) -> BinaryIO:
-    """Return a stream of what a compressed one has; the stream itself if it is not compressed."""
+    """Return the decompressed stream, or the stream itself if it is not compressed."""
     start = stream.read(_LONGEST_START)
     stream.seek(0)
     for mark, name in _PACKED.items():
@@ -148,12 +148,12 @@ def _encoding_of(stream: BinaryIO) -> str | None:
     stream.seek(0)
     encoding = next((name for mark, name in _BYTE_ORDER_MARKS.items() if start.startswith(mark)), None)
     if encoding is None and len(start) > 1 and 0 in start[:2] and any(start[:2]):
-        encoding = "utf-16-be" if start[0] == 0 else "utf-16-le"  # without its mark
+        encoding = "utf-16-be" if start[0] == 0 else "utf-16-le"  # UTF-16 without a byte order mark
     return encoding
 
 
 def decoded(stream: BinaryIO) -> Generator[str, None, None]:
-    """Read the lines of a stream of bytes, as `lines_of` does; UnicodeError if it begins as UTF-16 and is not."""
+    """Read the lines of a stream of bytes, as `lines_of` does; UnicodeError if it begins like UTF-16 but is not."""
     encoding = _encoding_of(stream)
     # Latin-1 decodes any bytes without loss, and its line ends are those of UTF-8.
     lines = io.TextIOWrapper(stream, encoding or "latin-1")
@@ -245,12 +245,12 @@ def _zstd_decompressor() -> Any:
 
 
 def without_compression(file: Path) -> Path:
-    """Return the name that a file has when it is decompressed."""
+    """Return a file's name without the suffix of its compression."""
     return file.with_suffix("") if file.suffix.lower() in _SUFFIXES else file
 
 
 def text_lines(file: Path) -> list[str]:
-    """Read all lines of a file, without their ends; OptionError as `lines_of`."""
+    """Read all lines of a file, without their ends; OptionError as in `lines_of`."""
     with lines_of(file) as lines:
         return [line.rstrip("\n") for line in lines]
 
@@ -283,7 +283,7 @@ def game_files(names: Sequence[str]) -> Iterator[list[tuple[str, Path]]]:
     Yields
     ------
     list of (str, Path)
-        Each file, after its name for the user.
+        Each file's name for the user, and its path.
     """
     with contextlib.ExitStack() as stack:
         yield [

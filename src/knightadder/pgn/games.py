@@ -2,7 +2,7 @@
 
 `read_texts` finds where each game begins and ends and keeps its text, so that broken games can be copied unchanged. It
 uses the quick reader (`bulk`) where that can read the games, which makes no other difference.
-`read_game` reads what is sound of a game and notes each error; `parse` refuses a game with an error.
+`read_game` reads the sound part of a game and records each error; `parse` refuses a game with an error.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from knightadder.rules import read_fen
 from knightadder.text import tell
 
 _RESULTS = ("1-0", "0-1", "1/2-1/2")
-_SHOWN = 200  # characters of an error
+_SHOWN = 200  # maximum length of an error's text
 _MOVETEXT = {Kind.OPEN, Kind.CLOSE, Kind.RESULT, Kind.MOVE, Kind.NUMBER, Kind.BLACK_NUMBER, Kind.NAG, Kind.MARK}
 _CHESS = {Kind.TAG, Kind.BAD_TAG, Kind.MOVE, Kind.NUMBER, Kind.BLACK_NUMBER}
 
@@ -34,14 +34,14 @@ class BrokenGame(ValueError):
 
 
 class PgnGame(chess.pgn.Game):
-    """A game as its file has it.
+    """A game, with the additional data of its file.
 
     Attributes
     ----------
     marker : str or None
         The result at the end of the moves, which may differ from the tag; None if there is none.
     notes : list of str
-        What was changed to read the game.
+        The changes that were needed to read the game.
     """
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class GameBuilder(chess.pgn.GameBuilder[PgnGame]):
         self._has_result = self._has_result or tagname == "Result"
 
     def visit_result(self, result: str) -> None:
-        """Keep the result at the end of the moves, which is also the tag's if there is none."""
+        """Store the result at the end of the moves, also as the tag's result if that is missing."""
         self.game.marker = result
         if not self._has_result:
             self.game.headers["Result"] = result
@@ -74,12 +74,12 @@ def read_texts(file: Path) -> Iterator[GameText]:
     """Read a file game by game.
 
     A game ends with its result; without one, where tags begin, or move 1 after an empty line. So an empty line within
-    the moves ends no game, and a comment without an end spoils only one.
+    the moves does not end a game, and a comment without an end spoils only one game.
 
     Parameters
     ----------
     file : Path
-        In any encoding and compression that `files.lines_of` reads.
+        The file, in any encoding and compression that `files.lines_of` reads.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def read_texts(file: Path) -> Iterator[GameText]:
 
 
 def texts_of(content: bytes) -> Iterator[GameText]:
-    """Read what a file has game by game, decompressed; UnicodeError if it begins as UTF-16 and is not."""
+    """Read decompressed content game by game; UnicodeError if it begins like UTF-16 but is not."""
     return _texts(blocks_in(io.BytesIO(content)))
 
 
@@ -115,7 +115,7 @@ def read_games(file: Path) -> Iterator[tuple[GameText, PgnGame | BrokenGame]]:
     text : GameText
         The game's text.
     game : PgnGame or BrokenGame
-        The game, or why it cannot be used, as `parse` says it.
+        The game, or the error of `parse`.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def parse(text: GameText, moveless: bool = False) -> PgnGame | None:
     Raises
     ------
     BrokenGame
-        If the game or its annotations are broken, it has no move, or it is not chess.
+        If the game or its annotations are broken, or it has no move, or it is not chess.
     """
     game = read_game(text)
     if game is None:
@@ -165,7 +165,7 @@ def parse(text: GameText, moveless: bool = False) -> PgnGame | None:
 
 
 def read_game(text: GameText, builder: GameBuilder | None = None) -> PgnGame | None:
-    """Read what is sound of a game.
+    """Read the sound part of a game.
 
     After an error in the main line or a variation, the rest of that line is left out.
 
@@ -174,7 +174,7 @@ def read_game(text: GameText, builder: GameBuilder | None = None) -> PgnGame | N
     text : GameText
         The game's text.
     builder : GameBuilder, optional
-        Builds the game.
+        The builder of the game.
 
     Returns
     -------
@@ -184,7 +184,7 @@ def read_game(text: GameText, builder: GameBuilder | None = None) -> PgnGame | N
     Raises
     ------
     BrokenGame
-        If it is not chess, or begins at an illegal position.
+        If the game is not chess, or begins in an illegal position.
     """
     reading = _Reading(builder or GameBuilder())
     for _, found in _lines_of(text):
@@ -194,7 +194,7 @@ def read_game(text: GameText, builder: GameBuilder | None = None) -> PgnGame | N
 
 
 def sound_games(file: Path, name: str | None = None) -> Iterator[PgnGame | None]:
-    """Read the games of a file for a command: the user is told which are broken, and what was changed to read one.
+    """Read the games of a file for a command; report broken games, and changes that were needed to read a game.
 
     Parameters
     ----------
@@ -223,23 +223,23 @@ def sound_games(file: Path, name: str | None = None) -> Iterator[PgnGame | None]
 
 
 def tell_notes(file: object, text: GameText, notes: Iterable[str]) -> None:
-    """Tell the user what was changed to read a game."""
+    """Report the changes that were needed to read a game."""
     for note in notes:
         tell(f"{text.place(file)}: {note}")
 
 
 def tell_left_out(file: object, text: GameText, why: object) -> None:
-    """Report on standard error that a game of a file is left out: all commands say it in the same way."""
+    """Report on standard error that a game of a file is left out, in the same way for all commands."""
     tell(f"{text.place(file)}, is left out: {why}")
 
 
 def moves_of(game: chess.pgn.Game) -> list[chess.Move]:
-    """Give the moves of a game's main line, up to the first null move: that is no move of a game of chess."""
+    """Give the moves of a game's main line, up to the first null move, which is not a legal move."""
     return list(takewhile(bool, game.mainline_moves()))
 
 
 def result_of(game: PgnGame) -> str:
-    """Give the result by the tag, or by the end of the moves; ``*`` if it is open, or the two contradict each other."""
+    """Return the result from the tag or the end of the moves; ``*`` if it is open, or the two contradict each other."""
     results = {result for result in (game.headers.get("Result"), game.marker) if result in _RESULTS}
     return results.pop() if len(results) == 1 else "*"
 
@@ -247,7 +247,7 @@ def result_of(game: PgnGame) -> str:
 def text_of(game: chess.pgn.Game) -> str:
     """Write a game in Portable Game Notation, without an empty line at its end.
 
-    The moves end with the result that they had, or else the one of the tag; the tag stays as it is.
+    The moves end with their original result, or otherwise with the tag's; the tag is not changed.
     """
     marker = game.marker if isinstance(game, PgnGame) else None
     tag = game.headers.get("Result")
@@ -255,7 +255,7 @@ def text_of(game: chess.pgn.Game) -> str:
 
 
 def remarks(text: GameText) -> str:
-    """Give the remarks that belong to no move: escaped lines, and lines before the moves; each with its line end."""
+    """Return the remarks outside the moves: escaped lines, and lines before the moves; each with its line end."""
     result = ""
     in_moves = False
     for _, found in _lines_of(text):
@@ -288,7 +288,7 @@ def tags_of(text: GameText) -> dict[str, str] | None:
 
 
 def is_prose(text: GameText) -> bool:
-    """Return whether a text has no tag, no move and no number of one."""
+    """Return whether a text has no tag, no move and no move number."""
     return not any(token.kind in _CHESS for _, found in _lines_of(text) for token in found)
 
 
@@ -304,7 +304,7 @@ class _Line:
 
     def __init__(self, board: chess.Board, begun: int) -> None:
         self.board = board
-        self.begun = begun  # the line of the file
+        self.begun = begun  # line of the file in which it begins
         self.moved = False
         self.broken = False
 
@@ -316,10 +316,10 @@ class _Reading:
         self._builder = builder
         self._game = builder.game
         self._lines: list[_Line] = []
-        self._skipped = 0  # variations that are open within a broken line
+        self._skipped = 0  # number of open variations within a broken line
         self._empty = True
         self._last_number = 0
-        self._gap = 0  # the empty line within the moves after which no number has come yet
+        self._gap = 0  # the empty line within the moves that no move number has followed yet
         self._result: str | None = None
 
     def add(self, token: Token) -> None:
@@ -343,7 +343,7 @@ class _Reading:
             self._fail(f"the comment that begins in line {token.text} has no closing brace")
         elif kind is Kind.WORD:
             self._begin()
-            # It may be a move, of which the position after it is not known.
+            # It may be a move after which the position is unknown.
             stop = token.text[0] != "$" and any(letter.isalnum() for letter in token.text)
             self._fail(f"cannot read {token.text[:40]!r} in line {token.line}", stop)
         elif kind in _MOVETEXT:
@@ -367,7 +367,7 @@ class _Reading:
         try:
             variant = headers.variant()
             if variant is not chess.Board:
-                raise BrokenGame(f"{variant.uci_variant} is not played here")
+                raise BrokenGame(f"{variant.uci_variant} is not supported")
             board = chess.Board(chess960=headers.is_chess960())
             if "FEN" in headers:
                 board, notes = read_fen(headers["FEN"], headers.is_chess960())
@@ -378,7 +378,7 @@ class _Reading:
             raise
         except FenError as error:
             raise BrokenGame(str(error)) from None
-        except ValueError as error:  # an unknown variant
+        except ValueError as error:  # the variant is unknown
             raise BrokenGame(f"{error!s:.{_SHOWN}}") from None
         self._lines.append(_Line(board, 0))
 
@@ -446,7 +446,7 @@ class _Reading:
         line.moved = True
 
     def _number(self, token: Token) -> None:
-        """Check that the numbers go on after an empty line: else it may have been the end of a game."""
+        """Check that the move numbers continue after an empty line; otherwise the line may end a game."""
         number = int(token.text) if token.text and len(token.text) < 6 else 0
         if self._gap and number not in (self._last_number, self._last_number + 1):
             self._fail(f"move {self._last_number} before the empty line {self._gap}, but {number} after it", stop=True)
@@ -456,7 +456,7 @@ class _Reading:
     def _end_moves(self, token: Token) -> None:
         result = token.text
         if len(self._lines) > 1:
-            self._builder.visit_comment(result)  # a variation has no result
+            self._builder.visit_comment(result)  # kept as a comment, because a variation has no result
         elif self._result not in (None, result):
             self._fail(f"two results: {self._result} and {result}, in line {token.line}")
         else:
@@ -465,7 +465,7 @@ class _Reading:
 
 
 class _Exporter(chess.pgn.StringExporter):
-    """Ends the moves with this result, whatever the header says."""
+    """Writes this result at the end of the moves, whatever the header says."""
 
     def __init__(self, result: str) -> None:
         super().__init__(columns=80)

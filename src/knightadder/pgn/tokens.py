@@ -1,7 +1,7 @@
 """Splits the text of Portable Game Notation into tokens.
 
-Besides the standard, this knows what programs write: glyphs such as ± instead of numbers, figurines, zeros for
-castling. Text that is none of this becomes a word, which no reader may skip: it may be a move in another language.
+Besides the standard, it accepts glyphs such as ± instead of numbers, figurines, and zeros for castling. Any other text
+becomes a word, which no reader may skip, because it may be a move in a different language.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum, auto
 from typing import NamedTuple
 
-# Lines after a tag within a comment in which the comment may end; one without an end shall not spoil all later games.
+# Lines after a tag within a comment in which the comment may still end, so that a missing end spoils only one game.
 _LOOKED_AHEAD = 2_000
 
 _SPACE = r"[\s\ufeff\u200b-\u200f\u2060\x1a]"  # \x1a ends text files of DOS
@@ -92,23 +92,23 @@ _BRACE = re.compile("[{}]")
 
 
 class Kind(Enum):
-    """What a token is."""
+    """The kind of a token."""
 
     EMPTY_LINE = auto()
     ESCAPE = auto()  # a line that begins with %
     TAG = auto()
-    BAD_TAG = auto()  # a line that begins as a tag, and is none
+    BAD_TAG = auto()  # a line that begins like a tag, but is not one
     REMARK = auto()  # a comment to the end of the line
-    COMMENT_START = auto()  # its text is a token of its own, perhaps on a later line
+    COMMENT_START = auto()  # the comment's text is a separate token, perhaps on a later line
     COMMENT = auto()
-    UNCLOSED = auto()  # a comment; its text is the line in which it begins
-    OPEN = auto()  # a variation
+    UNCLOSED = auto()  # a comment without an end; its text is the line in which it begins
+    OPEN = auto()  # the beginning of a variation
     CLOSE = auto()
     NAG = auto()  # its text is the number
     MARK = auto()  # a glyph without a number
     RESULT = auto()
     MOVE = auto()
-    NUMBER = auto()  # of White's move
+    NUMBER = auto()  # the number of White's move
     BLACK_NUMBER = auto()
     WORD = auto()  # anything else
 
@@ -121,11 +121,11 @@ class Token(NamedTuple):
     kind : Kind
         What it is.
     text : str
-        Its text; a tag's value.
+        The token's text; a tag's value.
     line : int
         Number of its line.
     start : int
-        Where the token before it ends in the line.
+        Column where the previous token ends in the line.
     name : str
         A tag's name.
     """
@@ -152,12 +152,12 @@ def tokens(lines: Iterable[str], first: int = 1) -> Iterator[tuple[str, list[Tok
     line : str
         Each line.
     tokens : list of Token
-        Its tokens. The text of a comment is among those of the line in which it ends.
+        The line's tokens. The text of a comment belongs to the line in which the comment ends.
     """
     source = iter(lines)
     ahead: deque[str] = deque()
     comment: list[str] | None = None  # the lines of the open comment
-    begun = 0  # the line in which it begins
+    begun = 0  # the line in which the comment begins
     number = first - 1
     trusted = False  # whether the open comment is known to have an end
     while True:
@@ -229,7 +229,7 @@ def tokens(lines: Iterable[str], first: int = 1) -> Iterator[tuple[str, list[Tok
 
 
 def looks_like_tag(text: str) -> bool:
-    """Return whether a line begins as a tag with its value does."""
+    """Return whether a line begins like a tag with its value."""
     return _TAG_START.match(text) is not None
 
 

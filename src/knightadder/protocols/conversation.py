@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 # need not compete with imports for the GIL.
 _LOADING_DELAY = 0.1
 TICK = 1.0  # seconds after which the loop runs even without an event
-_READY_TICK = 0.01  # the same while the engine gets ready
-PATIENCE = 2.0  # seconds that a search has to end when the user quits
+_READY_TICK = 0.01  # the same, in seconds, while the engine gets ready
+PATIENCE = 2.0  # seconds to wait for the end of a search when the user quits
 
 
 class Signal(Enum):
@@ -45,7 +45,7 @@ class Signal(Enum):
 
 
 class Needs(IntEnum):
-    """What a command needs before it can be carried out; each level includes those before it."""
+    """The requirement of a command before it can be carried out; each level includes the earlier ones."""
 
     NOTHING = 0
     ENGINE = 1
@@ -53,7 +53,7 @@ class Needs(IntEnum):
     IDLE_ENGINE = 3
 
 
-#: What a command needs, and the function that carries it out, given the command's arguments.
+#: The requirement of a command, and the function that carries it out, given the command's arguments.
 Handler: TypeAlias = tuple[Needs, Callable[[str], None]]
 
 
@@ -147,7 +147,7 @@ class Conversation(ABC):
     def run(self) -> int:
         """Handle events until ``quit``, the end of input or Ctrl-C, and give the exit status of the process."""
         self._session.start_reading()
-        if self._session.engine is not None:  # another conversation has passed it on
+        if self._session.engine is not None:  # it was passed on by an earlier conversation
             self._engine_loaded([])
         timeout = _LOADING_DELAY
         try:
@@ -182,7 +182,7 @@ class Conversation(ABC):
 
     @abstractmethod
     def _find_command(self, line: str) -> Command | None:
-        """Return the command in a line of input; None if there is none, which is all done with then."""
+        """Return the command in a line of input; None if the line needs no more handling."""
 
     @abstractmethod
     def _must_wait(self, command: Command, others_wait: bool) -> bool:
@@ -193,7 +193,7 @@ class Conversation(ABC):
 
     @abstractmethod
     def _asks_whether_ready(self, command: Command) -> bool:
-        """Say whether a command is to be answered when a search could begin at once."""
+        """Return whether the answer to a command must wait until a search could begin at once."""
 
     @abstractmethod
     def _complain(self, command: Command, error: Exception) -> None:
@@ -233,7 +233,7 @@ class Conversation(ABC):
 
     @property
     def _is_ready(self) -> bool:
-        """Whether the engine does not have to get ready first, or is not even loaded."""
+        """Whether the engine is ready, or not loaded yet."""
         return self._session.engine is None or self._session.engine.ready
 
     # --- Commands: at once, or later --------------------------------------------------------------------------------
@@ -265,7 +265,7 @@ class Conversation(ABC):
             self._tell_of_wait(self._waiting[0])
 
     def _mind_waiting(self) -> None:
-        """Carry out the waiting commands when the engine has got ready; all other reasons to wait end by an event."""
+        """Carry out the waiting commands when the engine is ready; every other wait ends with an event."""
         if self._waiting and self._session.engine is not None and not self._must_wait(self._waiting[0], False):
             self._carry_out_waiting()
 
@@ -278,11 +278,11 @@ class Conversation(ABC):
     def _leave(self) -> None:
         """Exit when all earlier commands are done; later commands are ignored."""
         self._input_ended = self._leaving = True
-        if all(map(self._asks_whether_ready, self._waiting)):  # no search comes that would need the engine
+        if all(map(self._asks_whether_ready, self._waiting)):  # no search follows that would need the engine
             if self._session.engine is not None:
                 self._session.engine.hurry()
             elif self._session.loader.progress is not None:
-                self._waiting.clear()  # nobody waits for the compiler's end
+                self._waiting.clear()  # so that nobody waits for the compiler
 
     # --- The loop ---------------------------------------------------------------------------------------------------
 
@@ -296,7 +296,7 @@ class Conversation(ABC):
             self._loading_failed(error)
             if error.__cause__ is not None:  # a defect
                 traceback.print_exception(error)
-            # Only if the process exits does the interface show that something is wrong.
+            # The interface shows an error only if the process exits.
             self._status_at_end = 1
             self._waiting.clear()
             self._input_ended = True

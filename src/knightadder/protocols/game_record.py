@@ -1,4 +1,4 @@
-"""The game as the interface sends it move by move, kept so that all of it can be passed to the engine again."""
+"""The game that the interface sends move by move, stored so that all of it can be passed to the engine again."""
 
 from typing import TYPE_CHECKING
 
@@ -38,7 +38,7 @@ class GameRecord:
         self._begin(None)
 
     def set_up(self, fen: str) -> tuple[str, ...]:
-        """Begin at a position; give what of it was left out because it cannot be.
+        """Begin at a position; return the impossible parts of it that were left out.
 
         PositionError if the position is not legal; no move is then possible until another position is set up.
         """
@@ -84,12 +84,12 @@ class GameRecord:
     def _find_san(self, text: str) -> str | None:
         if not self.legal:
             return None
-        import chess  # only here, since interfaces send coordinates: it takes long to import
+        import chess  # imported late, because it is slow and interfaces usually send coordinates
 
         board = chess.Board(self._fen_now, chess960=self.engine.options.chess960)
         try:
             move = board.uci(board.parse_san(text))
-        except ValueError:  # there is no such move, or there are several
+        except ValueError:  # no such move, or several
             return None
         return move if move in self.legal else None
 

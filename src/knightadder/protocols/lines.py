@@ -32,7 +32,7 @@ class Output:
                 self._on_closed()
 
     def look(self) -> None:
-        """Check whether the reader has closed its end; Windows does not tell this of a pipe."""
+        """Check whether the reader has closed its end, which Windows does not report for a pipe."""
         if self.closed or not hasattr(select, "poll"):
             return
         with contextlib.suppress(OSError, ValueError):  # streams that are not files cannot be checked
@@ -46,8 +46,8 @@ class Output:
 def standard_input() -> Iterator[bytes]:
     """Give the lines of standard input as bytes; anything else that reads descriptor 0 afterwards finds nothing there.
 
-    On Windows, whoever asks about a pipe waits while another thread reads it. NumPy's libraries ask about the standard
-    descriptors when they are loaded, so they would wait for the next command.
+    On Windows, a query about a pipe blocks while a different thread reads the pipe. NumPy's libraries query the
+    standard descriptors when they are loaded, so they would wait for the next command.
     """
     # Not sys.stdin: at exit Python cannot close it while a thread waits inside it.
     with open(os.dup(0), "rb") as stream:

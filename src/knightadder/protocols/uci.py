@@ -8,12 +8,12 @@ Where the protocol leaves a choice, this engine behaves as follows:
 - ``isready`` waits until the memory of the hash table is filled, unless ``quit`` is all that follows.
 - During a search ``isready``, ``stop`` and ``ponderhit`` act at once, before all waiting commands. Commands that
   need an idle engine (``position``, ``go``, ``setoption``, ``ucinewgame``, ``eval``, ``bench``) wait in order until
-  the search has ended and its ``bestmove`` is sent, so that a script may be piped in. If only ``stop`` can end it,
-  an ``info string`` says so. ``d`` waits only if such commands wait before it.
+  the search has ended and its ``bestmove`` is sent, so that a script may be piped in. If only ``stop`` can end the
+  search, an ``info string`` says so. ``d`` waits only if such commands wait before it.
 - ``xboard`` as the very first command switches to the other protocol (`xboard.py`).
 - At ``quit``, as at the end of input, commands already received are carried out; the last search is then stopped, and
   the engine exits after its ``bestmove``. ``go perft`` and ``bench`` run to their end, because a partial count is
-  useless. If nothing waits, the engine exits at once, even while loading; it always does so if nobody reads.
+  useless. If nothing waits, the engine exits at once, even while loading; it always does so if nobody reads the output.
 - A command that cannot be understood or carried out is answered with one ``info string`` line, and changes nothing.
 """
 
@@ -47,7 +47,7 @@ _NO_POSITION = "there is no position: the last one was refused"
 
 @dataclass(slots=True)
 class _Activity:
-    """The engine's current work: a search, or a job (``go perft``, ``bench``) in a thread of this module."""
+    """The engine's current work: a search, or a job (``go perft``, ``bench``) in a separate thread."""
 
     limits: Limits | None = None
     job: threading.Event | None = None  # set when the job has ended
@@ -56,7 +56,7 @@ class _Activity:
 
     @property
     def endless(self) -> bool:
-        """Whether only the user can end it."""
+        """Whether only the user can end the work."""
         return self.limits is not None and not self.stopping and (self.pondering or self.limits.unlimited)
 
 
@@ -160,7 +160,7 @@ class Uci(Conversation):
         return command.name == "isready"
 
     def _is_meant_for_waiting_go(self, command: Command) -> bool:
-        """Say whether a command is for a search that waits for the end of another one, which is stopping."""
+        """Return whether a command belongs to a search that waits for the end of an earlier, stopping search."""
         stopping = self._activity is not None and self._activity.stopping
         return (
             stopping
@@ -221,7 +221,7 @@ class Uci(Conversation):
         self._report(command.name, error)
 
     def _report(self, name: str, error: Exception) -> None:
-        """Report an error in one line; an unexpected error also with a traceback, in debug mode."""
+        """Report an error in one line; in debug mode, an unexpected error has a traceback too."""
         if isinstance(error, EngineError):
             self._say(str(error))
             return
@@ -263,7 +263,7 @@ class Uci(Conversation):
         self._engine.new_game()
 
     def _position(self, text: str) -> None:
-        # A search of the position before would be taken for one of this position.
+        # The interface would take a search of the previous position for a search of this one.
         self._has_position = False
         fen, moves = parse_position(text)
         notes = self._engine.set_position(fen, moves)

@@ -40,9 +40,9 @@ class Go:
 def parse_go(text: str) -> Go:
     """Parse the arguments of ``go``.
 
-    Fields may come in any order; if one comes twice, the last counts. Decimals are cut off, and numbers out of the
-    sensible range are moved to the nearest end. ``movestogo 0`` means sudden death, and other zeros count only where
-    nothing else ends the search, since some programs fill in every field. A field without a number is ignored.
+    Fields may come in any order; if a field comes twice, the last one counts. Decimals are cut off, and numbers outside
+    the sensible range are replaced by the nearest bound. ``movestogo 0`` means sudden death, and other zeros count only
+    if nothing else ends the search, because some programs fill in every field. A field without a number is ignored.
     """
     numbers: dict[str, int] = {}
     flags = {"infinite": False, "ponder": False}

@@ -1,16 +1,16 @@
 """The Chess Engine Communication Protocol (CECP), version 2: a conversation with an interface such as XBoard.
 
-The engine keeps the game, the clocks and its side itself, and knows when it is to move. Where the protocol leaves a
+The engine itself keeps the game, the clocks and its side, and knows when it is to move. Where the protocol leaves a
 choice, this engine behaves as follows:
 
 - ``protover`` and unknown commands are answered at once, even while the core is loaded in the background;
-  ``feature done=1`` says when that has ended. All other commands wait for it, in order. ``quit`` ends a search
+  ``feature done=1`` tells the end of loading. All other commands wait for it, in order. ``quit`` ends a search
   without a move, but commands that wait for the core are carried out first.
 - While the engine thinks about its move, ``ping``, options, ``memory`` and ``cores`` wait for that move, as the
   protocol demands of ``ping``. Commands that change the game (``force``, ``new``, ``setboard``, ``undo``, ...) end the
   search, and no move is played. Options interrupt pondering and analysis, which then continue.
 - ``ping`` also waits until the memory of the hash table is filled, unless ``quit`` is all that follows.
-- Draws by rule are claimed after a move of either side. ``go`` is obeyed even then, as long as there is a legal move.
+- Draws by rule are claimed after a move of either side. Even then, ``go`` is obeyed if there is a legal move.
 - ``draw`` is answered with the engine's next move, because only the search shows the value of the position.
 - At the end of input, commands already received are carried out. A search for a move is then stopped, and its move
   is sent before the engine exits.
@@ -133,7 +133,7 @@ class XBoard(Conversation):
         if command.needs is not Needs.IDLE_ENGINE:
             super()._carry_out(command)
             return
-        interrupted = self._player.interrupt()  # the player ponders or analyses
+        interrupted = self._player.interrupt()  # stops pondering or analysis
         super()._carry_out(command)
         self._player.resume(interrupted)
 

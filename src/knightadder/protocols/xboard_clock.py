@@ -12,8 +12,8 @@ from knightadder.protocols.xboard_text import (
 )
 
 _MINUTES = 5  # per game, if no time control has been set
-# When an expected move is played, the search begun before it continues; but not if the clock turns out to show less
-# than this part of the time that was assumed.
+# When the expected move is played, pondering continues as the search for a move, unless the clock shows less than this
+# share of the assumed time.
 _ENOUGH = 0.9
 
 

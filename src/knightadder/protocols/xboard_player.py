@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from knightadder.engine.engine import Engine
 
 _WHITE, _BLACK = 0, 1
-# An interface may take output between a move and the answer to its ping for analysis of that move, so the engine
-# ponders silently at first (seconds).
+# Seconds of silent pondering at first: an interface may take output between a move and the answer to its ping for
+# analysis of that move.
 _SILENCE = 0.2
 _POLL_SECONDS = 1.0  # a wait without a timeout would block Ctrl-C
 
@@ -91,7 +91,7 @@ class XBoardPlayer:
         return self._search is not None and self._search.aim is Aim.MOVE
 
     def comment(self, text: str) -> None:
-        """Write a comment, which an interface shows at most in its log."""
+        """Write a comment, which interfaces show only in their logs, if at all."""
         if self.comments:
             self._output.write(f"# {one_line(text)}")
 
@@ -103,7 +103,7 @@ class XBoardPlayer:
         self._search = None
         try:
             lines, reply = self._settle(done.search, done.result)
-        except Exception as error:  # a last resort: no answer would lose the game on time
+        except Exception as error:  # any answer is better than a loss on time
             lines, reply = [f"tellusererror {one_line(f'{type(error).__name__}: {error}')}"], None
         self._output.write("\n".join(lines))
         self._on_move()
@@ -111,7 +111,7 @@ class XBoardPlayer:
             self._ponder(reply)
 
     def interrupt(self) -> XBoardSearch | None:
-        """End the search, whatever its aim; its result is not used, but `resume` may start it again."""
+        """End any search and ignore its result; `resume` may start it again."""
         search, self._search = self._search, None
         if search is None:
             return None
@@ -134,7 +134,7 @@ class XBoardPlayer:
             self._ponder(search.expected)
 
     def end(self) -> None:
-        """Stop a search for a move, so that the move is played soon."""
+        """Stop a search for a move; the best move so far is then played."""
         if self._search is not None and not self._search.stopping:
             self._search.stopping = True
             self._engine.stop()
@@ -155,7 +155,7 @@ class XBoardPlayer:
             lambda news: self._show(search, news),
             lambda result: self._events.put(SearchDone(search, result)),
         )
-        self._search = search  # only now: if the search could not be started, the engine is idle
+        self._search = search  # set last: if the search cannot be started, the engine stays idle
 
     def _think(self) -> None:
         """Search for a move, or report that there is none."""
@@ -190,14 +190,14 @@ class XBoardPlayer:
                 self._output.write(format_thinking(news, moves))
 
     def _settle(self, search: XBoardSearch, result: Result) -> tuple[list[str], str | None]:
-        """Decide what to write at the end of a search; give these lines, and the move to ponder on."""
+        """Return the lines to write at the end of a search, and the move to ponder on."""
         game, settlement, move = self._game, self._settlement, result.best_move
         if move is None:
             raise EngineError("no move was found")
         if result.info is not None:
             settlement.note(result.info.score, game.move_number)
         if settlement.resigns():
-            settlement.reset()  # an interface without resigning must not be told again at every move
+            settlement.reset()  # or an interface that ignores resigning would be told at every move
             game.sync()
             return ["resign"], None
         lines = []
@@ -271,7 +271,7 @@ class XBoardPlayer:
     def egtpath(self, text: str) -> None:
         """Set the folders of one kind of tablebases.
 
-        XBoard sends this before every game, with a folder that may not exist unless the user has set another.
+        XBoard sends this before every game, with a default folder that may not exist.
         """
         kind, _, path = text.partition(" ")
         if kind.lower() != "syzygy" or path.strip() == self._engine.options.syzygy_path:
@@ -289,7 +289,7 @@ class XBoardPlayer:
             self._engine.set_option(name, option_value(option, value))
 
     def _set_number(self, name: str, text: str) -> None:
-        """Set an option to a number that the interface means as an upper limit."""
+        """Set an option to a number that is meant as an upper limit."""
         if text.isdecimal():
             largest = _MAXIMA[name]  # int() rejects thousands of digits
             text = str(min(int(text), largest) if len(text) < 20 else largest)
@@ -342,7 +342,7 @@ class XBoardPlayer:
         self._go_on()
 
     def _go_on(self) -> None:
-        """Forget scores, draw offer and expected reply at a position that no move led to; if analysing, analyse it."""
+        """Forget scores, draw offer and expected reply after a jump to a new position; in analysis, analyse it."""
         self._settlement.reset()
         self._draw_offered = False
         self._reply = None
@@ -379,12 +379,12 @@ class XBoardPlayer:
             self._ponder(self._reply[1])
 
     def white(self, text: str) -> None:
-        """Play Black; obsolete, and the position decides whose turn it is."""
+        """Play Black; an obsolete command, because the position decides whose turn it is."""
         self.interrupt()
         self._side = _BLACK
 
     def black(self, text: str) -> None:
-        """Play White; obsolete, and the position decides whose turn it is."""
+        """Play White; an obsolete command, because the position decides whose turn it is."""
         self.interrupt()
         self._side = _WHITE
 
@@ -398,7 +398,7 @@ class XBoardPlayer:
         self._draw_offered = True
 
     def usermove(self, text: str) -> None:
-        """Play the opponent's move, or either side's, and answer it if it is then the engine's turn."""
+        """Play a move of the opponent, or of either side, and answer it if it is the engine's turn."""
         game, search = self._game, self._search
         if self.thinking:
             self._output.write(f"Illegal move (not your turn): {one_line(text)}")
@@ -452,7 +452,7 @@ class XBoardPlayer:
             self._output.write(self._search.status())
 
     def book(self, text: str) -> None:
-        """List the moves of the opening book, the heaviest first."""
+        """List the moves of the opening book, the highest weight first."""
         weights = {} if self._game.illegal else self._engine.book_moves()
         moves = [self._write([move])[0] for move in weights]
         lines = [f" {move} {weight}" for move, weight in zip(moves, weights.values(), strict=True)]

@@ -14,7 +14,7 @@ from knightadder.engine.options import OPTIONS, Option
 
 _MATE = 100_000  # the score of a mate in 0 moves
 
-# What the interface must know before it sends anything else. Features not listed have the protocol's default.
+# What the interface must know before it sends anything else. Features that are not listed have the protocol's default.
 FEATURES = (
     f'myname="Knightadder {__version__}"',
     "ping=1 setboard=1 playother=1 usermove=1 time=1 draw=1 reuse=1 analyze=1 name=1",
@@ -23,7 +23,7 @@ FEATURES = (
     'egt="syzygy"',
 )
 
-# Engine options that have a command of their own in CECP, or would not change the output.
+# Engine options that have their own command in CECP, or would not change the output.
 _NOT_OFFERED = frozenset({"Hash", "Threads", "Ponder", "UCI_Chess960", "UCI_AnalyseMode", "UCI_ShowWDL", "SyzygyPath"})
 OFFERED = {option.name.lower(): option for option in OPTIONS if option.name not in _NOT_OFFERED}
 
@@ -104,14 +104,14 @@ def format_thinking(info: Info, moves: Sequence[str]) -> str:
 
 
 def score_number(score: Score) -> int:
-    """Give a score as one number: centipawns, or 100000 and the moves to mate, negative for the side being mated."""
+    """Return a score as one number: centipawns, or 100000 plus the moves to mate, negative for the mated side."""
     if score.mate is None:
         return score.cp or 0
     return _MATE + score.mate if score.mate > 0 else score.mate - _MATE
 
 
 def format_ending(ending: Ending, side_to_move: int) -> str:
-    """Format the result of a finished game, with the reason; the side to move is 0 for White."""
+    """Format the result of a finished game, with the reason; side 0 is White."""
     match ending:
         case Ending.CHECKMATE:
             return "1-0 {White mates}" if side_to_move else "0-1 {Black mates}"

@@ -1,4 +1,4 @@
-"""The subcommand `puzzles`: positions of games with one move that wins, or saves."""
+"""The subcommand `puzzles`: finds positions of games in which only one move wins or saves."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from knightadder.puzzles.puzzle import Puzzle
     from knightadder.puzzles.puzzle_maker import Item
 
-_NODES = 500_000  # of the search that decides on a move, by default
-_HASH_MB = 32  # of each process
+_NODES = 500_000  # default nodes of the deciding search
+_HASH_MB = 32  # default hash size of each process
 
 _DESCRIPTION = """\
 Find puzzles in games: positions where only one move wins, or saves, and so on to the end of the solution. Each puzzle
@@ -49,7 +49,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         metavar="FILE",
         help="file for the puzzles: .pgn, .epd or .csv (default: PGN on standard output)",
     )
-    declare(command, "--nodes", default=_NODES, help="number of nodes to decide on a move")
+    declare(command, "--nodes", default=_NODES, help="number of nodes to search in each position")
     where = command.add_mutually_exclusive_group()
     declare(where, "--concurrency", help="number of processes (default: one for each processor core)")
     add_cluster(where)
@@ -98,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
         with Journal(unfinished, same, arguments.restart) as journal:
             found: dict[int, list[Puzzle] | None] = dict(journal.entries(_read))  # None for a broken game
             if found:
-                print(f"Going on after {len(found)} of {total} games", file=sys.stderr)
+                print(f"Continuing after {len(found)} of {total} games", file=sys.stderr)
             try:
                 with (
                     open_pool(maker, arguments.cluster, min(arguments.concurrency or processors(), total)) as pool,
@@ -114,7 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
                         journal.add(item.number, {"result": result.decode()})
                         count = sum(len(puzzles or ()) for puzzles in found.values())
                         update(len(found), f"{count} puzzle{'' if count == 1 else 's'}  {pool.place()}".rstrip())
-            finally:  # also after Ctrl-C or a failure
+            finally:  # even after Ctrl-C or a failure
                 written = _write(found, out, suffix) if found else 0
             journal.remove()
     broken = sum(puzzles is None for puzzles in found.values())
@@ -138,7 +138,7 @@ def _read(entry: dict[str, Any]) -> tuple[int, list[Puzzle] | None]:
 
 
 def _check_out(out: Path | None, games: list[str], force: bool) -> str:
-    """Return the suffix of the format; OptionError, before hours of work, if the file cannot be written."""
+    """Return the suffix of the format; OptionError if the file cannot be written, before hours of work."""
     if out is None:
         return ".pgn"
     from knightadder.puzzles.output import WRITERS
@@ -152,7 +152,7 @@ def _check_out(out: Path | None, games: list[str], force: bool) -> str:
 
 
 def _items(files: Sequence[tuple[str, Path]]) -> Iterator[Item]:
-    """Read the games of all files, given by the names that the user knows, and their places."""
+    """Read the games of all files, which are given by their names for the user and their paths."""
     from knightadder.pgn.games import read_texts
     from knightadder.puzzles.puzzle_maker import Item
 

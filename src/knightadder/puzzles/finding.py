@@ -1,10 +1,10 @@
 """Finds puzzles in a game.
 
-The idea is that of Lichess's puzzler (https://github.com/ornicar/lichess-puzzler): a puzzle begins where a mistake gave
-the side to move a clear advantage, and goes on as long as only one move keeps it. All is measured in winning chances,
-from -1 to 1, by Lichess's formula. A quick search of each position finds the candidates. Then three searches, each of
-several times as many nodes as the one before, must agree on each move of the solution and that no other move does as
-well. The last two also search the other moves alone.
+The idea comes from Lichess's puzzler (https://github.com/ornicar/lichess-puzzler): a puzzle begins where a mistake gave
+the side to move a clear advantage, and continues as long as only one move keeps it. Scores are compared as winning
+chances, from -1 to 1, by Lichess's formula. A quick search of each position finds the candidates. Then three searches,
+each with several times as many nodes as the one before, must agree on each move of the solution, and that no other move
+is good enough. The last two also search the other moves alone.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from knightadder.puzzles.tactics import VALUES
 from knightadder.review.accuracy import Scale, rescale, winning_chances
 from knightadder.review.evaluation import Analyst, SearchedPosition, evaluate
 
-# Shares of the nodes of the deciding search.
+# Nodes of the other searches, as shares of the deciding search's nodes.
 _SCAN_SHARE, _PROBE_SHARE, _REPLY_SHARE = 50, 10, 5
 
 _SECOND_LOOK = 4  # times the nodes of the deciding search, from an empty hash table
 
 # Winning chances: a solution has to win with at least `_WON`, or to save with less and at least `_HELD`, and any other
-# move has to be worse by `_GAP`, which is that of Lichess's puzzler.
+# move has to be worse by `_GAP`, as in Lichess's puzzler.
 _WON = 0.5  # 300 centipawns on the scale of Stockfish
 _HELD = -0.2  # -110 centipawns
 _GAP = 0.7
-_SLACK = 0.15  # for the quick searches, which see less
+_SLACK = 0.15  # tolerance of the quick searches, which see less
 
-_MOST_MOVES = 6  # of the solver; longer ones are hardly puzzles
-_MOST_QUIET = 60  # plies without capture or pawn move before a puzzle; later the fifty-move rule decides, unseen
-_APART = 6  # least plies between puzzles of a game; closer ones are often about the same threat
+_MOST_MOVES = 6  # maximum number of the solver's moves
+_MOST_QUIET = 60  # plies without capture or pawn move before a puzzle; later the fifty-move rule may decide
+_APART = 6  # minimum number of plies between puzzles of a game; closer ones are often about the same threat
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def find_puzzles(game: chess.Board, analyst: Analyst, nodes: int, scale: Scale =
     seeker = _Seeker(analyst, nodes, scale)
     found: list[Found] = []
     known: set[str] = set()  # positions of solutions
-    free = 0  # the first ply where another puzzle may begin
+    free = 0  # the first ply where the next puzzle may begin
     for ply, saves in _candidates(evaluations, boards, scale):
         board = boards[ply].copy(stack=False)
         if ply < free or board.epd() in known:
@@ -118,7 +118,7 @@ def _chances(evaluation: SearchedPosition | None, side: chess.Color, scale: Scal
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A move of the solution, the score for its side as in `Found`, and whether it was the only legal move."""
+    """A move of the solution, its score as in `Found`, and whether it was the only legal move."""
 
     move: chess.Move
     score: Score
@@ -136,7 +136,7 @@ class _Seeker:
         self._reply = chess.engine.Limit(nodes=max(nodes // _REPLY_SHARE, 1))
 
     def solve(self, board: chess.Board, saves: bool) -> list[_Step]:
-        """Return the moves of the solution and the replies between them; none if the position is no puzzle."""
+        """Return the moves of the solution and the replies between them; no moves if the position is not a puzzle."""
         board = board.copy()
         line: list[_Step] = []
         while not board.is_game_over() and not board.is_repetition(2):
@@ -165,23 +165,23 @@ class _Seeker:
             return None
         if self._decided(board, self._deep, saves, quick.move) is None:
             return None
-        self._analyst.new_game()  # so that an error of the search that decided is not simply remembered
+        self._analyst.new_game()  # so that an error of the deciding search is not simply repeated
         return self._decided(board, self._second_look, saves, quick.move)
 
     def _decided(self, board: chess.Board, limit: chess.engine.Limit, saves: bool, move: chess.Move) -> _Step | None:
-        """Search a position, then all other moves alone; return the move if it is the only one that is good enough."""
+        """Search a position, then all other moves alone; return the best move if it is the only good one."""
         best = self._best(board, limit, saves)
         if best is None or best.move != move:
             return None
         others = [other for other in board.legal_moves if other != move]
-        if others:  # the search of two lines has spent most of its nodes on the better one
+        if others:  # because the search of two lines spent most of its nodes on the better one
             second = self._analyst.analyse(board, limit, root_moves=others).best
             if winning_chances(best.score) - winning_chances(self._scale(second.score.relative)) < _GAP:
                 return None
         return best
 
     def _best(self, board: chess.Board, limit: chess.engine.Limit, saves: bool, slack: float = 0.0) -> _Step | None:
-        """Search a position; return the best move if it is good enough and no other one is."""
+        """Search a position; return the best move if only this move is good enough."""
         lines = self._analyst.analyse(board, limit, multipv=2).lines
         if lines[0].move is None:
             return None
@@ -200,7 +200,7 @@ def _mates(board: chess.Board, move: chess.Move) -> bool:
 
 
 def _is_trivial(board: chess.Board, moves: Sequence[chess.Move]) -> bool:
-    """Return whether a solution only takes back, or in one move takes what hangs or promotes."""
+    """Return whether a solution only recaptures, or is one move that takes a hanging piece or promotes."""
     first = moves[0]
     end = board.copy(stack=False)
     for move in moves:

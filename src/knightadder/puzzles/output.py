@@ -11,7 +11,7 @@ import chess.pgn
 
 from knightadder.puzzles.puzzle import Puzzle
 
-# As of https://database.lichess.org/#puzzles; those about solvers and the opening stay empty.
+# Columns of https://database.lichess.org/#puzzles; those about solvers and the opening stay empty.
 COLUMNS = (
     *("PuzzleId", "FEN", "Moves", "Rating", "RatingDeviation", "Popularity", "NbPlays", "Themes", "GameUrl"),
     "OpeningTags",
@@ -27,7 +27,7 @@ def write_pgn(puzzles: Iterable[Puzzle], stream: TextIO) -> None:
         headers["Event"] = f"Puzzle {puzzle.id}"
         headers["Site"] = puzzle.game or "?"
         game.setup(board)
-        headers["SetUp"], headers["FEN"] = "1", board.fen()  # also for the usual first position
+        headers["SetUp"], headers["FEN"] = "1", board.fen()  # even for the standard start position
         headers["PuzzleId"] = puzzle.id
         if puzzle.rating is not None:
             headers["Rating"] = str(puzzle.rating)
@@ -52,7 +52,7 @@ def write_epd(puzzles: Iterable[Puzzle], stream: TextIO) -> None:
 
 
 def write_csv(puzzles: Iterable[Puzzle], stream: TextIO) -> None:
-    """Write puzzles as Lichess does: each begins with the opponent's last move; ValueError if that is not known."""
+    """Write puzzles in Lichess's form, which begins with the opponent's last move; ValueError if it is unknown."""
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(COLUMNS)
     for puzzle in puzzles:

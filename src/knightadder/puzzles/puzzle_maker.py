@@ -36,7 +36,7 @@ class Item:
 
 
 class PuzzleMaker:
-    """The task; the result is JSON, see `puzzles_of`. `nodes` are those of the search that decides on a move.
+    """The task, whose result is JSON: see `puzzles_of`. `nodes` are those of the search that decides on a move.
 
     Another engine, which has its options already, may find the puzzles; this one then only rates them.
     """
@@ -82,7 +82,7 @@ class PuzzleMaker:
 
 
 def _end_of(game: chess.pgn.Game) -> chess.Board:
-    """Return the position after the moves of a game, up to the first null move: after it, no puzzle is fair."""
+    """Return the position after the moves of a game, up to the first null move: later ones make no fair puzzles."""
     board = game.board()
     for move in moves_of(game):
         board.push(move)
@@ -105,7 +105,7 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """The result of the task: the puzzles of a game and what was changed to read it, or what is wrong with it."""
+    """The result of the task: the puzzles of a game with the changes that were needed to read it, or its fault."""
 
     puzzles: list[_Row] | None = None
     notes: list[str] = field(default_factory=list)
@@ -130,7 +130,7 @@ def _row(found: Found, rating: int, game: str) -> _Row:
 
 
 def puzzles_of(result: bytes) -> tuple[list[Puzzle], list[str]]:
-    """Return the puzzles in a result of the task, and what was changed to read the game.
+    """Return the puzzles in a result of the task, and the changes that were needed to read the game.
 
     BrokenGame if the game cannot be used; EngineError if it is not a result of the task, or has illegal positions or
     moves.

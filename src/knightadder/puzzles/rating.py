@@ -1,4 +1,4 @@
-"""The rating of a puzzle: the least ``UCI_Elo`` at which the engine solves it, on a scale that goes on below."""
+"""The rating of a puzzle: the lowest level of ``UCI_Elo``, or of a scale below it, that solves the puzzle."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from knightadder.puzzles.puzzle import Solution
 from knightadder.review.accuracy import capped
 from knightadder.review.evaluation import Analyst
 
-# Even the engine's lowest level sees short tactics, and half of all puzzles would have its rating. So there are levels
-# below it, which only ratings use. The rise of the temperature makes ratings like those of Lichess's puzzles.
+# Even the engine's lowest level sees short tactics, and half of all puzzles would have its rating. So there are lower
+# levels, which only ratings use. Their rising temperature makes the ratings similar to Lichess's.
 _LOWEST = 400
 _CENTIPAWNS_PER_ELO = 1.35
 _STEP = 50
@@ -24,7 +24,7 @@ UNSOLVED = MAX_ELO + _STEP  # the rating of a puzzle that no level solves
 
 
 class Player(Analyst, Protocol):
-    """The part of `knightadder.Engine` that is needed."""
+    """The part of `knightadder.Engine` that a rating needs."""
 
     def configure(self, options: Mapping[str, str | int | bool]) -> list[str]:
         """Set UCI options."""
@@ -34,10 +34,10 @@ def rate(solution: Solution, player: Player, most_nodes: int) -> int:
     """Return the rating of a puzzle, by an engine that is set to levels 50 Elo apart; EngineError if a search fails.
 
     A weakened engine chooses its move at random, by the scores that a small search gives its candidates. So the
-    probabilities of its moves are known, and with them that of the whole solution; no chance is needed. The rating is
-    the least of the levels that plays the whole solution with a probability of at least one half; a higher level is
-    taken to solve what a lower one does. `UNSOLVED` if no level does. Searches have `most_nodes` at most; the highest
-    levels would take millions.
+    probability of each move is known, and so is the probability of the whole solution; no random games are needed. The
+    rating is the least of the levels that plays the whole solution with a probability of at least one half; a higher
+    level is taken to solve what a lower one does. `UNSOLVED` if no level does. Searches have `most_nodes` at most; the
+    highest levels would take millions.
     """
     low, high = 0, len(_LEVELS)
     while low < high:
@@ -55,7 +55,7 @@ def _solves(solution: Solution, elo: int, player: Player, most_nodes: int) -> bo
     limit = chess.engine.Limit(nodes=handicap.node_limit(most_nodes))
     probability = 1.0
     for board, move in solution.steps():
-        player.new_game()  # what a search of more nodes has left in the hash table would help
+        player.new_game()  # hash entries of larger searches would help
         lines = player.analyse(board, limit, multipv=CANDIDATES).lines
         shares = handicap.probabilities([_score(line.score.relative, elo) for line in lines])
         probability *= sum(share for share, line in zip(shares, lines, strict=True) if line.move == move)
@@ -65,14 +65,14 @@ def _solves(solution: Solution, elo: int, player: Player, most_nodes: int) -> bo
 
 
 def _handicap(elo: int) -> Handicap:
-    """Give the handicap of a level; below the engine's own, moves are chosen the more at random the lower it is."""
+    """Return the handicap of a level; below the engine's own levels, a lower level chooses moves more randomly."""
     handicap = handicap_for(elo)
     rise = _CENTIPAWNS_PER_ELO * max(0, MIN_ELO - elo)
     return dataclasses.replace(handicap, temperature=handicap.temperature + rise)
 
 
 def _score(score: chess.engine.Score, elo: int) -> Score:
-    """Convert a score; below the engine's own levels, a mate that was seen may still be missed, like a piece."""
+    """Convert a score; below the engine's own levels, a mate counts only as much as a piece, so it may be missed."""
     if elo < MIN_ELO:
         return Score(cp=capped(score))
     mate = score.mate()

@@ -1,4 +1,4 @@
-"""Reads puzzles: files of ``knightadder puzzles``, Lichess's database of puzzles, and PGN or EPD of others."""
+"""Reads puzzles: files of ``knightadder puzzles``, Lichess's database of puzzles, and other PGN or EPD files."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Tactical motifs of a solution.
 
-Each is told from the moves of the solution, not guessed from the first position: a fork counts only if a forked piece
-is taken in the end. So a motif that is told is there, and some that are there are not told.
+Each motif is derived from the moves of the solution, not guessed from the first position: a fork counts only if a
+forked piece is later taken. So every reported motif is real, but some motifs are not reported.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _is_target(board: chess.Board, square: chess.Square, forker: chess.PieceType
 
 
 def has_pin(line: PlayedLine) -> bool:
-    """Return whether a pin to the king wins a piece, or keeps all that guard a square from taking there."""
+    """Return whether a pin to the king wins a piece, or prevents every guard of a square from capturing there."""
     enemy = not line.solver
     for turn in line.turns():
         move, before, after = line.moves[turn], line.boards[turn], line.boards[turn + 1]
@@ -91,7 +91,7 @@ def has_pin(line: PlayedLine) -> bool:
 
 
 def has_skewer(line: PlayedLine) -> bool:
-    """Return whether a line piece attacks a piece that has to move, and takes the lesser one behind it."""
+    """Return whether a line piece attacks a piece that has to move, and takes the less valuable one behind it."""
     for move, after, reply, then in line.followed():
         if after.piece_type_at(move.to_square) not in _SLIDERS or then.from_square != move.to_square:
             continue
@@ -110,7 +110,7 @@ def has_skewer(line: PlayedLine) -> bool:
 
 
 def has_discovered_attack(line: PlayedLine) -> bool:
-    """Return whether a piece gives way to another one, which then takes what it now attacks."""
+    """Return whether a piece moves out of the way of a second one, which then takes the piece that it attacks."""
     for turn in line.turns()[:-1]:
         before, move, after = line.boards[turn], line.moves[turn], line.boards[turn + 1]
         then = line.moves[turn + 2]
@@ -131,7 +131,7 @@ def has_discovered_attack(line: PlayedLine) -> bool:
 
 
 def has_discovered_check(line: PlayedLine) -> bool:
-    """Return whether a piece gives way to another one, which gives check."""
+    """Return whether a piece moves out of the way of a second one, which gives check."""
     return any(
         after.checkers() & ~chess.BB_SQUARES[move.to_square]
         for move, before, after in _solver_moves(line)
@@ -156,15 +156,15 @@ def has_hanging_piece(line: PlayedLine) -> bool:
 
 
 def has_sacrifice(line: PlayedLine) -> bool:
-    """Return whether the solver gives up material for a while, at least two points after a reply."""
+    """Return whether the solver gives up material for a time: at least two points after a reply."""
     first = _balance(line.boards[0], line.solver)
     return any(_balance(board, line.solver) <= first - _SACRIFICE for board in line.boards[2::2])
 
 
 def has_attraction(line: PlayedLine) -> bool:
-    """Return whether a piece that takes is checked, or lost, on the square where it took.
+    """Return whether a capturing piece is checked, or lost, on the square of its capture.
 
-    That is a king that is checked there at once, or a piece worth more than what it took, which is taken later.
+    It is a king that is checked there at once, or a piece worth more than the captured one, which is taken later.
     """
     for turn in line.turns()[:-1]:
         move, reply = line.moves[turn], line.moves[turn + 1]
@@ -230,7 +230,7 @@ def has_promotion(line: PlayedLine) -> bool:
 
 
 def has_underpromotion(line: PlayedLine) -> bool:
-    """Return whether the solver promotes a pawn to another piece than a queen."""
+    """Return whether the solver promotes a pawn to a piece other than a queen."""
     return any(move.promotion not in (None, chess.QUEEN) for move, _, _ in _solver_moves(line))
 
 

@@ -9,8 +9,8 @@ from knightadder.puzzles.puzzle import Solution
 from knightadder.puzzles.tactics import TACTICS, PlayedLine
 from knightadder.review.phase import phase_of
 
-_CRUSHING = 600  # centipawns, as on Lichess; less is an advantage
-_LENGTHS = {1: "oneMove", 2: "short", 3: "long"}  # by moves of the solver
+_CRUSHING = 600  # centipawns, as on Lichess; a smaller lead is called an advantage
+_LENGTHS = {1: "oneMove", 2: "short", 3: "long"}  # names by number of the solver's moves
 _LONGEST_NAMED_MATE = 5
 
 _ENDGAMES = {

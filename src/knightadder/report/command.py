@@ -173,7 +173,7 @@ def _study(
     processes = min(arguments.concurrency or processors(), len(items))
     with Journal(unfinished, same, arguments.restart) as journal:
         if len(journal):
-            print(f"Going on after {len(journal)} of {len(items)} games", file=sys.stderr)
+            print(f"Continuing after {len(journal)} of {len(items)} games", file=sys.stderr)
         todo = [item for item in items if item.number not in journal]
         kept: dict[int, bytes] = dict(journal.entries(_read))
         try:
@@ -188,7 +188,7 @@ def _study(
                         update(len(kept), pool.place())
         except (KeyboardInterrupt, EngineError):
             done = f"{len(kept)} of {len(items)} games are in {unfinished}"
-            print(f"{done}; the same command goes on from there", file=sys.stderr)
+            print(f"{done}; the same command continues from there", file=sys.stderr)
             raise
         games: list[StudiedGame] = []
         for item in items:

@@ -1,8 +1,8 @@
-"""How well a game was played: win percentage, accuracy and average centipawn loss, as Lichess computes them.
+"""The quality of play: win percentage, accuracy and average centipawn loss, as on Lichess.
 
-The formulas of win percentage and of a move's accuracy are those of https://lichess.org/page/accuracy; the formula of a
+The formulas of win percentage and of a move's accuracy are from https://lichess.org/page/accuracy; the formula of a
 game's accuracy is in `AccuracyPercent.scala` of https://github.com/lichess-org/lila. So the figures can be compared
-with those that players know, as far as the two engines agree.
+with Lichess's, as far as the two engines agree.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ Scale: TypeAlias = Callable[[chess.engine.Score], chess.engine.Score]
 # Larger scores, and mates, count as this score.
 CEILING = 1000
 
-# Scores of this engine and, for the same positions, of Stockfish 15.1, in centipawns; between them the line is
-# straight. `benchmarks/marks.py` fits them.
+# Scores of this engine and, for the same positions, of Stockfish 15.1, in centipawns; values between them are
+# interpolated. `benchmarks/marks.py` fits them.
 _SCALE = ((0, 0), (250, 343), (500, 516), (1000, 650), (2500, CEILING))
 
 # An analysis is not perfect, so a loss counts a little less than it seems.
@@ -35,14 +35,14 @@ _LEAST_WEIGHT, _GREATEST_WEIGHT = 0.5, 12.0
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """How well one side played a game.
+    """The quality of one side's play in a game.
 
     Attributes
     ----------
     accuracy : float
-        Between 0 and 100.
+        Accuracy, from 0 to 100.
     centipawn_loss : int
-        Average loss of a move.
+        Average loss of a move, in centipawns.
     """
 
     accuracy: float
@@ -59,7 +59,7 @@ def rescale(score: chess.engine.Score) -> chess.engine.Score:
 
 
 def unchanged(score: chess.engine.Score) -> chess.engine.Score:
-    """Return a score of another engine, which is taken to be on the scale of Stockfish."""
+    """Return a different engine's score unchanged, assuming that it is on Stockfish's scale."""
     return score
 
 
@@ -98,12 +98,12 @@ def move_accuracy(before: float, after: float) -> float:
 
 
 def play(scores: Sequence[chess.engine.Score], white_first: bool = True) -> tuple[Play | None, Play | None]:
-    """Compute how well both sides played a game.
+    """Compute the quality of both sides' play in a game.
 
     Parameters
     ----------
     scores : sequence of chess.engine.Score
-        Scores of the first position and of those after each move, from White's view.
+        Scores of the first position and of the positions after each move, from White's view.
     white_first : bool
         Whether White made the first move.
 
@@ -128,7 +128,7 @@ def play(scores: Sequence[chess.engine.Score], white_first: bool = True) -> tupl
         weighted = sum(weights[n] * value for n, value in zip(moves, accuracies, strict=True))
         weighted /= sum(weights[n] for n in moves)
         harmonic = len(accuracies) / sum(1 / max(1.0, value) for value in accuracies)
-        # A half is rounded up, not to the even number.
+        # A half is rounded up, unlike in Python.
         sides.append(Play((weighted + harmonic) / 2, math.floor(statistics.mean(losses) + 0.5)))
     white_play, black_play = sides
     return white_play, black_play

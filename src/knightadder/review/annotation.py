@@ -1,4 +1,4 @@
-"""Annotates a game for the library, as the subcommand `annotate` does it to each game of a file."""
+"""Annotates a game for the library, as the subcommand `annotate` does for files of games."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ from knightadder.review.summary import Side, row
 
 @dataclass(frozen=True, slots=True, repr=False)
 class AnnotatedGame(Tabular):
-    """A game with the engine's evaluations, and how well each side played it. As text it is PGN.
+    """A game with the engine's evaluations and the quality of each side's play. As text, it is PGN.
 
     Attributes
     ----------
     game : chess.pgn.Game
         The game: evaluations (``[%eval ...]``) in comments, marks for bad moves, and the better lines as variations.
     scores : tuple of chess.engine.PovScore or None
-        The scores of the first position and of those after each move; ``None`` for a position that cannot occur.
+        The scores of the first position and of the positions after each move; ``None`` for a position that cannot
+        occur.
     white, black : Side or None
         Accuracy, average centipawn loss, and numbers of marks.
     opening : Opening or None
@@ -49,7 +50,7 @@ class AnnotatedGame(Tabular):
     moves: tuple[AnnotatedMove, ...]
 
     def to_dict(self) -> dict[str, Cell]:
-        """Give a summary of the game as plain values: players, result, opening, and how each side played."""
+        """Give a summary of the game as plain values: players, result, opening, and each side's quality of play."""
         headers: Mapping[str, str] = self.game.headers
         sides = {"white": self.white, "black": self.black}
         return {
@@ -80,11 +81,11 @@ def annotate_game(
     Parameters
     ----------
     game : chess.pgn.Game
-        The game, which stays as it is. Comments, marks and variations that it has are kept; evaluations are replaced.
+        The game, which is not changed. Its comments, marks and variations are kept; evaluations are replaced.
     limit : chess.engine.Limit
         For each position: a depth, a number of nodes, or a time.
     multipv : int
-        Number of lines beside each marked move.
+        Number of best lines beside each marked move.
     engine : Engine, optional
         The engine to use, which is cleared first; by default a new one with 16 MiB of hash table.
 
@@ -98,7 +99,7 @@ def annotate_game(
         If the limit or the number of lines (1 to 256) is not possible, or the game is not a ``chess.pgn.Game``.
     """
     if not isinstance(game, chess.pgn.Game):
-        raise TypeError(f"game is a chess.pgn.Game, not {game!r:.60}")
+        raise TypeError(f"game must be a chess.pgn.Game, not {game!r:.60}")
     if game.errors:
         raise PositionError(f"the game is broken: {game.errors[0]!s:.200}")
     board = _end_of(game)
@@ -112,7 +113,7 @@ def annotate_game(
     copy.marker = game.marker if isinstance(game, PgnGame) else None
     notes.annotate(copy, found)
     summary = row(1, 1, copy.headers, found)
-    assert summary.white_side is not None and summary.black_side is not None  # they are, where there is a review
+    assert summary.white_side is not None and summary.black_side is not None  # never None with a review
     scores = tuple(each.score if each else None for each in found.evaluations)
     return AnnotatedGame(copy, scores, summary.white_side, summary.black_side, found.opening, moves_table(game, found))
 

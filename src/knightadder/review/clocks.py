@@ -14,14 +14,14 @@ _ROUNDING = 1.0  # seconds by which a clock that is written in whole seconds may
 
 @dataclass(frozen=True, slots=True)
 class MoveTime:
-    """The time of a move in seconds; ``None`` where it is not known.
+    """The time of a move in seconds; ``None`` if it is not known.
 
     Attributes
     ----------
     before, after : float or None
-        The mover's clock before and after the move.
+        The moving side's clock before and after the move.
     spent : float or None
-        What the move took.
+        The time of the move.
     """
 
     before: float | None
@@ -38,8 +38,8 @@ def time_control(text: str) -> tuple[float, float] | None:
 def move_times(game: chess.pgn.Game) -> list[MoveTime]:
     """Return the times of the moves of a game's main line.
 
-    The time of a move is the one in the game, or else the difference of the mover's clocks with the increment. Servers
-    add no increment to the first move of a side.
+    The time of a move is the one in the game, or otherwise the difference of the side's clocks with the increment.
+    Servers add no increment to the first move of a side.
     """
     base, increment = time_control(game.headers.get("TimeControl", "")) or (None, 0.0)
     clocks: dict[bool, float | None] = {True: base, False: base}
@@ -50,7 +50,8 @@ def move_times(game: chess.pgn.Game) -> list[MoveTime]:
         before, after, spent = clocks[mover], node.clock(), node.emt()
         if spent is None and before is not None and after is not None:
             difference = before - after + (increment if mover in moved else 0.0)
-            spent = max(0.0, difference) if difference >= -_ROUNDING else None  # more: a new period has begun
+            # A greater gain means that a new period has begun.
+            spent = max(0.0, difference) if difference >= -_ROUNDING else None
         found.append(MoveTime(before, after, spent))
         clocks[mover] = after
         moved.add(mover)

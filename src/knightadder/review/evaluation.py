@@ -14,19 +14,19 @@ from chess.engine import Cp, Mate, PovScore, PovWdl, Wdl
 from knightadder.library.boards import board_of, position_of
 from knightadder.library.results import Analysis, Line
 
-# Positions of a block. A longer one is searched a little faster, since one more position is searched for each block; of
-# shorter ones, more processes can share a single game.
+# Number of positions in a block. Longer blocks are a little faster, because each block costs one more position; shorter
+# blocks allow more processes to share a single game.
 _BLOCK = 16
 
-# Longer lines are of no use to readers.
+# Maximum length of a line; readers do not need longer ones.
 _LINE_PLIES = 12
 
-# No engine gives larger values, so larger ones in a file are an error.
+# Maximum values of any engine; larger values in a file are an error.
 _MOST_SCORE, _MOST_DEPTH = 100_000, 1000
 
 
 class Analyst(Protocol):
-    """The part of `knightadder.Engine` that is needed."""
+    """The part of `knightadder.Engine` that a review needs."""
 
     def new_game(self) -> None:
         """Clear what earlier searches have learnt."""
@@ -60,7 +60,7 @@ class Variation:
 
 @dataclass(frozen=True, slots=True)
 class SearchedPosition:
-    """What a search has found of a position.
+    """The result of a search of a position.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class SearchedPosition:
     variations : tuple of Variation
         The best lines, the best first; none if the game is over.
     wdl : chess.engine.PovWdl or None
-        Expected wins, draws and losses in 1000 games; ``None`` if the engine does not tell.
+        Expected wins, draws and losses in 1000 games; ``None`` if the engine does not report them.
     """
 
     score: PovScore
@@ -89,13 +89,13 @@ class Block:
     game : int
         Number of the game.
     first, last : int
-        The first and the last of the positions, in plies from the first position of the game.
+        The first and the last position of the block, in plies from the first position of the game.
     plies : int
         Length of the game.
     fen : str
-        A position at or before the first one: what was before it does not matter any more.
+        A position at or before the first one, before which nothing matters for the block.
     chess960 : bool
-        Whether castling is that of Chess960.
+        Whether to use Chess960 castling.
     moves : tuple of str
         The moves from there up to the position after the last one, if there is one, in UCI notation.
     """
@@ -133,7 +133,7 @@ def blocks(number: int, board: chess.Board) -> list[Block]:
     Raises
     ------
     PositionError
-        If it is a game of another variant.
+        If the game is of a different variant.
     """
     board = board_of(board, warn=False)
     moves = tuple(move.uci() for move in board.move_stack)
@@ -161,14 +161,15 @@ def evaluate(
     Returns
     -------
     list of SearchedPosition or None
-        The evaluations of the first position and of those after each move; ``None`` for a position that cannot occur.
+        The evaluations of the first position and of the positions after each move; ``None`` for a position that cannot
+        occur.
 
     Raises
     ------
     EngineError
         If a search fails.
     PositionError
-        If it is a game of another variant.
+        If the game is of a different variant.
     """
     return [each for block in blocks(0, board) for each in evaluate_block(block, analyst, limit, multipv)]
 
@@ -192,7 +193,7 @@ def evaluate_block(
     Returns
     -------
     list of SearchedPosition or None
-        The evaluations; ``None`` for a position that cannot occur, as after a null move by a side in check.
+        The evaluations; ``None`` for an impossible position, for example after a null move in check.
 
     Raises
     ------
@@ -305,7 +306,7 @@ def check_block(values: Any, block: Block) -> None:
 def _read(values: Any, positions: Iterable[chess.Board], count: int) -> list[SearchedPosition | None]:
     """Convert JSON values of positions that come from the last to the first."""
     if not isinstance(values, list) or len(values) != count:
-        raise ValueError("there is not one evaluation for each position")
+        raise ValueError("expected one evaluation for each position")
     try:
         found = [_from_json(value, position) for value, position in zip(values[::-1], positions, strict=False)]
     except TypeError as error:
@@ -318,7 +319,7 @@ def _from_json(value: Any, board: chess.Board) -> SearchedPosition | None:
         return None
     score, depth, lines, *rest = value
     if type(depth) is not int or not 0 <= depth <= _MOST_DEPTH:
-        raise ValueError(f"{depth!r} is no depth")
+        raise ValueError(f"{depth!r} is not a depth")
     variations = tuple(_variation(line, board) for line in lines)
     return SearchedPosition(_score(score, board.turn), depth, variations, _wdl(rest, board.turn))
 
@@ -328,7 +329,7 @@ def _wdl(rest: list[Any], turn: chess.Color) -> PovWdl | None:
         return None
     ((wins, draws, losses),) = rest
     if any(type(count) is not int or not 0 <= count <= 1000 for count in (wins, draws, losses)):
-        raise ValueError(f"{rest[0]!r} are no expected results")
+        raise ValueError(f"{rest[0]!r} are not expected results")
     return PovWdl(Wdl(wins, draws, losses), turn)
 
 
@@ -336,7 +337,7 @@ def _variation(line: Any, board: chess.Board) -> Variation:
     score, text = line
     moves = tuple(map(chess.Move.from_uci, text.split())) if isinstance(text, str) else ()
     if not moves or _legal(board, moves) != moves:
-        raise ValueError(f"{text!r} is no line from {board.fen()}")
+        raise ValueError(f"{text!r} is not a legal line from {board.fen()}")
     return Variation(_score(score, board.turn), moves)
 
 
@@ -349,5 +350,5 @@ def _score(value: Any, turn: chess.Color) -> PovScore:
     is_mate = isinstance(value, str)
     number = int(value.removeprefix("#")) if is_mate else value
     if type(number) is not int or abs(number) > _MOST_SCORE:
-        raise ValueError(f"{value!r} is no score")
+        raise ValueError(f"{value!r} is not a score")
     return PovScore(Mate(number) if is_mate else Cp(number), turn)

@@ -1,6 +1,6 @@
 """Marks for bad moves: ?!, ? and ??, by the loss of winning chances, as on Lichess.
 
-The thresholds are those of `Advice.scala` of https://github.com/lichess-org/lila.
+The thresholds come from `Advice.scala` of https://github.com/lichess-org/lila.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _NAGS = {
 }
 _MARKS = {Judgement.INACCURACY: "?!", Judgement.MISTAKE: "?", Judgement.BLUNDER: "??"}
 
-# By the least loss of winning chances, which range from -1 to 1; the greatest first.
+# Judgements by their minimum loss of winning chances (which range from -1 to 1), the greatest loss first.
 _BY_LOSS = ((0.3, Judgement.BLUNDER), (0.2, Judgement.MISTAKE), (0.1, Judgement.INACCURACY))
 
 # Losing a forced mate matters less if the position stays won by more than this many centipawns; allowing a mate matters

@@ -21,12 +21,12 @@ from knightadder.review.review import Review
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedMove(Tabular):
-    """A move of an annotated game. What is not known is ``None``.
+    """A move of an annotated game. Unknown values are ``None``.
 
     Attributes
     ----------
     ply : int
-        The move's place in the game, from 1.
+        The number of the ply in the game, from 1.
     number : int
         The move number.
     colour : str
@@ -42,9 +42,9 @@ class AnnotatedMove(Tabular):
     wins_before, draws_before, losses_before, wins_after, draws_after, losses_after : int
         Expected results of 1000 games, from White's view.
     win_before, win_after : float
-        The mover's win percentage before and after the move.
+        The moving side's win percentage before and after the move.
     points_lost : float
-        Expected points that the move has lost, from 0 to 1.
+        Expected points that the move lost, from 0 to 1.
     mark : str
         ``?!``, ``?`` or ``??``; ``None`` if the move has none.
     accuracy : float
@@ -52,7 +52,7 @@ class AnnotatedMove(Tabular):
     best, best_line : str
         The engine's best move and its line in the position before, in algebraic notation.
     clock, time_spent : float
-        The mover's clock after the move, and the time that the move took, in seconds.
+        The moving side's clock after the move, and the time of the move, in seconds.
     phase : str
         ``opening``, ``middlegame`` or ``endgame``: the phase of the position before the move.
     eco, opening : str
@@ -103,7 +103,7 @@ def moves_table(game: chess.pgn.Game, review: Review) -> tuple[AnnotatedMove, ..
     game : chess.pgn.Game
         The game.
     review : Review
-        Its review.
+        The review of the game.
     """
     board = game.board()
     moves = [*game.mainline_moves()]

@@ -26,7 +26,7 @@ def annotate(game: chess.pgn.Game, review: Review, engine: str | None = None) ->
     review : Review
         The review of the game. Its variations are written where a move is marked.
     engine : str, optional
-        The name of the engine, if it is another one.
+        The name of the engine, if it is not this one.
     """
     annotate_line([game, *game.mainline()], review)
     write_headers(game.headers, review, engine)
@@ -40,7 +40,7 @@ def annotate_line(nodes: Sequence[chess.pgn.GameNode], review: Review) -> None:
     nodes : sequence of chess.pgn.GameNode
         The line, from its first position to its last.
     review : Review
-        Its review.
+        The review of the line.
     """
     for number, judgement in enumerate(review.judgements):
         before, after = review.evaluations[number : number + 2]
@@ -55,7 +55,7 @@ def annotate_line(nodes: Sequence[chess.pgn.GameNode], review: Review) -> None:
 
 
 def write_evaluation(node: chess.pgn.GameNode, evaluation: SearchedPosition) -> None:
-    """Write the evaluation of a position into its comment. At checkmate it could not show who has won: none there."""
+    """Write the evaluation of a position into its comment; not at checkmate, where it could not show the winner."""
     if evaluation.depth or not evaluation.score.is_mate():
         node.set_eval(evaluation.score, evaluation.depth or None)
 

@@ -10,11 +10,11 @@ PHASES = ("opening", "middlegame", "endgame")
 
 # Counts of pieces besides kings and pawns, as in Lichess's division of a game into phases.
 _ENDGAME, _MIDDLEGAME = 6, 10
-_SPARSE_BACK_RANK = 4  # pieces of a side's own on its back rank; fewer end the opening
+_SPARSE_BACK_RANK = 4  # a side's pieces on its back rank; fewer end the opening
 
 
 def phase_of(board: chess.Board) -> str:
-    """Return the phase of a position by itself: one of `PHASES`."""
+    """Return the phase of a single position: one of `PHASES`."""
     count = (board.occupied & ~board.kings & ~board.pawns).bit_count()
     if count <= _ENDGAME:
         return "endgame"

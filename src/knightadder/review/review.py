@@ -22,18 +22,18 @@ class Review:
     Attributes
     ----------
     evaluations : tuple of SearchedPosition or None
-        The evaluations of the first position and of those after each move.
+        The evaluations of the first position and of the positions after each move.
     judgements : tuple of Judgement or None
         The judgement of each move.
     white_first : bool
         Whether White made the first move.
     white, black : Play or None
-        How well each side played; ``None`` for a side without moves. Also ``None`` if there are null moves or positions
-        without an evaluation, because these do not occur in played games.
+        The quality of each side's play; ``None`` for a side without moves. Also ``None`` if there are null moves or
+        positions without an evaluation, because these do not occur in played games.
     opening : Opening or None
         The opening, if it is known.
     scale : callable
-        Converts the engine's scores to those of Stockfish.
+        Function that converts the engine's scores to Stockfish's scale.
     """
 
     evaluations: tuple[SearchedPosition | None, ...]
@@ -57,9 +57,9 @@ def review(board: chess.Board, evaluations: Sequence[SearchedPosition | None], s
     board : chess.Board
         The game: its last position, with all moves.
     evaluations : sequence of SearchedPosition or None
-        The evaluations of the first position and of those after each move.
+        The evaluations of the first position and of the positions after each move.
     scale : callable
-        Converts the engine's scores to those of Stockfish: `unchanged` for another engine.
+        Function that converts the engine's scores to Stockfish's scale: `unchanged` for a different engine.
     """
     moves = board.move_stack
     white_first = (board.turn == chess.WHITE) == (len(moves) % 2 == 0)
@@ -89,5 +89,5 @@ def _judge(
     if before is None or after is None or not move:
         return None
     if before.variations and before.variations[0].moves[0] == move:
-        return None  # search is not perfect, and its best move is never a mistake
+        return None  # never a mistake, although search is not perfect
     return judge(scale(before.score.pov(mover)), scale(after.score.pov(mover)))

@@ -1,4 +1,4 @@
-"""A table of the games: how well each was played."""
+"""A table of games, with the quality of play in each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FORMATS = ("csv", "json")
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """How a side played a game: its accuracy, its average centipawn loss, and its number of marks of each kind.
+    """A side's play in a game: its accuracy, its average centipawn loss, and its number of marks of each kind.
 
     Accuracy and loss are ``None`` if they are unknown.
     """
@@ -42,13 +42,13 @@ class Row:
     game, line : int
         The game's number, and its first line in the file.
     event, date, round, white, black, result, eco, opening : str
-        From the game's headers; empty if they are missing.
+        Values of the game's headers; empty if they are missing.
     plies : int
         The game's length.
     white_side, black_side : Side or None
-        How they played.
+        The sides' quality of play.
     fault : str or None
-        Why the game was not annotated.
+        The reason why the game was not annotated.
     """
 
     game: int
@@ -85,7 +85,7 @@ def row(
     review : Review, optional
         The game's review.
     fault : str, optional
-        Why there is no review.
+        The reason why there is no review.
     """
     told = {
         name.lower(): "" if headers.get(name, "?").strip("?. ") == "" else headers[name]

@@ -35,9 +35,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     kind = kinds.add_parser(
         "download", help=f"fetch the tables with up to {MOST_MEN} men, about 1 GB", description=_DOWNLOAD
     )
-    kind.add_argument(
-        "folder", type=Path, metavar="FOLDER", help="folder for the files; it is made if it does not exist"
-    )
+    kind.add_argument("folder", type=Path, metavar="FOLDER", help="folder for the files; created if it does not exist")
     kind.add_argument(
         "--men",
         type=int,

@@ -22,13 +22,13 @@ from knightadder.progress import progress
 from knightadder.tablebases.names import table_names
 from knightadder.text import tell
 
-# Called with a file's name, its bytes so far, and the bytes of the whole file if the mirror tells them.
+# Called with a file's name, its bytes so far, and the size of the whole file if the mirror reports it.
 OnBytes: TypeAlias = Callable[[str, int, int | None], object]
 
 _LAYOUTS = ({WDL: "3-4-5-wdl/", DTZ: "3-4-5-dtz/"}, {WDL: "", DTZ: ""})  # folders of a mirror, by kind of table
 _BLOCK = 1 << 16  # bytes read at a time
 _TIMEOUT = 60  # seconds without an answer, after which the connection counts as broken
-_TRIES = 2  # for a file that arrives damaged
+_TRIES = 2  # attempts for a file that arrives damaged
 _OK, _PARTIAL, _NOT_FOUND, _RANGE_NOT_SATISFIABLE = 200, 206, 404, 416
 
 
@@ -116,7 +116,7 @@ class Download:
         raise TableError("damaged on the mirror or on the way: its checksum is wrong")
 
     def _receive(self, name: str, part: Path) -> None:
-        """Fetch the missing part of a file; retry after a broken connection as long as each one brings some bytes."""
+        """Fetch the missing part of a file; after a lost connection, retry as long as each attempt brings bytes."""
         while True:
             before = _size(part)
             response = self._open(name, before)
@@ -127,14 +127,14 @@ class Download:
             if complete:
                 return
             if _size(part) <= before:
-                raise TableError("the connection breaks off each time")
+                raise TableError("the connection was lost each time")
 
     def _copy(self, name: str, response: HTTPResponse, part: Path, have: int) -> bool:
-        """Write the data from the mirror until it ends or breaks off; say whether the file is complete."""
+        """Write the mirror's data until it ends or the connection is lost; return whether the file is complete."""
         if response.status == _OK:  # the mirror sends the whole file, not only the requested part
             have = 0
         elif response.status != _PARTIAL or not response.headers.get("Content-Range", "").startswith(f"bytes {have}-"):
-            raise TableError(f"the mirror gives a wrong answer: {response.status} {response.reason}")
+            raise TableError(f"unexpected answer from the mirror: {response.status} {response.reason}")
         length = whole_or_none(response.headers.get("Content-Length", ""))
         total = None if length is None else have + length
         broken = False
@@ -178,7 +178,7 @@ class Download:
             self._layouts.insert(0, self._layouts.pop(i))
             return response
         if not self._seen:
-            raise EngineError(f"{self._url}: no tables there: neither {' nor '.join(places)}")
+            raise EngineError(f"{self._url}: no tables found; looked for {' and '.join(places)}")
         raise TableError("the mirror does not have it")
 
 

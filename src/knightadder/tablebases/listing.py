@@ -64,7 +64,7 @@ def describe_missing(names: Sequence[str], wdl: Collection[str], dtz: Collection
 
 
 def _sizes(paths: Mapping[str, Path]) -> dict[str, int]:
-    """Return the size of each file in bytes, without files that have vanished meanwhile."""
+    """Return the size of each file in bytes, without files that no longer exist."""
     sizes = {}
     for name, path in paths.items():
         with contextlib.suppress(OSError):

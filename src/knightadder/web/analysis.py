@@ -32,7 +32,7 @@ async def analyse(engine: Engine, reviews: Reviews, count: int, send: Callable[[
     node, board = tree.cursor, tree.board(tree.cursor)
     number = tree.id(node)
     lines: dict[int, Line] = {}
-    best: Line | None = None  # the latest one with an exact score
+    best: Line | None = None  # the latest line with an exact score
     news = asyncio.Event()
 
     async def tell() -> None:
@@ -74,7 +74,7 @@ async def evaluate(
     for done, node in enumerate(todo):
         send({"type": "progress", "done": done, "all": len(todo)})
         board = tree.board(node)
-        # Draws that need a claim count where the line ends: many games go on after them.
+        # Draws that need a claim count only at the end of the line, because many games continue after them.
         if not any(board.legal_moves) or (node is nodes[-1] and outcome_of(board) is not None):
             found = at_the_end(board)
         else:

@@ -41,7 +41,7 @@ class ChessClock:
             self.running = None
 
     def press(self) -> float:
-        """End the move of the side whose clock runs: it gets the increment, and the other's clock runs.
+        """End the move of the side whose clock runs: it gets the increment, and the opponent's clock starts.
 
         Returns the seconds that the move has taken; 0 if no clock runs.
         """

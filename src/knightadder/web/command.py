@@ -41,7 +41,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         default=_PORT,
         help=f"port to listen on, 0 for any free port (default: {_PORT})",
     )
-    command.add_argument("--no-browser", action="store_true", help="print the address, and open no browser")
+    command.add_argument("--no-browser", action="store_true", help="print the address, but do not open a browser")
     declare(command, "--threads", default=1, help="number of search threads of each browser tab")
     declare(command, "--hash", default=64, help="size of each browser tab's hash table")
     declare(command, "--syzygy", "--eval", "--eval-file")
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     from knightadder.web.tab_engine import LOADING_THREAD
 
     options = engine_options(arguments)
-    for name, value in options.items():  # refuses an out-of-bounds value now, not only when the first tab is opened
+    for name, value in options.items():  # refuses a bad value now, not only for the first tab
         Options().set(name, value)
     if arguments.eval_file:
         from knightadder.engine.evaluator import load_network
@@ -100,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
         address = f"{_address(arguments.host, listening.getsockname()[1])}?token={token}"
         print(f"The board is at {address} (Ctrl-C ends it)", flush=True)
         if not is_loopback(arguments.host):
-            print("Whoever is told this address can use the board. What is sent is not encrypted.", file=sys.stderr)
+            print("Anyone who knows this address can use the board. The connection is not encrypted.", file=sys.stderr)
         if not arguments.no_browser:
             _open_browser(address)  # the socket already listens, so the browser waits for the server
         server = make_server(make_app(make_engine, token, arguments.host, puzzles, explorer, known, resources))
@@ -132,7 +132,7 @@ def _listen(host: str, port: int) -> socket.socket:
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         listening = socket.socket(family, kind, protocol)
-    except (OSError, UnicodeError) as error:  # the latter if it cannot be the name of a host
+    except (OSError, UnicodeError) as error:  # UnicodeError: the text cannot be a host name
         raise OptionError(f"cannot listen on {host}: {getattr(error, 'strerror', error)}") from None
     try:
         if os.name == "posix":  # on Windows this option would let two servers share the port
@@ -142,7 +142,7 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         listening.close()
         raise OptionError(
-            f"cannot listen on {host}, port {port}: {error.strerror}; --port 0 takes one that is free"
+            f"cannot listen on {host}, port {port}: {error.strerror}; --port 0 chooses a free one"
         ) from None
     return listening
 

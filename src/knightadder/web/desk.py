@@ -1,8 +1,8 @@
-"""What is on a tab's board: the tree of moves, the game against the engine, and the edits to undo and redo.
+"""The content of a tab's board: the tree of moves, the game against the engine, and the edits to undo and redo.
 
-A desk has one tree for all its life. A new board, a position that is set up or a game that is loaded comes with a desk
-of its own, which remembers the desk before it: so undoing goes on there. The games of a file have a desk each, which
-stays while another game of the file is shown.
+A desk keeps one tree for its whole life. A new board, a set-up position or a loaded game gets a new desk, which
+remembers the previous desk, so undoing can continue there. Each game of a file has its own desk, which is kept while a
+different game of the file is shown.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _numbers = count(1)
 _MOST_STEPS = 10_000
-_MOST_MOVES = 100_000  # of all trees that earlier desks keep; some 100 MB
+_MOST_MOVES = 100_000  # maximum number of moves in the trees of earlier desks; some 100 MB
 
 
 @dataclass(slots=True)
@@ -57,7 +57,7 @@ class Edit:
         return any(desk.reviews.state(node) != state for node, state in self._states.items())
 
     def exchange(self, desk: Desk) -> Edit:
-        """Give the desk these parts; return those that it had."""
+        """Give the desk these parts; return its former parts."""
         now = Edit(self.name, desk, self._states)
         desk.game = self._game
         desk.reviews.restore(self._states)
@@ -67,7 +67,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """Another desk takes the place of this one; the name says why."""
+    """The replacement of this desk by a new one; the name says why."""
 
     name: str
     desk: Desk
@@ -104,7 +104,7 @@ class Desk:
         return self.reviews.tree
 
     def names(self) -> tuple[str | None, str | None]:
-        """Return what would be undone and what would be redone; None for nothing."""
+        """Return the names of the edits that would be undone and redone; None if there is no such edit."""
         return _last_name(self._undo), _last_name(self._redo)
 
     def edit(self, name: str, nodes: Iterable[chess.pgn.GameNode]) -> Callable[[], None]:
@@ -118,14 +118,14 @@ class Desk:
         return done
 
     def follow(self, before: Desk, name: str) -> Desk:
-        """Take the place of another desk, to which undoing leads back; return this desk."""
+        """Replace a desk, to which undoing leads back; return this desk."""
         before._redo.clear()
         self._done(Swap(name, before))
         self._forget_old_desks()
         return self
 
     def take_file_of(self, other: Desk) -> Desk:
-        """Take the place of another game of the same file: undoing leads to what was there before the file."""
+        """Replace a game of the same file: undoing leads back to the desk before the file."""
         self._undo[:0] = [step for step in other._undo if isinstance(step, Swap)]
         return self
 
@@ -138,7 +138,7 @@ class Desk:
         return self._go(self._redo, undoing=False)
 
     def forget_edits(self) -> None:
-        """Forget the edits, whose moves are gone."""
+        """Forget the edits, because their moves no longer exist."""
         self._undo = [step for step in self._undo if isinstance(step, Swap)]
         self._redo.clear()
 
@@ -155,7 +155,7 @@ class Desk:
         return desk
 
     def _forget_old_desks(self) -> None:
-        """Forget the oldest of the desks that undoing leads to, if they hold too much."""
+        """Forget the oldest desks to which undoing leads, if all of them together are too large."""
         moves, desk = 0, self
         while swap := next((step for step in desk._undo if isinstance(step, Swap)), None):
             moves += len(swap.desk.tree)

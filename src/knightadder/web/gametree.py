@@ -1,7 +1,8 @@
 """The game on the board: a tree of moves with variations, comments and evaluations, and the node that is shown.
 
 The tree is python-chess's, with evaluations in its comments in PGN's form (``[%eval]``). This module numbers the nodes,
-so that the page can refer to them, and caches facts that python-chess would compute from the first move each time.
+so that the page can refer to them, and caches facts that python-chess would otherwise compute again from the first
+move.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from knightadder.rules import read_fen
 from knightadder.web.messages import MessageError
 
 MAX_NODES = 20_000
-_TABLEBASES = range(19_000, 20_001)  # centipawns that say a win by tablebases: see `engine.reporting`
-_REPEATED = 100  # plies; after so many without a capture or pawn move the game is drawn anyway
+_TABLEBASES = range(19_000, 20_001)  # centipawns that mean a tablebase win: see `engine.reporting`
+_REPEATED = 100  # plies; after so many without a capture or pawn move, the game is a draw anyway
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class GameTree:
         self._facts: dict[chess.pgn.GameNode, _Facts] = {}
         self._next_id = 0
         board = self.game.board()
-        self._near: tuple[chess.pgn.GameNode, chess.Board] = (self.game, board.copy())  # last requested
+        self._near: tuple[chess.pgn.GameNode, chess.Board] = (self.game, board.copy())  # the last request
         self._register(self.game, board, "")
         for node, san in _walk(self.game, board):
             self._register(node, board, san)
@@ -97,9 +98,9 @@ class GameTree:
         return self._facts[node].san
 
     def board(self, node: chess.pgn.GameNode) -> chess.Board:
-        """Return the position of a node, with as many moves before it as can matter for repetitions.
+        """Return the position of a node, with all earlier moves that can matter for repetitions.
 
-        The position of the last requested node is cached, so a child of that node takes no longer in a long game.
+        The position of the last requested node is cached, so a child of that node is quick even in a long game.
         """
         near, board = self._near
         if near is not node:
@@ -112,36 +113,36 @@ class GameTree:
         return board.copy()
 
     def opening(self, node: chess.pgn.GameNode) -> Opening | None:
-        """Return the opening of the line that leads to a node: that of the last position in it with a name."""
+        """Return the opening of the line that leads to a node: the name of its last position that has one."""
         return self._facts[node].opening
 
     def score(self, node: chess.pgn.GameNode) -> dict[str, object] | None:
-        """Describe the evaluation of a node as `score_view` does; checkmate has one, too, though PGN writes none."""
+        """Describe the evaluation of a node as `score_view` does, checkmate too, which PGN does not write."""
         facts = self._facts[node]
         if facts.san.endswith("#"):
             return {"text": "#", "chances": 0.0 if facts.ply % 2 == 0 else 1.0}
         if "[%eval" not in node.comment:
             return None
-        alone = chess.pgn.Game()  # node.eval() would go through all moves before the node
+        alone = chess.pgn.Game()  # node.eval() would go through all earlier moves
         alone.comment = node.comment
         try:
             return score_view(alone.eval())
-        except ValueError:  # a number of thousands of digits
+        except ValueError:  # the number has thousands of digits
             return None
 
     def shapes(self, node: chess.pgn.GameNode) -> list[str]:
         """Return the arrows and circles of a node's comment: ``Gd2d4`` is a green arrow, ``Rd4`` a red circle.
 
-        The letters of the colours are those of PGN's ``[%cal]`` and ``[%csl]``: G, R, Y and B.
+        The letters of the colours are the same as in PGN's ``[%cal]`` and ``[%csl]``: G, R, Y and B.
         """
         return [arrow.pgn() for arrow in node.arrows()] if "[%c" in node.comment else []
 
     def set_shapes(self, node: chess.pgn.GameNode, shapes: Iterable[str]) -> None:
-        """Replace the arrows and circles of a node, written as `shapes` returns them; MessageError if one is none."""
+        """Replace the arrows and circles of a node, in the form of `shapes`; MessageError if one is invalid."""
         try:
             arrows = [chess.svg.Arrow.from_pgn(shape) for shape in shapes]
         except ValueError:
-            raise MessageError("that is no arrow and no circle") from None
+            raise MessageError("expected an arrow or a circle") from None
         node.set_arrows(arrows)
 
     def play(self, move: chess.Move, node: chess.pgn.GameNode | None = None) -> chess.pgn.GameNode:
@@ -158,9 +159,9 @@ class GameTree:
         return self.cursor
 
     def make_room(self, moves: int) -> None:
-        """Refuse, by MessageError, more moves than fit."""
+        """Raise a MessageError if the tree would have too many moves."""
         if len(self) + moves > MAX_NODES:
-            raise MessageError(f"the game has {MAX_NODES} moves; no more fit")
+            raise MessageError(f"the game has {MAX_NODES} moves, which is the limit")
 
     def go_along(self, path: Iterable[int]) -> None:
         """Show the position at the end of a path from the root: at each node, the index of the variation to follow."""
@@ -178,7 +179,7 @@ class GameTree:
         self.set_variations(node.parent, [child for child in node.parent.variations if child is not node])
 
     def set_variations(self, node: chess.pgn.GameNode, variations: Sequence[chess.pgn.ChildNode]) -> None:
-        """Let these moves follow a node, in this order; those that are new to the tree are for `adopt`."""
+        """Make these moves follow a node, in this order; pass new ones to `adopt`."""
         doomed = [child for child in node.variations if child not in variations]
         node.variations = list(variations)
         while doomed:
@@ -227,7 +228,8 @@ class GameTree:
 def score_view(score: chess.engine.PovScore | None) -> dict[str, object] | None:
     """Describe a score for the page, from White's view: as text, and as White's expected share of the point.
 
-    A win that tablebases know is the result, such as ``1-0``. The share follows Lichess's formula for centipawns (https://lichess.org/page/accuracy).
+    A tablebase win is shown as the result, such as ``1-0``. The share follows Lichess's formula for centipawns
+    (https://lichess.org/page/accuracy).
     """
     if score is None:
         return None
@@ -255,9 +257,9 @@ def tree_of_line(tree: GameTree) -> GameTree:
 
 
 def parse_move(board: chess.Board, text: str) -> chess.Move:
-    """Return a legal move from UCI's notation or SAN, also as people type it: ``nf3``, ``o-o``, ``e8=q``, ``1.e4!``.
+    """Return a legal move from UCI's notation, SAN, or the forms that people type: ``nf3``, ``o-o``, ``1.e4!``.
 
-    As in SAN, ``bc4`` is a capture by a pawn if there is one; else it is a bishop's move. MessageError if there is no
+    As in SAN, ``bc4`` is a pawn capture if there is one, otherwise a bishop move. MessageError if there is no
     such move, or there are several.
     """
     plain = re.sub(r"^\d+\.+|[!?]+$|\s", "", text.strip())
@@ -272,17 +274,17 @@ def parse_move(board: chess.Board, text: str) -> chess.Move:
     if len(found) == 1:
         return found.popitem()[1]
     if found:
-        raise MessageError(f"{text} can be {', '.join(list(found)[:-1])} or {list(found)[-1]}")
+        raise MessageError(f"{text} is ambiguous: it can be {', '.join(list(found)[:-1])} or {list(found)[-1]}")
     raise MessageError(f"{text} is not a legal move here")
 
 
 def _folded(move: str) -> str:
-    """Return a move without what people write in different ways or leave out."""
+    """Return a move without the characters that people write in different ways or leave out."""
     return re.sub(r"[^a-z1-8]", "", move.lower().replace("0", "o").replace("e.p.", "")).replace("x", "")
 
 
 def _forms(board: chess.Board, move: chess.Move) -> set[str]:
-    """Return the folded forms of a move: in SAN and with both squares; of a piece, also with less than SAN asks for."""
+    """Return the folded forms of a move: SAN, both squares, and for pieces less than SAN requires."""
     san, squares = board.san(move), chess.square_name(move.from_square) + chess.square_name(move.to_square)
     piece = board.piece_type_at(move.from_square)
     letter = "" if piece in (None, chess.PAWN) else chess.piece_symbol(piece)
@@ -294,7 +296,7 @@ def _forms(board: chess.Board, move: chess.Move) -> set[str]:
 
 
 def parse_line(board: chess.Board, texts: Sequence[str]) -> list[chess.Move]:
-    """Return moves, each played after the one before, from this position; MessageError if one is illegal."""
+    """Return a sequence of moves from this position; MessageError if one is illegal."""
     board = board.copy(stack=False)
     moves = []
     for text in texts:
@@ -304,7 +306,9 @@ def parse_line(board: chess.Board, texts: Sequence[str]) -> list[chess.Move]:
 
 
 def board_from_fen(fen: str) -> tuple[chess.Board, tuple[str, ...]]:
-    """Return the position of a FEN, with the rules of Chess960 if its castling rights need them, and what is left out.
+    """Return the position of a FEN, and its impossible parts, which are left out.
+
+    The rules are those of Chess960 if the castling rights need them.
 
     MessageError if the FEN cannot be read or the position is illegal; the text says what is wrong.
     """

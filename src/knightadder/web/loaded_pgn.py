@@ -14,9 +14,9 @@ from knightadder.web.messages import MAX_PGN, MessageError
 
 _RESULTS = ("1-0", "0-1", "1/2-1/2")
 _MAX_GAMES = 500  # games in a file that the user can choose from
-_MAX_ASIDES = 4  # comments and variations allowed per move of the longest game; usual games have fewer
+_MAX_ASIDES = 4  # maximum number of comments and variations, as a multiple of `MAX_NODES`
 _MAX_NESTING = 100  # levels of variations
-_MAX_NAG = 255  # the highest in the PGN standard
+_MAX_NAG = 255  # the highest number in the PGN standard
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def load_pgn(content: bytes, index: int = 0) -> LoadedPgn:
         game = read_game(games[index][0], _Builder())
     except BrokenGame as error:
         raise MessageError(f"this game cannot be read: {error}") from None
-    if game is None:  # not reached: `_games` leaves remarks out
+    if game is None:  # never happens, because `_games` leaves remarks out
         raise MessageError("this PGN has no game")
     problem = str(game.errors[0]) if game.errors else None
     if is_prose(games[index][0]):
@@ -60,11 +60,11 @@ def load_pgn(content: bytes, index: int = 0) -> LoadedPgn:
     tag, end = game.headers.get("Result", "*"), game.marker or "*"
     if end not in ("*", tag):
         left_out.append(f"The moves end with {end}, but the tag Result says {tag!r:.20}")
-        if tag not in _RESULTS:  # the page ends the moves with the result of the tag
+        if tag not in _RESULTS:  # because the page ends the moves with the tag's result
             game.headers["Result"] = end
     if _drop_null_moves(game):
         left_out.append("Null moves cannot be analysed, so their lines end before them")
-    if there_are_more and index == 0:  # said when the file is opened, not for each game that is chosen
+    if there_are_more and index == 0:  # reported when the file is opened, not for each chosen game
         left_out.append(f"The PGN has more than {_MAX_GAMES} games; only the first {_MAX_GAMES} can be chosen")
     return LoadedPgn(GameTree(game), [title for _, title in games], index, problem, left_out)
 
@@ -81,8 +81,8 @@ def _games(content: bytes) -> tuple[list[tuple[GameText, str]], bool]:
                 return games, True
             games.append((text, _title(headers)))
     except UnicodeError:
-        raise MessageError("this file begins as UTF-16, but is not") from None
-    except UNREADABLE as error:  # it is compressed and damaged, or too large
+        raise MessageError("this file begins like UTF-16, but is not valid UTF-16") from None
+    except UNREADABLE as error:  # the file is damaged or too large
         raise MessageError(f"this PGN cannot be read: {error}") from None
     return games, False
 
@@ -134,7 +134,7 @@ def _title(headers: chess.pgn.Headers) -> str:
 
 
 def _drop_null_moves(game: chess.pgn.Game) -> bool:
-    """Cut lines off at a null move, which annotators write but nobody can analyse; return whether there is one."""
+    """Cut lines off at a null move, which cannot be analysed; return whether there is one."""
     found = False
     todo: list[chess.pgn.GameNode] = [game]
     while todo:

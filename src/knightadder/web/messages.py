@@ -16,10 +16,10 @@ from knightadder.engine.errors import EngineError
 from knightadder.engine.strength import MAX_ELO, MIN_ELO
 
 MAX_PGN = 512 * 1024  # bytes
-_MAX_EDITED = 8 * 1024 * 1024  # bytes of edited games that a tab can bring back: 20,000 moves with comments fit
+_MAX_EDITED = 8 * 1024 * 1024  # bytes of edited games that a tab can restore: enough for 20,000 moves with comments
 MAX_MESSAGE = _MAX_EDITED + 6 * MAX_PGN  # bytes; in JSON, each null byte of a PGN in UTF-16 takes six
 MAX_LINES = 5
-_LONGEST_COMPLAINT = 120  # characters, since a complaint may quote the message
+_LONGEST_COMPLAINT = 120  # characters; limited because a complaint may quote the message
 
 _Node: TypeAlias = Annotated[int, Meta(ge=0, le=10**9)]
 _Index: TypeAlias = Annotated[int, Meta(ge=0, le=10**6)]
@@ -28,7 +28,7 @@ _Moves: TypeAlias = Annotated[list[Annotated[str, Meta(max_length=5)]], Meta(min
 
 
 class MessageError(EngineError):
-    """A message is refused; the text says why."""
+    """The refusal of a message; the text says why."""
 
 
 def _type_of(name: str) -> str:
@@ -178,13 +178,13 @@ class LoadPgn(_Message):
 
 
 class ChooseGame(_Message):
-    """Show another game of the file: the one with this index, as it was left."""
+    """Show the game of the file that has this index, with its edits."""
 
     index: _Index
 
 
 class Restore(_Message):
-    """Bring back what the tab had on its board when an earlier server ended.
+    """Restore the content of the tab's board when an earlier server ended.
 
     `pgn`, `raw` and `index` are as in `LoadPgn`; the text is empty if there is none. `edited` has the games that are
     not as in the text, as PGN by their index. `path` is the way from the start to the position shown: at each move, the
@@ -202,7 +202,7 @@ class Restore(_Message):
         return _content(self.pgn, self.raw)
 
     def edited_games(self) -> dict[int, bytes]:
-        """Return the edited games in UTF-8, by their index; MessageError if an index is none."""
+        """Return the edited games in UTF-8, by their index; MessageError if an index is invalid."""
         if not all(index.isdecimal() and len(index) <= 6 for index in self.edited):
             raise MessageError("bad message: an edited game has no index")
         return {int(index): game.encode("utf-8", "replace") for index, game in self.edited.items()}
@@ -217,11 +217,11 @@ class Redo(_Message):
 
 
 def _content(text: str, raw: bool) -> bytes:
-    """Return the bytes of a text, or those that its characters stand for; MessageError if that cannot be."""
+    """Return the bytes of a text, or the bytes that its characters stand for; MessageError if there are none."""
     try:
         content = text.encode("latin-1") if raw else text.encode("utf-8", "replace")
     except UnicodeEncodeError:
-        raise MessageError("a character of the file stands for no byte") from None
+        raise MessageError("a character of the file does not stand for a byte") from None
     if len(content) > MAX_PGN:
         raise MessageError(f"the PGN has more than {MAX_PGN // 1024} KB; load a part of it")
     return content

@@ -70,7 +70,7 @@ class PlayedGame:
             self.clock.stop()
 
     def resume_from(self, node: chess.pgn.GameNode) -> None:
-        """Continue the game from one of its nodes, with the clocks as they were there."""
+        """Continue the game from one of its nodes, with the clock times of that node."""
         self.result, self.reason = "*", ""
         self.settlement.reset()
         self.draw_offered = False
@@ -114,7 +114,7 @@ class PlayedGame:
         return True
 
     def note_score(self, score: chess.engine.PovScore, move_number: int) -> None:
-        """Note the engine's score and the number of its last move; decides whether the engine offers a draw with it."""
+        """Record the engine's score and the number of its last move; decide whether it offers a draw with this move."""
         own = score.pov(not self.user)
         self.settlement.note(Score(own.score(), own.mate()), move_number)
         self.draw_offered = self.settlement.offers_draw()

@@ -1,4 +1,4 @@
-"""What a tab's engine may use of the machine: search threads and memory."""
+"""The machine's resources for a tab's engine: search threads and memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from knightadder.web.messages import Configure, MessageError
 from knightadder.web.views import View
 
-_MAX_HASH = 1024  # MiB that a page can choose; there can be twelve tabs
+_MAX_HASH = 1024  # largest hash size in MiB that a page can choose; there can be twelve tabs
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +21,14 @@ class Resources:
     max_hash_mb: int = _MAX_HASH
 
     def __post_init__(self) -> None:
-        """Raise the limits to what the engine uses."""
+        """Raise the limits to the values that the engine uses."""
         object.__setattr__(self, "max_threads", max(self.threads, self.max_threads))
         object.__setattr__(self, "max_hash_mb", max(self.hash_mb, self.max_hash_mb))
 
     def chosen(self, message: Configure) -> Resources:
-        """Return what the page has chosen; MessageError if it is too much."""
+        """Return the page's choice; MessageError if it exceeds a limit."""
         if message.threads > self.max_threads or message.hash > self.max_hash_mb:
-            raise MessageError(f"no more than {self.max_threads} threads and {self.max_hash_mb} MB of hash")
+            raise MessageError(f"expected at most {self.max_threads} threads and {self.max_hash_mb} MB of hash")
         return replace(self, threads=message.threads, hash_mb=message.hash)
 
     def settings(self) -> dict[str, str | int | bool]:

@@ -1,7 +1,7 @@
 """The engine's evaluations of a tree's positions, and the reviews of its lines: marks, accuracy, opening.
 
-How moves are judged and how a review is written into a game is the code of `knightadder.review`, which loads what the
-library needs; so it is imported where it is first called.
+The code of `knightadder.review` judges moves and writes reviews into games. It is imported late, because it loads many
+modules of the library.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 FULL_NODES = 200_000  # nodes for each position of an evaluated game, as `annotate` searches by default
 
-_ANNOTATOR = "Annotator"  # stays, since the marks do
+_ANNOTATOR = "Annotator"  # kept, because the marks stay too
 
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
 class NodeState:
-    """What the user and a review can change of a node. Its evaluation is no part of it: that stays true."""
+    """The parts of a node that the user and a review can change: not the evaluation, which stays true."""
 
     variations: list[chess.pgn.ChildNode]
     nags: set[int]
@@ -41,25 +41,25 @@ class Reviews:
     """The evaluations and reviews of a tree.
 
     A review belongs to the last move of its line. So it is forgotten when a move of the line is deleted, and it does
-    not hold for a line that goes on.
+    not apply to a longer line.
     """
 
     def __init__(self, tree: GameTree) -> None:
         self.tree = tree
         self._found: WeakKeyDictionary[chess.pgn.GameNode, tuple[SearchedPosition, int]] = WeakKeyDictionary()
-        self._marks: WeakKeyDictionary[chess.pgn.GameNode, set[int]] = WeakKeyDictionary()  # made by a review
+        self._marks: WeakKeyDictionary[chess.pgn.GameNode, set[int]] = WeakKeyDictionary()  # marks made by reviews
         self._reviews: WeakKeyDictionary[chess.pgn.GameNode, Review] = WeakKeyDictionary()
-        self._written: Review | None = None  # the review that the headers tell of
-        self._headers: dict[str, tuple[str | None, str]] = {}  # what it changed in them: before and after
+        self._written: Review | None = None  # the review that the headers describe
+        self._headers: dict[str, tuple[str | None, str]] = {}  # the headers that it changed: before and after
 
     def missing(self, nodes: Sequence[chess.pgn.GameNode]) -> list[chess.pgn.GameNode]:
-        """Return those of the nodes that have not been searched with `FULL_NODES`."""
+        """Return the nodes that have not been searched with `FULL_NODES`."""
         return [node for node in nodes if node not in self._found or self._found[node][1] < FULL_NODES]
 
     def note(self, node: chess.pgn.GameNode, evaluation: SearchedPosition, nodes: int) -> None:
-        """Keep the evaluation of a node in its comment, unless it has one by a longer search.
+        """Keep the evaluation of a node in its comment, unless a longer search has given it one.
 
-        An evaluation that was loaded with the game counts as one by `FULL_NODES`.
+        An evaluation that was loaded with the game counts as `FULL_NODES`.
         """
         from knightadder.review.notes import write_evaluation
 
@@ -73,7 +73,7 @@ class Reviews:
         """Review a line: mark its bad moves, and add the better lines as variations.
 
         The nodes are those from the root to the end, all of them evaluated. Marks of the line's last review are
-        replaced; those of the user stay. Returns the new and changed nodes, each after its parent.
+        replaced; the user's marks stay. Returns the new and changed nodes, each after its parent.
         """
         from knightadder.review.notes import annotate_line
         from knightadder.review.review import review
@@ -97,12 +97,12 @@ class Reviews:
         return len(self.tree) + moves <= MAX_NODES
 
     def state(self, node: chess.pgn.GameNode) -> NodeState:
-        """Return what can be changed of a node, as it is now."""
+        """Return the present state of a node's changeable parts."""
         marks, review = self._marks.get(node), self._reviews.get(node)
         return NodeState(list(node.variations), set(node.nags), self.tree.shapes(node), marks, review)
 
     def restore(self, states: Mapping[chess.pgn.GameNode, NodeState]) -> None:
-        """Give nodes the states that they had, with the moves that followed them."""
+        """Restore the states of nodes, with the moves that followed them."""
         for node, state in states.items():
             self.tree.set_variations(node, state.variations)
             node.nags = set(state.nags)
@@ -115,7 +115,7 @@ class Reviews:
                 self.tree.adopt(node)
 
     def write_headers(self) -> bool:
-        """Let the game's headers tell of the main line as it is now; return whether they have changed.
+        """Update the game's headers to the present main line; return whether they have changed.
 
         They have the accuracy and the opening while the main line is reviewed.
         """

@@ -101,12 +101,12 @@ class Session:
         self.resume()
 
     async def pause(self) -> None:
-        """Stop the analysis while there is no page; a game and its clocks go on."""
+        """Stop the analysis while there is no page; a game and its clocks continue."""
         if self._analysing and not self._is_running:
             await self._worker.stop()
 
     def resume(self) -> None:
-        """Send the current state to a page that knows nothing of it, and go on."""
+        """Send the current state to a new page, and continue."""
         self._send({"type": "strength", "min": MIN_ELO, "max": MAX_ELO})
         self._send(self._worker.resources.view())
         self._worker.show()
@@ -191,7 +191,7 @@ class Session:
         game.settle(self._tree.board(self._tip))
 
     def _show_tip(self) -> None:
-        """Send the newest move of the game, and make the game the main line: a move taken back may leave variations."""
+        """Send the newest move, and make the game the main line, because taken-back moves leave variations."""
         self._show_nodes([self._tip])
         if not self._tip.is_mainline():
             self._make_main(self._tip)
@@ -222,7 +222,7 @@ class Session:
         if game is None:
             raise MessageError("there is no game")
         node = self._tip
-        while node.parent is not None and node.turn() == game.user:  # takes back the engine's reply, too
+        while node.parent is not None and node.turn() == game.user:  # also takes back the engine's reply
             node = node.parent
         before = node.parent
         if before is None or node.ply() <= game.start_ply:
@@ -260,7 +260,7 @@ class Session:
             self._worker.start(partial(self._find_hint, game))
 
     async def _find_hint(self, game: PlayedGame) -> None:
-        await self._go_on_playing(game)  # which may have been waiting for the engine, and then starts the clock
+        await self._go_on_playing(game)  # starts the clock if the game was waiting for the engine
         board = self._tree.board(self._tip)
         engine = await self._worker.ready()
         async with engine.stream(board, chess.engine.Limit(nodes=_HINT_NODES)) as stream:
@@ -300,7 +300,7 @@ class Session:
         self._go_on()
 
     def _play_moves(self, node: chess.pgn.GameNode, moves: Sequence[chess.Move]) -> None:
-        """Play moves, each from the node before, and show the last; what is new can be undone."""
+        """Play a sequence of moves and show the last; new moves can be undone."""
         line = [node]
         for move in moves:
             if not line[-1].has_variation(move):
@@ -326,7 +326,7 @@ class Session:
         node = self._tree.node(message.node)
         done = self._desk.edit("the drawing", [node])
         self._tree.set_shapes(node, message.shapes)
-        if not self._is_running:  # to undo it later would take back the moves that have followed
+        if not self._is_running:  # undoing it later would take back the moves after it
             done()
         self._show_nodes([node])
         self._show_history()
@@ -339,7 +339,7 @@ class Session:
         self._delete_node(node)
         done()
         if self._tip not in self._tree:
-            self._desk.game = None  # its moves are gone
+            self._desk.game = None  # its moves no longer exist
         self._go_on()
 
     def _delete_node(self, node: chess.pgn.GameNode) -> None:
@@ -429,15 +429,15 @@ class Session:
         self._tell([*problem, *loaded.left_out])
 
     def _tell(self, sentences: Sequence[str]) -> None:
-        """Show the user some sentences, if there are any."""
+        """Show sentences to the user, if there are any."""
         if sentences:  # the page shows one notice at a time
             self._send({"type": "notice", "text": ". ".join(f"{each[:1].upper()}{each[1:]}" for each in sentences)})
 
     async def _change_to(self, desk: Desk) -> None:
-        """Show this desk as it is now."""
+        """Show the present state of this desk."""
         await self._worker.stop()
         self._desk = desk
-        self._send(await asyncio.to_thread(tree_view, desk.tree))  # a long one takes a while
+        self._send(await asyncio.to_thread(tree_view, desk.tree))  # because a long game takes a while
         self._send(games_view(desk))
         self._go_on()
 
@@ -554,7 +554,7 @@ class Session:
         self._send(history_view(*((None, None) if self._is_running else self._desk.names())))
 
     def _show_headers(self) -> None:
-        """Send the headers if the main line has become another one than they tell of."""
+        """Send the headers if they no longer describe the main line."""
         if self._reviews.write_headers():
             self._send({"type": "headers", "headers": dict(self._tree.game.headers)})
 

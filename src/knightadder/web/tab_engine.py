@@ -28,12 +28,12 @@ class TabEngine:
 
     def __init__(self, make_engine: Callable[[], Engine], send: Callable[[View], None], resources: Resources) -> None:
         self.resources = resources
-        self._used = resources  # what the engine has been told
+        self._used = resources  # the resources that were set in the engine
         self._make_engine = make_engine
         self._send = send
         self._engine: asyncio.Future[Engine] | None = None
         self._work: asyncio.Task[None] | None = None
-        self._fresh = True  # the engine has not been told yet that a new game begins
+        self._fresh = True  # whether the engine must still be told about a new game
         self._clearing: asyncio.Task[None] | None = None  # clears the state of earlier games in the engine
 
     def load(self) -> None:
@@ -62,21 +62,21 @@ class TabEngine:
 
     @property
     def busy(self) -> bool:
-        """Whether there is work that has not ended."""
+        """Whether there is unfinished work."""
         return self._work is not None and not self._work.done()
 
     def new_game(self) -> None:
-        """Let the engine forget earlier games before its next search."""
+        """Make the engine forget earlier games before its next search."""
         self._fresh = True
 
     async def ready(self, elo: int | None = None) -> Engine:
         """Return the engine, once it is loaded, set to this strength; None is full strength."""
-        assert self._engine is not None  # set by load(), which comes first
+        assert self._engine is not None  # set by load(), which is called first
         engine = await asyncio.shield(self._engine)
         if self._fresh:
             self._fresh = False
             self._clearing = asyncio.create_task(asyncio.to_thread(engine.new_game))
-        if self._clearing is not None:  # even if that game has been given up meanwhile
+        if self._clearing is not None:  # even if that game has already been given up
             await asyncio.shield(self._clearing)
         strength: dict[str, Setting] = {"UCI_LimitStrength": elo is not None, "UCI_Elo": elo or DEFAULT_ELO}
         engine.configure(strength)
@@ -85,7 +85,7 @@ class TabEngine:
         return engine
 
     def _use_resources(self, engine: Engine) -> None:
-        """Set the resources of an idle engine; if it refuses them, go on with the old ones and tell the page."""
+        """Set the resources of an idle engine; if it refuses them, keep the old ones and tell the page."""
         try:
             engine.configure(self.resources.settings())
             self._used = self.resources
@@ -106,12 +106,12 @@ class TabEngine:
             self._send({"type": "error", "text": str(error)})
 
     def cancel(self) -> None:
-        """Let the work end soon."""
+        """Ask the work to end soon."""
         if self._work is not None:
             self._work.cancel()
 
     def leave(self) -> None:
-        """Declare the work, which calls this last, to be done: nobody has to wait for it any more."""
+        """Mark the work as finished; the work calls this last, so nobody needs to wait for it."""
         self._work = None
 
     async def stop(self) -> None:

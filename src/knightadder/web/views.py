@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 View: TypeAlias = dict[str, Any]
 
-_MAX_PLIES_SHOWN = 24  # in a line of analysis
+_MAX_PLIES_SHOWN = 24  # maximum number of moves shown in a line of analysis
 
 
 def tree_view(tree: GameTree) -> View:
@@ -33,12 +33,12 @@ def nodes_view(tree: GameTree, nodes: Iterable[chess.pgn.GameNode]) -> View:
 
 
 def games_view(desk: Desk) -> View:
-    """Describe the games that the tab can choose from, and which of them is on the board."""
+    """Describe the games that the tab can choose from, and the one on the board."""
     return {"type": "games", "file": desk.file.number, "titles": desk.file.titles, "index": desk.index}
 
 
 def history_view(undo: str | None, redo: str | None) -> View:
-    """Describe what can be undone and redone; None for nothing."""
+    """Describe the edits that can be undone and redone; None if there is no such edit."""
     return {"type": "history", "undo": undo, "redo": redo}
 
 
@@ -106,9 +106,9 @@ def legal_view(board: chess.Board) -> dict[str, dict[str, str]]:
 
 
 def premoves_view(board: chess.Board, color: chess.Color) -> dict[str, dict[str, str]]:
-    """Return the moves that may become legal by the opponent's next move, as `legal_view` does.
+    """Return the moves that may become legal after the opponent's next move, as `legal_view` does.
 
-    They are the moves on an empty board, with both captures of a pawn, and the castling moves that are left.
+    They are all moves on an empty board, both captures of each pawn, and castling with the remaining rights.
     """
     own = board.copy(stack=False)
     own.turn = color
@@ -156,7 +156,7 @@ def game_view(game: PlayedGame | None) -> View:
 
 
 def hint_view(node: int, board: chess.Board, move: chess.Move) -> View:
-    """Describe a good move in the position of a node: the squares that it goes from and to."""
+    """Describe a good move in the position of a node: its from-square and target square."""
     return {"type": "hint", "node": node, "move": _squares(board, move)}
 
 
@@ -183,7 +183,7 @@ def lines_view(node: int, board: chess.Board, lines: Mapping[int, Line]) -> View
 
 
 def worths_view(board: chess.Board) -> View:
-    """Describe the static value of a position and the worth of each piece; neither is known in check.
+    """Describe the static value of a position and the worth of each piece; neither exists in check.
 
     The first call in a process takes a while, because it sets up the tables of the evaluation.
     """

@@ -40,10 +40,12 @@ def read_book(words: Iterable[str], chess960: bool = False) -> OpeningBook:
     plies, seed = values.whole("plies", None, 1), values.whole("seed", 1)
     if file is not None and (form == _POLYGLOT or (form is None and file.suffix.lower() == f".{_POLYGLOT}")):
         if chess960 or order != ORDERS[0]:
-            raise OptionError(f"{file}: a Polyglot book has no {'Chess960' if chess960 else f'{order} order'}")
+            raise OptionError(
+                f"{file}: a Polyglot book does not support {'Chess960' if chess960 else f'the {order} order'}"
+            )
         return _polyglot(file, plies, seed)
     if form == _POLYGLOT:
-        raise OptionError(f"format={_POLYGLOT}: give the Polyglot book, file=")
+        raise OptionError(f"format={_POLYGLOT}: name the Polyglot book with file=")
     return load_book(file, form, order, plies, seed, chess960)
 
 

@@ -1,4 +1,4 @@
-"""The subcommand `genfens`: random openings, as OpenBench asks an engine for them."""
+"""The subcommand `genfens`: writes random openings in the form that OpenBench expects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ check, and neither side far ahead. The same seed gives the same positions. OpenB
 argument, "genfens COUNT seed N book FILE", and reads the lines.
 """
 
-_NO_BOOK = "none"  # in any case; in place of the book's file
+_NO_BOOK = "none"  # in upper or lower case, in place of the book's file
 _CHESS960 = ("frc", "960", "fischer")  # a book with this in its name is played as Chess960 by OpenBench's client
 
 
@@ -75,12 +75,12 @@ def openings(count: int, seed: int, book: Path | None = None) -> Iterator[str]:
 
 
 def _read(words: Sequence[str]) -> tuple[int, Path | None]:
-    """Return the seed and the book that the words after the count give."""
+    """Return the seed and the book from the words after the count."""
     given = dict(zip(words[::2], words[1::2], strict=False))
     seed, book = given.pop("seed", "0"), given.pop("book", _NO_BOOK)
     if given or len(words) % 2:
         raise OptionError(f"genfens: expected COUNT [seed N] [book FILE], not {' '.join(words)}")
     number = whole_or_none(seed)
     if number is None:
-        raise OptionError(f"genfens: the seed is a whole number, not {seed}")
+        raise OptionError(f"genfens: the seed must be a whole number, not {seed}")
     return number, None if book.lower() == _NO_BOOK else Path(book)

@@ -13,11 +13,11 @@ _Default = TypeVar("_Default")
 
 
 class KeyValues(dict[str, str]):
-    """The values by their keys."""
+    """Values by key."""
 
     @classmethod
     def read(cls, words: Iterable[str], keys: Collection[str], what: str) -> Self:
-        """Return the values of words; if a key is there several times, the last one counts.
+        """Return the values of words; if a key is given several times, the last one counts.
 
         A key that ends with a dot allows any name after it; `what` is the argument that has the words, for messages.
         OptionError if a word is not of that form, or its key is not allowed.
@@ -30,12 +30,12 @@ class KeyValues(dict[str, str]):
             first, dot, _ = key.partition(".")
             if first + dot not in keys or key.endswith("."):
                 names = ", ".join(f"{each}NAME" if each.endswith(".") else each for each in keys)
-                raise OptionError(f"{what} {word}: there is no key {key}; there are {names}")
+                raise OptionError(f"{what} {word}: unknown key {key}; the keys are {names}")
             values[key] = value
         return values
 
     def named(self, prefix: str) -> dict[str, str]:
-        """Return the values whose keys have a prefix, by the key without it."""
+        """Return the values whose keys have a prefix, by key without the prefix."""
         return {key.removeprefix(prefix): value for key, value in self.items() if key.startswith(prefix)}
 
     def number(self, key: str, default: _Default, least: float = 0) -> float | _Default:

@@ -94,7 +94,7 @@ class OpeningBook:
     def check(self, count: int) -> None:
         """Read the first openings, so that a bad one is found before the games start: PositionError, see `opening`.
 
-        The user is told what is left out of their positions.
+        Prints a note about impossible parts of their positions, which are left out.
         """
         for number in range(min(count, len(self))):
             for note in self.opening(number).notes:
@@ -117,7 +117,7 @@ class OpeningBook:
         game = parse(text, moveless=True)
         if game is None or (game.next() is None and "FEN" not in game.headers):
             raise ValueError("no moves")
-        # The notation of castling is that of the match, which is not always that of the game.
+        # Castling is written as in the match, which may differ from the PGN game.
         fen, moves = game.board().fen(), []
         board = chess.Board(fen, chess960=self._chess960)
         for move in moves_of(game)[: self._plies]:
@@ -164,6 +164,6 @@ def _games(file: Path) -> list[GameText]:
 
 
 def numbered(lines: Iterable[str]) -> list[GameText]:
-    """Return lines with their numbers, without those that are empty or comments."""
+    """Return lines with their numbers, without empty lines and comments."""
     texts = ((number, line.strip()) for number, line in enumerate(lines, 1))
     return [GameText(number, number, text) for number, text in texts if text and not text.startswith("#")]

@@ -11,13 +11,13 @@ import chess
 from knightadder.engine.book import Book
 
 MOST_LINES = 10_000
-MOST_PLIES = 60  # of a line if none are asked for: some books go round in circles
-_DRAWS = 10_000  # without a new line, after which those that have not come yet are too rare to matter
+MOST_PLIES = 60  # default maximum of plies in a line, because some books contain cycles
+_DRAWS = 10_000  # draws without a new line, after which the missing lines are too rare to matter
 
 
 @dataclass(slots=True)
 class _Node:
-    """A position that lines reach by the same moves, with the moves of the book and where they lead."""
+    """A position that lines reach by the same moves, with the book's moves and the positions after them."""
 
     moves: list[str]
     weights: list[int]
@@ -27,9 +27,9 @@ class _Node:
 def draw_lines(file: Path, plies: int | None = None, seed: int = 1, most: int = MOST_LINES) -> list[str]:
     """Draw different lines from a book, in algebraic notation; they depend only on the book and the arguments.
 
-    A line ends after a number of plies, or where the book has no move. At each position the moves are chosen in
-    proportion to their weights, as Polyglot chooses them; a move of weight 0 never. There are `most` lines at most.
-    OptionError if the file cannot be read, or is not a Polyglot book.
+    A line ends after a number of plies, or where the book has no move. At each position, moves are chosen in proportion
+    to their weights, as in Polyglot; a move with weight 0 is never chosen. There are `most` lines at most. OptionError
+    if the file cannot be read, or is not a Polyglot book.
     """
     random, book = Random(seed), Book(file)
     lines: dict[tuple[str, ...], None] = {}
@@ -54,7 +54,7 @@ def _draw(book: Book, node: _Node, plies: int, random: Random) -> tuple[str, ...
         line.append(move)
         if board is not None:
             board.push_uci(move)
-        elif move not in node.following:  # from here on, the positions are new
+        elif move not in node.following:  # the positions after this one are new
             board = _board(line)
         if board is not None:
             node.following[move] = _node(book, board)

@@ -6,7 +6,7 @@ An EPD line is the first four fields of a FEN and operations, such as ``bm Qg6; 
 - ``dm 3`` or ``ce +M3``: a forced mate in this number of moves;
 - points for moves, as in the Strategic Test Suite (STS): ``c9`` with the moves and ``c8`` with their points, or
   ``c0 "f5=10, Bf2=4"``;
-- ``hmvc`` and ``fmvn``: the halfmove clock and the move number, unless they stand after the position as in a FEN;
+- ``hmvc`` and ``fmvn``: the halfmove clock and the move number, unless they follow the position as in a FEN;
 - ``id``: the name.
 
 See https://www.chessprogramming.org/Extended_Position_Description.
@@ -112,7 +112,7 @@ def parse_problem(line: str, name: str, chess960: bool = False, own_engine: bool
     if board.status() & _UNPLAYABLE:
         raise ValueError("the position is not playable")
     try:
-        notes = parse_fen(fen).notes  # python-chess reads some impossible rights as none
+        notes = parse_fen(fen).notes  # because python-chess drops some impossible rights silently
     except FenError:  # a ValueError
         if own_engine:
             raise
@@ -151,7 +151,7 @@ def _points(board: chess.Board, operations: Mapping[str, str]) -> dict[chess.Mov
         try:
             return {board.parse_uci(move): parse_whole(value) for move, value in zip(moves, values, strict=True)}
         except ValueError as error:
-            raise ValueError(f"c8 and c9 are no points for moves: {error}") from None
+            raise ValueError(f"c8 and c9 do not give points to moves: {error}") from None
     text = operations.get("c0", "")
     if not _POINTS_LIST.fullmatch(text):  # a comment instead of points
         return {}

@@ -14,7 +14,7 @@ _UNPLAYED = {"time forfeit", "rules infraction", "abandoned", "unterminated"}
 
 
 def score_in(comment: str) -> Score | None:
-    """Return the mover's score in a move's comment, such as ``+0.31/12 0.052s`` or ``-M4/20``; None without one."""
+    """Return the score in a move's comment (``+0.31/12 0.052s``, ``-M4/20``), for the side that moved; None without."""
     match = _COMMENT.match(comment)
     if not match:
         return None
@@ -23,5 +23,5 @@ def score_in(comment: str) -> Score | None:
 
 
 def played_out(headers: Mapping[str, str]) -> bool:
-    """Return whether a game with these headers did not end by a fault such as a loss on time."""
+    """Return whether a game with these headers ended without a fault such as a loss on time."""
     return headers.get("Termination", "").lower() not in _UNPLAYED

@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
 WIN, DRAW, LOSS = 1, 0, -1
 
-# A game is decided if, for this number of plies, both sides agree that one is this far ahead (in centipawns), or that
-# neither is.
+# A game is decided if both sides agree, for a number of plies, that one side is far ahead (in centipawns), or that
+# neither side is ahead.
 RESIGN_SCORE, RESIGN_PLIES = 1000, 5
 DRAW_SCORE, DRAW_PLIES = 8, 12
-DRAW_FROM = 80  # plies of the game, with the moves of its opening; those before the position of an EPD do not count
+DRAW_FROM = 80  # ply from which draws are possible, counting the opening's moves but not those before an EPD's position
 
-_STOP_SECONDS = 0.2  # how late a search with a clock may notice that its game is aborted
+_STOP_SECONDS = 0.2  # maximum delay until a search with a clock notices that its game is aborted
 
 MATE_SCORE = 30_000  # centipawns that stand for a mate, far beyond `RESIGN_SCORE`
 
@@ -49,9 +49,9 @@ class StoppedError(Exception):
 
 
 class SelfPlay:
-    """Plays one game after the other.
+    """Plays one game after another.
 
-    Nothing is kept from game to game, so the same parameters give the same games if the limit is a number of nodes.
+    Games are independent, so the same parameters give the same games if the limit is a number of nodes.
     Otherwise it is the clock of each side, which loses when its flag falls. `megabytes` is the size of each side's hash
     table; OptionError if the machine has too little memory.
     """
@@ -70,7 +70,7 @@ class SelfPlay:
     def play_pair(self, opening: BookLine, first: Mapping[str, int], second: Mapping[str, int]) -> tuple[int, int]:
         """Play an opening with both colours, and return the results for the first set, as White and as Black.
 
-        The sets have values of search parameters by name; others keep their last value, at first that of
+        The sets have values of search parameters by name; others keep their last value, which is initially the value in
         ``core/search/parameters.py``. StoppedError if the game was aborted.
         """
         for side, values in zip(self._sides, (first, second), strict=True):
@@ -92,7 +92,7 @@ class SelfPlay:
             answer = sides[mover].think(game, self._stop)
             if self._stop[0]:
                 raise StoppedError
-            if answer is None:  # its flag has fallen
+            if answer is None:  # the flag has fallen
                 return WIN if mover else LOSS
             move, score = answer
             scores.append(-score if mover else score)
@@ -130,7 +130,7 @@ class _Side(ABC):
 
 
 class _NodesSide(_Side):
-    """A player that searches so many nodes for each move."""
+    """A player that searches a fixed number of nodes for each move."""
 
     def __init__(self, megabytes: int, nodes: int) -> None:
         super().__init__(megabytes)

@@ -25,10 +25,10 @@ from knightadder.workshop.uci_trace import Trace
 # Debian installs chess programs here, but root's PATH does not contain it.
 _EXTRA_FOLDER = "/usr/games"
 
-_WATCH_SECONDS = 0.05  # how late an overdue engine may be killed
+_WATCH_SECONDS = 0.05  # maximum delay until an overdue engine is killed
 _QUIT_SECONDS = 2.0  # time for an engine to end by itself
 _TO_USER = "info string "
-_END_SECONDS = 10.0  # how long to wait for the exit status after the end of an engine's output
+_END_SECONDS = 10.0  # maximum wait for the exit status after the end of an engine's output
 
 
 class UciError(EngineError):
@@ -74,7 +74,7 @@ def resolve_command(command: str | Sequence[str] | None, folder: Path | None = N
 
 @contextlib.contextmanager
 def _pinned(processors: Collection[int]) -> Iterator[None]:
-    """Let this thread, and so the processes that it starts, use only these processors in a ``with`` block."""
+    """Restrict this thread, and the processes that it starts, to these processors in a ``with`` block."""
     if not processors or sys.platform == "win32" or sys.platform == "darwin":
         yield
         return
@@ -108,7 +108,7 @@ class UciClient(Closing):
         self.options: dict[str, str] = {}
         self.trace: Trace | None = None
         self.remarks: list[str] = []
-        # A file, since a pipe would have to be read all the time.
+        # A file, because a pipe would have to be read all the time.
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         try:
             with _pinned(processors):
@@ -129,7 +129,7 @@ class UciClient(Closing):
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self._input, self._output = self.process.stdin, self.process.stdout
-        self.deadline: float | None = None  # the end of the current wait; read by the watchman
+        self.deadline: float | None = None  # the end of the current wait; read by the watching thread
         self.overdue = False
         # Held while the process is polled or killed, so that no signal goes to a process that has ended.
         self._reaping = threading.Lock()
@@ -166,7 +166,7 @@ class UciClient(Closing):
                     self.trace.received(line)
                 if line.startswith(start):
                     return [text.decode(errors="replace").rstrip() for text in lines]
-        except (OSError, ValueError):  # closed from another thread
+        except (OSError, ValueError):  # closed by a different thread
             pass
         finally:
             self.deadline = None
@@ -179,7 +179,7 @@ class UciClient(Closing):
         raise error
 
     def _ended(self) -> EngineEndedError:
-        """Return an error that tells the exit status and the last output on standard error."""
+        """Return an error with the exit status and the last output on standard error."""
         self._wait(_END_SECONDS)
         status = self.process.returncode
         text = "the engine closed its pipes" if status is None else f"the engine ended with status {status}"

@@ -35,15 +35,15 @@ class Trace(Closing):
             raise OptionError(f"cannot write {self.file}: {error.strerror}") from None
 
     def sent(self, line: str) -> None:
-        """Note a line, given without its end, that is sent to the engine."""
+        """Record a line to the engine, given without its line end."""
         self._write(">", line)
 
     def received(self, line: bytes) -> None:
-        """Note a line, as it was read, that came from the engine."""
+        """Record a line from the engine, as it was read."""
         self._write("<", line.decode(errors="replace").rstrip())
 
     def remark(self, text: str) -> None:
-        """Note a remark."""
+        """Record a remark."""
         self._write("#", text)
 
     def _write(self, direction: str, text: str) -> None:

@@ -222,9 +222,9 @@ def test_fen_errors() -> None:
         packing.pack_fen(TABLES, "8/8/8/8/8/8/8/4K3 w - - 0 1")
     with pytest.raises(FenError, match="not to move is in check"):
         packing.pack_fen(TABLES, "4k3/8/8/8/8/8/4R3/4K3 w - - 0 1")
-    with pytest.raises(FenError, match="a packed position with 33 men"):
+    with pytest.raises(FenError, match="a packed position has 33 pieces"):
         packed.record_fen(_changed(TWO, occupied=(1 << 33) - 1)[0])
-    with pytest.raises(FenError, match="impossible men"):
+    with pytest.raises(FenError, match="impossible pieces"):
         packed.record_fen(np.zeros(1, packed.PACKED)[0])
-    with pytest.raises(FenError, match="15 is no packed piece"):
+    with pytest.raises(FenError, match="15 is not a packed piece"):
         packed.record_fen(_changed(TWO, pieces=_pieces(5, 15))[0])

@@ -143,7 +143,7 @@ def test_the_games_are_not_overwritten(data, tmp_path):
     assert data("games", "--positions", 1, *QUICK)[0] == 0
     before = {file: file.read_bytes() for file in (tmp_path / "games").iterdir()}
     for name in ("settings.json", "chunks.jsonl", "chunk-000000.vf"):
-        message = f"knightadder: --merge games/{name}: the games themselves are not overwritten\n"
+        message = f"knightadder: --merge games/{name}: this file contains the games, so it is not overwritten\n"
         assert data("games", "--merge", f"games/{name}") == (2, "", message)
     assert {file: file.read_bytes() for file in (tmp_path / "games").iterdir()} == before
     (tmp_path / "mine.pgn").write_text("1. e4 e5 *\n")
@@ -178,9 +178,7 @@ def test_a_folder_of_another_run_is_refused(data, tmp_path, no_games, other, dif
         pass
     status, out, err = data("games", "--positions", 9, *QUICK, *other)
     assert (status, out) == (2, "")
-    assert err.startswith(
-        f"knightadder: games belongs to another run, with other {differing}: go on with the same, or "
-    )
+    assert err.startswith(f"knightadder: games belongs to a run with different {differing}: use the same, or ")
     assert err.endswith(" give --restart to forget it\n")
 
 
@@ -195,7 +193,7 @@ def test_what_is_said_of_the_games_that_there_are(data, tmp_path, no_games, monk
     assert (status, out) == (0, "games: 1 chunks, 3 positions\n")
     assert err.splitlines() == [
         "games/chunk-000001.vf is damaged: its games do not count, and are played again",
-        "games has games of other versions of the engine: 0.0.9-abc",
+        "games has games of different versions of the engine: 0.0.9-abc",
     ]
 
 
@@ -226,7 +224,7 @@ def test_ctrl_c_keeps_what_was_played(data, tmp_path, monkeypatch):
         patch.setattr(chunk_player, "play_chunks", broken_off)
         status, out, err = data("games", "--positions", 10**9, *QUICK, "--concurrency", 2)
     assert (status, out) == (130, "")
-    assert err.splitlines()[-1] == "The games are in games; the same command goes on from there"
+    assert err.splitlines()[-1] == "The games are in games; the same command continues from there"
     assert multiprocessing.active_children() == []
     kept = _chunks(tmp_path)
     assert kept
@@ -272,7 +270,7 @@ def test_too_large_a_hash_table(data):
         ),
         (["games", "--positions", 1, "--eval-file", "nowhere.nnue"], "cannot read nowhere.nnue: "),
         (["games", "--positions", 1, "--openings", "file=nowhere.epd"], "cannot read nowhere.epd: "),
-        (["games", "--positions", 1, "--openings", "games=1"], "--openings games=1: there is no key games; "),
+        (["games", "--positions", 1, "--openings", "games=1"], "--openings games=1: unknown key games; "),
     ],
 )
 def test_bad_values_give_one_line(data, tmp_path, no_games, arguments, message):

@@ -107,7 +107,7 @@ def test_the_same_settings_are_taken_again(folder):
 def test_other_settings_are_refused(folder, settings, differing):
     with pytest.raises(
         OptionError,
-        match=f"^{folder} belongs to another run, with other {differing}: go on .*, or give --restart to forget it$",
+        match=f"^{folder} belongs to a run with different {differing}: use .*, or give --restart to forget it$",
     ):
         Parts(folder).open(settings).__enter__()
 
@@ -115,7 +115,7 @@ def test_other_settings_are_refused(folder, settings, differing):
 @pytest.mark.parametrize("text", [b"", b"{", b"[]", b"5", b"\xff"])
 def test_what_are_no_settings_is_refused(folder, text):
     (folder / "settings.json").write_bytes(text)
-    with pytest.raises(OptionError, match=r"is not of such a run, so it is not used$"):
+    with pytest.raises(OptionError, match=r"belongs to a different kind of run, so it is not used$"):
         Parts(folder).open(SETTINGS).__enter__()
 
 

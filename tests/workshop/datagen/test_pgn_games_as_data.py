@@ -142,7 +142,7 @@ def test_the_command(capsys, tmp_path, monkeypatch):
     assert cli.main(["datagen", "games", "--from-pgn", "a.pgn", "b.pgn", "--merge", "data.bin"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[:3] == [
-        "a.pgn: there already",
+        "a.pgn: its games are already in the folder",
         "b.pgn: 1 games, 3 moves, 1 games left out",
         "games: 2 chunks, 6 positions",
     ]
@@ -152,4 +152,4 @@ def test_the_command(capsys, tmp_path, monkeypatch):
     assert (tmp_path / "data.bin").stat().st_size == 32 * len(Reader().read(words, Filter()))
     # Games of the engine against itself go elsewhere.
     assert cli.main(["datagen", "games", "--positions", "9"]) == 2
-    assert "games belongs to another run, with other nodes, hash, seed" in capsys.readouterr().err
+    assert "games belongs to a run with different nodes, hash, seed" in capsys.readouterr().err

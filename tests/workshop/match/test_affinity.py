@@ -34,7 +34,9 @@ def test_games_get_whole_cores_first() -> None:
     assert share_processors(3, 1) == [(0,), (1,), (2,)]
     assert share_processors(2, 2) == [(0, 1), (2, 3)]
     assert share_processors(9, 1) == [(0,), (1,), (2,), (3,), (8,), (4,), (5,), (6,), (7,)]
-    with pytest.raises(OptionError, match=r"^--affinity: games times threads are 10, and there are 9 processors$"):
+    with pytest.raises(
+        OptionError, match=r"^--affinity: the games need 10 processors \(games times threads\), but there are 9$"
+    ):
         share_processors(5, 2)
 
 

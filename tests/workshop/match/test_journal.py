@@ -49,7 +49,7 @@ def test_a_log_of_an_older_version_is_read(log):
     assert _records(log) == RECORDS
     with MatchLog(log, {**SETUP, "scale": None}, PAIRINGS) as journal:
         assert journal.records == RECORDS
-    with pytest.raises(OptionError, match="with other scale"):
+    with pytest.raises(OptionError, match="with different scale"):
         MatchLog(log, {**SETUP, "scale": 1000}, PAIRINGS)
 
 
@@ -72,7 +72,7 @@ def test_a_duplicated_line_counts_once(log):
 
 
 def test_another_match_is_refused(log):
-    with pytest.raises(OptionError, match=r"belongs to another run, with other rules: .* give --restart to forget it"):
+    with pytest.raises(OptionError, match=r"belongs to a run with different rules: .* give --restart to forget it"):
         MatchLog(log, {**SETUP, "rules": {"draw": 1}}, PAIRINGS)
 
 
@@ -117,7 +117,7 @@ def test_what_is_no_record_of_this_match_is_named(log, change):
 def test_other_versions_of_the_engines_are_refused(log):
     with MatchLog(log, SETUP, PAIRINGS) as journal:
         journal.check_versions(VERSIONS)
-        with pytest.raises(OptionError, match=r"^B was Fake 2\.0 and is now Fake 3\.0: go on with the same, or give"):
+        with pytest.raises(OptionError, match=r"^B was Fake 2\.0 and is now Fake 3\.0: use the same, or give"):
             journal.check_versions({**VERSIONS, "B": "Fake 3.0"})
     with MatchLog(None, SETUP, PAIRINGS) as journal:
         journal.check_versions(VERSIONS)

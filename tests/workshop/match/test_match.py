@@ -284,7 +284,7 @@ def test_a_match_goes_on_from_its_log(capsys, tmp_path, two, interrupt_game, mon
     status, out, err = _run(capsys, *two, "--games", "6", "--state", str(log))
     assert status == 130
     assert re.search(r"^ +Games +3, ", out, re.MULTILINE)
-    assert "goes on from there" in err
+    assert "continues from there" in err
     assert _log(log) == _log(whole)[:3]
 
     monkeypatch.undo()
@@ -329,8 +329,8 @@ def test_a_match_does_not_go_on_with_a_changed_engine(capsys, tmp_path, fake_com
     status, out, err = _run(capsys, *arguments, "4")
     assert (status, out) == (2, "")
     assert err == (
-        f"knightadder: {log} belongs to another run, with other sources of the engines: "
-        "go on with the same, or give --restart to forget it\n"
+        f"knightadder: {log} belongs to a run with different sources of the engines: "
+        "use the same, or give --restart to forget it\n"
     )
     assert log.read_text() == before
 
@@ -347,9 +347,7 @@ def test_a_match_does_not_go_on_with_an_engine_of_another_name(capsys, tmp_path,
     inner.write_text(inner.read_text().replace("Fake 1.0", "Fake 2.0"))
     status, _, err = _run(capsys, *arguments, "4")
     assert status == 2
-    assert (
-        "knightadder: B was Fake 1.0 and is now Fake 2.0: go on with the same, or give --restart to forget it\n" in err
-    )
+    assert "knightadder: B was Fake 1.0 and is now Fake 2.0: use the same, or give --restart to forget it\n" in err
     assert len(_log(log)) == 2
 
 
@@ -373,7 +371,7 @@ def test_on_a_full_disk_all_files_stay_whole(capsys, tmp_path, two, small_disk, 
     assert status == 2
     assert re.search(r"^ +Games +4, ", out, re.MULTILINE)
     assert err == (
-        f"The games so far are in {log}; the same command goes on from there\n"
+        f"The games so far are in {log}; the same command continues from there\n"
         f"knightadder: cannot write {tmp_path / full}: File too large\n"
     )
     assert len(_log(log)) == 4
@@ -427,7 +425,7 @@ def test_an_engine_that_does_not_start_again_is_left_out(capsys, tmp_path, engin
     assert status == 1
     assert err == (
         "knightadder: C: the engine ended with status 1: no licence: its games are left out\n"
-        f"The games so far are in {log}; the same command goes on from there\n"
+        f"The games so far are in {log}; the same command continues from there\n"
         "knightadder: C could not be started, and there are games left to play\n"
     )
     assert re.search(r"^ +A - B +4 ", out, re.MULTILINE)
@@ -478,7 +476,7 @@ def test_on_a_terminal_a_table_is_kept_up_to_date(capsys, two, monkeypatch):
         ([], "give --games, --rounds or --sprt"),
         (["--games", "3"], "--games must be even"),
         (["--games", "2", "--only", "X"], "--only chooses"),
-        (["--sprt", "elo=0"], "there is no key elo"),
+        (["--sprt", "elo=0"], "unknown key elo"),
         (["--sprt", "elo0=5", "elo1=0"], "elo0 must be less than elo1"),
         (["--sprt", "elo1=201"], "expected 200 or less"),
         (["--sprt", "alpha=0"], "alpha and beta"),
@@ -490,10 +488,10 @@ def test_on_a_terminal_a_table_is_kept_up_to_date(capsys, two, monkeypatch):
         (["--games", "2", "--openings", "file=missing.epd"], "cannot read missing.epd"),
         (["--games", "2", "--state", "no/such/folder"], "cannot use no"),
         (["--games", "2", "--pgn", "no/such/folder"], "cannot use no"),
-        (["--games", "2", "--log-engine", "x", "--cluster", "local:1"], "--log-engine is for games on this machine"),
-        (["--games", "2", "--affinity", "--cluster", "local:1"], "--affinity is for games on this machine"),
+        (["--games", "2", "--log-engine", "x", "--cluster", "local:1"], "--log-engine works only without --cluster"),
+        (["--games", "2", "--affinity", "--cluster", "local:1"], "--affinity works only without --cluster"),
         (["--games", "2", "--affinity", "--concurrency", "99999"], "--affinity: "),
-        (["--games", "2", "--reference-nps", "1000"], "--reference-nps goes with --cluster"),
+        (["--games", "2", "--reference-nps", "1000"], "--reference-nps needs --cluster"),
     ],
 )
 def test_bad_arguments_are_one_line(capsys, two, arguments, message):
@@ -506,7 +504,7 @@ def test_bad_arguments_are_one_line(capsys, two, arguments, message):
 
 def test_three_engines_have_no_sequential_test(capsys, two, engine):
     status, _, err = _run(capsys, *two, *engine("C"), "--sprt")
-    assert (status, err) == (2, "knightadder: --sprt is a test of two engines\n")
+    assert (status, err) == (2, "knightadder: --sprt must have exactly two engines\n")
 
 
 def test_openings_are_not_played_again_unnoticed(capsys, tmp_path, two):

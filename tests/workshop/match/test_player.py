@@ -94,7 +94,7 @@ def test_on_another_machine_an_engine_has_to_be_the_same(play, monkeypatch):
     missing = Competitor("B", ("/nowhere/engine-of-b", "--uci"))
     assert play(B=missing, sources={})().error == "B: no such program: engine-of-b on desktop"
     assert play(versions={"A": "Fake 0.9"}, sources={})().error == "A was Fake 0.9 and is now Fake 1.0 on desktop"
-    assert play(sources={"A": "another digest"})().error == "A has other sources on desktop"
+    assert play(sources={"A": "another digest"})().error == "A has different sources on desktop"
     assert play(sources={})().record is not None
 
 
@@ -264,7 +264,7 @@ def test_a_match_goes_on_after_its_scheduler_was_lost(match, after_games, tmp_pa
         after_games(lose)
         status, games, err = match("m", "--cluster", cluster.file)
         assert (status, 3 <= len(games) < 12) == (1, True)
-        assert "the same command goes on from there\nknightadder: the cluster's scheduler is lost\n" in err
+        assert "the same command continues from there\nknightadder: the cluster's scheduler is lost\n" in err
         wait_until(lambda: not engines_of(tmp_path))
         cluster.start()
         status, games, _ = match("m", "--cluster", cluster.file)
@@ -301,4 +301,4 @@ def test_a_match_with_clocks_on_a_cluster(cluster, match, tmp_path):
     for other in ([], ["--cluster", cluster.scheduler_address]):
         status, _, err = match("m", *clocks, *other)
         assert status == 2
-        assert "belongs to another run, with other scale" in err
+        assert "belongs to a run with different scale" in err

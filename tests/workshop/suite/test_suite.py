@@ -189,7 +189,7 @@ def test_a_report_does_not_overwrite_the_suite(capsys, three):
     command = three.arguments("--nodes", "500", "--json", str(three.file))
     before = three.file.read_bytes()
     status, out, err = _run(capsys, command)
-    assert (status, out, err) == (2, "", f"knightadder: cannot write {three.file}: the positions are in it\n")
+    assert (status, out, err) == (2, "", f"knightadder: cannot write {three.file}: it contains the positions\n")
     assert three.file.read_bytes() == before
 
 
@@ -297,7 +297,7 @@ def test_nothing_usable_ends_with_status_2(capsys, suite):
         (["--engine", "cmd=no-such-engine"], "no such program: no-such-engine"),
         (["--engine", "cmd="], "the command of an engine is empty"),
         (["--engine", "stockfish"], "--engine stockfish: expected KEY=VALUE"),
-        (["--engine", "tc=1+1"], "--engine tc=1\\+1: there is no key tc; there are cmd, option.NAME"),
+        (["--engine", "tc=1+1"], "--engine tc=1\\+1: unknown key tc; the keys are cmd, option.NAME"),
         (["--option", "Hash"], "--option Hash: expected NAME=VALUE"),
         (["--option", "Style=wild"], ".*engine does not support option Style.*"),
         (["--json", os.path.join("no", "such", "folder.json")], "cannot write .*"),

@@ -120,7 +120,7 @@ def test_training_continues_other_weights(games: Path, tmp_path: Path, capsys: p
     assert train(games, again, "--start", str(arrays), "--rate", "1e-12", "--epochs", "1") == 0
     first, second = (weights_of(tmp_path / name)[0] for name in ("first", "again"))
     assert np.allclose(first, second, atol=1e-6)
-    assert "other start:" in refusal(capsys, games, again, "--rate", "1e-12", "--epochs", "1")
+    assert "different start:" in refusal(capsys, games, again, "--rate", "1e-12", "--epochs", "1")
     wider = tmp_path / "wider"
     assert train(games, wider, "--start", str(arrays), "--rate", "1e-12", "--epochs", "1", "--width", "32") == 0
     weights, shape, _ = weights_of(wider)
@@ -128,11 +128,11 @@ def test_training_continues_other_weights(games: Path, tmp_path: Path, capsys: p
         shape.parts(weights)[0][:, :16], first[: 768 * 16].reshape(768, 16)
     )
     said = refusal(capsys, games, tmp_path / "new", "--start", str(wider / "network.nnue"))
-    assert said == f"knightadder: {wider / 'network.nnue'} has another shape: N = 32, 1 output buckets, mirrored"
+    assert said == f"knightadder: {wider / 'network.nnue'} has a different shape: N = 32, 1 output buckets, mirrored"
     said = refusal(capsys, games, tmp_path / "new", "--start", str(arrays), "--buckets", "2")
-    assert said == f"knightadder: {arrays} has another shape: N = 16, 1 output buckets, mirrored"
+    assert said == f"knightadder: {arrays} has a different shape: N = 16, 1 output buckets, mirrored"
     said = refusal(capsys, games, tmp_path / "new", "--start", str(arrays), "--scale", "400")
-    assert said == f"knightadder: {arrays} has another scale: give --scale 200"
+    assert said == f"knightadder: {arrays} has a different scale: give --scale 200"
 
 
 def test_a_network_is_distilled(games: Path, tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_games_that_are_not_there_are_told(tmp_path: Path, capsys: pytest.Captur
 def test_what_this_engine_cannot_use_is_told(games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     size = "the network has 528 neurons and 1 buckets; at most 512 and 8 fit"
     assert train(games, tmp_path / "run", "--epochs", "1", "--width", "528") == 0
-    assert capsys.readouterr().err == f"This engine cannot play with it: {size}\n"
+    assert capsys.readouterr().err == f"This engine cannot play with the network: {size}\n"
     shape = Shape(528, 1, True)
     weights = initial_weights(shape, 1)
     weights[:3] = 1.99, -2.5, 1.98
@@ -165,8 +165,8 @@ def test_what_this_engine_cannot_use_is_told(games: Path, tmp_path: Path, capsys
     write_arrays(file, weights, shape, 200)
     assert main(["train", "--import", str(file), "--out", str(tmp_path / "one.nnue")]) == 0
     assert capsys.readouterr().err.splitlines() == [
-        f"{file}: 2 weights are beyond ±1.98, and are cut off there",
-        f"This engine cannot play with it: {size}",
+        f"{file}: 2 weights are beyond ±1.98: they were clipped",
+        f"This engine cannot play with the network: {size}",
     ]
 
 
@@ -217,8 +217,8 @@ def test_another_run_s_state_is_refused(games: Path, tmp_path: Path, capsys: pyt
         ("--positions", "7", "positions"),
     ):
         said = refusal(capsys, games, folder, "--epochs", "1", option, value)
-        end = ": go on with the same, or give --restart to forget it"
-        assert said == f"knightadder: {folder} belongs to another run, with other {name}{end}"
+        end = ": use the same, or give --restart to forget it"
+        assert said == f"knightadder: {folder} belongs to a run with different {name}{end}"
     with locked(folder):
         assert refusal(capsys, games, folder, "--epochs", "1").endswith("is in use by another run")
     assert (folder / "checkpoint.npz").read_bytes() == before
@@ -237,7 +237,7 @@ def test_a_damaged_state_is_refused(games: Path, tmp_path: Path, capsys: pytest.
         (folder / "checkpoint.npz").write_bytes(content)
         assert "checkpoint.npz is damaged: remove it" in refusal(capsys, games, folder, "--epochs", "1")
     (folder / "settings.json").write_text("[")
-    assert "is not of such a run, so it is not used" in refusal(capsys, games, folder, "--epochs", "1")
+    assert "belongs to a different kind of run, so it is not used" in refusal(capsys, games, folder, "--epochs", "1")
     other = tmp_path / "other"
     other.mkdir()
     (other / "letter.txt").write_text("dear")
@@ -250,21 +250,21 @@ def test_a_damaged_state_is_refused(games: Path, tmp_path: Path, capsys: pytest.
     [
         ((), "give folders of games and --state"),
         (("games",), "give folders of games and --state"),
-        (("--export", "x.npz"), "--export goes with --state"),
-        (("--import", "x.npz"), "--import goes with --out"),
-        (("--import", "x.npz", "--out", "y", "--state", "z"), "--import goes with --out"),
+        (("--export", "x.npz"), "--export needs --state"),
+        (("--import", "x.npz"), "--import needs --out"),
+        (("--import", "x.npz", "--out", "y", "--state", "z"), "--import needs --out"),
         (("--import", "missing.npz", "--out", "y"), "cannot read missing.npz"),
         (("--state", "missing", "--export", "x.npz"), "cannot read missing"),
-        (("--plot", "x.nnue", "--out", "."), "--plot goes with games and --out"),
-        (("games", "--plot", "x.nnue"), "--plot goes with games and --out"),
-        (("games", "--plot", "x.nnue", "--out", ".", "--state", "run"), "--plot goes with games and --out"),
+        (("--plot", "x.nnue", "--out", "."), "--plot needs games and --out"),
+        (("games", "--plot", "x.nnue"), "--plot needs games and --out"),
+        (("games", "--plot", "x.nnue", "--out", ".", "--state", "run"), "--plot needs games and --out"),
         (("games", "--plot", "x.nnue", "--out", "missing"), "cannot write to missing: there is no such folder"),
         (("games", "--plot", "x.nnue", "--out", "."), "cannot read x.nnue"),
         (("games", "--state", "run"), "there are no games in games"),
-        (("games", "--state", "run", "--distill-share", "0.3"), "--distill-share goes with --distill"),
+        (("games", "--state", "run", "--distill-share", "0.3"), "--distill-share needs --distill"),
         (("games", "--state", "run", "--out", "."), "cannot write .: it is a folder"),
         (("games", "--state", "run", "--out", "no/x"), "cannot write no/x: there is no such folder"),
-        (("games", "--state", "run", "--out", "x", "--name", "a\nb"), "--name is one line of at most 1000 bytes"),
+        (("games", "--state", "run", "--out", "x", "--name", "a\nb"), "--name must be one line of at most 1000 bytes"),
     ],
 )
 def test_bad_arguments_get_one_line(
@@ -288,7 +288,7 @@ def test_the_files_of_a_run_are_not_overwritten(
     assert train(games, state, "--epochs", "1") == 0
     before = {file: file.read_bytes() for file in state.iterdir()}
     for name in ("checkpoint.npz", "time.json", "games.json", "validation.bin", "checksums.json", "settings.json"):
-        message = f"cannot write {state / name}: the run needs that file to go on"
+        message = f"cannot write {state / name}: the run needs this file to continue"
         assert message in refusal(capsys, games, state, "--out", str(state / name))
         capsys.readouterr()
         assert main(["train", "--state", str(state), "--export", str(state / name)]) == 2

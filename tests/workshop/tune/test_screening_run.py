@@ -63,15 +63,15 @@ FORM = "expected [LABEL:]NAME=OFF:ON[,NAME=OFF:ON...]"
         (["a=1:2.5"], f"a=1:2.5: {FORM}, with two whole numbers"),
         (["a=1:2,"], f"a=1:2,: {FORM}, with two whole numbers"),
         (["a=1:2", "x:b=1:2;c=1:2"], f"x:b=1:2;c=1:2: {FORM}, with two whole numbers"),
-        (["d=1:2"], "there is no parameter d; there are a, b, c"),
-        (["=1:2"], "there is no parameter ; there are a, b, c"),
+        (["d=1:2"], "unknown parameter d; the parameters are a, b, c"),
+        (["=1:2"], "unknown parameter ; the parameters are a, b, c"),
         (["x:a=1:2,b=-1:3"], "b=-1:3: expected values from 0 to 10"),
         (["a=1:11"], "a=1:11: expected values from 0 to 10"),
         (["a=4:4"], "a=4:4: expected two different values"),
-        (["a=1:2,a=3:4"], "the parameter a is there more than once"),
-        (["a=1:2", "x:b=1:2,a=3:4"], "the parameter a is there more than once"),
-        (["x:a=1:2", "x:b=1:2"], "the label x is there more than once"),
-        (["b:a=1:2", "b=1:2"], "the label b is there more than once"),
+        (["a=1:2,a=3:4"], "the parameter a is given more than once"),
+        (["a=1:2", "x:b=1:2,a=3:4"], "the parameter a is given more than once"),
+        (["x:a=1:2", "x:b=1:2"], "the label x is given more than once"),
+        (["b:a=1:2", "b=1:2"], "the label b is given more than once"),
     ],
 )
 def test_bad_factors(texts, message):
@@ -148,7 +148,7 @@ def test_ctrl_c_keeps_and_shows_what_was_played(capsys, tmp_path, monkeypatch, t
     assert status == 130
     assert "25 of 40 pairs" in out
     assert len(_table(out)) == 2
-    assert err == f"The results are in {file}; the same command goes on from there\n"
+    assert err == f"The results are in {file}; the same command continues from there\n"
     status, out, _ = _run(capsys, *arguments, "--state", file)
     assert (status, _table(out)) == (0, unbroken)
 
@@ -194,8 +194,8 @@ def test_the_results_of_another_run_are_refused(capsys, tmp_path, monkeypatch, o
     status, out, err = _run(capsys, *other, "--pairs", 1, "--state", file)
     assert (status, out) == (2, "")
     assert err == (
-        f"knightadder: {file} belongs to another run, with other {differing}: "
-        "go on with the same, or give --restart to forget it\n"
+        f"knightadder: {file} belongs to a run with different {differing}: "
+        "use the same, or give --restart to forget it\n"
     )
     assert file.read_bytes() == before
 
@@ -203,8 +203,8 @@ def test_the_results_of_another_run_are_refused(capsys, tmp_path, monkeypatch, o
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nonsense=1:2"], "there is no parameter nonsense; there are "),
-        ([SINGLE, SINGLE], f"the parameter {A[0]} is there more than once"),
+        (["nonsense=1:2"], "unknown parameter nonsense; the parameters are "),
+        ([SINGLE, SINGLE], f"the parameter {A[0]} is given more than once"),
         ([SINGLE, "--concurrency", 33], "--concurrency 33: expected 32 or less"),
         ([SINGLE, "--openings", "file=nowhere.epd"], "cannot read nowhere.epd: "),
         ([SINGLE, "--state", "nowhere/state.json"], "cannot use nowhere/state.json: "),

@@ -96,7 +96,7 @@ def test_games_with_a_clock(capsys, tmp_path, short_games):
     for other, differing in ((["--tc", "1+0.01"], "tc"), (["--nodes", 60], "nodes, tc")):
         status, _, err = _run(capsys, *again, *other)
         assert status == 2
-        assert f"belongs to another run, with other {differing}: " in err
+        assert f"belongs to a run with different {differing}: " in err
     assert _run(capsys, *again, "--tc", "0.5+0.01")[:2] == (0, out[out.index("1 of 1 pairs") :])
 
 
@@ -171,8 +171,8 @@ def test_the_results_of_another_run_are_refused(capsys, finished, no_games, othe
     status, out, err = _run(capsys, *arguments, *other)
     assert (status, out) == (2, "")
     assert err == (
-        f"knightadder: {file} belongs to another run, with other {differing}: "
-        "go on with the same, or give --restart to forget it\n"
+        f"knightadder: {file} belongs to a run with different {differing}: "
+        "use the same, or give --restart to forget it\n"
     )
     assert file.read_bytes() == before
 
@@ -182,7 +182,7 @@ def test_a_run_does_not_go_on_with_changed_sources(capsys, finished, no_games, m
     monkeypatch.setattr(trials_run, "source_digest", lambda: "another")
     status, out, err = _run(capsys, *arguments)
     assert (status, out) == (2, "")
-    assert err.startswith(f"knightadder: {file} belongs to another run, with other sources of the engine: go on with")
+    assert err.startswith(f"knightadder: {file} belongs to a run with different sources of the engine: use the")
 
 
 @pytest.mark.parametrize("text", ["{ ", "[]\n", "5\n", "{}\n", "\udcff", "x"])
@@ -191,21 +191,21 @@ def test_what_is_no_journal_is_refused(capsys, tmp_path, no_games, text):
     file.write_bytes(text.encode(errors="surrogateescape"))
     status, out, err = _run(capsys, "--iterations", 2, "--state", file)
     assert (status, out) == (2, "")
-    assert re.fullmatch(rf"knightadder: {re.escape(str(file))} (is not of such a|belongs to another) run.*\n", err)
+    assert re.fullmatch(rf"knightadder: {re.escape(str(file))} belongs to a (different kind of )?run.*\n", err)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--parameters", "nonsense"], "there is no parameter nonsense; there are "),
-        (["--parameters", ""], "there is no parameter ; there are "),
+        (["--parameters", "nonsense"], "unknown parameter nonsense; the parameters are "),
+        (["--parameters", ""], "unknown parameter ; the parameters are "),
         (["--concurrency", 33], "--concurrency 33: expected 32 or less"),
         (["--openings", "file=nowhere.epd"], "cannot read nowhere.epd: "),
-        (["--openings", "games=1"], "--openings games=1: there is no key games; "),
+        (["--openings", "games=1"], "--openings games=1: unknown key games; "),
         (["--state", "nowhere/state.json"], "cannot use nowhere/state.json: "),
         (["--state", "."], "cannot use .: "),
         (["--tc", "8+"], "tc=8+: expected [MOVES/]SECONDS"),
-        (["--tc", "8", "--cluster", "local:1"], "--tc is for games on this machine"),
+        (["--tc", "8", "--cluster", "local:1"], "--tc does not work with --cluster"),
         (["--r-end", "0"], "--r-end 0: expected a number above 0 up to 1"),
         (["--r-end", "nan"], "--r-end nan: expected a number above 0 up to 1"),
         (["--r-end", "late_moves=2"], "--r-end late_moves=2: expected a number above 0 up to 1"),

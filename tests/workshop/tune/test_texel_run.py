@@ -147,8 +147,8 @@ def test_another_run_s_state_is_refused(
 ) -> None:
     assert tune(data, tmp_path / "run", "--epochs", "1") == 0
     before = (tmp_path / "run" / "state.jsonl").read_bytes()
-    start = f"knightadder: {tmp_path / 'run' / 'state.jsonl'} belongs to another run, with other "
-    end = ": go on with the same, or give --restart to forget it"
+    start = f"knightadder: {tmp_path / 'run' / 'state.jsonl'} belongs to a run with different "
+    end = ": use the same, or give --restart to forget it"
     assert refusal(capsys, data, tmp_path / "run", "--rate", "3") == f"{start}rate{end}"
     other = tmp_path / "other.bin"
     other.write_bytes(data.read_bytes()[32:] + data.read_bytes()[:32])
@@ -168,7 +168,7 @@ def test_what_is_no_state_is_refused(
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "state.jsonl").write_bytes(content)
     said = refusal(capsys, data, tmp_path / "run")
-    assert "is not of such a run" in said or "belongs to another run" in said
+    assert "belongs to a different kind of run" in said or "belongs to a run with" in said
     assert (tmp_path / "run" / "state.jsonl").read_bytes() == content
 
 

@@ -57,7 +57,7 @@ LOSS, DRAW, WIN = 0, 1, 2  # results, for White
 
 _UNMOVED_ROOK = 6
 _FAULTS = {
-    1: "a packed position with impossible men",
+    1: "a packed position has impossible pieces",
     2: "a packed position with impossible castling rights",
     3: "a packed position with an impossible en passant square",
 }
@@ -178,7 +178,7 @@ def record_fen(record, chess960=False):
     board, castling = [0] * 64, 0
     squares = [square for square in range(64) if int(record["occupied"]) >> square & 1]
     if len(squares) > MOST_MEN:
-        raise fen.FenError(f"a packed position with {len(squares)} men")
+        raise fen.FenError(f"a packed position has {len(squares)} pieces")
     codes = [code for byte in record["pieces"].tolist() for code in (byte & 15, byte >> 4)]
     for square, code in zip(squares, codes, strict=False):
         piece_type = (code & 7) + 1
@@ -186,7 +186,7 @@ def record_fen(record, chess960=False):
             piece_type = ROOK
             castling |= 1 << square
         if piece_type > KING:
-            raise fen.FenError(f"{code} is no packed piece")
+            raise fen.FenError(f"{code} is not a packed piece")
         board[square] = piece_type | code & 8
     stm, ep = divmod(int(record["stm_ep"]), 128)
     if fault := find_fault(board, stm, np.uint64(castling), ep):

@@ -94,7 +94,7 @@ class Network:
         width, buckets = self.feature_weights.shape[-1], len(self.output_biases)
         shapes = part_shapes(width, buckets)
         if [part.shape for part in self.parts()] != shapes or any(part.dtype != np.int16 for part in self.parts()):
-            raise ValueError("the parts of the network do not fit together")
+            raise ValueError("the parts of the network have different sizes")
         if width not in _WIDTHS or buckets not in _BUCKETS:
             raise ValueError(f"a hidden layer of {width} with {buckets} output buckets is not supported")
         if not 1 <= self.scale < 1 << 16:
@@ -181,7 +181,7 @@ def read_network(file: Path) -> Network:
     """
     try:
         if file.exists() and not (file.is_file() or file.is_dir()):  # it could have no end, or nothing to read yet
-            raise ValueError("a network is a file, not a device or a pipe")
+            raise ValueError("a network must be a regular file, not a device or a pipe")
         with file.open("rb") as stream:
             # No more than the size that the system tells, which is 0 for files of the kernel that may have no end.
             return parse_network(stream.read(min(os.fstat(stream.fileno()).st_size, _LONGEST)))
@@ -204,7 +204,7 @@ def parse_network(data: bytes) -> Network:
         truncated = version == _VERSION and len(data) < end
         raise ValueError(f"the network is {'truncated' if truncated else 'damaged'}")
     if version != _VERSION or (qa, qb) != (QA, QB) or len(data) != end:
-        raise ValueError("the network is of another format, for another version of Knightadder")
+        raise ValueError("the network has the format of a different version of Knightadder")
     numbers = np.frombuffer(data, "<i2", offset=begin).astype(np.int16)
     text = data[_START + _HEADER.size : _START + _HEADER.size + length].decode(errors="replace")
     line = " ".join(text.splitlines())

@@ -76,7 +76,7 @@ class SyzygyFile:
     def __init__(self, path: Path, table: np.record) -> None:
         material = material_of_name(path.stem)
         if material is None or path.suffix not in _MAGIC:
-            raise TableError("not named after a table")
+            raise TableError("its name is not the name of a table")
         self._white, self._black = material
         self._is_dtz = path.suffix == DTZ
         self._table = table
@@ -159,7 +159,7 @@ class SyzygyFile:
         # Some files exchange White and Black relative to the name.
         keys = material_key(self._white, self._black), material_key(self._black, self._white)
         if material_key(*sides) not in keys:
-            raise TableError("holds other pieces than its name says")
+            raise TableError("contains different pieces than its name says")
         return material_key(*sides)
 
     def _read_pieces(self, file: int, sides: list[np.record]) -> None:

@@ -1,4 +1,4 @@
-"""Routes that the page asks about a position."""
+"""Routes for the page's questions about a position."""
 
 from __future__ import annotations
 

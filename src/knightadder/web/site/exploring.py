@@ -14,7 +14,7 @@ from knightadder.web.views import View
 
 
 def explorer_routes(explorer: Explorer | None) -> list[Route]:
-    """Return the route of the explorer: ``/explorer?fen=...`` is what its games played there; null without one."""
+    """Return the explorer's route: ``/explorer?fen=...`` answers the moves of its games; null without an explorer."""
 
     async def answer(board: chess.Board) -> View | None:
         return None if explorer is None else await asyncio.to_thread(explorer_view, explorer, board)

@@ -2,7 +2,7 @@
 
 Every program on the machine, including those of other users, and every page in the browser can reach the server. So
 each request must contain the token of the address that ``knightadder play`` prints: first in the address, later in a
-cookie. A request must also name this server in ``Host``, which defeats DNS rebinding: a page that points its own name
+cookie. A request must also name this server in ``Host``, which prevents DNS rebinding, where a page points its own name
 at this machine. A WebSocket is opened only if ``Origin`` says that the page came from this server.
 """
 
@@ -29,12 +29,12 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
-    "Cache-Control": "no-cache",  # after an upgrade the browser mixes no old files with new ones
+    "Cache-Control": "no-cache",  # after an upgrade, the browser must not mix old and new files
 }
 
 
 class Guard:
-    """Refuses requests of others than the user, and adds security headers to the answers.
+    """Refuses requests that do not come from the user, and adds security headers to the answers.
 
     Each request must contain the token: as ``token`` in the address, or in the cookie set by such a request. `host` is
     the name or address that the server listens on, and `socket` the path of the WebSocket.
@@ -98,7 +98,7 @@ class Guard:
 
 
 def _cookie_name(request: HTTPConnection) -> str:
-    """Return the cookie's name. It contains the port, since browsers send the cookies of a host to all its ports."""
+    """Return the cookie's name. It contains the port, because browsers send a host's cookies to all its ports."""
     return f"knightadder-{request.scope['server'][1]}"
 
 

@@ -1,4 +1,4 @@
-"""What is known of a position without search: the moves of an opening book, and those of endgame tablebases."""
+"""Knowledge of a position without search: the moves of an opening book, and of endgame tablebases."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Known:
         return [position_route("/known", self._view)]
 
     async def _view(self, board: chess.Board) -> View:
-        # The first one loads the core.
+        # The first call loads the core.
         tables = await asyncio.to_thread(self.tablebase_moves, board)
         return {"book": self.book_moves(board), "tables": tables}
 
@@ -48,7 +48,7 @@ class Known:
     def tablebase_moves(self, board: chess.Board) -> list[View]:
         """Return the legal moves with their results and distances to zeroing in plies, the best first.
 
-        The list is empty if a table is missing. ``dtz`` is None where its table is missing.
+        The list is empty if a table is missing. ``dtz`` is None if its table is missing.
         """
         from knightadder.engine.notation import to_uci
 
@@ -59,7 +59,7 @@ class Known:
             rows = [(tablebases.wdl_after(game, move), tablebases.dtz_after(game, move), move) for move in known]
         if any(wdl is None for wdl, _, _ in rows):
             return []
-        # The shortest of wins and the longest of losses come first.
+        # Order: wins first, the shortest win and the longest loss leading.
         rows.sort(key=lambda row: (-(row[0] or 0), row[1] or 0))
         return [
             {"san": board.san(board.parse_uci(to_uci(move, board.chess960))), "result": _RESULTS[wdl or 0], "dtz": dtz}

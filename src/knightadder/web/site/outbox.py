@@ -11,14 +11,14 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from knightadder.web.views import View
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"))
-_NEWEST = ("lines", "progress")  # types of which only the newest message counts
+_NEWEST = ("lines", "progress")  # types for which only the newest message counts
 
 
 class Outbox:
     """The messages to a tab, in order.
 
-    The engine's findings are added without waiting, and replace older findings that are not sent yet. Answers to the
-    tab's messages cannot pile up either: the next message is handled only when the box is `empty`.
+    The engine's lines and progress are added without waiting, and replace older ones that have not been sent. Answers
+    to the tab's messages cannot accumulate either: the next message is handled only when the box is `empty`.
     """
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class Outbox:
                     )
                 self._empty.set()
         except (WebSocketDisconnect, RuntimeError):
-            pass  # the receiving task notices it, too
+            pass  # the receiving task notices the loss too
         finally:
             self._gone = True
             self._views.clear()
@@ -64,5 +64,5 @@ class Outbox:
 
 
 def _text(view: View) -> str:
-    # In small steps: json.dumps blocks all other threads until it is done.
+    # In small steps, because json.dumps blocks all other threads until its end.
     return "".join(_ENCODER.iterencode(view))

@@ -16,25 +16,25 @@ if TYPE_CHECKING:
 
     from starlette.applications import Starlette
 
-MAX_CONNECTIONS = 100  # each uses a file, and macOS allows a process 256 files; beyond it, requests are refused
+MAX_CONNECTIONS = 100  # each uses a file, and macOS allows a process 256 files; further requests are refused
 
 
 class _Server(uvicorn.Server):
-    """A server that any number of Ctrl-C ends in the same way; after the second, it does not wait for its clients."""
+    """A server that ends cleanly after any number of Ctrl-C; after the second, it does not wait for its clients."""
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if sig != signal.SIGINT:
             super().handle_exit(sig, frame)
-        elif self.should_exit:  # uvicorn would raise both signals again at the end, in the middle of asyncio's own work
+        elif self.should_exit:  # otherwise uvicorn would raise both signals again, in the middle of asyncio's shutdown
             self.force_exit = True
-            logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # no word of connections that are cut off
+            logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # hides messages about cut connections
         else:
             self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await super().shutdown(sockets)
         if self.force_exit:
-            await self.lifespan.shutdown()  # uvicorn leaves this out then; a second call does nothing
+            await self.lifespan.shutdown()  # uvicorn skips this after a forced exit; a second call does nothing
 
 
 def make_server(app: Starlette) -> uvicorn.Server:
@@ -44,7 +44,7 @@ def make_server(app: Starlette) -> uvicorn.Server:
             app,
             http="h11",
             limit_concurrency=MAX_CONNECTIONS,
-            log_level="error",  # errors of clients do not concern the user
+            log_level="error",  # clients' errors do not concern the user
             lifespan="on",  # at the end, the application closes engines that no connection uses
             ws_per_message_deflate=False,  # on one machine compression only takes time
             ws_max_size=MAX_MESSAGE,

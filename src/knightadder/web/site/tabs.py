@@ -1,4 +1,4 @@
-"""The open tabs: each has a session, which goes on for a while without a connection, for a tab that comes back."""
+"""The open tabs: each has a session, which is kept for a while without a connection, so that the tab can return."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from knightadder.web.session import Session
 from knightadder.web.site.outbox import Outbox
 from knightadder.web.views import View
 
-MAX_TABS = 12  # each has an engine of its own
-MAX_KEPT = 4  # of them without a connection; closing a tab looks like losing its connection
+MAX_TABS = 12  # each has its own engine
+MAX_KEPT = 4  # maximum number of tabs without a connection, because a closed tab looks like a lost connection
 KEPT_SECONDS = 600.0
 
 _LONGEST_ID = 64  # characters
@@ -29,11 +29,11 @@ _MakeSession: TypeAlias = Callable[[Callable[[View], None]], Session]
 
 
 class End(Enum):
-    """How a connection has ended."""
+    """The way in which a connection has ended."""
 
-    LOST = auto()  # the tab may come back
-    GOODBYE = auto()  # it will not
-    REPLACED = auto()  # it has come back already
+    LOST = auto()  # the tab may return
+    GOODBYE = auto()  # the tab will not return
+    REPLACED = auto()  # the tab has already returned with a newer connection
 
 
 class Tab:
@@ -60,7 +60,7 @@ class Tab:
         self._newest = websocket
         self._replaced.set()
         if self._sending is not None:
-            self._sending.cancel()  # an older connection may wait for a client that does not read
+            self._sending.cancel()  # an older connection may be waiting for a client that does not read
         async with self._serving:
             end = End.REPLACED
             if self._newest is websocket:
@@ -101,7 +101,7 @@ class Tab:
                     lost = message["type"] == "websocket.disconnect" and message.get("code") != _NORMAL
                     return End.LOST if lost else End.GOODBYE  # or binary data, which our page never sends
                 await self._session.handle(text)
-                await self._outbox.empty()  # handles no further message of a tab that does not read
+                await self._outbox.empty()  # so a tab that does not read has no further message handled
         finally:
             replaced.cancel()
             if receiving is not None:
@@ -117,14 +117,15 @@ class Tabs:
 
     def __init__(self, make_session: _MakeSession) -> None:
         self._make_session = make_session
-        self._named: dict[str, Tab] = {}  # those that can come back; without a connection: in the order of their loss
+        self._named: dict[str, Tab] = {}  # tabs that can return; those without a connection in the order of their loss
         self._open = 0  # a tab counts until its engine is closed
-        self._ending: set[asyncio.Task[None]] = set()  # of tabs that stayed away; the loop itself keeps no task alive
+        # Ends of tabs that did not return; the loop itself does not keep tasks alive.
+        self._ending: set[asyncio.Task[None]] = set()
 
     async def serve(self, websocket: WebSocket) -> None:
         """Serve a connection until it ends; refuse it if there are too many tabs.
 
-        The parameter ``tab`` of its address names the tab: with the same name it can come back to its session.
+        The parameter ``tab`` of its address names the tab: with the same name, it can return to its session.
         """
         await websocket.accept()
         name = websocket.query_params.get("tab", "")[:_LONGEST_ID]
@@ -157,7 +158,7 @@ class Tabs:
             await self._end(tab)
 
     def _kept(self) -> list[Tab]:
-        """Return the tabs without a connection; the first has been without one for the longest time."""
+        """Return the tabs without a connection, the one that lost its connection first in front."""
         return [tab for tab in self._named.values() if tab.expiry is not None]
 
     async def _keep(self, name: str, tab: Tab) -> None:
@@ -169,12 +170,12 @@ class Tabs:
             await self._end(tab)
 
     def _expire(self, tab: Tab) -> None:
-        self._forget(tab)  # the task begins later
+        self._forget(tab)  # at once, because the task begins later
         self._ending.add(task := asyncio.create_task(self._end(tab)))
         task.add_done_callback(self._ending.discard)
 
     def _forget(self, tab: Tab) -> None:
-        """See to it that nobody comes back to a tab."""
+        """Make sure that a tab cannot return to its session."""
         if tab.expiry is not None:
             tab.expiry.cancel()
         self._named = {name: each for name, each in self._named.items() if each is not tab}
@@ -188,6 +189,6 @@ class Tabs:
 
 
 async def _close(websocket: WebSocket, code: int, reason: str) -> None:
-    """Tell a connection why it is closed, if it is not lost: a newer one often comes because it is."""
-    with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # the latter once `receive` has told of the loss
+    """Tell a connection the reason for its end, unless it is already lost."""
+    with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # RuntimeError: after `receive` has reported the loss
         await websocket.close(code, reason)

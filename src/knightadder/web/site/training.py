@@ -1,4 +1,4 @@
-"""The page to solve puzzles on: its routes, and puzzles as JSON, with all that the page needs to judge the moves."""
+"""The page for solving puzzles: its routes, and puzzles as JSON with the data for judging moves."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def _puzzle(puzzles: Sequence[Puzzle], request: Request) -> Response:
 def puzzle_view(puzzle: Puzzle) -> View:
     """Describe a puzzle: each position in which the solver moves, the right move, and the position after it.
 
-    Other moves that mate at once are right as well.
+    Other moves that mate at once are also right.
     """
     solution = puzzle.solution
     first = solution.board()

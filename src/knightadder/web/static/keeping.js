@@ -66,7 +66,7 @@ export class Keeping {
     try {
       sessionStorage.setItem(key, JSON.stringify(value));
     } catch {
-      if (!this.full) this.tell("This browser cannot keep so large a game: save it as PGN, for it is lost if the server ends");
+      if (!this.full) this.tell("This browser cannot store such a large game: save it as PGN, or it will be lost if the server ends");
       this.full = true;
     }
   }

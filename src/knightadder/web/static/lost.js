@@ -5,7 +5,7 @@ const TEXTS = {
   gone: ["The server does not answer", "Start it again by “knightadder play”. Your moves are kept in this tab."],
   restarted: [
     "The server was restarted",
-    "Its address is new: open the one that “knightadder play” has printed in this browser. Then this tab goes on with your moves.",
+    "Its address is new: open the one that “knightadder play” has printed in this browser. Then this tab continues with your moves.",
   ],
 };
 

@@ -266,7 +266,7 @@ function tellReturn() {
   if (interrupted) setup.chooseHere(interrupted.user);
   tell(
     interrupted
-      ? "The server was restarted, which ended the game: “Start the game” goes on from this position"
+      ? "The server was restarted, which ended the game: “Start the game” continues from this position"
       : "The server was restarted; your moves are back",
   );
 }
@@ -279,7 +279,7 @@ function playMove(move) {
     typed.refused();
     tell(
       game
-        ? "The game is over: “Analyse the game” lets you try other moves, “New game” starts another"
+        ? "The game is over: “Analyse the game” lets you try other moves, “New game” starts a new one"
         : "No game has begun: “Start the game” begins one, and on the tab “Analyse” you can move for both sides",
     );
     return;

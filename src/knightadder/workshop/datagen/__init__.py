@@ -1,1 +1,1 @@
-"""Data for fitting evaluations, from games of the engine against itself."""
+"""Generates training data for evaluations, from games of the engine against itself."""

@@ -23,7 +23,7 @@ class ChunkPlayer:
         self._player: SelfPlayer | None = None
 
     def __call__(self, number: int) -> bytes:
-        """Play the chunk of a number; EngineError if that is not possible."""
+        """Play the chunk with this number; EngineError if that is not possible."""
         try:
             if self._player is None:
                 self._player = SelfPlayer(self._settings)
@@ -49,7 +49,7 @@ def play_chunks(
 
 
 def _checked(reader: Reader, number: int, data: bytes, games: int) -> NDArray[np.uint32]:
-    """Return a chunk that a worker has played, with all its moves found to be legal."""
+    """Check that all moves of a worker's chunk are legal, and return the chunk."""
     try:
         words = np.frombuffer(bytearray(data), np.uint32)
         moves = len(reader.read(words, EVERYTHING))

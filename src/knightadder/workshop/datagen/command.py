@@ -33,24 +33,22 @@ what evaluations and networks are fitted to. The command may be interrupted; the
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the subcommand ``datagen``."""
-    command = commands.add_parser(
-        "datagen", help="make data for fitting an evaluation, by games against itself", description=_DESCRIPTION
-    )
-    command.add_argument("folder", type=Path, metavar="FOLDER", help="where the games are kept")
+    command = commands.add_parser("datagen", help="generate training data by self-play", description=_DESCRIPTION)
+    command.add_argument("folder", type=Path, metavar="FOLDER", help="folder for the games")
     what = command.add_mutually_exclusive_group()
-    what.add_argument("--positions", type=positive, metavar="N", help="number of positions with a score to reach")
+    what.add_argument("--positions", type=positive, metavar="N", help="total number of scored positions to reach")
     what.add_argument(
         "--from-pgn",
         type=Path,
         nargs="+",
         metavar="FILE",
-        help="add the games of PGN files with scores in comments, such as those of matches, and play none",
+        help="play no games, but add those of PGN files with scores in comments, such as match games",
     )
     command.add_argument(
         "--merge",
         type=Path,
         metavar="FILE",
-        help="file for the quiet positions of all games, 32 bytes each; with --positions, of only so many",
+        help="file for the quiet positions of all games, 32 bytes each; with --positions, at most that many",
     )
     games = command.add_argument_group("games")
     games.add_argument(
@@ -58,8 +56,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         type=positive,
         default=100,
         metavar="N",
-        help="number of nodes of a move after which no depth is begun: 100 to 300 for a network, 1000 for tune texel "
-        "(default: 100)",
+        help="number of nodes after which a move's search begins no further depth: 100 to 300 for a network, 1000 for "
+        "tune texel (default: 100)",
     )
     where = games.add_mutually_exclusive_group()
     declare(where, "--concurrency", help="number of processes that play (default: one for each processor core)")
@@ -83,14 +81,14 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="number of random moves after the opening; half of the games have one more (default: 8)",
     )
     declare(games, "--hash", default=1, help="size of each player's hash table")
-    declare(games, "--restart", help="begin again, and remove the games that are in the folder")
+    declare(games, "--restart", help="remove the games that are in the folder, and begin again")
     merged = command.add_argument_group("merging")
     merged.add_argument(
         "--first-ply",
         type=not_negative,
         default=0,
         metavar="N",
-        help="first ply of a game whose position is written (default: 0)",
+        help="first ply of each game whose position is written (default: 0)",
     )
     command.set_defaults(run=run)
 
@@ -114,7 +112,7 @@ def run(arguments: argparse.Namespace) -> int:
     if file:
         check_not_games(file, arguments.from_pgn or (), "--merge")
         if parts.owns(file):
-            raise OptionError(f"--merge {file}: the games themselves are not overwritten")
+            raise OptionError(f"--merge {file}: this file contains the games, so it is not overwritten")
     if arguments.positions:
         _gather(parts, arguments)
     elif arguments.from_pgn:
@@ -122,7 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
     if file:
         parts.load()
         _note_damaged(parts)
-        if arguments.positions:  # how many chunks more there are depends on who played them, and how fast
+        if arguments.positions:  # the number of further chunks depends on the workers' speed
             parts.drop_from(parts.first(arguments.positions) or 0)
         if not parts.chunks:
             raise OptionError(f"there are no games in {parts.folder}")
@@ -147,7 +145,7 @@ def _gather(parts: Parts, arguments: argparse.Namespace) -> None:
     with parts.open(same, arguments.restart):
         _note_damaged(parts)
         if others := parts.other_versions():
-            print(f"{parts.folder} has games of other versions of the engine: {', '.join(others)}", file=sys.stderr)
+            print(f"{parts.folder} has games of different versions of the engine: {', '.join(others)}", file=sys.stderr)
         if parts.first(arguments.positions) is None:
             if book is not None:
                 book.check(len(book))
@@ -171,7 +169,7 @@ def _gather(parts: Parts, arguments: argparse.Namespace) -> None:
 
 
 def _load(file: Path) -> Network:
-    """Read the network that evaluates; OptionError if it cannot be read or is too large for the engine."""
+    """Read the network for the evaluation; OptionError if it cannot be read or is too large for the engine."""
     from knightadder.core.evaluation.network import check_size
     from knightadder.engine.evaluator import load_network
 
@@ -192,7 +190,7 @@ def _add_files(parts: Parts, files: Sequence[Path]) -> None:
         for file in files:
             counts = add_file(parts, file)
             if counts is None:
-                print(f"{file}: there already")
+                print(f"{file}: its games are already in the folder")
             else:
                 print(f"{file}: {counts.games} games, {counts.moves} moves, {counts.left_out} games left out")
     print(f"{parts.folder}: {len(parts.chunks)} chunks, {parts.moves} positions")
@@ -212,7 +210,7 @@ def _play(settings: GameSettings, parts: Parts, arguments: argparse.Namespace) -
 
     def numbers() -> Iterator[int]:
         for number in parts.missing():
-            # Only finished chunks count, because those of lost workers have to be played again.
+            # Only finished chunks count, because the chunks of lost workers are played again.
             if parts.moves >= wanted and parts.moves_before(number) >= wanted:
                 return
             yield number

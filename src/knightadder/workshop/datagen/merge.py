@@ -23,7 +23,7 @@ _SHARE = 4_000_000  # approximate number of positions shuffled at a time: 128 MB
 
 @dataclass(slots=True)
 class MergeCounts:
-    """Counts of a merge: positions in the games, positions wanted, positions written, and the results of these."""
+    """Counts of a merge: positions in the games, positions wanted, positions written, and their results."""
 
     moves: int = 0
     read: int = 0
@@ -62,7 +62,7 @@ def write_shuffled(
     allow_open_files(shares)
     with contextlib.ExitStack() as stack:
         whole = stack.enter_context(replacing(file))
-        beside = None if whole.exists() else whole.parent  # a device or a pipe has no room beside it
+        beside = None if whole.exists() else whole.parent  # no temporary file beside a device or a pipe
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix=f".{file.name}.", dir=beside))
         dealt = [stack.enter_context(open(Path(folder) / str(number), "w+b")) for number in range(shares)]
         for records in blocks:
@@ -91,7 +91,7 @@ def last_of_each(records: NDArray[np.void]) -> NDArray[np.intp]:
     """Return the index of the last occurrence of each position, regardless of its counters.
 
     Later games are usually those of a newer engine or network, so their scores are better. Positions are compared by a
-    64-bit hash: of a hundred million, one is lost with a probability of 1 in 4,000.
+    64-bit hash: among a hundred million positions, one is lost with a probability of 1 in 4,000.
     """
     _, places = np.unique(hashes(records)[::-1], return_index=True)
     return len(records) - 1 - places

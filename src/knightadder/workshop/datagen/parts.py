@@ -50,7 +50,7 @@ class Chunk:
 def engine_version() -> str:
     """Return the package's version and a digest of the core, to identify versions that may play differently.
 
-    It is the same on all machines.
+    The result is the same on all machines.
     """
     return f"{knightadder.__version__}-{source_digest(folders=('core',))}"
 
@@ -66,7 +66,7 @@ class Parts:
         self.folder = folder
         self.chunks: dict[int, Chunk] = {}
         self.moves = 0
-        self._totals = [0]  # moves in the first 0, 1, 2 chunks and so on, up to the first one that is missing
+        self._totals = [0]  # moves in the first 0, 1, 2, ... chunks, up to the first missing one
         self.damaged: list[Path] = []
         self.lost: list[Path] = []
 
@@ -129,7 +129,7 @@ class Parts:
         return self.folder / f"chunk-{number:06}.vf"
 
     def owns(self, file: Path) -> bool:
-        """Say whether a file's name in the folder is one that the run gives to its own files."""
+        """Return whether a file in the folder has the name of one of the run's own files."""
         name = file.name
         return file.resolve().parent == self.folder.resolve() and (
             name in (_SETTINGS, _LIST) or (name.startswith("chunk-") and name.endswith(".vf"))
@@ -142,7 +142,7 @@ class Parts:
         of this engine.
         """
         data = words.tobytes()
-        write_whole(self.file(number), data, tidy=False)  # `open` has done that for all chunks
+        write_whole(self.file(number), data, tidy=False)  # `open` has already tidied up
         moves = len(words) - games * (HEADER + 1)
         return Chunk(number, games, moves, len(data), zlib.crc32(data), source or engine_version())
 
@@ -171,17 +171,17 @@ class Parts:
         return self._totals[-1] + sum(self.chunks[each].moves for each in range(first, number) if each in self.chunks)
 
     def first(self, moves: int) -> int | None:
-        """Return how many chunks, from number 0 on, have so many moves; None if one of these is missing."""
+        """Return the number of chunks, from number 0 on, that contain this many moves; None if one is missing."""
         number = bisect_left(self._totals, moves)
         return number if number < len(self._totals) else None
 
     def drop_from(self, number: int) -> None:
-        """Leave out the chunks from a number on; their files stay."""
+        """Leave out the chunks from this number on; their files stay."""
         self.chunks = {chunk.number: chunk for chunk in self.chunks.values() if chunk.number < number}
         self._count()
 
     def other_versions(self) -> list[str]:
-        """Return the other versions of the engine that played some of the chunks."""
+        """Return the different versions of the engine that played some of the chunks."""
         return sorted({chunk.engine for chunk in self.chunks.values()} - {engine_version()})
 
     def read(self) -> Iterator[NDArray[np.uint32]]:
@@ -193,7 +193,7 @@ class Parts:
             yield self.read_chunk(number, self.chunks[number].crc)
 
     def read_chunk(self, number: int, crc: int) -> NDArray[np.uint32]:
-        """Return the games of a chunk whose file has this CRC-32; OptionError as `read`."""
+        """Return the games of a chunk whose file has this CRC-32; OptionError as in `read`."""
         file = self.file(number)
         with reading(file):
             data = file.read_bytes()

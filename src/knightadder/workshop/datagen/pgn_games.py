@@ -1,4 +1,4 @@
-"""Games of PGN files as data: matches search far more nodes per move than ``knightadder datagen``."""
+"""Training data from PGN files of matches, which search far more nodes per move than ``knightadder datagen``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from knightadder.workshop.scored_games import played_out, score_in
 SETTINGS = {"source": "pgn"}
 
 _MATE = 32_000  # mate score as in the core
-_MOST = 30_000  # centipawns; greater scores are mates in some engines' own encoding
+_MOST = 30_000  # centipawns; some engines encode mates as greater scores
 _RESULTS = {"1-0": WIN, "1/2-1/2": DRAW, "0-1": LOSS}
 
 

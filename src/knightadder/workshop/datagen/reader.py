@@ -23,7 +23,7 @@ class Filter:
     """A filter for the positions of games: those from a ply on (ply 0 is White's first move), with an absolute score
     below a bound in centipawns.
 
-    Positions without a score count as greater than all others. `quiet` leaves out positions whose side to move is in
+    A missing score counts as greater than all others. `quiet` leaves out positions whose side to move is in
     check, or whose move is a capture or promotion.
     """
 
@@ -32,12 +32,12 @@ class Filter:
     quiet: bool = True
 
 
-#: Every position, also those without a score.
+#: Keeps every position, even without a score.
 EVERYTHING = Filter(0, 1 - int(NO_SCORE), False)
 
 
 class Reader:
-    """Reads games; only one thread at a time may use it, but other threads run meanwhile."""
+    """Reads games; only one thread at a time may use it, but other threads keep running."""
 
     def __init__(self) -> None:
         self._tables = new_tables()

@@ -26,14 +26,14 @@ from knightadder.engine.search_thread import share_memory
 from knightadder.native.records import new_record
 from knightadder.workshop.opening_book import OpeningBook
 
-GAMES = 100  # in a chunk
+GAMES = 100  # games in a chunk
 LONGEST = 800  # plies of a game after its opening; then it is a draw
 
 # An opening is rejected if a search with VERIFY times the usual nodes finds one side MOST_AHEAD centipawns ahead. The
-# limit is wide, since a network has to learn unbalanced positions, too: the search meets them everywhere.
+# limit is wide, because a network must also learn unbalanced positions, which the search often meets.
 VERIFY = 4
 MOST_AHEAD = 1000
-MOST_TRIES = 1000  # openings to try, since a book may have no good one
+MOST_TRIES = 1000  # maximum number of openings to try, because a book may have no good one
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +112,14 @@ class SelfPlayer:
             )
             if moves:
                 return self._words[: HEADER + moves + 1].copy()
-        raise OptionError(f"none of {MOST_TRIES} openings in a row is fit to begin a game")
+        raise OptionError(f"none of {MOST_TRIES} openings in a row is suitable for a game")
 
     def _set_up_opening(self, chance: random.Random) -> bool:
         """Set up a random opening; return whether all its random moves were possible."""
         settings, game, book = self._settings, self._game, self._settings.book
         if chance.random() < settings.chess960:
             white, black = (chess.Board.from_chess960_pos(chance.randrange(960)).fen() for _ in "WB")
-            ranks = [*black.split("/")[:-1], white.split("/")[-1]]  # White's home rank, and all that follows it
+            ranks = [*black.split("/")[:-1], white.split("/")[-1]]  # White's home rank, and the rest of the FEN
             game.set_up("/".join(ranks))
         elif book is None:
             game.set_up()
@@ -131,11 +131,11 @@ class SelfPlayer:
 
 
 class _Player:
-    """One side of the games: what it has found out in a game does not help the other side."""
+    """One side of the games, with its own memory."""
 
     def __init__(self, megabytes: int) -> None:
         self._table = HashTable(megabytes)
-        self._never = np.zeros(1, np.uint64)  # the stop flag
+        self._never = np.zeros(1, np.uint64)  # a stop flag that is never set
         self.worker = new_record(WORKER)
         share_memory(array_of(self.worker), self._table, self._never)
 

@@ -1,6 +1,6 @@
-"""CPU affinity: the engines of each game that is played at the same time keep to processors of their own.
+"""CPU affinity: gives the engines of each simultaneous game their own processors.
 
-Both engines of a game share them, because only one thinks at a time. The system lets a child process inherit the
+Both engines of a game share these processors, because only one thinks at a time. A child process inherits the
 processors of the thread that starts it.
 """
 
@@ -19,7 +19,7 @@ from knightadder.engine.errors import EngineError, OptionError
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
-# Where Linux tells which processors are the hardware threads of one core.
+# The folder where Linux lists the hardware threads of each core.
 _TOPOLOGY = Path("/sys/devices/system/cpu")
 
 _CAN_PIN = hasattr(os, "sched_setaffinity")
@@ -36,12 +36,14 @@ def share_processors(games: int, threads: int) -> list[tuple[int, ...]]:
     usable = sorted(os.sched_getaffinity(0), key=lambda processor: (_hardware_thread(processor), processor))
     wanted = games * threads
     if wanted > len(usable):
-        raise OptionError(f"--affinity: games times threads are {wanted}, and there are {len(usable)} processors")
+        raise OptionError(
+            f"--affinity: the games need {wanted} processors (games times threads), but there are {len(usable)}"
+        )
     return [tuple(usable[first : first + threads]) for first in range(0, wanted, threads)]
 
 
 def _hardware_thread(processor: int) -> int:
-    """Return the number of a processor among those of its core, from 0; 0 if the system does not tell."""
+    """Return the number of a hardware thread within its core, from 0; 0 if the system does not report it."""
     siblings: list[int] = []
     try:
         text = (_TOPOLOGY / f"cpu{processor}" / "topology" / "thread_siblings_list").read_text(encoding="ascii")
@@ -70,7 +72,7 @@ class Affinity:
         import filelock
 
         for number, group in enumerate(self.groups):
-            # The task of a worker can be closed by another thread than the one that it works in.
+            # A thread other than the task's own may close it.
             lock = filelock.FileLock(self.folder / f"{number}.lock", thread_local=False)
             with contextlib.suppress(filelock.Timeout):
                 lock.acquire(timeout=0)
@@ -80,7 +82,7 @@ class Affinity:
 
 @contextlib.contextmanager
 def sharing(groups: Sequence[tuple[int, ...]]) -> Iterator[Affinity | None]:
-    """Yield what lets the workers of this machine share groups of processors; None if there are none to share."""
+    """Yield the `Groups` that the workers of this machine share; None without processors to share."""
     if not groups:
         yield None
         return

@@ -1,6 +1,7 @@
-"""Matches between UCI engines: openings in pairs, several games at once, sequential tests, a log to go on from.
+"""Matches between UCI engines: openings in pairs, several games at once, sequential tests, logs of finished games.
 
-Two engines play each other; more of them a round robin, or with ``--gauntlet`` the first against each other one.
+Two engines play each other; more engines play a round robin, or with ``--gauntlet``, the first plays each of the
+others.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     from knightadder.workshop.match.statistics.sprt import Sprt
     from knightadder.workshop.opening_book import BookLine, OpeningBook
 
-    Show: TypeAlias = Callable[[Record | None, str], None]  # the last game, and where games are played
+    # Arguments: the last game, and the place where games are played.
+    Show: TypeAlias = Callable[[Record | None, str], None]
 
 _EXAMPLES = """\
 examples:
@@ -47,7 +49,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     """Declare the subcommand ``match``."""
     command = commands.add_parser(
         "match",
-        help="play matches between UCI engines, and tell how sure the result is",
+        help="play matches between UCI engines, and show the result with its error",
         description=__doc__,
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -65,7 +67,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     engines.add_argument(
         "--each",
         default=[],
-        help="keys for all engines; an engine without a given UCI option ignores it",
+        help="keys for all engines; an engine ignores UCI options that it does not have",
         nargs="*",
         metavar="KEY=VALUE",
     )
@@ -104,7 +106,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     declare(games, "--chess960", help="play Chess960")
     games.add_argument(
         "--sprt",
-        help="stop when a sequential test is decided; keys: elo0, elo1, alpha, beta, model",
+        help="stop when this sequential test is decided; keys: elo0, elo1, alpha, beta, model",
         nargs="*",
         metavar="KEY=VALUE",
     )
@@ -112,24 +114,26 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     rules = command.add_argument_group("adjudication")
     rules.add_argument(
         "--draw",
-        help="end a game as a draw by the engines' scores; keys: movenumber, movecount, score",
+        help="end a game as a draw when the engines' scores say so; keys: movenumber, movecount, score",
         nargs="*",
         metavar="KEY=VALUE",
     )
     rules.add_argument(
         "--resign",
-        help="end a game as lost by the engines' scores; keys: movecount, score, twosided",
+        help="end a game as lost when the engines' scores say so; keys: movecount, score, twosided",
         nargs="*",
         metavar="KEY=VALUE",
     )
     rules.add_argument("--max-moves", type=positive, metavar="N", help="end a game as a draw after N moves")
-    declare(rules, "--syzygy", metavar="FOLDER", help="end a game by the Syzygy tablebases in this folder")
+    declare(
+        rules, "--syzygy", metavar="FOLDER", help="end a game when the Syzygy tablebases in this folder know its result"
+    )
     rules.add_argument(
         "--patience",
         type=positive,
         default=60,
         metavar="SECONDS",
-        help="time after which an engine that does not answer is killed (default: 60)",
+        help="kill an engine that does not answer within this time (default: 60)",
     )
 
     output = command.add_argument_group("output")
@@ -137,7 +141,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         output,
         "--state",
         metavar="FILE",
-        help="file of the finished games, from which the same command goes on (default: the name of --pgn with "
+        help="file of the finished games, from which the same command continues (default: the name of --pgn with "
         ".unfinished, removed at the end)",
     )
     declare(output, "--restart")
@@ -195,7 +199,7 @@ def play(arguments: argparse.Namespace, rows: bool = True) -> tuple[Match, Stand
 
 
 def _state(arguments: argparse.Namespace) -> Path | None:
-    """Return the file of the finished games, which lies beside the PGN file unless it is named; None for no file."""
+    """Return the file of the finished games, by default beside the PGN file; None for no file."""
     state: Path | None = arguments.state
     return state or state_beside(arguments.pgn)
 
@@ -219,7 +223,7 @@ class Match:
         self.pairings = [(first, second) for i, first in enumerate(firsts) for second in names[i + 1 :]]
         self.sprt = _read_sprt(arguments.sprt)
         if self.sprt and len(names) > 2:
-            raise OptionError("--sprt is a test of two engines")
+            raise OptionError("--sprt must have exactly two engines")
         self.rounds = _read_rounds(arguments, self.sprt)
         self.rules = Rules(
             _read_draw(arguments.draw),
@@ -231,20 +235,20 @@ class Match:
             arguments.check_pv,
         )
         if arguments.reference_nps and not arguments.cluster:
-            raise OptionError("--reference-nps goes with --cluster: without it, time limits are the same for all")
+            raise OptionError("--reference-nps needs --cluster: without it, time limits are the same for all")
         timed = any(each.allowance.timed for each in self.competitors)
         self.reference: int | None = (arguments.reference_nps or REFERENCE) if arguments.cluster and timed else None
         if arguments.log_engine and arguments.cluster:
-            raise OptionError("--log-engine is for games on this machine, without --cluster")
+            raise OptionError("--log-engine works only without --cluster")
         self._trace_folder: Path | None = arguments.log_engine and arguments.log_engine.absolute()
         if arguments.affinity and arguments.cluster:
-            raise OptionError("--affinity is for games on this machine, without --cluster")
+            raise OptionError("--affinity works only without --cluster")
         threads = max(each.threads for each in self.competitors)
         self._processors = share_processors(arguments.concurrency, threads) if arguments.affinity else []
         if arguments.syzygy:
-            open_tablebases(arguments.syzygy)  # to fail now rather than in a game
+            open_tablebases(arguments.syzygy)  # so that an error shows now, not in a game
         self.book: OpeningBook = read_book(arguments.openings, arguments.chess960)
-        # Engines without a clock repeat the same game from the same opening, which says nothing new to a test.
+        # Engines without a clock repeat the same game from the same opening, which gives a test no new information.
         if self.sprt and not timed:
             if self.rounds is None:
                 self.rounds = len(self.book)
@@ -352,7 +356,7 @@ class Match:
         return versions
 
     def verdict(self, standings: Standings) -> str | None:
-        """Return the result of the test; None while it goes on, or if there is none."""
+        """Return the result of the test; None while it continues, or if there is no test."""
         return self.sprt.verdict(standings.scores[self.pairings[0]].counts) if self.sprt else None
 
 
@@ -427,7 +431,7 @@ def _read_resign(words: Sequence[str] | None) -> ResignRule | None:
 
 @contextlib.contextmanager
 def _display(standings: Standings, match: Match, interval: int) -> Iterator[Show]:
-    """Show the progress: a live table on a terminal, else a line at intervals; in both cases faults and warnings."""
+    """Show faults, warnings and the progress: a live table on a terminal, otherwise a line at intervals."""
     from rich.console import Console
     from rich.live import Live
 
@@ -443,7 +447,7 @@ def _display(standings: Standings, match: Match, interval: int) -> Iterator[Show
         if record.fault:
             console.print(f"{game}: {record.culprit}: {record.reason}", markup=False, highlight=False, soft_wrap=True)
         for detail in record.details:
-            if (detail["engine"], detail["kind"]) not in complained:  # others are only in the log
+            if (detail["engine"], detail["kind"]) not in complained:  # further ones are only in the log
                 complained.add((detail["engine"], detail["kind"]))
                 text = warning_text(detail["kind"], detail["line"], detail["position"], match.rules.chess960)
                 line = f"{game}: {detail['engine']}: {text}"

@@ -19,7 +19,7 @@ from knightadder.workshop.uci_client import UciClient, resolve_command, split_wo
 from knightadder.workshop.uci_trace import Trace
 
 _CONTROLS = ("tc", "st", "nodes", "depth")
-_MARGINS = ("margin", "timemargin")  # the second name is that of cutechess
+_MARGINS = ("margin", "timemargin")  # the second name is cutechess's
 _NODE_TIME = "nodestime"  # the UCI option by which a clock counts nodes
 _UNLIMITED = "inf"  # a time control without a clock, as in cutechess
 _COMMON_KEYS = (*_CONTROLS, *_MARGINS, "option.", "env.")
@@ -27,7 +27,7 @@ _KEYS = ("name", "cmd", "args", "dir", *_COMMON_KEYS)
 
 _PROGRAMS = (".exe", ".jar", ".js", ".py", ".sh")  # count as programs even if not executable
 
-# Seconds to start and be ready: an engine that compiles at its first start takes long on a busy machine.
+# Seconds for an engine to start and be ready: one that compiles at its first start takes long on a busy machine.
 START_PATIENCE = 300.0
 
 
@@ -79,12 +79,12 @@ class Competitor:
                 if trace_folder is not None:
                     client.trace = Trace(trace_folder, self.name, client.process.pid)
                 client.handshake(timeout)
-                client.wait_ready(timeout)  # apart, since what an engine says about its start is no remark on options
-                needed = {*client.options, _NODE_TIME}  # without it the engine's clock would not be the match's
+                client.wait_ready(timeout)  # separate, because messages about the start are not about options
+                needed = {*client.options, _NODE_TIME}  # without it, the engine would use real time
                 common = {name: value for name, value in self.common_options.items() if name.lower() in needed}
                 client.set_options({**common, **self.options, **({"UCI_Chess960": "true"} if chess960 else {})})
                 client.remarks = client.wait_ready(timeout)
-            except BaseException:  # Ctrl-C too: the engine is in a session of its own and does not hear it
+            except BaseException:  # even Ctrl-C, which does not reach the engine's session
                 client.kill()
                 client.close()
                 raise
@@ -93,7 +93,7 @@ class Competitor:
         return client
 
     def _command_here(self) -> Sequence[str]:
-        """Return the command on this machine: its program may be in another place than where the match was begun."""
+        """Return the command on this machine, where its program may be in a different place."""
         program, *words = self.command
         if self.own:
             return [*resolve_command(None), *words[2:]]  # after "-m knightadder"
@@ -111,11 +111,11 @@ class Competitor:
 
     @property
     def weakened(self) -> bool:
-        """Whether it is set to a lower strength; Stockfish then plays another move than that of its last line."""
+        """Whether its strength is limited; Stockfish's move then often differs from its last line."""
         return self.settings.get("uci_limitstrength", "").lower() == "true"
 
     def identity(self) -> dict[str, Any]:
-        """Return what identifies the engine, in a form that JSON can hold."""
+        """Return the data that identifies the engine, in a form that JSON can hold."""
         return {
             "name": self.name,
             "command": list(self.command),
@@ -219,14 +219,16 @@ def _text(value: object) -> str:
 
 
 def _competitor(own: KeyValues, common: KeyValues) -> Competitor:
-    """Return the engine with its own words and those for all."""
+    """Return an engine from its own words and the words for all engines."""
     folder = Path(own["dir"]) if "dir" in own else None
     if folder is not None and not folder.is_dir():
         raise OptionError(f"dir={folder}: there is no such folder")
     command = [*resolve_command(own.get("cmd"), folder), *split_words(own.get("args", ""))]
     name = own.get("name") or ("Knightadder" if "cmd" not in own else Path(command[0]).stem)
     if re.search(r"[|\"]", name) or not name.isprintable():
-        raise OptionError(f"name={name}: a name has no bars, quotation marks, line ends or control characters")
+        raise OptionError(
+            f"name={name}: a name must not contain bars, quotation marks, line ends or control characters"
+        )
     # An engine's own limits replace the common ones.
     limiting = own if any(key in own for key in _CONTROLS) else common
     if not any(key in limiting for key in _CONTROLS):

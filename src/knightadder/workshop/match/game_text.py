@@ -25,13 +25,14 @@ _TERMINATIONS = {
     "silent": "abandoned",
 }
 
-_LONGEST = 1 << 20  # bytes of a game; an incomplete game is searched for in this many bytes at the end of a file
-# The last line of a game: not a header line, and ends with a result or, as others wrap lines, is nothing else.
+_LONGEST = 1 << 20  # maximum bytes of a game: the end of a file in which an incomplete game is searched for
+# The last line of a game: not a header line, and it ends with a result, or (as other programs wrap lines) is only a
+# result.
 _LAST_LINE = re.compile(rb"^(?:[^\[\n].*)?(?:1-0|0-1|1/2-1/2|\*)[ \t\r]*$", re.MULTILINE)
 
 
 def move_comment(move: PlayedMove) -> str:
-    """Return the mover's score, depth, time and nodes of a move: ``+0.31/12 0.052s n=20011``."""
+    """Return a move's score (for the side that moved), depth, time and nodes: ``+0.31/12 0.052s n=20011``."""
     if move.info is None:
         return f"{move.seconds:.3f}s"
     nodes = f" n={move.info.nodes}" if move.info.nodes else ""
@@ -92,7 +93,7 @@ class PgnFile(Closing):
             return
         with contextlib.ExitStack() as stack:
             self._stream = stack.enter_context(appending(file))
-            if file.is_file():  # not a device or pipe
+            if file.is_file():  # false for a device or a pipe
                 events = {f'[Event "{_event(fixture)}"]'.encode() for fixture in fixtures}
                 self._mend(file, events, report)
                 if logged:
@@ -116,7 +117,7 @@ class PgnFile(Closing):
             append_whole(self._stream, b"\n" if tail.endswith(b"\n") else b"\n\n")
 
     def _remove_unlogged(self, file: Path, logged: int, events: Iterable[bytes]) -> None:
-        """Remove a game of this match after those that the log has."""
+        """Remove a game of this match that follows the games of the log."""
         with file.open("rb") as stream:
             stream.seek(max(0, logged - 2))
             gap, rest = stream.read(2), stream.read()

@@ -141,7 +141,7 @@ class MatchLog(Closing):
         known = {name: version for record in self.records for name, version in record.versions.items()}
         for name, version in versions.items():
             if known.get(name, version) != version:
-                raise OptionError(f"{name} was {known[name]} and is now {version}: go on with the same, or {REMEDY}")
+                raise OptionError(f"{name} was {known[name]} and is now {version}: use the same, or {REMEDY}")
 
     def remove(self) -> None:
         """Remove the file."""

@@ -1,9 +1,9 @@
 """Plays the games of a match on the workers of a pool, each of which keeps its engines from game to game.
 
-The engines belong to the task, and are no actors of Dask, because an actor is lost with its worker, and the calls to it
-are not repeated. A pool repeats the tasks of lost workers, here as everywhere, and its workers need not be Dask's.
+The engines belong to the task. They are not Dask actors, because an actor is lost with its worker, and calls to it are
+not repeated. A pool repeats the tasks of lost workers, and does not need Dask.
 
-An item is one game, not a pair, so that a finished game counts even if the other one of its pair is broken off.
+An item is one game, not a pair, so that a finished game counts even if the other game of the pair is interrupted.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from knightadder.workshop.uci_client import UciClient
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
-# A machine that is taken away may end the engines shortly before the worker. So an engine that such a signal has ended
-# is at fault only if the worker is still there after this time.
+# Seconds. A machine that shuts down may end the engines shortly before the worker. So an engine that was killed by a
+# signal is at fault only if the worker is still there after this time.
 _FAREWELL_SECONDS = 10.0
 _FAREWELLS = {-getattr(signal, name, 0) for name in ("SIGTERM", "SIGKILL", "SIGINT", "SIGHUP")} - {0}
 
@@ -68,8 +68,8 @@ class GamePlayer:
 
     `versions` has the engines' own names, which have to be the same on every machine. `sources` has the digest of each
     engine that is a Knightadder, to be checked on other machines; None if all games are played on this one. `reference`
-    is the nodes per second of ``knightadder bench`` for which the limits of time are meant; None if they are not
-    scaled. Traces and `affinity`, the processors to which the engines keep, are for games on this machine.
+    is the nodes per second of ``knightadder bench`` for which the time limits are meant; None if they are not scaled.
+    Traces and `affinity`, the processors to which the engines keep, are for games on this machine.
     """
 
     def __init__(
@@ -92,16 +92,16 @@ class GamePlayer:
         self._trace_folder = trace_folder
         self._affinity = affinity
         self._processors: tuple[int, ...] = ()
-        self._claim: BaseFileLock | None = None  # to the processors
+        self._claim: BaseFileLock | None = None  # lock of the worker's processors
         self._clients: dict[str, UciClient] = {}
-        self._absent: dict[str, str] = {}  # errors, by engine
+        self._absent: dict[str, str] = {}  # errors of engines that did not start, by name
         self._scale: float | None = None
         self._notes: list[str] = []
-        self._ended_traces: set[str] = set()  # why they have ended
+        self._ended_traces: set[str] = set()  # reasons for ended traces
         self._playing = self._closed = False
 
     def __call__(self, item: tuple[Fixture, BookLine]) -> bytes:
-        """Play a game; EngineError if the tables of the rules cannot be used, or the run has ended."""
+        """Play a game; EngineError if the rules' tablebases cannot be used, or the run has ended."""
         self._playing = True
         try:
             if self._affinity is not None and self._claim is None:
@@ -129,7 +129,7 @@ class GamePlayer:
             self._claim.release()
 
     def _set_scale(self) -> None:
-        """Measure the speed of this worker, if limits of time have to be scaled, and scale them."""
+        """Measure the speed of this worker and scale the time limits by it, if they are to be scaled."""
         self._scale = 1.0
         if self._reference is not None:
             speed = Speed.measured()
@@ -179,12 +179,12 @@ class GamePlayer:
                     self._absent[name] = str(error)
 
     def _start(self, competitor: Competitor) -> UciClient:
-        """Start an engine, and make sure that it is the same one as everywhere."""
+        """Start an engine, and check that it is the same engine as on the other machines."""
         name, elsewhere = competitor.name, ""
         if self._sources is not None:
             elsewhere = f" on {platform.node()}"
             if self._sources.get(name) not in (None, competitor.package_digest()):
-                raise EngineError(f"{name} has other sources{elsewhere}")
+                raise EngineError(f"{name} has different sources{elsewhere}")
         try:
             client = competitor.start(
                 self._rules.chess960, trace_folder=self._trace_folder, processors=self._processors
@@ -198,6 +198,6 @@ class GamePlayer:
 
 
 def sources_of(competitors: Mapping[str, Competitor]) -> dict[str, str]:
-    """Return the digest of the sources of each engine that is a Knightadder, by name."""
+    """Return the digest of the sources of each Knightadder engine, by name."""
     digests = {name: each.package_digest() for name, each in competitors.items()}
     return {name: digest for name, digest in digests.items() if digest}

@@ -36,7 +36,7 @@ _DRAWS = {
     chess.Termination.THREEFOLD_REPETITION: "draw by repetition",
 }
 
-# Warnings kept for a game, since an engine tends to repeat an error on every move; all of them are counted.
+# Maximum number of warnings to keep for a game, because engines repeat errors at every move; all are counted.
 _WARNINGS_KEPT = 5
 
 
@@ -66,7 +66,7 @@ class ResignRule:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules of a match besides those of chess.
+    """The rules of a match in addition to the rules of chess.
 
     From the full move `max_moves` on, the game is a draw; `tablebases` is the folder of the Syzygy tables that decide
     games. A silent engine is killed after `patience` seconds over its time; it has as long to get ready. `pv_check`
@@ -84,7 +84,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """An engine in a game: its connection, its limits, and whether it plays worse moves than it finds."""
+    """An engine in a game: its connection, its limits, and whether it deliberately plays weaker moves."""
 
     client: UciClient
     allowance: Allowance
@@ -93,7 +93,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """How an engine lost by a breach of the rules: its colour, one of `FAULTS`, and a description."""
+    """A breach of the rules that lost a game: the engine's colour, one of `FAULTS`, and a description."""
 
     white: bool
     kind: str
@@ -151,7 +151,7 @@ def play_game(white: Side, black: Side, opening: BookLine, rules: Rules) -> Matc
 
 
 class _FaultError(Exception):
-    """Ends a game: the engine to move is at fault."""
+    """Raised to end a game: the engine to move is at fault."""
 
     def __init__(self, kind: str, text: str) -> None:
         super().__init__(text)
@@ -167,12 +167,12 @@ class _Table:
         self._rules = rules
         self._board = opening.board(rules.chess960)
         self._game = MatchGame(opening)
-        # Each move is appended, so that the command is not built anew for each move.
+        # Extended by each move, so that the command is not rebuilt.
         self._position = f"position fen {opening.fen}"
         if opening.moves:
             self._position += " moves " + " ".join(opening.moves)
         self._has_moves = bool(opening.moves)
-        # By colour, of each of its moves, from its own view.
+        # For each colour, the scores of its moves from its own point of view.
         self._scores: dict[chess.Color, list[int | None]] = {chess.WHITE: [], chess.BLACK: []}
         self._last: InfoLine | None = None
         self._quiet = 0  # plies in a row with scores near zero
@@ -182,7 +182,8 @@ class _Table:
         turn = board.turn
         try:
             for turn in (chess.WHITE, chess.BLACK):
-                self._players[turn].client.new_game(self._rules.patience)  # both get ready before any clock runs
+                # Both engines get ready before any clock runs.
+                self._players[turn].client.new_game(self._rules.patience)
             result = None
             while result is None:
                 turn = board.turn
@@ -208,7 +209,7 @@ class _Table:
         player, clock = self._players[turn], self._clocks[turn]
         allowed = clock.allowed
         readings = ""
-        if player.allowance.time_control is not None:  # many engines would play by their opponent's clock alone
+        if player.allowance.time_control is not None:  # otherwise, many engines would use their opponent's clock
             readings = self._clocks[chess.WHITE].reading("w") + self._clocks[chess.BLACK].reading("b")
         command = f"go{readings}{clock.own()}"
         patience = (allowed or 0.0) + self._rules.patience

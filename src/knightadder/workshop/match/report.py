@@ -119,7 +119,7 @@ def _pairings(standings: Standings) -> Table:
 
 def _ratings(standings: Standings) -> Table:
     """Return a table of the ratings, best first."""
-    from knightadder.workshop.match.statistics.ratings import rate  # which needs SciPy
+    from knightadder.workshop.match.statistics.ratings import rate  # imported late, because it needs SciPy
 
     table = _table("Rank", "Engine", "Elo", "Games", "Score")
     totals = standings.totals()

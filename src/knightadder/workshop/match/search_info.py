@@ -1,7 +1,8 @@
 """The ``info`` lines of any engine, and checks that they are legal and consistent.
 
-The warnings are those of fastchess (https://github.com/Disservin/fastchess): a principal variation (PV) with an illegal
-move, a PV that continues after the end of the game, a mate that the PV lacks, a best move other than the PV's first.
+The warnings are the same as in fastchess (https://github.com/Disservin/fastchess): a principal variation (PV) with an
+illegal move, a PV that continues after the end of the game, a mate that the PV lacks, a best move that differs from the
+PV's first move.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ MATE_NOT_MATE = "PV of a mate ends without mate"
 NOT_HEAD = "best move is not the head of the last PV"
 MATE_SIGN = "both engines announce a mate for themselves, or against"
 
-_SHOWN = 80  # characters of a line in a warning
+_SHOWN = 80  # maximum length of a line in a warning
 _BOUNDS = {"lowerbound": Bound.LOWER, "upperbound": Bound.UPPER}
 
 
 @dataclass(frozen=True, slots=True)
 class InfoLine:
-    """An ``info`` line with a score, as an engine wrote it; `knightadder.engine.info.Info` is what this one reports.
+    """An ``info`` line with a score, as any engine wrote it (`knightadder.engine.info.Info` is this engine's report).
 
     Depth and nodes are zero if they are missing; the score is from the engine's view.
     """
@@ -111,7 +112,7 @@ def check_pv(board: chess.Board, info: InfoLine) -> str | None:
     made = 0
     try:
         for word in info.pv:
-            if made and board.halfmove_clock >= 8:  # not for the searched position: such draws must be claimed
+            if made and board.halfmove_clock >= 8:  # not in the searched position, where such draws must be claimed
                 if board.halfmove_clock >= 100 and board.is_fifty_moves():
                     return PAST_FIFTY
                 if board.is_repetition(3):
@@ -161,7 +162,7 @@ def warning_text(kind: str, line: str, position: str, chess960: bool = False) ->
         board = chess.Board(fen, chess960=chess960)
         for word in moves.split():
             board.push_uci(word)
-    except ValueError:  # a damaged log
+    except ValueError:  # the log is damaged
         return f"{kind}: {detail}"
     number = board.fullmove_number
     if kind == ILLEGAL and info is not None:

@@ -1,4 +1,4 @@
-"""The speed of a worker, by which limits of time are scaled so that they allow the same work on every machine.
+"""The speed of a worker, by which time limits are scaled so that they allow the same work on every machine.
 
 Fishtest does the same: https://github.com/official-stockfish/fishtest.
 """
@@ -10,11 +10,11 @@ import platform
 import time
 from dataclasses import dataclass
 
-# Nodes per second of `knightadder bench` for which limits of time are meant: roughly those of one idle core of the
-# machine that plays the games of docs/strength-log.md.
+# Nodes per second of `knightadder bench` for which time limits are meant: roughly the speed of one idle core of the
+# machine behind docs/strength-log.md.
 REFERENCE = 2_000_000
 
-_FAIR_SHARE = 0.9  # of a core; a worker that gets less shares its cores with other work
+_FAIR_SHARE = 0.9  # share of a core; a worker with less shares its core with other work
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,11 @@ class Speed:
             engine.close()
 
     def factor(self, reference: int) -> float:
-        """Return what limits of time that are meant for a speed are multiplied by here."""
+        """Return the factor for time limits that are meant for this reference speed."""
         return float(f"{reference / self.nodes_per_second:.3g}")
 
     def notes(self, reference: int) -> list[str]:
-        """Return what the user should know of this worker, in lines."""
+        """Return lines about this worker for the user."""
         worker = f"{platform.node()}, process {os.getpid()}"
         speed = f"{self.nodes_per_second / 1000:.0f} knps"
         lines = [f"{worker}: {speed}, so limits of time are multiplied by {self.factor(reference):g}"]

@@ -30,8 +30,8 @@ class TimeControl:
     def parse(cls, text: str) -> TimeControl:
         """Return a time control, ``moves/base+increment``, read as cutechess reads it; OptionError if it is invalid.
 
-        The moves and the increment may be left out; ``inf`` or 0 moves are the whole game. The base is in seconds, or
-        in minutes and seconds: ``1:30``.
+        The moves and the increment may be left out; ``inf`` or 0 moves stands for the whole game. The base is in
+        seconds, or in minutes and seconds: ``1:30``.
         """
         match = _TIME_CONTROL.fullmatch(text)
         if match:
@@ -45,7 +45,7 @@ class TimeControl:
         )
 
     def scaled(self, factor: float) -> TimeControl:
-        """Return the time control with its times multiplied, to whole milliseconds."""
+        """Return the time control with its times multiplied, and rounded to milliseconds."""
         return TimeControl(round(self.base * factor, 3), round(self.increment * factor, 3), self.moves)
 
     def __str__(self) -> str:
@@ -71,11 +71,11 @@ class Allowance:
 
     @property
     def timed(self) -> bool:
-        """Whether there is a limit of real time, so that no two games are the same."""
+        """Whether there is a limit in real time, so that games cannot be repeated exactly."""
         return not self.node_time and (self.time_control is not None or self.move_time is not None)
 
     def scaled(self, factor: float) -> Allowance:
-        """Return the limits with those of real time multiplied, but for the margin."""
+        """Return the limits with all real-time limits multiplied, except for the margin."""
         if self.node_time:
             return self
         control, move_time = self.time_control, self.move_time

@@ -1,7 +1,7 @@
 """Test suites: a UCI engine searches each position of an EPD file, and the solved positions are counted.
 
 A position is solved if the engine's best move at the end of its search is right; earlier best moves do not count. For a
-solved position, the moment is shown from which on the engine kept the solution.
+solved position, the output shows the moment from which the engine kept the solution.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     declare(limit, "--nodes", help="stop each search after N nodes")
     declare(limit, "--depth", help="stop each search at this depth")
     where = command.add_mutually_exclusive_group()
-    declare(where, "--concurrency", default=1, help="number of engines at work at the same time")
+    declare(where, "--concurrency", default=1, help="number of engines that work at the same time")
     add_cluster(where)
     declare(command, "--threads", help="number of search threads of each engine")
     declare(command, "--hash", help="size of each engine's hash table")
@@ -99,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
                     raise OptionError(f"the workers have different engines: {engine_name} and {name}")
                 engine_name = name
                 show(index, answers[index])
-    finally:  # also after Ctrl-C or a failure, to show the earlier answers
+    finally:  # shows the earlier answers even after Ctrl-C or a failure
         suites: dict[str, list[Answer]] = {}
         for index in sorted(answers):
             suites.setdefault(str(jobs[index][0]), []).append(answers[index])
@@ -239,10 +239,10 @@ def _report(name: str, answers: Sequence[Answer]) -> dict[str, Any]:
 
 
 def _check_writable(file: str, suites: Sequence[Path]) -> None:
-    """Check, before hours of work, that a file can be written and is none of the suites; OptionError otherwise."""
+    """Check, before hours of work, that a file is writable and not one of the suites; OptionError otherwise."""
     existed = Path(file).exists()
     if existed and any(suite.samefile(file) for suite in suites):
-        raise OptionError(f"cannot write {file}: the positions are in it")
+        raise OptionError(f"cannot write {file}: it contains the positions")
     try:
         with open(file, "ab"):
             pass

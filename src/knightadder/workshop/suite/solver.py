@@ -49,7 +49,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What a `Solver` tells of an engine and its search."""
+    """The report of a `Solver` on an engine and its search."""
 
     engine: str
     played: str | None
@@ -59,7 +59,7 @@ class _Told:
 
 
 class Solver:
-    """The task that solves a problem, with an engine that each worker starts for its first one, and keeps.
+    """The task that solves a problem; each worker starts an engine for its first problem, and keeps it.
 
     `command` starts a UCI engine; None stands for this program.
     """
@@ -70,7 +70,7 @@ class Solver:
         self._engine, self._limit, self._problems = UciEngine(command, options), limit, problems
 
     def __call__(self, index: int) -> bytes:
-        """Return the engine's answer to the problem with an index, for `read_answer`.
+        """Return the engine's answer to the problem with this index, for `read_answer`.
 
         OptionError if there is no such engine, or it refuses an option; EngineError if it cannot be started, dies,
         hangs or breaks the protocol.
@@ -78,7 +78,7 @@ class Solver:
         return json.dumps(self._solve(self._problems[index])).encode()
 
     def close(self) -> None:
-        """End the engine, also in the middle of a search; callable from another thread."""
+        """End the engine, even in the middle of a search; callable from a different thread."""
         self._engine.close()
 
     def _solve(self, problem: Problem) -> dict[str, Any]:
@@ -142,7 +142,7 @@ def _move(name: str, problem: Problem) -> chess.Move:
 
 
 def _mate(score: str) -> int | None:
-    """Return the mate in the text of a score; ValueError if it is no score."""
+    """Return the mate in the text of a score; ValueError if it is not a score."""
     if score == "-":
         return None
     match = _SCORE.fullmatch(score)

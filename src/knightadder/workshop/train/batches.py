@@ -21,17 +21,17 @@ from knightadder.workshop.train.kernels import NO_RESULT
 from knightadder.workshop.train.selection import Games
 
 _WINDOW = 4_000_000  # moves of the games whose positions are shuffled at once: some 80 MB
-_BLOCK = 4096  # positions distilled at once
-_MOST_MOVES = 2  # random moves before a position is labelled: search meets what games do not
+_BLOCK = 4096  # positions to distil at once
+_MOST_MOVES = 2  # random moves before a position is labelled, for positions that search meets but games do not
 
 T = TypeVar("T")
 
-#: Where a stream stands: its pass, the window in that, and the position in that.
+#: A place in a stream: the pass, the window in the pass, and the position in the window.
 Place: TypeAlias = tuple[int, int, int]
 
 
 def ahead(make: Callable[[], T], count: int) -> Generator[T, None, None]:
-    """Yield what a function returns, call after call; a thread of its own makes so many of these in advance."""
+    """Yield the results of repeated calls of a function; a separate thread makes some of them in advance."""
     with ThreadPoolExecutor(1, "ahead") as maker:
         coming = deque(maker.submit(make) for _ in range(count))
         try:
@@ -47,15 +47,15 @@ def ahead(make: Callable[[], T], count: int) -> Generator[T, None, None]:
 class PositionStream(Closing):
     """The positions for training, pass after pass without end, from a place on; each pass is in another random order.
 
-    In each pass the chunks of games come in random order, and so do the positions of each window: of so many chunks as
-    have four million moves. These come from anywhere in the whole set, and hundreds of batches are made of them, so
-    those of one game hardly meet. The next window is read in a thread of its own.
+    In each pass, the chunks of games come in random order. A window is as many chunks as have four million moves
+    together; its positions are shuffled. They come from anywhere in the whole set and fill hundreds of batches, so
+    positions of one game are hardly ever in the same batch. A separate thread reads the next window.
     """
 
     def __init__(self, games: Games, seed: int, place: Place = (0, 0, 0)) -> None:
         self._games, self._seed, self.place = games, seed, place
         self._coming = place[:2]
-        self._empty = 0  # windows without positions, in a row
+        self._empty = 0  # number of windows without positions in a row
         self._windows = ahead(self._read, 1)
         self._place, self._records = next(self._windows)
 
@@ -96,7 +96,7 @@ class PositionStream(Closing):
 
 
 class Distiller:
-    """Makes positions without end, labelled by a static evaluation: those of games, up to two random moves later.
+    """Makes endless positions, labelled by a static evaluation: positions of games after up to two random moves.
 
     Only positions with an absolute value below `value_below`, in centipawns, are used.
     """
@@ -107,7 +107,7 @@ class Distiller:
         self._workers = Stock(lambda: new_record(WORKER))
 
     def take(self, source: NDArray[np.void], number: int, count: int, pool: ThreadPoolExecutor) -> NDArray[np.void]:
-        """Return the positions of a batch, which depend on its number and on the positions to begin with.
+        """Return the positions of a batch, which depend on its number and on the given positions.
 
         OptionError if hardly any position is suitable.
         """
@@ -128,7 +128,8 @@ class Distiller:
 class Mixture:
     """The batches of a run, one after the other, with a share of distilled positions.
 
-    The stream gives as many positions as a batch has; the distilled ones begin with those that are not used themselves.
+    The stream gives a whole batch of positions; the distilled ones are made from those that the batch does not use
+    itself.
     """
 
     def __init__(
@@ -138,7 +139,7 @@ class Mixture:
         self._distilled = round(size * share) if distiller else 0
 
     def batch(self, number: int) -> tuple[NDArray[np.void], Place]:
-        """Return the batch of a number, and where the stream then stands."""
+        """Return the batch with this number, and the stream's place after it."""
         records = self._stream.take(self._size)
         if self._distiller and self._distilled:
             own, begin = np.split(records, [self._size - self._distilled])

@@ -50,7 +50,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         dest="drawn",
         type=Path,
         metavar="FILE",
-        help="network, or weights of --export, to draw pictures of, with positions of the games",
+        help="draw pictures of this network, or of weights from --export, with positions of the games",
     )
 
     exchange = command.add_argument_group("exchange with other trainers")
@@ -65,7 +65,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         dest="imported",
         type=Path,
         metavar="FILE",
-        help="weights to make a network of: .npz as above, or bullet's quantised.bin with --buckets, --scale, ...",
+        help="make a network from these weights: .npz as above, or bullet's quantised.bin with --buckets, --scale, ...",
     )
     command.set_defaults(run=run)
 
@@ -100,7 +100,11 @@ def add_settings(command: argparse.ArgumentParser) -> None:
     data = command.add_argument_group("the positions")
     declare(data, "--positions", help="largest number of positions to take from the games")
     data.add_argument(
-        "--first-ply", type=not_negative, default=16, metavar="N", help="first ply whose position is used (default: 16)"
+        "--first-ply",
+        type=not_negative,
+        default=16,
+        metavar="N",
+        help="first ply of each game whose position is used (default: 16)",
     )
     data.add_argument(
         "--score-below",
@@ -126,7 +130,7 @@ def add_settings(command: argparse.ArgumentParser) -> None:
         "--batch",
         type=positive,
         metavar="N",
-        help="number of positions of a step (default: 4096, or 16384 from ten million positions on)",
+        help="number of positions in each step (default: 4096, or 16384 from ten million positions on)",
     )
     declare(training, "--rate", default=1e-3, help="learning rate of the first steps")
     training.add_argument(
@@ -160,7 +164,7 @@ def add_settings(command: argparse.ArgumentParser) -> None:
         type=share,
         default=0.0,
         metavar="S",
-        help="share of the steps that form a last stage (default: 0)",
+        help="share of the steps that belong to the last stage (default: 0)",
     )
     training.add_argument(
         "--last-stage-rate",
@@ -179,7 +183,7 @@ def add_settings(command: argparse.ArgumentParser) -> None:
         type=not_negative,
         default=0,
         metavar="N",
-        help="number of steps over which the weights are averaged, about (default: 0, no average)",
+        help="approximate number of steps over which the weights are averaged (default: 0, no average)",
     )
     training.add_argument(
         "--later-share",
@@ -213,7 +217,7 @@ def run(arguments: argparse.Namespace) -> int:
     folder: Path | None = arguments.state
     if arguments.drawn:
         if folder or arguments.export or arguments.imported or not arguments.games or not arguments.out:
-            raise OptionError("--plot goes with games and --out, and without --state, --export and --import")
+            raise OptionError("--plot needs games and --out, and excludes --state, --export and --import")
         if not arguments.out.is_dir():
             raise OptionError(f"cannot write to {arguments.out}: there is no such folder")
         _draw(arguments)
@@ -223,11 +227,11 @@ def run(arguments: argparse.Namespace) -> int:
         _check_not_of_run(folder, arguments.out, arguments.export)
     if arguments.imported:
         if arguments.games or arguments.export or folder or not arguments.out:
-            raise OptionError("--import goes with --out, and without games, --state and --export")
+            raise OptionError("--import needs --out, and excludes games, --state and --export")
         _write_network(_import(arguments), arguments.out)
     elif arguments.export:
         if arguments.games or not folder:
-            raise OptionError("--export goes with --state, and without games")
+            raise OptionError("--export needs --state, and excludes games")
         _export(folder, arguments.export)
     elif not arguments.games or not folder:
         raise OptionError("give folders of games and --state, or see --help")
@@ -291,7 +295,7 @@ def settings_of(arguments: argparse.Namespace) -> TrainSettings:
 
     distill_share: float | None = arguments.distill_share
     if arguments.distill is None and distill_share:
-        raise OptionError("--distill-share goes with --distill")
+        raise OptionError("--distill-share needs --distill")
     if distill_share is None:
         distill_share = _DISTILL_SHARE if arguments.distill else 0.0
     last_rate = _or(arguments.last_rate, arguments.rate * LAST_RATE)
@@ -373,7 +377,7 @@ def _import(arguments: argparse.Namespace) -> Network:
     else:
         weights, shape, scale = read_arrays(file)
         if cut := int((abs(weights) > LIMIT).sum()):
-            print(f"{file}: {cut} weights are beyond ±{LIMIT}, and are cut off there", file=sys.stderr)
+            print(f"{file}: {cut} weights are beyond ±{LIMIT}: they were clipped", file=sys.stderr)
         network = _quantised(weights, shape, scale, arguments.name)
     _warn_of_size(Shape(network.width, network.buckets, network.mirrored))
     return network
@@ -386,7 +390,7 @@ def _warn_of_size(shape: Shape) -> None:
     try:
         check_size(shape.width, shape.buckets)
     except ValueError as error:
-        print(f"This engine cannot play with it: {error}", file=sys.stderr)
+        print(f"This engine cannot play with the network: {error}", file=sys.stderr)
 
 
 def _quantised(weights: Flat, shape: Shape, scale: int, name: str) -> Network:
@@ -406,7 +410,7 @@ def _check_output(file: Path | None, name: str) -> None:
     from knightadder.core.evaluation.network_file import LONGEST_DESCRIPTION
 
     if len(name.encode()) > LONGEST_DESCRIPTION or len(name.splitlines()) > 1:
-        raise OptionError(f"--name is one line of at most {LONGEST_DESCRIPTION} bytes")
+        raise OptionError(f"--name must be one line of at most {LONGEST_DESCRIPTION} bytes")
 
 
 def _check_not_of_run(folder: Path, *files: Path | None) -> None:
@@ -416,7 +420,7 @@ def _check_not_of_run(folder: Path, *files: Path | None) -> None:
 
     for file in files:
         if file and file.name in FILES and file.resolve().parent == folder.resolve():
-            raise OptionError(f"cannot write {file}: the run needs that file to go on")
+            raise OptionError(f"cannot write {file}: the run needs this file to continue")
 
 
 def _write_network(network: Network, file: Path) -> None:

@@ -11,8 +11,8 @@ from knightadder.core.evaluation.network_file import Network
 from knightadder.library.arrays import evaluate_many
 from knightadder.workshop.train.integer_model import integer_values
 
-_MOST = 50_000  # positions
-_NEAR = 600  # centipawns: beyond, it hardly matters how much a position is won
+_MOST = 50_000  # maximum number of positions
+_NEAR = 600  # centipawns; beyond, differences hardly matter
 
 
 def compare(network: Network, records: NDArray[np.void]) -> str:
@@ -24,7 +24,7 @@ def compare(network: Network, records: NDArray[np.void]) -> str:
     near = records[abs(records["score"].astype(np.int64)) < _NEAR][:_MOST]
     if len(near) < 2:
         return "there are too few positions to compare"
-    near["rule50"] = 0  # it shrinks the engine's evaluations, but not the integer model's values
+    near["rule50"] = 0  # because it shrinks the engine's evaluations, but not the integer model's values
     white = np.where(near["stm_ep"] >> 7, -1, 1)
     scores = near["score"] * white
     evaluations: dict[str, NDArray[Any]] = {

@@ -24,13 +24,13 @@ _NAMES = ("feature_weights", "feature_biases", "output_weights", "output_biases"
 
 @dataclass(frozen=True, slots=True)
 class _About:
-    """What an NPZ file says of its network besides the weights."""
+    """The description of a network in an NPZ file, besides its weights."""
 
     mirrored: bool
     scale: int
 
 
-_PADDING, _ALIGNMENT = b"bullet", 64  # of bullet's files
+_PADDING, _ALIGNMENT = b"bullet", 64  # the padding at the end of bullet's files
 
 
 def write_arrays(file: Path, flat: Flat, shape: Shape, scale: int) -> None:

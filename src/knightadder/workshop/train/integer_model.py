@@ -1,6 +1,6 @@
-"""The integer model: what an engine computes with a network's integer weights, straightforwardly, in NumPy.
+"""The integer model: the values that an engine computes from a network's integer weights, simply written in NumPy.
 
-The engine's evaluation has to give exactly these values. ``core/evaluation/network_file.py`` describes them.
+The engine's evaluation must give exactly these values. ``core/evaluation/network_file.py`` describes them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from knightadder.core.evaluation.network_file import INPUTS, MAX_MEN_ON_BOARD, Q
 
 _SQUARES = 64
 _KING, _UNMOVED_ROOK, _ROOK = 5, 6, 3  # codes of packed pieces
-_BLOCK = 1024  # positions at once: their rows of weights take 16 MB for each side at N = 256
+_BLOCK = 1024  # positions at once, whose rows of weights take 16 MB for each side at N = 256
 
 
 def integer_values(network: Network, records: NDArray[np.void]) -> NDArray[np.int64]:

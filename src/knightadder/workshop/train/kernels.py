@@ -1,7 +1,6 @@
 """The inner loops of training, compiled by Numba: targets, outputs, gradients, and the steps of AdamW.
 
-They stand in one file because Numba, which keeps what it has compiled, looks only at the file of a function to see
-whether it has changed.
+They are in one file, because Numba's cache checks only the file of a function for changes.
 """
 
 import math
@@ -14,15 +13,15 @@ from knightadder.core.evaluation.network_file import MAX_MEN_ON_BOARD
 from knightadder.native.intrinsics import lsb
 from knightadder.workshop.train.weights import LIMIT
 
-#: In the field `spare` of a packed position: it has no result, only a score.
+#: Value of the field `spare` of a packed position that has only a score, no result.
 NO_RESULT = 1
 
 _FAST = {"nogil": True, "fastmath": True, "error_model": "numpy", "cache": True}
 _SQUARES = 64
-_KING, _ROOK = 5, 3  # codes of packed pieces; beyond the king, a rook that may castle
+_KING, _ROOK = 5, 3  # codes of packed pieces; a code above the king's is a rook that may castle
 _ZERO, _ONE = np.float32(0), np.float32(1)
 
-# AdamW's usual constants (Loshchilov and Hutter, 2019): how the means of slopes and of their squares decay.
+# AdamW's usual constants (Loshchilov and Hutter, 2019): the decay of the means of gradients and their squares.
 _DECAY_1, _DECAY_2 = 0.9, 0.999
 _BETA_1, _BETA_2, _EPSILON = np.float32(_DECAY_1), np.float32(_DECAY_2), np.float32(1e-8)
 _LOWEST, _HIGHEST = np.float32(-LIMIT), np.float32(LIMIT)
@@ -64,7 +63,7 @@ def list_features(record, mirrored, codes, squares, own, other):
     """List the features of a packed position, for the side to move and for the other side; return their number.
 
     ``core/evaluation/network_file.py`` describes the features. `codes` and `squares` are working memory. All arrays
-    have room for 64 men: a record of a damaged file gives nonsense, but no index out of range.
+    have room for 64 pieces: a damaged record gives nonsense, but no index out of range.
     """
     rest, count = record.occupied, 0
     white_king = black_king = np.int64(0)
@@ -177,7 +176,7 @@ def pass_over(records, weights, slopes, learn, mirrored, scale, result_share, ex
         target = share * result + (1.0 - share) / (1.0 + math.exp(-score))
         expected = 1.0 / (1.0 + math.exp(-output))
         error = expected - target
-        # How the loss grows with the error, and the loss.
+        # The derivative of the loss by the error, and the loss.
         steepness = 2.0 * error
         if exponent != 2.0 and error != 0.0:
             steepness = math.copysign(exponent * math.exp((exponent - 1.0) * math.log(abs(error))), error)

@@ -1,4 +1,4 @@
-"""Pictures of what a network has learnt: what men are worth on each square, and the weights of some neurons."""
+"""Pictures of a network: the worth of pieces on each square, and the weights of some neurons."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ WORTH, NEURONS = "network-worth.png", "network-neurons.png"
 _MEN = ("pawn", "knight", "bishop", "rook", "queen", "king")
 _KING = 5
 
-_READ, _USED = 200_000, 20_000  # positions to read, and of these by chance to use: games have many similar ones
-_BLOCK = 256  # positions at once, so that an array of all their men takes 8 MB at N = 256
-_FEWEST = 20  # men on a square for a mean of what they are worth
-_DRAWN = 8  # neurons: two columns of four
+_READ, _USED = 200_000, 20_000  # positions to read, and a random part to use, because games have similar ones
+_BLOCK = 256  # positions at once: an array of all their pieces takes 8 MB at N = 256
+_FEWEST = 20  # minimum number of pieces on a square for a mean
+_DRAWN = 8  # number of neurons to draw: two columns of four
 
 _COLOURS = colormaps["RdBu"].with_extremes(bad="0.85")
 _DOTS_PER_INCH = 100
@@ -37,7 +37,7 @@ _DOTS_PER_INCH = 100
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A network at work on positions.
+    """Statistics of a network's work on positions.
 
     `worth` has, for each man but the kings, by how many centipawns the value of its side falls if it is taken from the
     board; `kinds` and `squares` have its type, 0 (pawn) to 4 (queen), and its square as its side sees it. `shares` and
@@ -70,7 +70,7 @@ def draw(weights: Flat, shape: Shape, scale: int, games: Sequence[Path], wanted:
 
 
 def read_positions(games: Sequence[Path], wanted: Filter) -> NDArray[np.void]:
-    """Return positions of games, chosen by chance but always the same; OptionError if there are too few."""
+    """Return positions of games, chosen randomly with a fixed seed; OptionError if there are too few."""
     reader, found = Reader(), []
     for folder in games:
         rest = _READ // len(games)
@@ -89,7 +89,7 @@ def read_positions(games: Sequence[Path], wanted: Filter) -> NDArray[np.void]:
 
 
 def look(weights: Flat, shape: Shape, scale: int, records: NDArray[np.void]) -> Sample:
-    """Let a network evaluate positions, and note what its neurons do and what each man is worth."""
+    """Make a network evaluate positions, and record its neurons' activity and each piece's worth."""
     blocks = [_look(weights, shape, scale, records[first : first + _BLOCK]) for first in range(0, len(records), _BLOCK)]
     men, sums = zip(*blocks, strict=True)
     worth, kinds, squares = map(np.concatenate, zip(*men, strict=True))
@@ -99,19 +99,19 @@ def look(weights: Flat, shape: Shape, scale: int, records: NDArray[np.void]) -> 
 
 
 def _look(weights: Flat, shape: Shape, scale: int, records: NDArray[np.void]) -> tuple[tuple[Any, ...], ...]:
-    """Return the parts of `Sample` for some positions: of their men, and sums of what is averaged over positions."""
+    """Return the parts of `Sample` for some positions: data of their pieces, and sums for the averages."""
     feature_weights, feature_biases, output_weights, output_biases = shape.parts(weights)
     rows = np.vstack([feature_weights, np.zeros((1, shape.width), np.float32)])
     views = features_of(records, shape.mirrored)
     places, others = features_of(records, mirrored=False)
     own = places < INPUTS // 2
-    places = np.where(own, places, others)  # as each man's own side sees it
+    places = np.where(own, places, others)  # from the point of view of each piece's side
     kinds, squares = places // 64, places % 64
-    removable = kinds < _KING  # nor is there a man behind the last one
+    removable = kinds < _KING  # the entries after the last piece are also excluded
 
     men = (views[0] < INPUTS).sum(axis=1)
     before = bucket_of(men, shape.buckets)
-    after = bucket_of(np.maximum(men - 1, 2), shape.buckets)  # with a man less
+    after = bucket_of(np.maximum(men - 1, 2), shape.buckets)  # with one piece less
     whole, without = output_biases[before], output_biases[after][:, None]
     shares, active, added = np.zeros(INPUTS + 1), np.zeros(shape.width), np.zeros((len(records), shape.width))
     for side, features in enumerate(views):
@@ -122,7 +122,7 @@ def _look(weights: Flat, shape: Shape, scale: int, records: NDArray[np.void]) ->
         part = _activation(sums) * output_weights[before, side]
         added += scale * part
         whole = whole + part.sum(axis=1)
-        kept = _activation(sums[:, None] - of_men)  # for each man, the neurons without it
+        kept = _activation(sums[:, None] - of_men)  # for each piece, the neurons without it
         without = without + np.matmul(kept, output_weights[after, side][:, :, None])[:, :, 0]
     worth = np.where(own, 1, -1) * scale * (whole[:, None] - without)
     outputs = output_weights[before].sum(axis=0)
@@ -142,9 +142,8 @@ def choose(feature_weights: NDArray[Any], sample: Sample, count: int) -> list[in
     """Choose neurons that move the value much, and differ from each other; return their numbers in the order of the
     choice.
 
-    Each neuron is a vector: the direction is that of its weights (those of frequent inputs count more), and the length
-    is by how much it moves the value. The longest one is chosen, and what is parallel to it is taken from all others;
-    then again.
+    Each neuron is a vector in the direction of its weights (weights of frequent inputs count more), with its effect on
+    the value as its length. The longest vector is chosen, its component is removed from all others, and so on.
     """
     vectors = feature_weights * np.sqrt(sample.shares)[:, None]
     vectors = vectors * (sample.moves / np.maximum(np.linalg.norm(vectors, axis=0), 1e-9))
@@ -162,7 +161,7 @@ def choose(feature_weights: NDArray[Any], sample: Sample, count: int) -> list[in
 
 
 def draw_worth(sample: Sample) -> Figure:
-    """Draw what men are worth, on boards that say it for each square."""
+    """Draw the worth of pieces, on boards with a number for each square."""
     figure = Figure((8.6, 5.7), layout="constrained")
     all_axes = figure.subplots(2, 3).ravel()
     boards, means = worth_by_square(sample)
@@ -199,7 +198,7 @@ def worth_by_square(sample: Sample) -> tuple[NDArray[np.float64], NDArray[np.flo
 
 
 def _draw_ranges(axes: Axes, sample: Sample) -> None:
-    """Draw between which bounds four of five men of a type are worth."""
+    """Draw the range of worth of four in five pieces of each type."""
     for kind in range(_KING):
         worth = sample.worth[sample.kinds == kind]
         if len(worth):
@@ -214,7 +213,7 @@ def _draw_ranges(axes: Axes, sample: Sample) -> None:
 
 
 def draw_neurons(feature_weights: NDArray[Any], sample: Sample, chosen: Sequence[int]) -> Figure:
-    """Draw the weights of neurons, on twelve boards each: own men and the other's."""
+    """Draw the weights of neurons, on twelve boards each: the side's pieces, and the other side's."""
     boards = np.where(sample.shares > 0, feature_weights[:, chosen].T, np.nan).reshape(-1, 2, 6, 8, 8)
     most = float(np.nanpercentile(abs(boards), 98)) or 1.0
     lines = -(-len(chosen) // 2)

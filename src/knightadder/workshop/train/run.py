@@ -34,17 +34,18 @@ from knightadder.workshop.train.weights import Flat, Shape, initial_weights, wid
 FORMAT = 2  # format 1 kept all positions
 
 _SETTINGS, _CHECKPOINT, _PLOT, _TIME = "settings.json", "checkpoint.npz", "loss.png", "time.json"
-FILES = (_SETTINGS, _CHECKPOINT, _TIME, GAMES, VALIDATION, CHECKSUMS)  # those that a run needs to go on
+FILES = (_SETTINGS, _CHECKPOINT, _TIME, GAMES, VALIDATION, CHECKSUMS)  # the files that a run needs to continue
 
-_POINT_POSITIONS = 4_000_000  # between points of the loss curve, at most: some seconds
-_SAVE_SECONDS = 30  # between checkpoints: to write one and to draw the curve takes a good part of a second
-_BATCHES_AHEAD = 4  # made while the network learns
-_POINTS = 20  # of the loss curve, at least
-_LARGE, _BATCHES = 10_000_000, (4096, 16_384)  # batches below and from so many positions; bullet's is 16,384
-LAST_RATE = 0.0024  # the last rate as a share of the first, as other engines' authors have it
-WARM_UP = 100  # steps in which the rate rises, since AdamW's means are not reliable at first
-_DISTILLED_VALIDATION = 50_000  # positions
-_VALIDATION_BATCH = 1 << 48  # the number of their batch, which no other has
+_POINT_POSITIONS = 4_000_000  # maximum between two points of the loss curve: some seconds
+_SAVE_SECONDS = 30  # between checkpoints, because writing one and drawing the curve takes a good part of a second
+_BATCHES_AHEAD = 4  # batches to make in advance, while the network learns
+_POINTS = 20  # minimum number of points of the loss curve
+# Batch sizes below this number of positions and from it on; bullet's is 16,384.
+_LARGE, _BATCHES = 10_000_000, (4096, 16_384)
+LAST_RATE = 0.0024  # the last rate as a share of the first, as in other engines
+WARM_UP = 100  # steps in which the rate rises, because AdamW's means are unreliable at first
+_DISTILLED_VALIDATION = 50_000  # number of distilled positions for validation
+_VALIDATION_BATCH = 1 << 48  # batch number of the distilled positions for validation, unlike any other
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +86,12 @@ class TrainSettings:
     seed: int
 
     def batch_size(self, positions: int) -> int:
-        """Return the number of positions of a step, for so many positions for training."""
+        """Return the number of positions in each step, for this number of positions for training."""
         return self.batch or _BATCHES[positions >= _LARGE]
 
     def plan(self, step: int, steps: int) -> tuple[float, float]:
-        """Return the rate and the result share of a step of a run of so many steps."""
-        before = steps - round(steps * self.last_stage)  # the last stage
+        """Return the rate and the result share of a step in a run of this many steps."""
+        before = steps - round(steps * self.last_stage)  # steps before the last stage
         if step >= before:
             return self.last_stage_rate, self.last_stage_result_share
         part = step / before
@@ -99,34 +100,34 @@ class TrainSettings:
         return rate, self.result_share + (self.last_result_share - self.result_share) * part
 
     def open_games(self, selection: Selection) -> Games:
-        """Return what reads the games of a run."""
+        """Return the reader of the run's games."""
         folders = [Path(folder) for folder in self.games]
         return Games(folders, selection, self.wanted, self.targets)
 
     @property
     def wanted(self) -> Filter:
-        """Which positions are used."""
+        """The filter for the positions."""
         return Filter(self.first_ply, self.score_below, quiet=True)
 
     @property
     def targets(self) -> Targets:
-        """What becomes of the scores."""
+        """The treatment of later scores."""
         return Targets(self.later_share, self.scale)
 
     def trainer(self, weights: Flat, threads: int) -> Trainer:
-        """Return what trains these weights."""
+        """Return the trainer of these weights."""
         numbers = self.scale, self.result_share, self.exponent, self.average
         return Trainer(self.shape, weights, threads, *numbers)
 
 
 def check_settings(folder: Path, settings: TrainSettings, restart: bool) -> None:
-    """Check that a run's folder has these settings, or write them into a new one, or after a restart.
+    """Check that a run's folder has these settings, or write them into a new folder, or after a restart.
 
     OptionError if the folder has other settings, or cannot be used.
     """
     file = folder / _SETTINGS
     if not file.exists() and any(not entry.name.startswith(".") for entry in folder.iterdir()):
-        raise OptionError(f"{folder} is not empty, and not the folder of a training run: give another --state")
+        raise OptionError(f"{folder} is not empty and not the folder of a training run: give a different --state")
     claim_folder(file, {"format": FORMAT, **asdict(settings)}, restart, [folder / name for name in FILES[1:]])
 
 
@@ -161,7 +162,7 @@ class Losses:
 def save_checkpoint(folder: Path, trainer: Trainer, losses: Losses, place: Place, seconds: float) -> None:
     """Write the state of a run, completely or not at all; OptionError if that fails.
 
-    `place` is where the stream of positions goes on, and `seconds` the time that the run has taken.
+    `place` is the place where the stream of positions continues, and `seconds` the time of the run so far.
     """
     about = json.dumps({"steps": trainer.steps, "place": place, **asdict(losses)})
     with replacing(folder / _CHECKPOINT) as beside, beside.open("wb") as stream:
@@ -198,7 +199,7 @@ def load_checkpoint(folder: Path, trainer: Trainer) -> tuple[Losses, Place]:
 
 
 def seconds_of(folder: Path) -> int:
-    """Return how long a run has taken so far; 0 if that is not known."""
+    """Return the time of a run so far; 0 if it is unknown."""
     with contextlib.suppress(OSError, ValueError):
         return int(parse_json((folder / _TIME).read_bytes(), dict[str, NotNegative])["seconds"])
     return 0
@@ -216,7 +217,7 @@ def weights_of(folder: Path) -> tuple[Flat, Shape, int]:
 
 
 def first_weights(shape: Shape, scale: int, start: Path | None, seed: int) -> Flat:
-    """Return the weights to begin with: random ones, or those of a file, which may have fewer neurons.
+    """Return the starting weights: random ones, or weights from a file, which may have fewer neurons.
 
     OptionError if the file cannot be read, or has another shape or scale.
     """
@@ -224,15 +225,17 @@ def first_weights(shape: Shape, scale: int, start: Path | None, seed: int) -> Fl
         return initial_weights(shape, seed)
     flat, found, its_scale = read_weights(start)
     if its_scale != scale:
-        raise OptionError(f"{start} has another scale: give --scale {its_scale}")
+        raise OptionError(f"{start} has a different scale: give --scale {its_scale}")
     if replace(found, width=shape.width) != shape or found.width > shape.width:
         mirrored = "mirrored" if found.mirrored else "not mirrored"
-        raise OptionError(f"{start} has another shape: N = {found.width}, {found.buckets} output buckets, {mirrored}")
+        raise OptionError(
+            f"{start} has a different shape: N = {found.width}, {found.buckets} output buckets, {mirrored}"
+        )
     return widen(flat, found, shape.width, seed)
 
 
 def start_digest(start: Path | None) -> str | None:
-    """Return what identifies the weights to begin with; OptionError if the file cannot be read."""
+    """Return a digest of the starting weights; OptionError if the file cannot be read."""
     return None if start is None else content_digest(start)[:16]
 
 
@@ -283,7 +286,7 @@ def train(
 
 
 def _validate(trainer: Trainer, validation: dict[str, NDArray[np.void]]) -> dict[str, float]:
-    """Return the mean squared errors of positions, by their names."""
+    """Return the mean squared errors of sets of positions, by the sets' names."""
     found = {name: trainer.squared_error(records) for name, records in validation.items()}
     if trainer.averaged is not trainer.weights:
         found["averaged"] = trainer.squared_error(validation["validation"], averaged=True)
@@ -291,7 +294,7 @@ def _validate(trainer: Trainer, validation: dict[str, NDArray[np.void]]) -> dict
 
 
 def length(settings: TrainSettings, positions: int) -> tuple[int, int]:
-    """Return the size of a batch and the number of steps of a run, with so many positions for training."""
+    """Return the size of a batch and the number of steps of a run, with this number of positions for training."""
     size = settings.batch_size(positions)
     return size, max(1, (settings.length or settings.epochs * positions) // size)
 
@@ -299,7 +302,7 @@ def length(settings: TrainSettings, positions: int) -> tuple[int, int]:
 def _distiller(
     settings: TrainSettings, held_out: NDArray[np.void], trainer: Trainer
 ) -> tuple[Distiller | None, dict[str, NDArray[np.void]]]:
-    """Return what distils, if anything does, and the positions for validation by their names."""
+    """Return the `Distiller`, if there is one, and the sets of positions for validation by name."""
     validation = {"validation": held_out}
     if settings.distill is None:
         return None, validation

@@ -1,7 +1,7 @@
-"""The positions of a run: which games they come from is chosen once, and each pass reads these again.
+"""The positions of a run: its games are chosen once, and each pass reads them again.
 
-Games take an eighth of the room of their positions, and are read ten times as fast as a network learns. So a run needs
-no file of positions and little memory, however many games there are, and begins at once.
+Games take an eighth of the space of their positions, and are read ten times as fast as a network learns. So a run needs
+no file of positions and little memory, and begins at once.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from knightadder.workshop.train.kernels import mix_in_later_scores
 
 GAMES, VALIDATION, CHECKSUMS = "games.json", "validation.bin", "checksums.json"
 
-_ONE_IN = 100  # games for each that is held out
-_MOST_VALIDATION = 200_000  # positions: more would only cost time
-_COUNTED = 200  # chunks whose positions are counted; the number in all others is estimated from these
+_ONE_IN = 100  # one in this many games is held out
+_MOST_VALIDATION = 200_000  # maximum number of positions; more would only cost time
+_COUNTED = 200  # chunks whose positions are counted; the numbers in other chunks are estimated
 
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """What becomes of the scores of games: see `mix_in_later_scores`."""
+    """The treatment of the scores of games: see `mix_in_later_scores`."""
 
     later_share: float
     scale: int
@@ -93,12 +93,12 @@ class Games:
 
     def _blocks(self, words: NDArray[np.uint32]) -> Iterator[NDArray[np.void]]:
         for block in self._reader.blocks(words, self._wanted):
-            yield block.copy()  # it is the beginning of a larger array
+            yield block.copy()  # because it is a part of a larger array
 
 
 def has_positions(folder: Path) -> bool:
     """Return whether `choose` has finished in a run's folder."""
-    return (folder / VALIDATION).exists()  # which is written last
+    return (folder / VALIDATION).exists()  # because this file is written last
 
 
 def load_positions(folder: Path) -> tuple[Selection, NDArray[np.void]]:
@@ -115,7 +115,7 @@ def load_positions(folder: Path) -> tuple[Selection, NDArray[np.void]]:
 
 
 def _parsed(file: Path, kind: Any) -> Any:
-    """Return the value of a file of JSON."""
+    """Return the value in a JSON file."""
     with reading(file):
         data = file.read_bytes()
     try:
@@ -139,7 +139,7 @@ def choose(
 ) -> None:
     """Choose the games of a run, and write down in its folder which they are, and the positions for validation.
 
-    Whole games are held out for validation: one of a hundred, chosen by a hash of its number. About `most` positions
+    Whole games are held out for validation: one in a hundred, chosen by a hash of its number. About `most` positions
     are taken for training, and from each folder in proportion to its size: whole chunks, from the first one on.
     `update` receives the number of positions for validation so far. OptionError if the games cannot be read, the files
     cannot be written, or there are too few positions.
@@ -165,7 +165,7 @@ def choose(
     validation = np.concatenate(held_out)
     np.random.default_rng(seed).shuffle(validation)
     if not selection.positions or not len(validation):
-        raise OptionError("there are too few games: at least some hundred are needed")
+        raise OptionError("there are too few games: a few hundred are needed")
     held = validation[:_MOST_VALIDATION].tobytes()
     listed = json.dumps(asdict(selection)).encode()
     checksums = {name: hashlib.sha256(data).hexdigest() for name, data in ((GAMES, listed), (VALIDATION, held))}
@@ -175,7 +175,7 @@ def choose(
 
 
 def _first(chunks: list[tuple[int, int, int]], share: float) -> list[tuple[int, int, int]]:
-    """Return the first chunks that together have about a share of the moves of all; at least one."""
+    """Return the first chunks that together have about this share of all moves; at least one chunk."""
     totals = np.cumsum([moves for _, moves, _ in chunks])
     return chunks[: max(1, int(np.searchsorted(totals, share * totals[-1] * (1 + 1e-9), "right")))]
 
@@ -203,6 +203,6 @@ def split(words: NDArray[np.uint32], chunk: int) -> tuple[NDArray[np.uint32], ND
 
 
 def _is_held_out(numbers: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Choose one of `_ONE_IN` games, by a hash of their numbers."""
+    """Choose one in `_ONE_IN` games, by a hash of their numbers."""
     chosen: NDArray[np.bool_] = split_mix(np.uint64(0), numbers + np.uint64(1)) % np.uint64(_ONE_IN) == 0
     return chosen

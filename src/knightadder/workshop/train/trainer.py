@@ -1,4 +1,4 @@
-"""The trainer: the weights with the state of their optimiser, and the threads that work on them."""
+"""The trainer: weights, the state of their optimiser, and the threads that work on them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from knightadder.workshop.train.kernels import adamw, pass_over
 from knightadder.workshop.train.weights import Flat, Shape
 
 _DECAY = np.float32(0.01)  # AdamW's usual value
-_AVERAGED_STEPS = 16  # each so many steps the weights are averaged: more often would cost time, and change nothing
+_AVERAGED_STEPS = 16  # steps between two updates of the average: more updates would cost time and change nothing
 
 
 class Trainer(Closing):
     """Trains a network, whose weights it changes.
 
     Each thread computes the gradient of its part of a batch. The parts are the same for the same number of threads, and
-    the gradients are added up in the same order, so that the weights are the same, too.
+    the gradients are added up in the same order, so that the weights are also the same.
 
     `result_share` may be changed between steps. With `average`, the weights are averaged over about so many steps: each
     step counts for less the longer it is past. `averaged` are these, or else the weights themselves; `means` and
@@ -48,7 +48,7 @@ class Trainer(Closing):
         self._kept = np.float32(math.exp(-_AVERAGED_STEPS / average)) if average else np.float32(0)
         self._slopes = np.zeros((threads, shape.size), np.float32)
         self.pool = ThreadPoolExecutor(threads, "training")
-        self._submit: Any = self.pool.submit  # since compiled functions have no types
+        self._submit: Any = self.pool.submit  # Any, because compiled functions have no types
 
     def step(self, records: NDArray[np.void], rate: float) -> float:
         """Improve the weights by one batch of positions, and return its mean loss; `rate` is the size of the step."""
@@ -69,9 +69,9 @@ class Trainer(Closing):
         return self._pass_over(records, learn=False)[0] / len(records)
 
     def squared_error(self, records: NDArray[np.void], averaged: bool = False) -> float:
-        """Return the mean squared error against the scores alone, by the weights or by their average.
+        """Return the mean squared error against the scores alone, of the weights or of their average.
 
-        Networks that were trained with other exponents and result shares can be compared by it.
+        It allows comparing networks that were trained with different exponents and result shares.
         """
         weights = self.averaged if averaged else self.weights
         return self._pass_over(records, False, weights, 0.0, 2.0)[0] / len(records)

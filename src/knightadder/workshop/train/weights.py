@@ -13,11 +13,11 @@ from knightadder.core.evaluation.network_file import QA, QB, Network, Parts, par
 
 Flat: TypeAlias = NDArray[np.float32]
 
-#: No weight gets larger. So QB times an output weight fits into 8 bits, and its product with a clipped sum into 16.
-#: bullet and others use the same limit.
+#: Maximum of all weights. So QB times an output weight fits into 8 bits, and its product with a clipped sum into 16.
+#: bullet and other trainers use the same limit.
 LIMIT = 1.98
 
-# Spread of the first weights: small enough that sums of thirty features stay between 0 and 1 at the beginning.
+# Spread of the random weights: small enough that sums of thirty features begin between 0 and 1.
 _FEATURE_SPREAD, _FIRST_BIAS = 0.05, 0.1
 
 
@@ -43,7 +43,7 @@ class Shape:
 
 
 def initial_weights(shape: Shape, seed: int) -> Flat:
-    """Return random weights to begin with."""
+    """Return random starting weights."""
     chance = np.random.default_rng(seed)
     flat = np.zeros(shape.size, np.float32)
     feature_weights, feature_biases, output_weights, _ = shape.parts(flat)

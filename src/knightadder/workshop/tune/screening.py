@@ -2,11 +2,11 @@
 
 In each pair of games, one side has a random half of the changes, and the other side has the other half. So each pair
 says something about every change, and least squares separate the effects: the expected score of a side is a half, plus
-the effect of each change that it has, minus the effect of each that it lacks. This is a random two-level factorial
-design; see Box, Hunter and Hunter, "Statistics for Experimenters" (2005).
+the effect of each change that it has, minus the effect of each change that it lacks. This is a random two-level
+factorial design; see Box, Hunter and Hunter, "Statistics for Experimenters" (2005).
 
-If the effect of a change depends on the others, the estimate is its average over their combinations. What two changes
-gain only together is the same for the side that has both as for one that has neither, so it cancels out.
+If the effect of a change depends on the others, the estimate is its average over their combinations. An extra gain of
+two changes together is the same for a side with both as for a side with neither, so it cancels out.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from scipy.special import stdtrit
 from knightadder.workshop.match.statistics.elo import CONFIDENCE, Interval
 from knightadder.workshop.tune.trials import Method, Trial
 
-# Elo for a score, from 0 to 1, near a half: the slope of the logistic curve there.
+# Elo per point of score (0 to 1) near a half: the slope of the logistic curve there.
 ELO_OF_SCORE = 4 * 400 / math.log(10)
 
-_SPARE = 2  # pairs besides those that the effects take, so that there is an error to estimate
+_SPARE = 2  # pairs in excess of the number of effects, so that the error can be estimated
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Screening(Method):
         super().__init__((name for factor in factors for name in factor.names), pairs)
 
     def _draw(self, number: int) -> Trial:
-        """Return a trial in which the first side has each change by the toss of a coin, otherwise the second."""
+        """Return a trial in which a coin toss gives each change to the first or to the second side."""
         chance = Random(f"{self._seed} {number}")
         signs = tuple(1 if chance.random() < 0.5 else -1 for _ in self.factors)
         first, second = (
@@ -69,9 +69,9 @@ class Screening(Method):
         return Trial(number, signs, first, second)
 
     def _learn(self, trial: Trial, result: int) -> None:
-        """Add the score of a pair, which is one observation, since its games have the same opening."""
+        """Add the score of a pair, which is one observation, because its games have the same opening."""
         signs = np.array(trial.signs, float)
-        score = result / 4  # of the first side, in points per game above a half
+        score = result / 4  # the first side's points per game above a half
         self._products += np.outer(signs, signs)
         self._with_scores += signs * score
         self._squares += score * score
@@ -88,7 +88,7 @@ class Screening(Method):
         effects = np.linalg.solve(self._products, self._with_scores)
         freedom = self.done - count
         variance = (self._squares - effects @ self._with_scores) / freedom
-        if variance < 1e-12:  # zero, but for rounding
+        if variance < 1e-12:  # zero, except for rounding
             return None
         errors = np.sqrt(variance * np.diag(np.linalg.inv(self._products)))
         errors *= float(stdtrit(freedom, (1 + CONFIDENCE) / 2))

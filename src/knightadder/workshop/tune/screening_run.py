@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from knightadder.workshop.tune.screening import Factor, Screening
 
 _SYNTAX = "[LABEL:]NAME=OFF:ON[,NAME=OFF:ON...]"
-_MOST_SHOWN = 3  # factors shown in a progress line
+_MOST_SHOWN = 3  # maximum number of factors in a progress line
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -27,7 +27,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "screen",
         help="estimate the effects of many changes of search parameters at once",
         description="Estimate what many changes of search parameters gain, by games in which each side has a random "
-        "half of the changes and its opponent the other half. Only a match decides about those that look good.",
+        "half of the changes and its opponent the other half. Confirm the promising changes in a match.",
     )
     command.add_argument(
         "factors",
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         from knightadder.workshop.tune.screening import Screening
 
     screening = Screening(read_factors(arguments.factors, PARAMETERS), arguments.pairs, arguments.seed)
-    # Without the number of pairs: a run may go on with more of them.
+    # Without the number of pairs, because a run may continue with more pairs.
     about = {"factors": [list(astuple(factor)) for factor in screening.factors]}
     return run_method(
         screening, about, arguments, lambda: _summary(screening), lambda results: _print_results(screening, results)
@@ -71,7 +71,7 @@ def read_factors(texts: Sequence[str], parameters: Sequence[Parameter]) -> list[
     ):
         for name in names:
             if names.count(name) > 1:
-                raise OptionError(f"{what} {name} is there more than once")
+                raise OptionError(f"{what} {name} is given more than once")
     return factors
 
 
@@ -120,7 +120,7 @@ def _summary(screening: Screening) -> str:
 
 
 def _print_results(screening: Screening, results: Results) -> None:
-    """Print the effects of all factors, or that the results do not suffice."""
+    """Print the effects of all factors, or a note that the results do not suffice."""
     from knightadder.workshop.match.report import elo_text
 
     ranked = _ranked(screening)

@@ -1,10 +1,9 @@
 """Simultaneous perturbation stochastic approximation (SPSA): tunes many numbers at once by noisy comparisons.
 
-Each iteration moves each number a little, up or down at random, and for a second set by the same amount in the other
+Each iteration moves each number a little, up or down at random, and in a second set by the same amount in the opposite
 direction. A pair of games compares the two sets, and the numbers move a small step towards the better one. The formulas
-are those of Spall, "Implementation of the Simultaneous Perturbation Algorithm for Stochastic Optimization" (1998), in
-the form used by fishtest, https://github.com/official-stockfish/fishtest. See also
-https://www.chessprogramming.org/SPSA.
+are from Spall, "Implementation of the Simultaneous Perturbation Algorithm for Stochastic Optimization" (1998), in the
+form used by fishtest, https://github.com/official-stockfish/fishtest. See also https://www.chessprogramming.org/SPSA.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from knightadder.workshop.tune.trials import Method, Trial
 if TYPE_CHECKING:
     from knightadder.core.search.parameters import Parameter
 
-R_END = 0.002  # as in fishtest
+R_END = 0.002  # the default of fishtest
 _ALPHA, _GAMMA = 0.602, 0.101  # Spall's exponents for the decrease of steps and perturbations
 _STABILITY = 0.1  # Spall's A, as a share of all iterations
 _STEPS = 20  # number of final perturbations that fit into the range of a parameter
-_PATH_POINTS = 500  # of each parameter, enough for a picture
+_PATH_POINTS = 500  # points of each parameter's path, enough for a picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ class Spsa(Method):
         return math.pow(self.total / number, _GAMMA)
 
     def _draw(self, number: int) -> Trial:
-        """Return a trial around the current values."""
+        """Return a trial with two sets around the current values."""
         chance = Random(f"{self._seed} {number}")
         signs, plus, minus = [], [], []
         for theta, tunable in zip(self.theta, self.tunables, strict=True):

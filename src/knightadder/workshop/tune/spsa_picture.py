@@ -1,4 +1,4 @@
-"""A picture of a run of SPSA: how the value of each parameter has moved."""
+"""A picture of an SPSA run: the value of each parameter over time."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def draw(spsa: Spsa, file: Path) -> None:
         axes.set_ylim(min(*shown, tunable.start - tunable.c_end), max(*shown, tunable.start + tunable.c_end))
         axes.set_xlim(0, spsa.total)
         axes.set_title(tunable.name, fontsize=8)
-        axes.tick_params(labelsize=7, labelbottom=place + columns >= len(spsa.tunables))  # the lowest of each column
+        # Only the lowest panel of each column.
+        axes.tick_params(labelsize=7, labelbottom=place + columns >= len(spsa.tunables))
     for axes in all_axes[len(spsa.tunables) :]:
         axes.set_axis_off()
     save_figure(figure, file, _DOTS_PER_INCH)

@@ -20,8 +20,8 @@ from knightadder.workshop.tune.trials_run import Results, add_arguments, paramet
 if TYPE_CHECKING:
     from knightadder.core.search.parameters import Parameter
 
-_MOST_MOVED = 3  # parameters shown in a progress line
-_PATH_STEP = 10  # points of the path between two pictures: of a whole run, some fifty are drawn
+_MOST_MOVED = 3  # maximum number of parameters in a progress line
+_PATH_STEP = 10  # points of the path between two pictures: a whole run draws some fifty
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -29,7 +29,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command = commands.add_parser(
         "spsa",
         help="tune search parameters by games",
-        description="Tune search parameters by games between two sets of them; prints lines for parameters.py.",
+        description="Tune search parameters by games between two sets of them; print lines for parameters.py.",
     )
     which = command.add_mutually_exclusive_group()
     which.add_argument("--parameters", metavar="NAME[,NAME...]", help="names of the parameters to tune")
@@ -55,7 +55,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--plot",
         type=Path,
         metavar="FILE.png",
-        help="picture of how the values move, drawn again and again during the run",
+        help="picture of the values over time, redrawn during the run",
     )
     add_arguments(command)
     command.set_defaults(run=run)
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
         "parameters": [[each.name, each.start, each.low, each.high, each.c_end] for each in tunables],
         "iterations": arguments.iterations,
         "r-end": r_end,
-        "r-ends": r_ends or None,  # None as in the states of runs before there was such a thing
+        "r-ends": r_ends or None,  # None, as in older states without this entry
     }
     drawn = 0
 
@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
         nonlocal drawn
         if draw and len(spsa.path) >= drawn + _PATH_STEP:
             drawn = len(spsa.path)
-            with contextlib.suppress(OptionError):  # a full disk must not end the games; the last picture says it
+            with contextlib.suppress(OptionError):  # a full disk must not end the games; the last picture reports it
                 draw(spsa, arguments.plot)
         return _summary(spsa)
 
@@ -108,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _read_ends(
     what: str, texts: Sequence[str], names: Sequence[str], most: float
 ) -> tuple[float | None, dict[str, float]]:
-    """Return the number for all parameters, if there is one, and those by parameter; OptionError if one is wrong."""
+    """Return the number for all parameters, if given, and numbers by parameter; OptionError if one is wrong."""
     common, own = None, {}
     for text in texts:
         name, equals, number = text.rpartition("=")
@@ -140,7 +140,7 @@ def _choose(parameters: Sequence[Parameter], names: str | None) -> list[Paramete
 
 
 def _summary(spsa: Spsa) -> str:
-    """Return a line with the parameters that moved most in their ranges."""
+    """Return a line with the parameters that moved most, relative to their ranges."""
     moved = sorted(
         zip(spsa.tunables, spsa.theta, strict=True),
         key=lambda pair: -abs(pair[1] - pair[0].start) / max(pair[0].high - pair[0].low, 1),

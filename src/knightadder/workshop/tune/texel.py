@@ -84,7 +84,7 @@ def trace_blocks(tracer: Tracer, records: NDArray[np.void]) -> Iterator[Block]:
 
 
 def fit_scale(blocks: Sequence[Block], values: Values) -> float:
-    """Return the K with which these values predict the results best."""
+    """Return the K for which these values predict the results best."""
     found = [(block.values(values), block.results) for block in blocks]
 
     def error(scale: float) -> float:
@@ -114,7 +114,7 @@ def gradient(block: Block, values: Values, scale: float, share: float) -> tuple[
 def settle(blocks: Sequence[Block], values: Values) -> Values:
     """Return the values, with the mean over all squares of a piece moved to the value of the piece.
 
-    The same is done for its mobility and similar terms. The evaluations of positions do not change. The blocks
+    The same is done for mobility and similar terms. The evaluations of positions do not change. The blocks
     determine how often each value counts: the weights of the means.
     """
     frequency = sum(np.asarray(abs(block.counts).sum(axis=0)).ravel() for block in blocks)
@@ -137,7 +137,7 @@ def settle(blocks: Sequence[Block], values: Values) -> Values:
 
 
 class Adam:
-    """Adam: gradient descent with a step per value that is larger the steadier its gradient is.
+    """Adam: gradient descent in which a value with a steadier gradient has larger steps.
 
     `mean` and `square` are the decaying means of the gradient and of its square, after a number of steps.
     """
@@ -147,7 +147,7 @@ class Adam:
         self.steps = 0
 
     def step(self, slope: Values, rate: float) -> Values:
-        """Return the change of the values; `rate` is about the largest step, in centipawns."""
+        """Return the change of the values; `rate` is approximately the largest step, in centipawns."""
         self.steps += 1
         self.mean += (1 - _BETA_1) * (slope - self.mean)
         self.square += (1 - _BETA_2) * (slope**2 - self.square)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from knightadder.workshop.tune.texel_training import State
 
 _VALUES = "values.json"
-_VALIDATION = 20  # one of this many positions is kept for validation
+_VALIDATION = 20  # one in this many positions is kept for validation
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -38,7 +38,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     declare(command, "--state", required=True)
     declare(command, "--restart")
     declare(command, "--epochs", default=40)
-    declare(command, "--positions", help="largest number of positions to use of each file")
+    declare(command, "--positions", help="largest number of positions to use from each file")
     declare(command, "--rate", default=1.0, metavar="CP", help="size of the first step in centipawns")
     declare(
         command,
@@ -107,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
         state = State(start.astype(float), texel.Adam(start.shape))
         state.go_on(journal, folder)
 
-        tables = new_tables(PESTO)  # since the engine's own values may belong to other terms
+        tables = new_tables(PESTO)  # because the engine's own values may belong to different terms
         fill_tables(tables, start)
         blocks = []
         try:
@@ -145,12 +145,12 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"The values are in {out}")
         if arguments.install:
             copy = _install(out, terms.VALUES_FILE, folder)
-            print(f"The engine has them now; its values before are in {copy}")
+            print(f"The engine uses them now; its former values are in {copy}")
     return 0
 
 
 def _overfitting(state: State) -> str:
-    """Say, of a run whose last epoch does not validate best, which epoch does, and whether the run overfits."""
+    """If the last epoch does not validate best, print the best epoch, and whether the run overfits."""
     best, last = state.losses[state.best_epoch], state.losses[-1]
     name = f"epoch {state.best_epoch}" if state.best_epoch else "the start"
     why = "overfitting: the training error still fell" if last[0] < best[0] else "the training error rose too"
@@ -162,7 +162,8 @@ def _overfitting(state: State) -> str:
 
 def _install(values: Path, target: Path, folder: Path) -> Path:
     """Replace the engine's values, and return the copy of the old ones in a folder; OptionError if that fails."""
-    copy = folder / f"replaced-{content_digest(target)[:8]}.json"  # named by its content: a second run loses nothing
+    # Named by its content, so that a second run loses nothing.
+    copy = folder / f"replaced-{content_digest(target)[:8]}.json"
     with reading(target):
         write_whole(copy, target.read_bytes())
     with reading(values):

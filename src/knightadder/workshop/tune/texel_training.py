@@ -24,8 +24,8 @@ FORMAT = 2
 
 _STATE, _PLOT = "state.jsonl", "loss.png"
 _LAST_RATE = 0.02  # the last rate as a share of the first; the schedule is a cosine
-# How fast values return to their start (decoupled weight decay), per step of a centipawn. It matters only for values
-# that rarely count, or that other values can compensate.
+# The speed at which values return to their start (decoupled weight decay), per step of a centipawn. It matters only for
+# values that rarely count, or for which others can compensate.
 _DECAY = 1e-3
 
 
@@ -44,7 +44,7 @@ class TrainingSettings:
 
 
 def read_positions(files: Sequence[Path], most: int | None) -> NDArray[np.void]:
-    """Return packed positions, at most `most` of each file; OptionError if a file cannot be read."""
+    """Return packed positions, at most `most` from each file; OptionError if a file cannot be read."""
     parts = []
     for file in files:
         with reading(file):
@@ -73,7 +73,7 @@ def open_journal(
         "start": start.tolist(),
         "k": k,
         **asdict(settings),
-        # Only *.py: values are data, and a run may start from those of the engine.
+        # Only *.py: values are data, and a run may start from the engine's values.
         "sources of the evaluation": source_digest(folders=["core"], suffixes=[".py"]),
     }
     return Journal(folder / _STATE, run, restart)

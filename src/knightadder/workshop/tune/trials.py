@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from knightadder.workshop.opening_book import BookLine, OpeningBook
     from knightadder.workshop.selfplay import SelfPlay
 
-# Each trial is drawn this many trials ahead, from what was known at that time. So the outcome does not depend on the
-# speed or number of workers, and no worker waits for a long game. Such a small delay does no harm. No more workers than
-# these are busy at once.
+# Each trial is drawn this many trials ahead, from the results known at that time. So the outcome does not depend on the
+# speed or number of workers, and no worker waits for a long game. At most this many workers are busy at once.
 AHEAD = 32
 
 
@@ -66,7 +65,7 @@ class Method(ABC):
 
     @abstractmethod
     def _draw(self, number: int) -> Trial:
-        """Return the trial of a number; its random numbers depend on nothing but this number and a seed."""
+        """Return the trial with this number; its random numbers depend only on this number and a seed."""
 
     @abstractmethod
     def _learn(self, trial: Trial, result: int) -> None:
@@ -99,7 +98,7 @@ class TrialPlayer:
             raise EngineError(str(error)) from None
 
     def close(self) -> None:
-        """Abort the game that is running."""
+        """Abort the running game."""
         self._closed = True
         if self._player is not None:
             self._player.stop()
@@ -125,7 +124,7 @@ def run_trials(method: Method, pool: Pool, book: OpeningBook, on_results: Callab
             if waiting:
                 trial = waiting.popleft()
                 yield trial, book.opening(trial.number - 1)
-            else:  # all those that are drawn are being played
+            else:  # all drawn trials are being played
                 yield None
 
     for (played, _), data in pool.run(items()):

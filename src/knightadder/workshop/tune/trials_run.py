@@ -38,11 +38,15 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_cluster(where)
     add_openings(command)
     declare(command, "--seed")
-    declare(command, "--state", metavar="FILE", help="file of the finished games, from which the same command goes on")
+    declare(
+        command, "--state", metavar="FILE", help="file of the finished games, from which the same command continues"
+    )
     declare(command, "--restart")
     declare(command, "--hash", default=8, help="size of each side's hash table")
     declare(
-        command, "--interval", help="number of pairs of games between two lines of progress, where there is no terminal"
+        command,
+        "--interval",
+        help="number of pairs of games between two lines of progress, if the output is not a terminal",
     )
 
 
@@ -51,7 +55,7 @@ def parameter_named(parameters: Sequence[Parameter], name: str) -> Parameter:
     for parameter in parameters:
         if parameter.name == name:
             return parameter
-    raise OptionError(f"there is no parameter {name}; there are {', '.join(each.name for each in parameters)}")
+    raise OptionError(f"unknown parameter {name}; the parameters are {', '.join(each.name for each in parameters)}")
 
 
 def run_method(
@@ -71,7 +75,7 @@ def run_method(
     if arguments.concurrency > AHEAD:
         raise OptionError(f"--concurrency {arguments.concurrency}: expected {AHEAD} or less")
     if arguments.tc and arguments.cluster:
-        raise OptionError("--tc is for games on this machine: a cluster's machines differ in speed")
+        raise OptionError("--tc does not work with --cluster, whose machines differ in speed")
     limit = TimeControl.parse(arguments.tc) if arguments.tc else int(arguments.nodes)
     book = read_book(arguments.openings)
     setup = {

@@ -1,6 +1,7 @@
 """Fits the model of wins, draws and losses (`engine/wdl.py`) to games whose moves have scores as comments.
 
-The fit is a maximum likelihood estimate: each position counts with its score for the mover and the result of its game.
+The fit is a maximum likelihood estimate: each position counts with its score for the side that moved and the result of
+its game.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ Coefficients: TypeAlias = tuple[float, ...]
 
 WIN, DRAW, LOSS = 1, 0, -1
 _BIN = 5  # centipawns; scores are rounded to this step
-# Greater scores, in centipawns, are left out: such positions are won, or fortresses, which would distort the fit.
+# Greater scores, in centipawns, are left out: such positions are won, or are fortresses, which distort the fit.
 _MOST = 1500
 _RESULTS = {"1-0": WIN, "1/2-1/2": DRAW, "0-1": LOSS}
 
@@ -52,7 +53,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         description="Fit the model of wins, draws and losses to games; prints the lines for engine/wdl.py.",
     )
     command.add_argument("files", nargs="+", type=Path, metavar="GAMES.pgn", help="games of `knightadder match`")
-    command.add_argument("--player", metavar="NAME", help="use only moves of players whose name contains this")
+    command.add_argument("--player", metavar="NAME", help="use only the moves of players whose names contain this text")
     command.add_argument(
         "--degree", type=int, choices=range(4), default=3, help="degree of the polynomials (default: 3)"
     )
@@ -72,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
             tell(f"{file}: {bad} games left out: unreadable, unfinished or lost by a fault")
     results = {result for _, _, result in sample.counts}
     if results != {WIN, DRAW, LOSS}:
-        raise PositionError("there have to be won, drawn and lost games whose moves have scores as comments")
+        raise PositionError("expected won, drawn and lost games whose moves have scores as comments")
     a, b = fit(sample, arguments.degree)
     print(f"# {sample.games} games, {sum(sample.counts.values())} positions")
     print(f"A = {_source(a)}")
@@ -101,7 +102,7 @@ def read_games(file: Path, sample: Sample, player: str | None = None) -> int:
 
 
 def _add(game: PgnGame, sample: Sample, player: str | None) -> bool:
-    """Add the positions of a game to a sample; returns whether it has a result that its moves led to."""
+    """Add the positions of a game to a sample; return whether it was played to a result."""
     from knightadder.pgn.games import result_of
 
     outcome = _RESULTS.get(result_of(game))

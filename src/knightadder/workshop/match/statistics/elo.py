@@ -14,7 +14,7 @@ from typing import TypeAlias
 try:
     from scipy.special import stdtrit
 except ModuleNotFoundError:
-    HAS_SCIPY = False  # a match can do without errors and ratings
+    HAS_SCIPY = False  # without it, a match shows no errors and no ratings
 else:
     HAS_SCIPY = True
 
@@ -86,7 +86,7 @@ def elo_interval(counts: Pentanomial) -> Interval:
 
 
 def normalized_elo(counts: Pentanomial) -> float:
-    """Return normalized Elo: the advantage in standard deviations of a game, scaled; shows how hard it is to measure.
+    """Return normalized Elo: the advantage in scaled standard deviations of a game.
 
     It is zero without games, and infinite if all pairs have the same points and these are not one.
     """

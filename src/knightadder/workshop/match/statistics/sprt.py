@@ -1,8 +1,8 @@
 """The sequential probability ratio test of a match, generalized (GSPRT) for the pentanomial model.
 
 Two hypotheses about the difference are stated before the match. After each pair of games, the log-likelihood ratio
-(LLR) of the hypotheses is computed. The likelihood of a hypothesis is that of the best-fitting distribution of results
-that agrees with it. The match ends when the LLR leaves an interval, which depends on the chosen error rates.
+(LLR) of the hypotheses is computed. The likelihood of a hypothesis is the likelihood of the best-fitting distribution
+of results under it. The match ends when the LLR leaves an interval, which depends on the chosen error rates.
 
 Sources: Michel Van den Bergh, "A practical introduction to the GSPRT", and "Comments on normalized Elo" for the test of
 normalized Elo; the maximum likelihood distributions are from his "The generalized maximum likelihood ratio for the
@@ -24,10 +24,10 @@ from knightadder.workshop.match.statistics.elo import (
 
 MODELS = ("normalized", "logistic")
 
-# No test needs greater hypotheses, and perhaps no distribution fits them.
+# No test needs greater hypotheses, for which a fitting distribution may not exist.
 MAX_ELO = 200
 
-# The count of a result that has not occurred, so that every logarithm exists.
+# Assumed count of a result that has not occurred, so that every logarithm exists.
 _UNSEEN = 1e-3
 
 _POINTS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -73,12 +73,12 @@ class Sprt:
         observed = [count / number for count in regular]
         if self.model == "logistic":
             first, second = (_fit_mean(observed, score_of_elo(elo)) for elo in (self.elo0, self.elo1))
-        else:  # the standard deviation of a pair's mean is that of a game divided by the square root of two
+        else:  # a pair's mean has the standard deviation of a game divided by the square root of two
             first, second = (_fit_t(observed, elo / NORMALIZED_SCALE * math.sqrt(2)) for elo in (self.elo0, self.elo1))
         return sum(count * math.log(q / p) for count, p, q in zip(regular, first, second, strict=True))
 
     def verdict(self, counts: Pentanomial) -> str | None:
-        """Return the result of the test: ``passed`` or ``failed``; None while it goes on."""
+        """Return the result of the test: ``passed`` or ``failed``; None while it continues."""
         llr = self.llr(counts)
         if llr >= self.upper:
             return "passed"
