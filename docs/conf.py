@@ -35,6 +35,8 @@ nitpick_ignore_regex = [
     ("py:class", "Tabular"),  # the base of all results, which is not public
     ("py:class", "Executor"),  # of an annotation in quotation marks, which Sphinx does not resolve
     ("py:class", r"knightadder\.library\.stream\.Feed"),  # made by the engine
+    ("py:class", r"knightadder\.pgn\..*|pathlib\.Path"),  # made by `read_games`
+    ("py:class", r"Rows|pyarrow\.Table"),
 ]
 
 html_theme = "furo"

@@ -26,9 +26,6 @@ from knightadder.pgn.records import GameRecord, is_mate, move_names, moves_to_ma
 from knightadder.progress import reading
 
 if TYPE_CHECKING:
-    pass
-
-if TYPE_CHECKING:
     import pandas
     import pyarrow
 
@@ -64,20 +61,20 @@ class GameArrays:
 
     Attributes
     ----------
-    positions : array of PACKED
-        The position before each move. Its score is the evaluation after the move before it, 0 if unknown; its result
-        is the one of the game, a draw if it is open.
-    moves : array of uint16
-        The move played: from-square | to-square << 6 | promotion << 12, squares and pieces numbered as python-chess
-        does. Castling is the king's step, except in Chess960, where it is king takes rook.
-    clocks : array of float32
+    positions : numpy.ndarray
+        The position before each move, as ``knightadder.PACKED``. Its score is the evaluation after the move before it,
+        0 if unknown; its result is the one of the game, a draw if it is open.
+    moves : numpy.ndarray
+        The move played, in 16 bits: from-square | to-square << 6 | promotion << 12. Squares and pieces are numbered as
+        python-chess does. Castling is the king's step, except in Chess960, where it is king takes rook.
+    clocks : numpy.ndarray
         The mover's clock after the move, in seconds; NaN if unknown.
-    scores : array of int16
+    scores : numpy.ndarray
         The evaluation after the move in centipawns, from White's view; -32768 if unknown. A mate is 32,000 less the
         plies to it, or the negative.
-    plies : array of int32
+    plies : numpy.ndarray
         Moves of the game before the position.
-    games : array of int32
+    games : numpy.ndarray
         The index of the position's game, from 0.
     """
 
@@ -175,11 +172,11 @@ class Games:
             ``"games"``: a row a game. Its columns are the index of the game (``game``), its tags, the number of its
             moves (``plies``), its moves in UCI notation (``moves``), and the clocks and scores after them as lists:
             seconds, and what `GameArrays` has. ``"positions"``: a row for each move, with the position before it. Its
-            columns are ``game``, ``ply``, ``position`` (the 32 bytes of a `PACKED`), ``move`` in UCI notation, and the
+            columns are ``game``, ``ply``, ``position`` (32 bytes of ``PACKED``), ``move`` in UCI notation, and the
             clock and the evaluation after the move, if known: ``clock`` in seconds, ``cp`` in centipawns or ``mate`` in
             moves, both from White's view.
         tags : iterable of str, optional
-            The tags that have a column. By default `TAGS` for games, and none for positions.
+            The tags that have a column. By default fifteen usual ones for games, and none for positions.
         fen : bool
             Whether positions have a column ``fen``, which takes some time.
 

@@ -76,7 +76,7 @@ class GameRecord:
 
     @property
     def place(self) -> str:
-        """Where the game is, for messages: its file, its number and its line."""
+        """The file, the number and the line of the game, for messages."""
         return f"{self.file}, game {self.number}, line {self.line}"
 
     @cached_property
@@ -112,7 +112,7 @@ class GameRecord:
 
     @property
     def headers(self) -> chess.pgn.Headers:
-        """The tags as python-chess has them: the seven usual ones are never missing."""
+        """The tags as python-chess has them. The seven usual ones are never missing."""
         if self._careful:
             return self._careful[1].headers
         usual = chess.pgn.Headers(Result=RESULTS[self._game["result"]])
@@ -228,7 +228,7 @@ class GameRecord:
         yield board
 
     def positions(self) -> NDArray[np.void]:
-        """Return the position before each move as an array of `PACKED`, with the scores and the result."""
+        """Return the position before each move as an array of ``PACKED``, with the scores and the result."""
         return pack_block(self._block, slice(self._index, self._index + 1))
 
     def keys(self) -> NDArray[np.uint64]:
