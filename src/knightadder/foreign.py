@@ -17,6 +17,7 @@ MOST = (1 << 63) - 1  # the largest whole number of NumPy, SQLite and the core
 
 NotNegative: TypeAlias = Annotated[int, Meta(ge=0)]
 
+_MOST_RATING = 9_999
 _MOST_DIGITS = len(str(MOST))
 
 
@@ -67,6 +68,12 @@ def whole_or_none(text: str) -> int | None:
         return parse_whole(text) if text.isdecimal() else None
     except ValueError:
         return None
+
+
+def rating_or_none(text: str | None) -> int | None:
+    """Return the rating that a PGN tag says; None if it says none, or one that nobody has."""
+    rating = whole_or_none(text.strip()) if text else None
+    return rating if rating is not None and rating <= _MOST_RATING else None
 
 
 def _finite(text: str) -> float:

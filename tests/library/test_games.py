@@ -28,7 +28,8 @@ GAMES = """\
 1. e4 {[%eval 0.3] [%clk 0:03:00]} e5 {[%eval #-3] [%clk 0:02:59.5]} 2. Nf3! {good} Nc6 1-0
 
 [Event "two"]
-[WhiteElo "?"]
+[WhiteElo "99999999999999"]
+[BlackElo "?"]
 [FEN "1r2k1r1/pppppppp/8/8/8/8/PPPPPPPP/1R2K1R1 w GBgb - 0 9"]
 
 9. O-O O-O 1/2-1/2
@@ -92,7 +93,7 @@ def test_boards_and_packed_positions(random_games: tuple[Path, list[chess.pgn.Ga
 
 
 def test_broken_games(file: Path) -> None:
-    message = r"games.pgn, game 3, line 14, is left out: illegal san: 'e4'"
+    message = r"games.pgn, game 3, line 15, is left out: illegal san: 'e4'"
     with pytest.warns(PositionWarning, match=message) as caught:
         assert len(list(knightadder.read_games(str(file)))) == 2
     assert caught[0].filename == __file__

@@ -88,7 +88,7 @@ TEXTS = {
     "lonely carriage returns": "1. e4 {a\rb} e5 *\n\n1. d4\rd5 *\n\n1. c4\r\nc5 *\r\n",
     "marks of byte order": '\ufeff1. e4 *\n\n\ufeff[White "\ufeffa"]\n\n1. e4 {a\n\ufeffb} *\n',
     "clocks": (
-        "1. e4 {[%clk 0:01:02]} e5 {[%clk 1:2:3.456]} 2. d4 {[%clk 12]} "
+        "1. e4 {[%clk 0:01:02]} e5 {[%clk 999:2:3.456]} 2. d4 {[%clk 12]} "
         "d5 {[%clk  0:01:02]} 3. c4 {[%clk\n0:01:02]} *\n"
     ),
     "two clocks": (

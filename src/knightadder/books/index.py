@@ -70,6 +70,7 @@ ON CONFLICT (key, move) DO UPDATE SET
     rated = rated + excluded.rated, ratings = ratings + excluded.ratings,
     year = max(ifnull(year, excluded.year), ifnull(excluded.year, year)), games = best(games, excluded.games)
 """
+_FORMAT = 2  # of the state; 1 counted texts without a move as games, too
 _KEPT = 10_000  # games after which the state is written
 
 
@@ -139,7 +140,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise OptionError(f"cannot write {out}: it is not a regular file")
         if arguments.restart:
             _remove(state)
-        identity = {"games": [content_digest(file) for _, file in files], "plies": plies}
+        identity = {"format": _FORMAT, "games": [content_digest(file) for _, file in files], "plies": plies}
         with _state(state, identity) as database:
             counts = Counts(*database.execute("SELECT read, sound, unfinished, broken FROM run").fetchone())
             if counts.read:

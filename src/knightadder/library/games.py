@@ -16,7 +16,7 @@ from knightadder.core.board.pgn import NO_CLOCK, NO_SCORE
 from knightadder.engine.errors import PositionError
 from knightadder.extras import needed_by
 from knightadder.files import replacing
-from knightadder.foreign import whole_or_none
+from knightadder.foreign import rating_or_none
 from knightadder.library.arrays import unpack_fens
 from knightadder.library.blocks import blocks_of
 from knightadder.library.boards import warn
@@ -51,7 +51,7 @@ TAGS = (
     "UTCDate",
     "UTCTime",
 )
-_NUMBERS = ("WhiteElo", "BlackElo")  # tags whose columns have numbers
+_RATINGS = ("WhiteElo", "BlackElo")  # tags whose columns have numbers
 _GAMES = 2_000  # of a part of a table
 
 
@@ -309,8 +309,8 @@ def _tag_columns(games: list[GameRecord], tags: tuple[str, ...]) -> _Columns:
     columns: _Columns = {}
     for name in tags:
         values = [game.tags.get(name) for game in games]
-        if name in _NUMBERS:
-            numbers = [whole_or_none(value.strip()) if value else None for value in values]
+        if name in _RATINGS:
+            numbers = [rating_or_none(value) for value in values]
             filled = np.array([number or 0 for number in numbers], np.int32)
             columns[name] = "int32", np.ma.array(filled, mask=[number is None for number in numbers])
         else:

@@ -53,7 +53,7 @@ class Block:
     games: NDArray[np.void]
     tags: NDArray[np.void]
     moves: NDArray[np.uint16]
-    clocks: NDArray[np.int32]
+    clocks: NDArray[np.int64]
     scores: NDArray[np.int16]
     notes: NDArray[np.void]
     number: int
@@ -204,7 +204,7 @@ class _Core:
             self._tags = np.empty(self._size // 4 + 2, TAG)
             self._notes = np.empty(self._size // 2 + 2, NOTE)
             self._moves = np.empty(self._size // 2 + 2, np.uint16)
-            self._clocks = np.empty(self._size // 2 + 2, np.int32)
+            self._clocks = np.empty(self._size // 2 + 2, np.int64)
             self._scores = np.empty(self._size // 2 + 2, np.int16)
         reader = self._reader
         reader["at"], reader["line"], reader["end"], reader["last"] = at, line, len(text), last

@@ -148,7 +148,7 @@ class GameRecord:
         return self._block.moves[self._span]
 
     @property
-    def raw_clocks(self) -> NDArray[np.int32]:
+    def raw_clocks(self) -> NDArray[np.int64]:
         """The clocks after the moves in milliseconds, -1 where there is none."""
         return self._block.clocks[self._span]
 
@@ -352,7 +352,7 @@ def _block_of(number: int, game: PgnGame) -> Block:
         games,
         np.empty(0, TAG),
         np.empty(0, np.uint16),
-        np.empty(0, np.int32),
+        np.empty(0, np.int64),
         np.empty(0, np.int16),
         np.empty(0, NOTE),
         number,

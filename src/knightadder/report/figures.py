@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import chess
 
-from knightadder.foreign import whole_or_none
+from knightadder.foreign import rating_or_none
 from knightadder.pgn.games import result_of
 from knightadder.report.mistakes import KINDS
 from knightadder.report.statistics import Mean, mean, performance
@@ -235,7 +235,7 @@ def player_game(study: StudiedGame) -> PlayerGame:
         white=white,
         points=points,
         opponent=_known(headers.get(opponent, "")) or "?",
-        opponent_rating=whole_or_none(headers.get(f"{opponent}Elo", "").strip()),
+        opponent_rating=rating_or_none(headers.get(f"{opponent}Elo")),
         date=_known(headers.get("UTCDate", headers.get("Date", ""))).partition(".?")[0],
         link=site if site.startswith(("http://", "https://")) else "",
         opening=opening.name.partition(":")[0] if opening else "Chess960" if headers.is_chess960() else "Unnamed",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from knightadder.native.signatures import int16, int32, int64, uint8, uint16, uint64
+from knightadder.native.signatures import int16, int64, uint8, uint16, uint64
 
 from ..board import pgn
 from ..board.fen_reader import read_fen
@@ -20,7 +20,7 @@ def set_up_reader(tables, reader, text):
     return read_fen(tables, text, np.int64(0), np.int64(len(text)), reader.fen, reader.start)
 
 
-@core.exported(int64(Tables, Reader, uint8[::1], Game[::1], Tag[::1], uint16[::1], int32[::1], int16[::1], Note[::1]))
+@core.exported(int64(Tables, Reader, uint8[::1], Game[::1], Tag[::1], uint16[::1], int64[::1], int16[::1], Note[::1]))
 def read_block(tables, reader, text, games, tags, moves, clocks, scores, notes):
     """Read games up to the end of the text, or to one that the careful reader has to read.
 
@@ -35,7 +35,7 @@ def read_block(tables, reader, text, games, tags, moves, clocks, scores, notes):
         The text; `PADDING` zeros follow its end.
     games, tags, notes : arrays of GAME, TAG and NOTE
         Receive what is found; there must be room for a fourth, a fourth and a half as many as bytes, and two more.
-    moves, clocks, scores : arrays of uint16, int32 and int16
+    moves, clocks, scores : arrays of uint16, int64 and int16
         Receive the moves of all main lines, in 16 bits as in ``core/board/moves.py``; the clocks after them in
         milliseconds, or `NO_CLOCK`; and the scores from White's view, or `NO_SCORE`. Half as many as bytes.
 

@@ -30,7 +30,6 @@ _MOST_DEPTH = 30  # of variations
 _MATE = 32_000
 _MOST_MATE = 499  # moves to mate
 _MOST_CENTIPAWNS = 30_000
-_MOST_CLOCK = 2_147_483_647  # milliseconds, of 32 bits
 
 # What ends a look at the text.
 DONE, MORE, CAREFUL = 0, 1, 2
@@ -518,7 +517,7 @@ def _read_clock(text, at):
             total += unit * (np.int64(text[at]) - _0)
             unit //= 10
             at += 1
-    return min(total, np.int64(_MOST_CLOCK)) if np.int64(text[at]) == _END_BRACKET else np.int64(NO_CLOCK)
+    return total if np.int64(text[at]) == _END_BRACKET else np.int64(NO_CLOCK)
 
 
 @kernel
