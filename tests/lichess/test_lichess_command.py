@@ -93,7 +93,7 @@ def test_signals_end_the_bot(monkeypatch, number):
     ("arguments", "complaint"),
     [
         (["--speeds", "fast"], "speeds: expected ultraBullet or bullet"),
-        (["--url", "lichess"], "url: lichess is no address"),
+        (["--url", "lichess"], "url: lichess is not the address of a server"),
         (["--option", "Nonsense"], "--option Nonsense: expected NAME=VALUE"),
         (["--option", "Nonsense=1"], "unknown option: Nonsense"),
         (["--token-file", "missing"], "cannot read missing"),
@@ -137,7 +137,7 @@ def test_an_account_is_upgraded_only_if_its_name_is_typed(capsys, monkeypatch, a
     with FakeLichess(account={"id": "human", "username": "Human"}) as server:
         assert run("--url", server.url, "--upgrade") == status
     out = capsys.readouterr().out
-    assert "for good" in out and said in out
+    assert "for ever" in out and said in out
     assert ("POST /api/bot/account/upgrade" in server.requests) == upgraded
 
 
