@@ -24,6 +24,20 @@ def _button(page, name):
     return page.get_by_role("button", name=name, exact=True)
 
 
+def test_analysis_does_not_overwrite_a_fen_that_is_being_typed(page):
+    analyse_tab(page)
+    field, analysis = page.locator("#fen"), page.locator("#analysis")
+    field.fill("4k3/8")
+    analysis.click()
+    expect(analysis).to_have_attribute("aria-checked", "true")
+    expect(page.locator("#lines li").first).to_be_visible()
+    analysis.click()
+    expect(analysis).to_have_attribute("aria-checked", "false")
+    expect(field).to_have_value("4k3/8")
+    click_move(page, "e2", "e4")
+    expect(field).to_have_value(re.compile(r"^rnbqkbnr/pppppppp/8/8/4P3/"))
+
+
 # --- undo and redo -------------------------------------------------------------------------------------------------
 
 

@@ -188,7 +188,7 @@ class GameRecord:
 
     @property
     def evals(self) -> list[chess.engine.Score | None]:
-        """The evaluation after each move (``[%eval ...]``), from White's view; ``None`` where there is none."""
+        """The evaluation after each move (``[%eval ...]``), from White's view, at most 300 pawns; ``None`` if none."""
         return [None if score == NO_SCORE else score_of(score) for score in self.raw_scores.tolist()]
 
     @cached_property

@@ -404,7 +404,7 @@ function showPosition() {
   lines.reserve(position.analysing && !position.outcome ? Number(byId("line-count").value) : 0);
   if (position.outcome) byId("readouts").textContent = position.outcome;
   byId("analysis").setAttribute("aria-checked", String(position.analysing));
-  byId("fen").value = position.fen;
+  if (before?.fen !== position.fen) byId("fen").value = position.fen; // not over what the user is typing
   byId("opening").querySelector(".eco").textContent = position.opening?.eco ?? "";
   byId("opening").querySelector(".name").textContent = position.opening?.name ?? "Moves";
   byId("opening").title = position.opening?.name ?? "";
