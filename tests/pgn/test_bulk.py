@@ -99,6 +99,7 @@ TEXTS = {
         "d5 {[%eval #-3]} 3. c4 {[%eval #4,7]} c5 {[%eval 1.234]} 4. a3 {[%eval]} *\n"
     ),
     "an evaluation of mate": "1. f3 e5 2. g4 Qh4# {[%eval #0]} 0-1\n\n1. e4 g5 2. d4 f6 3. Qh5# {[%eval #-0]} 1-0\n",
+    "a command that does not end": "1. e4 {[%clk 0:00:0\u00a0 [%eval #2,20]} e5 {[%clk 0:00:0 [%eval 0.5]} *\n",
     "commands before the first move": "{[%clk 0:00:01] [%eval 1.0]} 1. e4 *\n",
     "UTF-8 in parts": "1. e4 {é} e5 {ü\n} 2. d4 {\n—} *\n",
 }

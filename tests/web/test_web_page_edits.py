@@ -141,6 +141,7 @@ def test_a_dialog_that_is_closed_leaves_the_keyboard_to_the_board(page, name):
     expect(dialog).to_be_visible()
     dialog.get_by_role("button", name="Cancel").click()
     expect(dialog).to_be_hidden()
+    expect(page.locator("button:focus")).to_have_count(0)  # the page has taken it away again
     page.keyboard.press(" ")
     expect(page.get_by_role("switch", name="Engine")).to_be_checked()
 

@@ -39,7 +39,7 @@ _MATE = 32_000  # a mate at once, as the core encodes it
 _LEAST_MATE = 31_000
 _CODES = (int(DOUBLE_PUSH) + 1) << 12  # numbers of moves: the kind is in the highest bits
 _DECIDED = ("1-0", "1/2-1/2", "0-1")
-_BRACKETS = re.compile(r"\[%(?:clk|eval)\s[^\]]*\]", re.ASCII)
+_BRACKETS = re.compile(r"\[%(?:clk|eval)\s[^\[\]]*\]", re.ASCII)
 
 
 class GameRecord:
