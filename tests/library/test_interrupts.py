@@ -115,6 +115,13 @@ if not (child := os.fork()):
 assert os.waitpid(child, 0)[1] == 0
 stream.stop()
 assert engine.play(board, Limit(nodes=100)).move in board.legal_moves
+with knightadder.Engine(threads=2) as two:  # its threads end after the result
+    for _ in range(10):
+        two.play(board, Limit(nodes=3000))
+        if not (child := os.fork()):
+            two.play(board, Limit(nodes=100))
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
 print("done")
 """
 

@@ -303,6 +303,21 @@ def test_isready_waits_until_the_engine_is_ready_and_what_follows_waits_behind_i
     assert talk.read_until("Fen:") == ["readyok", "board", "Fen: startpos"]
 
 
+@pytest.mark.parametrize(
+    ("begin", "end", "call"),
+    [("go infinite", "stop", "stop"), ("go ponder wtime 300 btime 300", "ponderhit", "ponderhit")],
+)
+def test_what_follows_a_search_that_waits_for_the_engine_is_for_that_search(
+    talk: Conversation, begin: str, end: str, call: str
+) -> None:
+    talk.engine.ready = False
+    talk.send("isready", begin, end, "uci")
+    talk.read_until("uciok")
+    talk.engine.ready = True
+    assert talk.read_until("bestmove")[0] == "readyok"
+    assert talk.engine.calls == ["go", call]
+
+
 def test_quit_does_not_wait_until_the_engine_is_ready(talk: Conversation) -> None:
     talk.engine.ready = False
     talk.send("isready", "isready")

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 MOST_LINES = 256  # the maximum of the option MultiPV
 
 _CLOCK_KEPT = 0.9  # minimum share of the expected clock with which pondering continues as the next search
+_THREADS_END = 1.0  # seconds after a result that a fork waits for the search's threads, which take milliseconds
 
 _loading = threading.Lock()
 _loaded = False
@@ -346,6 +347,11 @@ class Engine(Closing):
         if self._closed:
             raise EngineError("the engine has been closed")
 
+    def _prepare_fork(self) -> None:
+        """Wait for the threads of a search whose result is there: they end within milliseconds after it."""
+        if self._feed and self._feed.analysis is not None:
+            self._core.wait(_THREADS_END)
+
     def _survive_fork(self) -> None:
         """Give the engine up in a process that was forked during a search, because threads are not forked."""
         if self._turn.locked() or not self._core.wait(0):
@@ -414,13 +420,18 @@ class Engine(Closing):
         return PlayResult(move, reply, analysis.best)
 
 
+def _prepare_fork() -> None:
+    for engine in list(_engines):
+        engine._prepare_fork()
+
+
 def _survive_fork() -> None:
     for engine in list(_engines):
         engine._survive_fork()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_survive_fork)
+    os.register_at_fork(before=_prepare_fork, after_in_child=_survive_fork)
 
 
 def _caller() -> _Caller:

@@ -160,10 +160,10 @@ class Uci(Conversation):
         return command.name == "isready"
 
     def _is_meant_for_waiting_go(self, command: Command) -> bool:
-        """Return whether a command belongs to a search that waits for the end of an earlier, stopping search."""
-        stopping = self._activity is not None and self._activity.stopping
+        """Return whether a command belongs to a search that waits: for the engine, or the end of a stopping search."""
+        running = self._activity is not None and not self._activity.stopping
         return (
-            stopping
+            not running
             and command.name in ("stop", "ponderhit")
             and any(waiting.name == "go" for waiting in self._waiting)
         )
