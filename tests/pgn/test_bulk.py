@@ -100,6 +100,7 @@ TEXTS = {
     ),
     "an evaluation of mate": "1. f3 e5 2. g4 Qh4# {[%eval #0]} 0-1\n\n1. e4 g5 2. d4 f6 3. Qh5# {[%eval #-0]} 1-0\n",
     "a command that does not end": "1. e4 {[%clk 0:00:0\u00a0 [%eval #2,20]} e5 {[%clk 0:00:0 [%eval 0.5]} *\n",
+    "a command with odd white space": "1. e4 {[%clk\u00a00:00:01]} e5 {[%eval\u00a00.5]} 2. d4 {[%csl\u00a0Ga1]} *\n",
     "commands before the first move": "{[%clk 0:00:01] [%eval 1.0]} 1. e4 *\n",
     "UTF-8 in parts": "1. e4 {é} e5 {ü\n} 2. d4 {\n—} *\n",
 }

@@ -39,7 +39,7 @@ _MATE = 32_000  # a mate at once, as the core encodes it
 _LEAST_MATE = 31_000
 _CODES = (int(DOUBLE_PUSH) + 1) << 12  # numbers of moves: the kind is in the highest bits
 _DECIDED = ("1-0", "1/2-1/2", "0-1")
-_BRACKETS = re.compile(r"\[%(?:clk|eval)\s[^\[\]]*\]", re.ASCII)
+_BRACKETS = re.compile(r"\[%(clk|eval)\s([^\[\]]*)\]")
 
 
 class GameRecord:
@@ -188,7 +188,7 @@ class GameRecord:
 
     @property
     def evals(self) -> list[chess.engine.Score | None]:
-        """The evaluation after each move (``[%eval ...]``), from White's view, at most 300 pawns; ``None`` if none."""
+        """The evaluation after each move (``[%eval ...]``) from White's view, up to 300 pawns or 499 moves; or None."""
         return [None if score == NO_SCORE else score_of(score) for score in self.raw_scores.tolist()]
 
     @cached_property
@@ -340,7 +340,8 @@ def _block_of(number: int, game: PgnGame) -> Block:
     plies = len(moves_of(game))
     for node in islice(game.mainline(), plies):
         words.append(board.san_and_push(node.move))
-        words += [f" {{{found}}} " for found in _BRACKETS.findall(node.comment) if found.isascii()] or [" "]
+        found = _BRACKETS.findall(node.comment)
+        words += [f" {{[%{name} {value}]}} " for name, value in found if value.isascii()] or [" "]
     words.append(game.marker or "*")
     block = read_bytes("".join(words).encode(), number)
     if block is not None:

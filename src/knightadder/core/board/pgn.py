@@ -427,6 +427,9 @@ def _read_comment(reader, text, at, depth, clocks, scores, notes, ply):
         if letter == _END_BRACE:
             break
         if letter == _BRACKET and kept:
+            if _is_odd_command(text, at):
+                reader.at = at
+                return np.int64(-1)
             read_bracket(text, at, clocks, scores, reader.moves - 1, np.int64(reader.stack[reader.now[0]].stm))
         elif letter == _RETURN and np.int64(text[at + 1]) != _NEWLINE:
             reader.at = at
@@ -461,6 +464,14 @@ def _read_comment(reader, text, at, depth, clocks, scores, notes, ply):
 def _is_odd(letter):
     """Say whether a character may be white space other than a blank or a line end."""
     return letter > 127 or (letter < _SPACE and letter != _NEWLINE and letter != _RETURN)
+
+
+@inlined
+def _is_odd_command(text, at):
+    """Say whether the name in ``[%clk`` or ``[%eval`` ends with what may be white space of another kind."""
+    first = np.int64(text[at + 2])
+    end = at + 5 if first == 99 else at + 6  # c
+    return np.int64(text[at + 1]) == _PERCENT and (first == 99 or first == 101) and _is_odd(np.int64(text[end]))
 
 
 @kernel
