@@ -119,6 +119,10 @@ def test_an_interrupted_run_writes_the_table_without_another_search(file, monkey
         patch.setattr("knightadder.review.moves.moves_table", stop)
         assert annotate(file, "--moves", table) == 130
     assert not table.exists() and file.with_name("games.annotated.pgn.unfinished").exists()
+    table.write_text("mine", "utf-8")  # by the user, meanwhile
+    assert annotate(file, "--moves", table) == 2
+    assert f"{table} is there already: give --force" in capsys.readouterr().err
+    table.unlink()
     monkeypatch.setattr("knightadder.annotate.command.open_pool", stop)
     assert annotate(file, "--moves", table) == 0
     assert "Continuing after 2 of 3 games" in capsys.readouterr().err

@@ -199,11 +199,11 @@ def _files(arguments: argparse.Namespace, games: Path, name: str) -> _Files:
 
 def _check_new(files: _Files, force: bool) -> None:
     """Refuse to overwrite files and to write where that is not possible, before hours of work."""
-    # Output beside an unfinished run belongs to that run: it was interrupted while writing its files.
+    # An output that an unfinished run is named after belongs to that run: it was interrupted while writing its files.
     going_on = files.unfinished.exists()
     for file in (files.out, files.summary, files.moves):
         if file is not None and file != _STANDARD:
-            check_new(file, force or (going_on and file in (files.out, files.moves)))
+            check_new(file, force or (going_on and file == files.out))
     if files.graphs:
         if files.graphs.exists() and not files.graphs.is_dir():
             raise OptionError(f"cannot write to {files.graphs}: it is not a folder")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import sys
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -135,8 +136,8 @@ def _items(files: Sequence[tuple[str, Path]], names: Sequence[str]) -> Iterator[
 
 
 def _plain(name: str) -> str:
-    """Return a name without regard to case and spaces."""
-    return " ".join(name.casefold().split())
+    """Return a name without regard to case, spaces, and the ways to encode an accent."""
+    return " ".join(unicodedata.normalize("NFC", name).casefold().split())
 
 
 def _study(
