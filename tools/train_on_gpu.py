@@ -28,7 +28,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from knightadder.core.evaluation.network_file import INPUTS, MAX_MEN_ON_BOARD, bucket_of, network_bytes
+from knightadder.core.evaluation.network_file import INPUTS, bucket_of, network_bytes
+from knightadder.core.layout import MAX_MEN_ON_BOARD
 from knightadder.files import write_whole
 from knightadder.workshop.train.command import add_settings, settings_of
 from knightadder.workshop.train.exchange import write_arrays

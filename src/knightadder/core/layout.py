@@ -10,3 +10,4 @@ MAX_MOVES = 256  # the most legal moves known in a position is 218
 WHITE, BLACK = 0, 1
 PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING = 1, 2, 3, 4, 5, 6  # piece = colour * 8 + type, 0 = empty square
 NO_SQUARE = 64
+MAX_MEN_ON_BOARD = 32

@@ -124,8 +124,8 @@ def test_neither_captures_nor_passing_are_rewarded_as_refutations() -> None:
     [
         (30, 50, 20 * TABLES.parameters.eval_bonus_slope),  # from the view of the side that moved
         (30, -10, -40 * TABLES.parameters.eval_bonus_slope),
-        (30, 2000, TABLES.parameters.eval_bonus_most),
-        (30, -2000, -TABLES.parameters.eval_bonus_most),
+        (30, 2000, TABLES.parameters.eval_bonus_max),
+        (30, -2000, -TABLES.parameters.eval_bonus_max),
         (30, 30, 0),
         (NO_EVAL, 50, 0),
         (30, -NO_EVAL, 0),

@@ -27,7 +27,7 @@ WIN_SCORE, WIN_PLIES = 2000, 4
 DRAW_SCORE, DRAW_PLIES = 5, 12
 DRAW_FROM = 70  # least plies of a game, opening included, before it is adjudicated as a draw
 
-_MOST_NODES = 8  # times the wanted nodes: the hard limit that stops an exploding iteration
+_HARD_LIMIT_FACTOR = 8  # times the wanted nodes: the hard limit that stops an exploding iteration
 
 
 @kernel
@@ -59,13 +59,13 @@ def play_randomly(tables, worker, plies, seed):
         movable, types = np.int64(0), np.int64(0)
         for i in range(count):
             kind = _type_of(pos, frame.moves[i])
-            if not movable >> kind & 1:
+            if not (movable >> kind) & 1:
                 movable |= np.int64(1) << kind
                 types += 1
         chosen, left = np.int64(0), random_below(seed, 2 * ply, types)
         while left >= 0:
             chosen += 1
-            left -= movable >> chosen & 1
+            left -= (movable >> chosen) & 1
         its_moves = np.int64(0)
         for i in range(count):
             its_moves += _type_of(pos, frame.moves[i]) == chosen
@@ -89,7 +89,7 @@ def _prepare(tables, worker, nodes):
         root_move = worker.root_moves[i]
         root_move.move = frame.moves[i]
         root_move.rank = 0
-    start_search(worker, count, nodes * _MOST_NODES)
+    start_search(worker, count, nodes * _HARD_LIMIT_FACTOR)
     worker.tt_generation = (worker.tt_generation + 1) & (GENERATIONS - 1)
     return count
 
@@ -109,15 +109,15 @@ def _score(tables, worker, nodes):
 
 
 @kernel
-def _is_fair(tables, worker, nodes, most):
-    """Say whether a game can begin here: it is not over, and neither side is more than `most` ahead."""
+def _is_fair(tables, worker, nodes, max_score):
+    """Say whether a game can begin here: it is not over, and neither side is more than `max_score` ahead."""
     if _prepare(tables, worker, nodes) == 0 or draw_reason(tables, worker) != 0:
         return False
-    return abs(_score(tables, worker, nodes)) <= most
+    return abs(_score(tables, worker, nodes)) <= max_score
 
 
 @core.exported(int64(Tables, Worker, Worker, int64, int64, int64, int64, Packed[::1], uint32[::1]))
-def play_game(tables, white, black, nodes, first_nodes, most, ply, header, words):
+def play_game(tables, white, black, nodes, first_nodes, max_score, ply, header, words):
     """Play a game from the position of two players to its end, and write it as `viriformat` describes.
 
     Parameters
@@ -130,8 +130,8 @@ def play_game(tables, white, black, nodes, first_nodes, most, ply, header, words
     nodes : int
         No depth is started after so many nodes for a move (*soft* node limit); after eight times as many search stops
         in any case.
-    first_nodes, most : int
-        No game is played if a search of `first_nodes` nodes finds a side more than `most` centipawns ahead.
+    first_nodes, max_score : int
+        No game is played if a search of `first_nodes` nodes finds a side more than `max_score` centipawns ahead.
     ply : int
         Plies since the game's beginning; White's first move is ply 0.
     header : array of 1 PACKED
@@ -146,7 +146,7 @@ def play_game(tables, white, black, nodes, first_nodes, most, ply, header, words
     """
     pos = white.stack[0]
     pack(pos, header[0], ply, np.int64(0), np.int64(DRAW))
-    if not _is_fair(tables, white if pos.stm == WHITE else black, first_nodes, most):
+    if not _is_fair(tables, white if pos.stm == WHITE else black, first_nodes, max_score):
         return np.int64(0)
     count, ahead, level = np.int64(0), np.int64(0), np.int64(0)
     while count < len(words) - 1:

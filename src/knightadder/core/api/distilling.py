@@ -16,11 +16,11 @@ from ..split_mix import random_below
 from ..tables import Tables
 from ..worker import Worker
 
-MOST_TRIES = 64  # candidates for each wanted position; a few percent are in check or out of bounds
+MAX_TRIES = 64  # candidates for each wanted position; a few percent are in check or out of bounds
 
 
 @core.exported(int64(Tables, Worker, Packed[::1], uint64, int64, int64, Packed[::1]))
-def distil_positions(tables, worker, source, seed, most_moves, value_below, records):
+def distil_positions(tables, worker, source, seed, max_moves, value_below, records):
     """Draw positions at random, play up to so many random moves, and evaluate what arises.
 
     Positions in check are left out, since a static value says little about them. The fifty-move count becomes 0.
@@ -33,7 +33,7 @@ def distil_positions(tables, worker, source, seed, most_moves, value_below, reco
         The positions to begin with.
     seed : int
         Seed of all chance.
-    most_moves : int
+    max_moves : int
         The number of random moves is from 0 to this.
     value_below : int
         Only positions with an absolute value below this, in centipawns, are wanted.
@@ -47,10 +47,10 @@ def distil_positions(tables, worker, source, seed, most_moves, value_below, reco
     """
     count, tries, draws = np.int64(0), np.int64(0), np.int64(0)
     here, after = worker.stack[0], worker.stack[1]
-    while count < len(records) and tries < MOST_TRIES * len(records):
+    while count < len(records) and tries < MAX_TRIES * len(records):
         tries += 1
         drawn = random_below(seed, draws, len(source))
-        moves = random_below(seed, draws + 1, most_moves + 1)
+        moves = random_below(seed, draws + 1, max_moves + 1)
         draws += 2
         suitable = unpack(tables, source[drawn], here)
         while suitable and moves > 0:

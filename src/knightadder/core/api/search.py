@@ -26,7 +26,7 @@ _ASPIRATION_FROM = 5  # plies; before, scores jump too much for a narrow window
 
 # Centipawns to either side of the last score: 12, and a 5,000th of its square, but no more than 60 of that. A large
 # score changes more from depth to depth. The form is Stockfish's.
-_LEAST_WINDOW, _SQUARE_DIVISOR, _MOST_BY_SCORE = np.int64(12), 5_000, 60
+_MIN_WINDOW, _SQUARE_DIVISOR, _MAX_BY_SCORE = np.int64(12), 5_000, 60
 
 
 @core.exported(void(Worker))
@@ -115,7 +115,7 @@ def _begin_line(worker, depth, line):
     worker.root_alpha, worker.root_beta, worker.window = -INFINITE, INFINITE, INFINITE
     center = worker.root_moves[line].previous_score
     if depth >= _ASPIRATION_FROM and abs(center) < DECISIVE:
-        worker.window = _LEAST_WINDOW + min(center * center // _SQUARE_DIVISOR, _MOST_BY_SCORE)
+        worker.window = _MIN_WINDOW + min(center * center // _SQUARE_DIVISOR, _MAX_BY_SCORE)
         worker.root_alpha, worker.root_beta = center - worker.window, center + worker.window
 
 

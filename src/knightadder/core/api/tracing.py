@@ -14,7 +14,7 @@ from ..program import core
 from ..tables import Tables
 from ..worker import WORKER, Worker
 
-MOST_COUNTS = 256  # upper bound of the values that count in one position: only a few for each of 32 men
+MAX_COUNTS = 256  # upper bound of the values that count in one position: only a few for each of 32 men
 
 
 @inlined
@@ -99,7 +99,7 @@ class Tracer:
             If a record is no legal position.
         """
         length = len(records)
-        places, counts = np.empty(length * MOST_COUNTS, np.int32), np.empty(length * MOST_COUNTS, np.float32)
+        places, counts = np.empty(length * MAX_COUNTS, np.int32), np.empty(length * MAX_COUNTS, np.float32)
         ends, weights = np.zeros(length + 1, np.int64), np.empty((length, 2), np.float32)
         end = trace_records(self._tables, self._worker, self._trace, records, places, counts, ends[1:], weights)
         if end < 0:

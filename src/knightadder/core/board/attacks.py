@@ -67,8 +67,8 @@ def king_square(pos, color):
 def pawn_attacks(side, pawns):
     """Return the squares that pawns of a side attack."""
     if side == 0:
-        return (pawns & NOT_FILE_A) << SEVEN | (pawns & NOT_FILE_H) << NINE
-    return (pawns & NOT_FILE_A) >> NINE | (pawns & NOT_FILE_H) >> SEVEN
+        return ((pawns & NOT_FILE_A) << SEVEN) | ((pawns & NOT_FILE_H) << NINE)
+    return ((pawns & NOT_FILE_A) >> NINE) | ((pawns & NOT_FILE_H) >> SEVEN)
 
 
 @inlined
@@ -252,7 +252,7 @@ def fill_tables(tables):
             tables.slider[offset : offset + len(occupied)][index] = slider_attacks(square, directions, occupied)
             offset += len(occupied)
         for dx, dy in ROOK_DIRECTIONS + BISHOP_DIRECTIONS:
-            line = _ray_bits(square, (dx, dy)) | _ray_bits(square, (-dx, -dy)) | 1 << square
+            line = _ray_bits(square, (dx, dy)) | _ray_bits(square, (-dx, -dy)) | (1 << square)
             path = 0
             for other in _walk(square, (dx, dy)):
                 tables.between[square][other] = path

@@ -31,10 +31,10 @@ _TAB, _RETURN = 9, 13  # ... and at these and all between them
 WRONG_SIDE_IN_CHECK = "the side that is not to move is in check"
 
 _MAX_COUNTER = 9_999
-_MOST_PAWNS = 8
-_MOST_RIGHTS = 16  # letters of castling rights that are read, those that cannot be included
-_SHOWN = 20  # letters of a wrong field that a message repeats
-_MOST_SHOWN = 120  # and of a FEN
+_MAX_PAWNS = 8
+_MAX_RIGHTS = 16  # letters of castling rights that are read, those that cannot be included
+_MAX_FIELD_SHOWN = 20  # letters of a wrong field that a message repeats
+_MAX_SHOWN = 120  # and of a FEN
 
 # Places of the numbers that `read_fields` writes. From ROOKS on there are four squares of rooks that may castle:
 # White's left of the king and right of it, then Black's; -1 for none.
@@ -113,7 +113,7 @@ class Setup:
 def refusal(text: str, reason: object, what: str = "position") -> str:
     """Return the line that says why a FEN is refused, with the FEN as it came."""
     shown = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in " ".join(text.split()))
-    return f"illegal {what}: {reason} ({shown[:_MOST_SHOWN]}{'...' * (len(shown) > _MOST_SHOWN)})"
+    return f"illegal {what}: {reason} ({shown[:_MAX_SHOWN]}{'...' * (len(shown) > _MAX_SHOWN)})"
 
 
 def square_name(square: int) -> str:
@@ -139,7 +139,7 @@ def parse_fen(text: str) -> Setup:
         raise FenError(
             _FAULTS[fault].format(
                 letter=rest[:1],
-                field=rest.partition(" ")[0][:_SHOWN],
+                field=rest.partition(" ")[0][:_MAX_FIELD_SHOWN],
                 which=numbers[_WHICH],
                 side="Black" if numbers[_WHICH] else "White",
                 count=numbers[_COUNT],
@@ -147,7 +147,7 @@ def parse_fen(text: str) -> Setup:
         )
     castling = sum(1 << square for square in numbers[ROOKS : ROOKS + 4] if square >= 0)
     _, _, rights, square = text.split()[:4]
-    wrong = "".join(letter for place, letter in enumerate(rights) if numbers[LEFT_OUT] >> place & 1)
+    wrong = "".join(letter for place, letter in enumerate(rights) if (numbers[LEFT_OUT] >> place) & 1)
     notes = notes_on(wrong, square if numbers[LEFT_OUT + 1] else "")
     return Setup(board, numbers[STM], castling, numbers[EP], numbers[RULE50], numbers[FULLMOVE], notes)
 
@@ -301,13 +301,13 @@ def check_material(board):
             white += 1 << 8 * piece
     for color in range(2):
         counts = black if color else white
-        kings = counts >> 8 * KING & 255
+        kings = (counts >> 8 * KING) & 255
         if kings != 1:
             return _BAD_KINGS, color, kings
-        pawns = counts >> 8 * PAWN & 255
+        pawns = (counts >> 8 * PAWN) & 255
         for piece_type, at_start in ((KNIGHT, 2), (BISHOP, 2), (ROOK, 2), (QUEEN, 1)):
-            pawns += max((counts >> 8 * piece_type & 255) - at_start, 0)
-        if pawns > _MOST_PAWNS:
+            pawns += max(((counts >> 8 * piece_type) & 255) - at_start, 0)
+        if pawns > _MAX_PAWNS:
             return _BAD_MATERIAL, color, kings
     for file in range(8):
         if int(board[file]) & 7 == PAWN or int(board[56 + file]) & 7 == PAWN:
@@ -335,10 +335,10 @@ def _read_castling(text, at, end, board, numbers):
         numbers[_AT] = place
         letter = int(text[place])
         small = letter | _LOWER
-        if (small != _K and small != _Q and (small < _A or small > _H)) or place - at >= _MOST_RIGHTS:
+        if (small != _K and small != _Q and (small < _A or small > _H)) or place - at >= _MAX_RIGHTS:
             return _BAD_RIGHT
         color = BLACK if letter & _LOWER else WHITE
-        base, rook, king = color * 56, color << 3 | ROOK, find_piece(board, color << 3 | KING)
+        base, rook, king = color * 56, (color << 3) | ROOK, find_piece(board, (color << 3) | KING)
         if small == _K:
             square = base + 7
             while square > king and int(board[square]) != rook:
@@ -380,7 +380,7 @@ def is_passed_over(board, stm, square):
     if square >> 3 != (5 if stm == WHITE else 2):
         return False
     forward = 8 if stm == WHITE else -8
-    pawn = PAWN | (stm ^ 1) << 3
+    pawn = PAWN | ((stm ^ 1) << 3)
     # The pawn came from the square behind `square` and stands on the one ahead of it.
     return int(board[square - forward]) == pawn and int(board[square]) == 0 and int(board[square + forward]) == 0
 
@@ -419,7 +419,7 @@ def _write_castling(setup: Setup, chess960: bool) -> str:
         base = color * 56
         king = setup.board.index(color * 8 + KING)
         for square in range(base + 7, base - 1, -1):
-            if not setup.castling >> square & 1:
+            if not (setup.castling >> square) & 1:
                 continue
             outside = range(square + 1, base + 8) if square > king else range(base, square)
             if chess960 or any(setup.board[s] == color * 8 + ROOK for s in outside):

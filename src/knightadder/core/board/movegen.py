@@ -58,7 +58,7 @@ def _add_targets(moves, n, source, targets):
     if moves is None:
         return n + popcount(targets)
     while targets:
-        n = _add(moves, n, source | lsb(targets) << 6)
+        n = _add(moves, n, source | (lsb(targets) << 6))
         targets = without_lsb(targets)
     return n
 
@@ -69,7 +69,7 @@ def _add_pawn_moves(moves, n, step, targets, kind):
         return n + popcount(targets)
     while targets:
         target = lsb(targets)
-        n = _add(moves, n, (target - step) | target << 6 | kind << 12)
+        n = _add(moves, n, (target - step) | (target << 6) | (kind << 12))
         targets = without_lsb(targets)
     return n
 
@@ -80,11 +80,11 @@ def _add_promotions(moves, n, step, targets):
         return n + 4 * popcount(targets)
     while targets:
         target = lsb(targets)
-        move = (target - step) | target << 6
-        n = _add(moves, n, move | QUEEN << 12)
-        n = _add(moves, n, move | KNIGHT << 12)
-        n = _add(moves, n, move | ROOK << 12)
-        n = _add(moves, n, move | BISHOP << 12)
+        move = (target - step) | (target << 6)
+        n = _add(moves, n, move | (QUEEN << 12))
+        n = _add(moves, n, move | (KNIGHT << 12))
+        n = _add(moves, n, move | (ROOK << 12))
+        n = _add(moves, n, move | (BISHOP << 12))
         targets = without_lsb(targets)
     return n
 
@@ -194,7 +194,7 @@ def _generate(tables, pos, moves, n, stage):
     while targets:
         target = lsb(targets)
         if not is_attacked(tables, pos, target, without_king, us ^ 1):
-            n = _add(moves, n, king | target << 6)
+            n = _add(moves, n, king | (target << 6))
         targets = without_lsb(targets)
 
     answers = ALL_SQUARES
@@ -208,7 +208,7 @@ def _generate(tables, pos, moves, n, stage):
         while rooks:
             rook = lsb(rooks)
             if castling_is_legal(tables, pos, king, rook, us):
-                n = _add(moves, n, king | rook << 6 | CASTLING << 12)
+                n = _add(moves, n, king | (rook << 6) | (CASTLING << 12))
             rooks = without_lsb(rooks)
 
     captures &= answers
@@ -260,7 +260,7 @@ def _generate(tables, pos, moves, n, stage):
         while pieces:
             source = lsb(pieces)
             if en_passant_is_safe(tables, pos, source, ep, us):
-                n = _add(moves, n, source | ep << 6 | EN_PASSANT << 12)
+                n = _add(moves, n, source | (ep << 6) | (EN_PASSANT << 12))
             pieces = without_lsb(pieces)
     return n
 

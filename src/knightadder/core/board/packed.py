@@ -24,7 +24,7 @@ import numpy as np
 from knightadder.native.jit import kernel, lsb, popcount
 from knightadder.native.signatures import record_type
 
-from ..layout import KING, NO_SQUARE, ROOK
+from ..layout import KING, MAX_MEN_ON_BOARD, NO_SQUARE, ROOK
 from . import fen
 from .attacks import can_take_king
 from .bitboard import ZERO, bit, without_lsb
@@ -52,7 +52,6 @@ PACKED = np.dtype(
 #: The first bytes of a record, which hold the position without its counters.
 POSITION_BYTES = 25
 
-MOST_MEN = 32
 LOSS, DRAW, WIN = 0, 1, 2  # results, for White
 
 _UNMOVED_ROOK = 6
@@ -94,10 +93,10 @@ def pack(pos, record, ply, score, result):
             code = np.int64(_UNMOVED_ROOK)
         code |= piece & 8
         place = index >> 1
-        record.pieces[place] = np.int64(record.pieces[place]) | code << ((index & 1) << 2)
+        record.pieces[place] = np.int64(record.pieces[place]) | (code << ((index & 1) << 2))
         index += 1
         squares = without_lsb(squares)
-    record.stm_ep = np.int64(pos.stm) << 7 | np.int64(pos.ep)
+    record.stm_ep = (np.int64(pos.stm) << 7) | np.int64(pos.ep)
     record.rule50 = min(np.int64(pos.rule50), np.int64(255))
     record.fullmove = min((ply >> 1) + 1, np.int64(65_535))
     record.score = score
@@ -118,7 +117,7 @@ def find_fault(board, stm, castling, ep):
         for square in range(64):
             if castling & bit(square):
                 color = int(board[square]) >> 3
-                king = find_piece(board, color << 3 | KING)
+                king = find_piece(board, (color << 3) | KING)
                 side = 1 << (2 * color + (1 if square > king else 0))
                 if square >> 3 != 7 * color or king >> 3 != 7 * color or given & side:
                     return 2
@@ -138,7 +137,7 @@ def unpack(tables, record, pos):
         False if the record describes no legal position; `pos` is then undefined.
     """
     squares = record.occupied
-    if popcount(squares) > MOST_MEN:
+    if popcount(squares) > MAX_MEN_ON_BOARD:
         return False
     clear(pos)
     pos.board[:] = 0
@@ -176,8 +175,8 @@ def record_fen(record, chess960=False):
         If the record describes no position. A check to the side that is not to move is not noticed.
     """
     board, castling = [0] * 64, 0
-    squares = [square for square in range(64) if int(record["occupied"]) >> square & 1]
-    if len(squares) > MOST_MEN:
+    squares = [square for square in range(64) if (int(record["occupied"]) >> square) & 1]
+    if len(squares) > MAX_MEN_ON_BOARD:
         raise fen.FenError(f"a packed position has {len(squares)} pieces")
     codes = [code for byte in record["pieces"].tolist() for code in (byte & 15, byte >> 4)]
     for square, code in zip(squares, codes, strict=False):

@@ -26,10 +26,10 @@ RESULTS = ("", "1-0", "1/2-1/2", "0-1", "*")
 NO_CLOCK = -1
 NO_SCORE = -32_768
 
-_MOST_DEPTH = 30  # of variations
+_MAX_DEPTH = 30  # of variations
 _MATE = 32_000
-_MOST_MATE = 499  # moves to mate
-_MOST_CENTIPAWNS = 30_000
+_MAX_MATE = 499  # moves to mate
+_MAX_CENTIPAWNS = 30_000
 
 # What ends a look at the text.
 DONE, MORE, CAREFUL = 0, 1, 2
@@ -57,10 +57,10 @@ NOTE = record(  # a comment, or the number of an annotation
     ("end", np.int32),
 )
 READER = record(
-    ("stack", POSITION, 2 * _MOST_DEPTH + 2),  # for each depth the position and the one before the last move
+    ("stack", POSITION, 2 * _MAX_DEPTH + 2),  # for each depth the position and the one before the last move
     ("start", POSITION),  # the usual start position
-    ("now", np.int64, _MOST_DEPTH + 1),  # which of the two is the present one
-    ("moved", np.int64, _MOST_DEPTH + 1),  # whether there was a move
+    ("now", np.int64, _MAX_DEPTH + 1),  # which of the two is the present one
+    ("moved", np.int64, _MAX_DEPTH + 1),  # whether there was a move
     ("fen", np.int64, MAX_MOVES),  # for the reader of FENs; the same type as the lists of moves that others give it
     ("at", np.int64),  # the place in the text, its line, and where the text ends
     ("line", np.int64),
@@ -297,7 +297,7 @@ def _read_moves(tables, reader, text, game, moves, clocks, scores, notes):
         elif letter == _DOT:
             at += 1
         elif letter == _OPEN:
-            if reader.moved[depth] == 0 or depth == _MOST_DEPTH:
+            if reader.moved[depth] == 0 or depth == _MAX_DEPTH:
                 return False
             before = reader.stack[2 * depth + 1 - reader.now[depth]]
             depth += 1
@@ -497,11 +497,11 @@ def _after_space(text, at):
 
 
 @inlined
-def _read_digits(text, at, most):
+def _read_digits(text, at, max_number):
     """Return a number with bounded value, and the place after its digits."""
     number = np.int64(0)
     while _is_digit(np.int64(text[at])):
-        number = min(number * 10 + np.int64(text[at]) - _0, most)
+        number = min(number * 10 + np.int64(text[at]) - _0, max_number)
         at += 1
     return number, at
 
@@ -545,7 +545,7 @@ def _read_score(text, at, stm):
     value, at = _read_digits(text, at, np.int64(1_000_000))
     digits = at - start
     if mate:
-        moves = min(value, np.int64(_MOST_MATE))
+        moves = min(value, np.int64(_MAX_MATE))
         if digits == 0:
             return np.int64(NO_SCORE)
         if value == 0:
@@ -567,7 +567,7 @@ def _read_score(text, at, stm):
             return np.int64(NO_SCORE)
         if digits > 10:
             return np.int64(NO_SCORE)
-        value = min(value, np.int64(_MOST_CENTIPAWNS))
+        value = min(value, np.int64(_MAX_CENTIPAWNS))
     if np.int64(text[at]) == _COMMA:  # the depth
         start = at + 1
         _, at = _read_digits(text, start, np.int64(1))

@@ -49,9 +49,9 @@ def add_piece(tables, pos, piece, square):
     pos.by_color[piece >> 3] |= bitboard
     pos.by_type[0] |= bitboard
     pos.board[square] = piece
-    entry = tables.piece_square[piece, square]
-    pos.key ^= entry.key
-    pos.psq += entry.psq
+    delta = tables.piece_square[piece, square]
+    pos.key ^= delta.key
+    pos.psq += delta.psq
 
 
 @inlined
@@ -62,9 +62,9 @@ def remove_piece(tables, pos, piece, square):
     pos.by_color[piece >> 3] &= rest
     pos.by_type[0] &= rest
     pos.board[square] = 0
-    entry = tables.piece_square[piece, square]
-    pos.key ^= entry.key
-    pos.psq -= entry.psq
+    delta = tables.piece_square[piece, square]
+    pos.key ^= delta.key
+    pos.psq -= delta.psq
 
 
 @inlined
@@ -120,7 +120,7 @@ def make(tables, old, new, move):
             key ^= _castling_key(tables, gone)
 
     if kind == CASTLING:
-        rook = ROOK | us << 3
+        rook = ROOK | (us << 3)
         new.key = key
         remove_piece(tables, new, piece, source)
         remove_piece(tables, new, rook, target)
@@ -149,10 +149,10 @@ def make(tables, old, new, move):
                     new.ep = behind
                     new.key ^= tables.zobrist_ep[behind]
             elif kind == EN_PASSANT:
-                remove_piece(tables, new, PAWN | (us ^ 1) << 3, target ^ 8)
+                remove_piece(tables, new, PAWN | ((us ^ 1) << 3), target ^ 8)
             elif kind:
                 remove_piece(tables, new, piece, target)
-                add_piece(tables, new, kind | us << 3, target)
+                add_piece(tables, new, kind | (us << 3), target)
     set_checks(tables, new)
 
 

@@ -61,9 +61,9 @@ def fill_tables(tables):
         for a in range(64):
             reached = _reached(tables, piece_type, a)
             for b in range(a + 1, 64):
-                if reached >> b & 1:
+                if (reached >> b) & 1:
                     for piece in (piece_type, piece_type + 8):
-                        _insert(keys, squares, numbers[piece][a] ^ numbers[piece][b] ^ stm, a | b << 6)
+                        _insert(keys, squares, numbers[piece][a] ^ numbers[piece][b] ^ stm, a | (b << 6))
     tables.cuckoo_keys[:] = keys
     tables.cuckoo_squares[:] = squares
 
@@ -89,5 +89,5 @@ def _insert(keys, squares, key, pair):
         squares[place], pair = pair, squares[place]
         if not key:
             return
-        first, second = key & mask, key >> shift & mask
+        first, second = key & mask, (key >> shift) & mask
         place = second if place == first else first

@@ -124,7 +124,7 @@ def _read_castling(tables, pos, text, at):
     while rooks:
         rook = lsb(rooks)
         if (rook < king) == long:
-            move = king | rook << 6 | CASTLING << 12
+            move = king | (rook << 6) | (CASTLING << 12)
             if is_legal(tables, pos, move):
                 return move, _after_check(text, at)
         rooks = without_lsb(rooks)
@@ -135,7 +135,7 @@ def _read_castling(tables, pos, text, at):
 def _find_pawn_move(tables, pos, file, target, kind):
     """Find a pawn's move to a square: a push if no file is given (-1), else a capture from that file."""
     us = np.int64(pos.stm)
-    pawn = PAWN | us << 3
+    pawn = PAWN | (us << 3)
     step = np.int64(8 - 16 * us)
     source = target - step
     if source < 0 or source > 63:
@@ -151,7 +151,7 @@ def _find_pawn_move(tables, pos, file, target, kind):
         kind = DOUBLE_PUSH
     if np.int64(pos.board[source]) != pawn:
         return NO_MOVE
-    move = source | target << 6 | kind << 12
+    move = source | (target << 6) | (kind << 12)
     return move if is_legal(tables, pos, move) else NO_MOVE
 
 
@@ -165,7 +165,7 @@ def _find_piece_move(tables, pos, piece_type, file, rank, target):
         sources = without_lsb(sources)
         if (file >= 0 and source & 7 != file) or (rank >= 0 and source >> 3 != rank):
             continue
-        candidate = source | target << 6
+        candidate = source | (target << 6)
         if is_legal(tables, pos, candidate):
             if move != NO_MOVE:
                 return NO_MOVE

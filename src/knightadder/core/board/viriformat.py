@@ -37,12 +37,12 @@ def encode(move, score):
     kind = (move >> 12) & 15
     code = move & 0xFFF
     if is_promotion(move):
-        code |= (kind - KNIGHT) << 12 | _PROMOTION << 14
+        code |= ((kind - KNIGHT) << 12) | (_PROMOTION << 14)
     elif kind == EN_PASSANT:
         code |= _EN_PASSANT << 14
     elif kind == CASTLING:
         code |= _CASTLING << 14
-    return np.uint32(code | (score & 0xFFFF) << 16)
+    return np.uint32(code | ((score & 0xFFFF) << 16))
 
 
 @inlined
@@ -59,7 +59,7 @@ def _move_of(pos, word):
         kind = CASTLING
     elif pos.board[source] & 7 == PAWN and abs(target - source) == 16:
         kind = DOUBLE_PUSH
-    return source | target << 6 | kind << 12
+    return source | (target << 6) | (kind << 12)
 
 
 @inlined

@@ -9,7 +9,7 @@ from .side import ONCE, worth
 from .terms import START
 
 _DANGER, _CASTLING = START["king_danger"], START["castling_right"]
-_MOST_UNITS = 63
+_MAX_UNITS = 63
 
 # Units for a check that a piece of this type could give without being taken.
 _KNIGHT_CHECK, _BISHOP_CHECK, _ROOK_CHECK, _QUEEN_CHECK = 5, 3, 6, 5
@@ -43,4 +43,4 @@ def king_safety(tables, worker, pos, trace, us):
         units //= 2
     rights = popcount(pos.castling & pos.by_color[us])
     castling = worth(tables, trace, us, _CASTLING, rights)
-    return castling + worth(tables, trace, us, _DANGER + min(units, _MOST_UNITS), ONCE)
+    return castling + worth(tables, trace, us, _DANGER + min(units, _MAX_UNITS), ONCE)

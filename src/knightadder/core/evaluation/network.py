@@ -16,8 +16,8 @@ from knightadder.native.records import record
 from ..board.bitboard import without_lsb
 from ..board.movegen import castling_king_target, castling_rook_target
 from ..board.moves import CASTLING, EN_PASSANT, NO_MOVE, is_promotion
-from ..layout import KING, PAWN, ROOK
-from .network_file import INPUTS, MAX_MEN_ON_BOARD, QA, QB, bucket_of
+from ..layout import KING, MAX_MEN_ON_BOARD, PAWN, ROOK
+from .network_file import INPUTS, QA, QB, bucket_of
 
 HIDDEN = 512  # neurons of the hidden layer for each side
 MAX_BUCKETS = 8  # output layers, for different numbers of men
@@ -83,7 +83,7 @@ def _advance(weights, before, move, old, new, side, flip):
     us = np.int64(before.stm)
     piece = np.int64(before.board[source])
     if kind == CASTLING:
-        rook = ROOK | us << 3
+        rook = ROOK | (us << 3)
         king_target, rook_target = castling_king_target(us, source, target), castling_rook_target(us, source, target)
         king_from, king_to = (
             _row(weights, piece, source, side, flip),
@@ -96,11 +96,11 @@ def _advance(weights, before, move, old, new, side, flip):
         for i in range(HIDDEN):
             new[i] = old[i] - king_from[i] + king_to[i] - rook_from[i] + rook_to[i]
         return
-    placed = kind | us << 3 if is_promotion(move) else piece
+    placed = kind | (us << 3) if is_promotion(move) else piece
     left, reached = _row(weights, piece, source, side, flip), _row(weights, placed, target, side, flip)
     victim = np.int64(before.board[target])
     if kind == EN_PASSANT:
-        victim, target = PAWN | (us ^ 1) << 3, target ^ 8
+        victim, target = PAWN | ((us ^ 1) << 3), target ^ 8
     if victim == 0:
         for i in range(HIDDEN):
             new[i] = old[i] - left[i] + reached[i]

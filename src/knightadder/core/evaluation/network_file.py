@@ -40,10 +40,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..layout import MAX_MEN_ON_BOARD
+
 INPUTS = 768  # features of a network: colour, type and square of a man
-MAX_MEN_ON_BOARD = 32
-
-
 QA, QB = 255, 64
 
 Parts: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
@@ -55,7 +54,7 @@ _START = len(_MAGIC) + hashlib.sha256().digest_size
 _ALIGNMENT = 64
 _WIDTHS, _BUCKETS = range(16, 2049, 16), range(1, 33)  # of the hidden layer, in whole vectors of 16; of the output
 LONGEST_DESCRIPTION = 1000  # bytes
-_LONGEST = 4_000_000  # bytes of any file, more than the largest network has
+_MAX_BYTES = 4_000_000  # bytes of any file, more than the largest network has
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +183,7 @@ def read_network(file: Path) -> Network:
             raise ValueError("a network must be a regular file, not a device or a pipe")
         with file.open("rb") as stream:
             # No more than the size that the system tells, which is 0 for files of the kernel that may have no end.
-            return parse_network(stream.read(min(os.fstat(stream.fileno()).st_size, _LONGEST)))
+            return parse_network(stream.read(min(os.fstat(stream.fileno()).st_size, _MAX_BYTES)))
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from None
 

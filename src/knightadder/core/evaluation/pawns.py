@@ -52,7 +52,7 @@ def _key(pos):
     white, black = pos.by_type[PAWN] & pos.by_color[WHITE], pos.by_type[PAWN] & pos.by_color[BLACK]
     kings = pos.by_type[KING]
     mixed = white * _A ^ black * _B ^ kings * _C ^ (kings & pos.by_color[WHITE]) * _D
-    return (mixed ^ mixed >> _HALF) * _C
+    return (mixed ^ (mixed >> _HALF)) * _C
 
 
 @inlined

@@ -82,7 +82,7 @@ def start_sides(tables, worker, pos, spans):
         side.mobility_area = safe & ~(stuck | own & (pos.by_type[KING] | pos.by_type[QUEEN]))
         # A king at the edge has the ring of a king one step further inside.
         file, rank = max(1, min(6, king & 7)), max(1, min(6, king >> 3))
-        centre = rank << 3 | file
+        centre = (rank << 3) | file
         side.king_ring = tables.king[centre] | bit(centre)
         side.danger = 0
 

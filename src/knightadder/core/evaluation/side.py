@@ -57,8 +57,8 @@ def forward(side, squares):
 def attacked_twice_by_pawns(side, pawns):
     """Return the squares that two pawns of a side attack."""
     if side == 0:
-        return (pawns & NOT_FILE_A) << SEVEN & (pawns & NOT_FILE_H) << NINE
-    return (pawns & NOT_FILE_A) >> NINE & (pawns & NOT_FILE_H) >> SEVEN
+        return ((pawns & NOT_FILE_A) << SEVEN) & ((pawns & NOT_FILE_H) << NINE)
+    return ((pawns & NOT_FILE_A) >> NINE) & ((pawns & NOT_FILE_H) >> SEVEN)
 
 
 @inlined
@@ -67,10 +67,10 @@ def fill_forward(side, squares):
     if side == 0:
         squares |= squares << EIGHT
         squares |= squares << _SIXTEEN
-        return squares | squares << _THIRTY_TWO
+        return squares | (squares << _THIRTY_TWO)
     squares |= squares >> EIGHT
     squares |= squares >> _SIXTEEN
-    return squares | squares >> _THIRTY_TWO
+    return squares | (squares >> _THIRTY_TWO)
 
 
 @inlined
@@ -82,7 +82,7 @@ def fill_files(squares):
 @inlined
 def beside(squares):
     """Return the squares to the left and right of others."""
-    return (squares & NOT_FILE_A) >> ONE | (squares & NOT_FILE_H) << ONE
+    return ((squares & NOT_FILE_A) >> ONE) | ((squares & NOT_FILE_H) << ONE)
 
 
 @inlined

@@ -13,7 +13,7 @@ import numpy as np
 from knightadder.native.records import record
 from knightadder.native.signatures import record_type
 
-_MOST_CENTIPAWNS = 10_000  # of a value, so that no sum overflows the half of a packed score
+_MAX_CENTIPAWNS = 10_000  # of a value, so that no sum overflows the half of a packed score
 VALUES_FILE = Path(__file__).with_name("classical.json")
 
 
@@ -138,8 +138,8 @@ def values_in(rows):
         row = np.asarray(rows[term.name])
         if row.shape != (term.size, 2) or row.dtype.kind != "i":
             raise ValueError(f"{term.name}: expected {term.size} pairs of whole numbers")
-        if (abs(row) > _MOST_CENTIPAWNS).any():
-            raise ValueError(f"{term.name}: expected numbers up to {_MOST_CENTIPAWNS}")
+        if (abs(row) > _MAX_CENTIPAWNS).any():
+            raise ValueError(f"{term.name}: expected numbers up to {_MAX_CENTIPAWNS}")
         values[START[term.name] : START[term.name] + term.size] = row
     return values
 

@@ -29,9 +29,9 @@ _SHIFT = np.uint64(64 - CORRECTIONS.bit_length() + 1)
 
 
 @inlined
-def _mix(value):
+def _mix(word):
     """Turn combined products of bitboards into an index: the highest bits, which depend on all the others."""
-    return np.int64(((value ^ (value >> _HALF)) * _C) >> _SHIFT)
+    return np.int64(((word ^ (word >> _HALF)) * _C) >> _SHIFT)
 
 
 @inlined
@@ -99,7 +99,7 @@ def corrected_eval(tables, worker, pos, ply):
     prefetch_item(worker.non_pawn_correction, black)
     prefetch_item(worker.continuation_correction[0], replies)
     prefetch_item(worker.continuation_correction[1], plans)
-    value = evaluate(tables, worker, pos, ply)
+    eval = evaluate(tables, worker, pos, ply)
     tuned = tables.parameters
     non_pawns = np.int64(worker.non_pawn_correction[white]) + np.int64(worker.non_pawn_correction[black])
     correction = (
@@ -109,7 +109,7 @@ def corrected_eval(tables, worker, pos, ply):
         + tuned.correction_continuation * np.int64(worker.continuation_correction[0][replies])
         + tuned.correction_continuation_4 * np.int64(worker.continuation_correction[1][plans])
     )
-    return max(-MAX_EVAL, min(MAX_EVAL, value + correction // 2048))
+    return max(-MAX_EVAL, min(MAX_EVAL, eval + correction // 2048))
 
 
 @inlined

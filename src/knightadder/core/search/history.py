@@ -47,14 +47,14 @@ def piece_to(pos, move):
 
 
 @inlined
-def _ends_in(threats, move):
+def _index_by_threats(threats, move):
     return bit_at(threats, move & 63) | (bit_at(threats, (move >> 6) & 63) << ONE)
 
 
 @inlined
 def threat_index(frame, move):
     """Return which squares of a move the opponent attacks: 1 = from, 2 = to, 3 = both, after `prepare_histories`."""
-    return _ends_in(frame.threats, move)
+    return _index_by_threats(frame.threats, move)
 
 
 @inlined
@@ -69,7 +69,7 @@ def history_from(worker, pos, threats, rows, move):
     """Return `quiet_history` from a frame's `threats` and `continuations`, for those who keep them."""
     index = piece_to(pos, move)
     return (
-        np.int64(worker.history[pos.stm, _ends_in(threats, move), move & 4095])
+        np.int64(worker.history[pos.stm, _index_by_threats(threats, move), move & 4095])
         + np.int64(worker.continuation[rows[0] + index])
         + np.int64(worker.continuation[rows[1] + index])
         + np.int64(worker.continuation[rows[2] + index])
@@ -121,12 +121,12 @@ def _update_capture(worker, pos, move, bonus):
 
 @inlined
 def _bonus(tuned, depth):
-    return min(tuned.bonus_slope * depth - 50, tuned.bonus_most)
+    return min(tuned.bonus_slope * depth - 50, tuned.bonus_max)
 
 
 @inlined
 def _malus(tuned, depth):
-    return min(tuned.malus_slope * depth - 150, tuned.malus_most)
+    return min(tuned.malus_slope * depth - 150, tuned.malus_max)
 
 
 @kernel
@@ -186,7 +186,7 @@ def update_by_eval(tables, worker, ply):
     before, after = frame.static_eval, -worker.frames[ply].static_eval
     if move != NO_MOVE and before != NO_EVAL and after != -NO_EVAL and not is_noisy(pos, move):
         bonus = tuned.eval_bonus_slope * (after - before)
-        _update_butterfly(worker, pos, frame, move, max(-tuned.eval_bonus_most, min(tuned.eval_bonus_most, bonus)))
+        _update_butterfly(worker, pos, frame, move, max(-tuned.eval_bonus_max, min(tuned.eval_bonus_max, bonus)))
 
 
 @inlined

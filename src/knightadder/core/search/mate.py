@@ -15,7 +15,7 @@ from .transposition import INFINITE, MATE
 
 # Moves up to which a mate is proved: a proof of a mate in two takes some 400 nodes, in three 10,000, in four 100,000.
 # An ordinary search finds longer mates sooner.
-_MOST_MOVES = 3
+_MAX_PROVED_MOVES = 3
 
 # Changes the keys of the positions of a proof. The table's other entries come from searches that prune, so a proof must
 # not believe them.
@@ -48,7 +48,7 @@ def prove_mate(tables, worker, depth, mate_plies):
     bool
         Whether there is one. Then it is the first of the root moves.
     """
-    if depth & 1 == 0 or depth >= min(mate_plies, 2 * _MOST_MOVES) or worker.root_moves[0].score >= MATE - depth:
+    if depth & 1 == 0 or depth >= min(mate_plies, 2 * _MAX_PROVED_MOVES) or worker.root_moves[0].score >= MATE - depth:
         return False
     worker.proving = 1
     worker.root_depth = depth

@@ -71,16 +71,16 @@ def _may_lose_material(pos, move):
 
 
 @inlined
-def _keep_score(scores, i, score):
+def _set_score(scores, i, score):
     """Note the score of a move, above its place in the list."""
-    scores[i] = score << 8 | i
+    scores[i] = (score << 8) | i
 
 
 @inlined
 def _score_noisy(worker, pos, frame, start, end):
     moves, scores = frame.moves, frame.scores
     for i in range(start, end):
-        _keep_score(scores, i, _noisy_score(worker, pos, moves[i]))
+        _set_score(scores, i, _noisy_score(worker, pos, moves[i]))
 
 
 @inlined
@@ -91,7 +91,7 @@ def _score_quiets(worker, pos, frame, start, end):
     for i in range(start, end):
         move = moves[i]
         check = _CHECK * gives_direct_check(pos, frame.check_squares, move)
-        _keep_score(scores, i, history_from(worker, pos, threats, rows, move) + check)
+        _set_score(scores, i, history_from(worker, pos, threats, rows, move) + check)
 
 
 @inlined
@@ -100,9 +100,9 @@ def _score_evasions(worker, pos, frame, end):
     for i in range(end):
         move = moves[i]
         if is_noisy(pos, move):
-            _keep_score(scores, i, _NOISY_FIRST + _noisy_score(worker, pos, move))
+            _set_score(scores, i, _NOISY_FIRST + _noisy_score(worker, pos, move))
         else:
-            _keep_score(scores, i, quiet_history(worker, pos, frame, move))
+            _set_score(scores, i, quiet_history(worker, pos, frame, move))
 
 
 @kernel

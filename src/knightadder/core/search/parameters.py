@@ -70,11 +70,11 @@ PARAMETERS = (
     Parameter("correction_continuation", 113, 0, 300, "2048ths of the correction by the moves 1 and 2 plies ago"),
     Parameter("correction_continuation_4", 90, 0, 300, "2048ths of the correction by the moves 1 and 4 plies ago"),
     Parameter("bonus_slope", 215, 100, 500, "history a ply, for a move that fails high"),
-    Parameter("bonus_most", 2250, 800, 4000, "history at most"),
+    Parameter("bonus_max", 2250, 800, 4000, "history at most"),
     Parameter("malus_slope", 610, 100, 1000, "history a ply, for the moves before it"),
-    Parameter("malus_most", 1550, 300, 2500, "history at most"),
+    Parameter("malus_max", 1550, 300, 2500, "history at most"),
     Parameter("eval_bonus_slope", 11, 0, 24, "history a centipawn by which a quiet move changed the evaluation"),
-    Parameter("eval_bonus_most", 1200, 300, 3000, "history at most"),
+    Parameter("eval_bonus_max", 1200, 300, 3000, "history at most"),
 )
 
 SEARCH_PARAMETERS = record(*((parameter.name, np.int64) for parameter in PARAMETERS))

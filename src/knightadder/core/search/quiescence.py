@@ -52,9 +52,9 @@ def count_node(worker, ply):
 
 
 @inlined
-def _nearer_to(beta, value):
-    """Return a value that fails high, but halfway to beta: by how much it does so is uncertain."""
-    return (value + beta) // 2 if abs(value) < DECISIVE else value
+def _nearer_to(beta, score):
+    """Return a score that fails high, but halfway to beta: by how much it does so is uncertain."""
+    return (score + beta) // 2 if abs(score) < DECISIVE else score
 
 
 @inlined

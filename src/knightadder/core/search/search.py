@@ -73,7 +73,7 @@ _FIFTY_MOVES_NEAR = 90
 _SHALLOW_ENTRY_REDUCTION = 512  # 1024ths of a ply
 
 # Between these depths, exclusive, a move that raised alpha leaves a ply less to the others. The bounds: Stockfish 16.
-_RAISED_LEAST, _RAISED_MOST = 2, 12
+_MIN_RAISED_DEPTH, _MAX_RAISED_DEPTH = 2, 12
 
 _PROBCUT_REDUCTION = 5  # plies, that of the capture included; Stockfish's
 
@@ -201,7 +201,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     ):
         hash_score = entry_score(entry, ply)
         singular_beta = hash_score - depth * tuned.singular_margin // 16
-        score = _score_without(tables, worker, ply, (depth - 1) // 2, singular_beta, hash_move, cut_node)
+        score = _singular_score(tables, worker, ply, (depth - 1) // 2, singular_beta, hash_move, cut_node)
         if worker.stopped:
             return np.int64(0)
         if score >= singular_beta and singular_beta >= beta:
@@ -292,7 +292,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
                     update_histories(tables, worker, pos, frame, move, depth, is_quiet, quiets, noisies)
                     break
                 # A second move that raises alpha is rare, so the rest of the moves get a ply less to prove it.
-                if not is_root and _RAISED_LEAST < depth < _RAISED_MOST and abs(score) < DECISIVE:
+                if not is_root and _MIN_RAISED_DEPTH < depth < _MAX_RAISED_DEPTH and abs(score) < DECISIVE:
                     depth -= 1
         if is_quiet:
             frame.quiets[quiets] = move
@@ -380,7 +380,7 @@ def _probcut_score(tables, worker, ply, depth, static_eval, beta, entry, hash_mo
 
 
 @inlined
-def _score_without(tables, worker, ply, depth, beta, move, cut_node):
+def _singular_score(tables, worker, ply, depth, beta, move, cut_node):
     """Return the score of all moves but one, as far as it says whether they reach `beta`."""
     frame = worker.frames[ply]
     frame.excluded = move

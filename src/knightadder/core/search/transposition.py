@@ -34,7 +34,7 @@ TABLEBASE_WIN = MATE_FOUND - 1  # a win that tablebases know at ply p scores TAB
 DECISIVE = TABLEBASE_WIN - MAX_PLY  # scores from here on are mates or such wins
 
 _ENTRY_BYTES = np.uint64(16)
-_MOST_DEPTH = np.int64(255)  # that there is room for
+_MAX_DEPTH = np.int64(255)  # that there is room for
 _WORD = np.uint64(8)
 _BUCKET_SHIFT = np.uint64(6)
 
@@ -108,16 +108,16 @@ def entry_cuts_off(data, ply, alpha, beta):
 
 
 @inlined
-def refined_eval(data, ply, value):
-    """Return an entry's score if its bound says that it is nearer the truth than `value`, else `value`.
+def refined_eval(data, ply, eval):
+    """Return an entry's score if its bound says that it is nearer the truth than `eval`, else `eval`.
 
     Scores of mates and tablebase wins are not used: their lines must be searched.
     """
     score, bound = entry_score(data, ply), entry_bound(data)
     if abs(score) >= DECISIVE:
-        return value
-    better = bound == EXACT or (bound == LOWER and score > value) or (bound == UPPER and score < value)
-    return score if better else value
+        return eval
+    better = bound == EXACT or (bound == LOWER and score > eval) or (bound == UPPER and score < eval)
+    return score if better else eval
 
 
 @inlined
@@ -163,7 +163,7 @@ def store(worker, key, move, score, depth, bound, ply, was_pv):
         if worth < least:
             least, place = worth, address
         address += _ENTRY_BYTES
-    depth = min(depth, _MOST_DEPTH)
-    data = move | (score + 32_768) << 16 | depth << 32 | worker.tt_generation << GENERATION_SHIFT | bound << 46
+    depth = min(depth, _MAX_DEPTH)
+    data = move | ((score + 32_768) << 16) | (depth << 32) | (worker.tt_generation << GENERATION_SHIFT) | (bound << 46)
     data |= was_pv << 48
     _write(place, key, np.uint64(data))

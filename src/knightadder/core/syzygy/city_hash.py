@@ -26,10 +26,10 @@ def _new_crc_table():
     table = np.zeros((8, 256), np.uint32)
     crc = np.arange(256, dtype=np.uint32)
     for _ in range(8):
-        crc = crc >> 1 ^ np.where(crc & 1, np.uint32(_CRC_POLYNOMIAL), np.uint32(0))
+        crc = (crc >> 1) ^ np.where(crc & 1, np.uint32(_CRC_POLYNOMIAL), np.uint32(0))
     for zeros in range(8):
         table[zeros] = crc
-        crc = crc >> 8 ^ table[0][crc & 255]
+        crc = (crc >> 8) ^ table[0][crc & 255]
     return table
 
 

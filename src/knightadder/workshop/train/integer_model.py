@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.core.evaluation.network_file import INPUTS, MAX_MEN_ON_BOARD, QA, QB, Network, bucket_of
+from knightadder.core.evaluation.network_file import INPUTS, QA, QB, Network, bucket_of
+from knightadder.core.layout import MAX_MEN_ON_BOARD
 
 _SQUARES = 64
 _KING, _UNMOVED_ROOK, _ROOK = 5, 6, 3  # codes of packed pieces

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from knightadder.core.board.viriformat import HEADER, NO_SCORE
-from knightadder.core.evaluation.network_file import MAX_MEN_ON_BOARD
+from knightadder.core.layout import MAX_MEN_ON_BOARD
 from knightadder.native.intrinsics import lsb
 from knightadder.workshop.train.weights import LIMIT
 
