@@ -44,7 +44,7 @@ class SourceLinks(SphinxTransform):
         link.replace_self(page)
 
     def _file(self, link):
-        """Give the file that a link leads to, if it is of the repository and not among the documents."""
+        """Give the file that a link leads to, if it is in the repository and not one of the site's own files."""
         target = link["reftarget"]
         if link.get("refdomain") == "doc":  # a document, which MyST names without its suffix
             target += ".md"
@@ -52,8 +52,8 @@ class SourceLinks(SphinxTransform):
         else:
             path = Path(self.env.relfn2path(target, self.env.docname)[1])
         path = path.resolve()
-        inside = path.is_relative_to(ROOT) and not path.is_relative_to(self.env.srcdir)
-        return path if inside and path.is_file() else None
+        is_source = path.suffix == ".py" or not path.is_relative_to(self.env.srcdir)
+        return path if path.is_relative_to(ROOT) and is_source and path.is_file() else None
 
 
 def _start(app):

@@ -1,0 +1,1 @@
+"""A chess engine in plain Python, as the book builds it."""

@@ -1,0 +1,5 @@
+"""Start the small engine."""
+
+from .uci import main
+
+main()
