@@ -1,1 +1,1 @@
-"""Search: from the move picker to the root, with all that a search thread remembers."""
+"""Search: the move picker, pruning, the transposition table, the histories, and the main search."""

@@ -1,9 +1,9 @@
-"""Correction history: how far the static evaluation has been off in positions that share a feature.
+"""Correction history: the average error of the static evaluation in positions that share a feature.
 
-After a search the difference between its result and the static evaluation is noted under the position's pawns, each
-side's other pieces, the minor pieces with the kings, and the last move with that of two and of four plies ago; the next
-evaluation of a position that shares one of them is corrected by what is noted there. Entries move by the same gravity
-as move histories.
+After a search, the difference between its score and the static evaluation is noted under several features of the
+position: its pawns, each side's other pieces, the minor pieces with the kings, and the last move together with the move
+2 or 4 plies ago. Later evaluations of positions with such a feature are corrected by the noted differences. Entries are
+updated by the same gravity formula as the move histories.
 """
 
 import numpy as np
@@ -17,11 +17,11 @@ from .frame import PIECE_TO
 from .history import apply_gravity, frame_before
 from .transposition import LOWER, UPPER
 
-CORRECTIONS = 16_384  # entries of a correction history, a power of 2
+CORRECTIONS = 16_384  # entries by feature; a power of 2
 
-LIMIT = 1024
+LIMIT = 1024  # maximum absolute value of an entry
 
-# Odd numbers without a pattern: digits of pi and e.
+# Multipliers for hashing: odd numbers without a pattern, from the digits of pi and e.
 _A, _B, _C = np.uint64(0x243F6A8885A308D3), np.uint64(0x13198A2E03707345), np.uint64(0xB7E151628AED2A6B)
 _D, _E, _F = np.uint64(0xA4093822299F31D1), np.uint64(0x082EFA98EC4E6C89), np.uint64(0xBF7158809CF4F3C7)
 _HALF = np.uint64(32)
@@ -30,15 +30,16 @@ _SHIFT = np.uint64(64 - CORRECTIONS.bit_length() + 1)
 
 @inlined
 def _mix(word):
-    """Turn combined products of bitboards into an index: the highest bits, which depend on all the others."""
+    """Hash combined products to an index. Its bits are the highest ones, which depend on all other bits."""
     return np.int64(((word ^ (word >> _HALF)) * _C) >> _SHIFT)
 
 
 @inlined
 def _product(men, factor):
-    """Fold the 128-bit product of a set of men and its kind's number to 64 bits.
+    """Return the 128-bit product of a set of pieces and a factor, folded to 64 bits.
 
-    The lower half alone would hardly tell the kinds of men on the last ranks apart: a bit reaches only those above it.
+    In a product, each bit affects only the bits above it. So the lower half alone would hardly distinguish pieces on
+    the last ranks.
     """
     return men * factor ^ multiply_high(men, factor)
 
@@ -79,20 +80,20 @@ def _minor_index(pos):
 
 @inlined
 def _continuation_index(worker, ply, plies):
-    """Return the index by the last move and by the one made so many plies ago."""
+    """Return the index for the last move and the move made `plies` plies ago."""
     return frame_before(worker, ply, plies).piece_to * PIECE_TO + frame_before(worker, ply, 1).piece_to
 
 
 @kernel
 def corrected_eval(tables, worker, pos, ply):
-    """Return the static evaluation plus its correction, in centipawns for the side to move.
+    """Return the static evaluation plus its correction, in centipawns from the side to move's view.
 
-    The moves that led here must be in the frames before `ply`.
+    The frames before `ply` must hold the moves that led to the position.
     """
     pawns, minors = _pawn_index(pos), _minor_index(pos)
     white, black = _non_pawn_index(pos, WHITE), _non_pawn_index(pos, BLACK)
     replies, plans = _continuation_index(worker, ply, 2), _continuation_index(worker, ply, 4)
-    # The entries are seldom in the cache: they arrive while the position is evaluated.
+    # The entries are seldom in the cache. They are fetched while the position is evaluated.
     prefetch_item(worker.pawn_correction, pawns)
     prefetch_item(worker.minor_correction, minors)
     prefetch_item(worker.non_pawn_correction, white)
@@ -119,18 +120,18 @@ def _learn(corrections, index, bonus):
 
 @inlined
 def corrects(bound, score, static_eval):
-    """Say whether a quiet result tells how far the evaluation is off: a bound does so only beyond it.
+    """Say whether a search score shows an error of the static evaluation.
 
-    What a capture wins is none of the evaluation's business.
+    A lower bound shows one only above the evaluation, and an upper bound only below it.
     """
     return not (bound == LOWER and score <= static_eval) and not (bound == UPPER and score >= static_eval)
 
 
 @kernel
 def update_corrections(worker, pos, ply, difference, depth):
-    """Learn from a search result that is `difference` centipawns above the corrected static evaluation.
+    """Learn from the difference between a search score and the corrected static evaluation.
 
-    The difference is in the side to move's view. A deeper search counts for more.
+    `difference` is in centipawns from the side to move's view. Its weight grows with `depth`.
     """
     bonus = max(-LIMIT // 4, min(LIMIT // 4, difference * depth // 8))
     _learn(worker.pawn_correction, _pawn_index(pos), bonus)

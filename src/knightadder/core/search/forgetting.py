@@ -1,7 +1,7 @@
-"""Clearing what searches have learnt.
+"""Clearing what earlier searches have learnt.
 
-Between short searches of unrelated positions this takes longer than such a search: the tables by two moves have
-6 MB. So they are cleared only where they hold anything. Whoever writes to them notes the row, by the earlier move.
+The tables indexed by two moves have 6 MB, so clearing them would take longer than a short search. Only their used rows
+are cleared. Each write to such a table notes its row, which belongs to the earlier of the two moves.
 """
 
 from knightadder.native.jit import inlined, kernel
@@ -13,13 +13,13 @@ _SHIFT = PIECE_TO.bit_length() - 1
 
 @inlined
 def note_history_row(worker, begin):
-    """Note that the row of the continuation history that begins at an index has values."""
+    """Note that a row of the continuation history is in use; `begin` is the index of its first entry."""
     worker.learnt_rows[begin >> _SHIFT] = 1
 
 
 @inlined
 def note_correction_row(worker, table, row):
-    """Note that a row of one of the two tables of corrections by two moves has values."""
+    """Note that a row of the continuation correction table 0 or 1 is in use."""
     worker.learnt_rows[(1 + table) * PIECE_TO + row] = 1
 
 
@@ -33,7 +33,7 @@ def _clear_rows(table, learnt):
 
 @kernel
 def forget_searches(worker):
-    """Clear what a worker's searches have learnt, except in the hash table."""
+    """Clear everything that the searches of a worker have learnt, except the hash table."""
     worker.history[:] = 0
     worker.captures[:] = 0
     worker.pawn_correction[:] = 0

@@ -1,10 +1,13 @@
-"""Move-ordering memory: histories of moves, and killer moves.
+"""Move-ordering memory: move histories and killer moves.
 
-The butterfly history indexes quiet moves by side, from and to, and by which of these squares the opponent attacks:
-fleeing differs from walking into danger. The continuation history indexes them by piece and target, and by those of
-the move 1, 2 or 4 plies before; the capture history indexes captures by piece, target and victim. Entries move towards
-±`LIMIT` by "gravity": a bonus counts for less the nearer the entry already is, so that none overflows and recent
-results weigh most.
+- The butterfly history scores quiet moves by side, from-square and to-square, and by which of the two squares the
+  opponent attacks. So a move out of an attack has a different score from a move into one.
+- The continuation history scores quiet moves by their piece and to-square, together with those of the move 1, 2 or 4
+  plies before.
+- The capture history scores captures by piece, to-square and type of the captured piece.
+
+Entries lie within ±`LIMIT`. They are updated by "gravity": the nearer an entry is to the limit, the less a bonus
+changes it. So no entry overflows, and recent results have the most weight.
 """
 
 import numpy as np
@@ -23,16 +26,13 @@ LIMIT = 16_384
 
 @inlined
 def frame_before(worker, ply, plies):
-    """Return the frame some plies before `ply`, or an empty one if that is before the root."""
+    """Return the frame `plies` plies before `ply`, or an empty frame if that ply is before the root."""
     return worker.frames[ply - plies if ply >= plies else NO_PLY]
 
 
 @inlined
 def prepare_histories(tables, worker, pos, frame, ply):
-    """Set what rates a node's quiet moves, before they are picked.
-
-    These are the squares that the opponent attacks, those that give check, and the rows of the continuation history.
-    """
+    """Set the fields of a frame that are needed to rate its quiet moves, before these are picked."""
     frame.threats = attacked_by(tables, pos, np.int64(pos.stm) ^ 1)
     set_check_squares(tables, pos, frame.check_squares)
     frame.continuations[0] = frame_before(worker, ply, 1).piece_to * PIECE_TO
@@ -53,20 +53,23 @@ def _index_by_threats(threats, move):
 
 @inlined
 def threat_index(frame, move):
-    """Return which squares of a move the opponent attacks: 1 = from, 2 = to, 3 = both, after `prepare_histories`."""
+    """Return which squares of a move the opponent attacks: 1 = from, 2 = to, 3 = both.
+
+    `prepare_histories` must have been called.
+    """
     return _index_by_threats(frame.threats, move)
 
 
 @inlined
 def quiet_history(worker, pos, frame, move):
-    """Return how well a quiet move of the side to move has done, between ±4 `LIMIT`, after `prepare_histories`."""
+    """Return the history score of a quiet move, between ±4 `LIMIT`; see `prepare_histories`."""
     rows = (frame.continuations[0], frame.continuations[1], frame.continuations[2])
     return history_from(worker, pos, frame.threats, rows, move)
 
 
 @inlined
 def history_from(worker, pos, threats, rows, move):
-    """Return `quiet_history` from a frame's `threats` and `continuations`, for those who keep them."""
+    """Return the `quiet_history` of a move, given copies of the frame's `threats` and `continuations`."""
     index = piece_to(pos, move)
     return (
         np.int64(worker.history[pos.stm, _index_by_threats(threats, move), move & 4095])
@@ -83,13 +86,13 @@ def _capture_index(pos, move):
 
 @inlined
 def capture_history(worker, pos, move):
-    """Return how well a capture or promotion has done, between ±`LIMIT`."""
+    """Return the history score of a capture or promotion, between ±`LIMIT`."""
     return np.int64(worker.captures[_capture_index(pos, move)])
 
 
 @inlined
 def apply_gravity(old, bonus, limit):
-    """Return a history's entry after a bonus or malus, which counts for less the nearer the entry is to ±`limit`."""
+    """Return a history entry plus a bonus or malus, which is scaled to keep the result within ±`limit`."""
     return np.int64(old) + bonus - np.int64(old) * abs(bonus) // limit
 
 
@@ -131,10 +134,10 @@ def _malus(tuned, depth):
 
 @kernel
 def update_histories(tables, worker, pos, frame, move, depth, is_quiet, quiets, noisies):
-    """Give a bonus to a move that caused a beta cutoff, and a malus to those searched before it.
+    """Give a bonus to a move that caused a beta cutoff, and a malus to the moves searched before it.
 
-    These are the first `quiets` of ``frame.quiets``, unchanged if a capture caused the cutoff, and the first `noisies`
-    of ``frame.noisies``. Bonus and malus grow with depth up to a limit; the form is Weiss's.
+    Those are the first `quiets` moves of ``frame.quiets`` and the first `noisies` of ``frame.noisies``. Quiet moves get
+    no malus if a capture caused the cutoff. The formulas of bonus and malus are Weiss's.
     """
     tuned = tables.parameters
     bonus = _bonus(tuned, depth)
@@ -154,9 +157,9 @@ def update_histories(tables, worker, pos, frame, move, depth, is_quiet, quiets, 
 
 @kernel
 def update_post_lmr(tables, worker, pos, frame, move, depth, is_good):
-    """Update the continuation history of a quiet move whose second search, `depth` plies deep, lay outside the window.
+    """Update the continuation history of a quiet move after its second search, `depth` plies deep.
 
-    `is_good` says on which side. The idea is Stockfish's.
+    `is_good` is 1 if that search failed high, and 0 if it failed low. The idea is Stockfish's.
     """
     tuned = tables.parameters
     _update_continuations(worker, pos, frame, move, _bonus(tuned, depth) if is_good else -_malus(tuned, depth))
@@ -164,9 +167,9 @@ def update_post_lmr(tables, worker, pos, frame, move, depth, is_good):
 
 @kernel
 def update_prior_move(tables, worker, pos, frame, depth):
-    """Give a bonus to the move of a frame, if it was quiet, because no reply to it raised alpha.
+    """Give half a bonus to the quiet move that led to a node, because no reply to it raised alpha.
 
-    The bonus is half of that for a cutoff; `pos` is the position before the move.
+    `pos` and `frame` are those of the ply before the node.
     """
     move = frame.move
     if move != NO_MOVE and not is_noisy(pos, move):
@@ -175,10 +178,10 @@ def update_prior_move(tables, worker, pos, frame, depth):
 
 @inlined
 def update_by_eval(tables, worker, ply):
-    """Update the butterfly history by how the last move, if it was quiet, changed the static evaluation.
+    """Update the butterfly history of the last move, if quiet, by the change of the static evaluation that it caused.
 
-    This rates a move before its search has a result. It does nothing if a check left no evaluation before or after. The
-    idea is Stockfish's.
+    So the move is rated before its search has a result. Moves into or out of check are left out, because a position in
+    check has no evaluation. The idea is Stockfish's.
     """
     tuned = tables.parameters
     pos, frame = worker.stack[ply - 1], worker.frames[ply - 1]
@@ -191,7 +194,7 @@ def update_by_eval(tables, worker, ply):
 
 @inlined
 def clear_killers(worker, ply):
-    """Clear a ply's killers: they serve only nodes with the same grandparent, whose positions are similar."""
+    """Clear the killers of a ply: they serve only nodes with the same grandparent, whose positions are similar."""
     frame = worker.frames[ply]
     frame.killers[0] = 0
     frame.killers[1] = 0

@@ -1,4 +1,4 @@
-"""A move made in the search: the position after it, and what the frame of its ply keeps of it."""
+"""Making a move in the search: the new position, and the note of the move in the frame of its ply."""
 
 from knightadder.native.jit import inlined
 
@@ -10,7 +10,7 @@ from .transposition import prefetch_entry
 
 @inlined
 def make_move(tables, worker, pos, frame, child, move):
-    """Make a move from `pos` to `child`, and fetch the table's entry for the new position."""
+    """Make a move from `pos` to `child`, note it in the frame, and prefetch the table entry of the new position."""
     make(tables, pos, child, move)
     prefetch_entry(worker, child.key)
     frame.move = move
@@ -19,7 +19,7 @@ def make_move(tables, worker, pos, frame, child, move):
 
 @inlined
 def make_null_move(tables, worker, pos, frame, child):
-    """Pass, likewise."""
+    """Make a null move from `pos` to `child`, in the same way as `make_move`."""
     frame.move = NO_MOVE
     frame.piece_to = 0
     prefetch_entry(worker, pos.key ^ tables.zobrist_stm)

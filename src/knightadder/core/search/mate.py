@@ -1,8 +1,8 @@
-"""Proofs of mates: a search that asks nothing but whether there is a mate in so many moves.
+"""Mate proofs: a search that only asks whether there is a mate in a given number of moves.
 
-The window lies at that mate. There the search prunes hardly anything by itself: what rests on the evaluation makes an
-exception of mates. Without late move reductions and internal iterative reductions, no line is searched less deeply than
-another, and mate distance pruning ends each line in time. So the answer is exact.
+Its window lies just below the score of that mate. Hardly anything is pruned there, because pruning by the evaluation is
+off for mate scores. Late move reductions and internal iterative reductions are off, too. So all lines are searched
+equally deeply, and mate distance pruning ends each of them in time. This makes the answer exact.
 """
 
 import numpy as np
@@ -13,18 +13,18 @@ from .root import clear_root_killers
 from .search import search
 from .transposition import INFINITE, MATE
 
-# Moves up to which a mate is proved: a proof of a mate in two takes some 400 nodes, in three 10,000, in four 100,000.
-# An ordinary search finds longer mates sooner.
+# Maximum length of a mate to prove, in moves. A proof takes some 400 nodes for a mate in two, 10,000 for one in three,
+# and 100,000 for one in four. An ordinary search finds longer mates sooner.
 _MAX_PROVED_MOVES = 3
 
-# Changes the keys of the positions of a proof. The table's other entries come from searches that prune, so a proof must
-# not believe them.
+# Changes the keys of the positions during a proof, so that it has table entries of its own: the others come from
+# searches that prune.
 _SALT = np.uint64(0x9E3779B97F4A7C15)
 
 
 @inlined
 def _change_keys(worker):
-    """Change the key of the root and those of the game before it, or change them back."""
+    """Change the keys of the root and of the game's positions before it; a second call restores them."""
     for i in range(worker.key_count):
         worker.keys[i] ^= _SALT
     worker.stack[0].key ^= _SALT
@@ -32,21 +32,11 @@ def _change_keys(worker):
 
 @kernel
 def prove_mate(tables, worker, depth, mate_plies):
-    """Look for a mate within `depth` plies, if that is an odd number and such a mate is wanted and can be proved.
+    """Look for a mate within `depth` plies; return whether there is one, which is then the first root move.
 
-    Parameters
-    ----------
-    tables, worker : records
-        The worker has searched this position to `depth`, and keeps that search's lines if there is no mate.
-    depth : int
-        Plies of the iteration that has just ended.
-    mate_plies : int
-        A mate within so many plies is wanted; 0 for none.
-
-    Returns
-    -------
-    bool
-        Whether there is one. Then it is the first of the root moves.
+    The worker has just searched the position to `depth`, and keeps the lines of that search if there is no mate.
+    Nothing is searched unless a mate within `mate_plies` plies is wanted (0 for none), `depth` is odd, and a mate of
+    that length is short enough to prove.
     """
     if depth & 1 == 0 or depth >= min(mate_plies, 2 * _MAX_PROVED_MOVES) or worker.root_moves[0].score >= MATE - depth:
         return False
@@ -56,7 +46,8 @@ def prove_mate(tables, worker, depth, mate_plies):
     worker.seldepth = 0
     _change_keys(worker)
     clear_root_killers(worker)
-    alpha = MATE - depth - 2  # one less, so that the node of the last move is a PV node and the line has that move
+    # One less than the mate needs: then the last move's node is a PV node, and the line includes that move.
+    alpha = MATE - depth - 2
     score = search(tables, worker, np.int64(0), depth, alpha, INFINITE, np.int64(0))
     _change_keys(worker)
     worker.proving = 0

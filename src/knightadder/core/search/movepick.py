@@ -1,9 +1,16 @@
-"""The staged move picker: moves are generated and ordered only when search gets to them.
+"""The staged move picker: it generates and orders moves only when the search gets to them.
 
-Order: the hash move; captures and promotions by most valuable victim, least valuable attacker and their history, as
-long as they do not lose material by static exchange; killer moves; quiet moves by history, with a bonus for those that
-give check; the losing captures. In check all evasions come at once: captures and promotions first, whatever they lose,
-then quiet moves by history.
+The order outside check is:
+
+1. the hash move;
+2. captures and promotions that lose no material by static exchange evaluation, ordered by most valuable victim, least
+   valuable attacker and capture history;
+3. killer moves;
+4. quiet moves by history, with a bonus for moves that give check;
+5. the losing captures.
+
+In check, the hash move comes first, too. Then all evasions are generated at once: captures and promotions, even losing
+ones, and after them quiet moves by history.
 """
 
 import numpy as np
@@ -38,18 +45,17 @@ from .see import QUEEN_VALUE, captured_value, piece_value, see_at_least
     DONE,
 ) = range(11)
 
-_PLACE = 255  # the bits of a score that hold the place of its move in the list
-_CHECK = 8192  # puts quiet moves that give check before most others; Stockfish does so, too
-_NOISY_FIRST = 1 << 20  # puts noisy evasions before quiet ones, whatever their history, and leaves room for the place
+_PLACE = 255  # bits of a score that hold the index of its move in the list
+_CHECK = 8192  # bonus that puts quiet moves giving check before most others, as in Stockfish
+_NOISY_FIRST = 1 << 20  # bonus that puts captures and promotions before quiet evasions, whatever their history
 
 
 @inlined
 def start_picking(frame, hash_move, with_quiets):
-    """Prepare a frame for `next_move`.
+    """Prepare a frame for `next_move`; `hash_move` is legal or 0.
 
-    `hash_move` is legal or 0. If `with_quiets` is 0, then outside check only captures and promotions that lose nothing
-    are picked: for quiescence search and ProbCut. Search sets ``frame.with_quiets`` to 0 when it wants no more quiet
-    moves.
+    If `with_quiets` is 0, only captures and promotions that lose no material are picked outside check, as quiescence
+    search and ProbCut need. The search sets ``frame.with_quiets`` to 0 when it wants no more quiet moves.
     """
     frame.hash_move = hash_move
     frame.with_quiets = with_quiets
@@ -58,7 +64,7 @@ def start_picking(frame, hash_move, with_quiets):
 
 @inlined
 def _noisy_score(worker, pos, move):
-    # Queen promotions count as a capture of a queen; the other promotions are left for the end.
+    # A promotion to a queen counts as a capture of a queen. Underpromotions come late.
     promotion = QUEEN_VALUE if (move >> 12) & 15 == QUEEN else 0
     attacker = np.int64(pos.board[move & 63]) & 7
     return (captured_value(pos, move) + promotion) * 32 - attacker * 256 + capture_history(worker, pos, move)
@@ -66,13 +72,13 @@ def _noisy_score(worker, pos, move):
 
 @inlined
 def _may_lose_material(pos, move):
-    """Say whether a capture needs static exchange evaluation: one by a piece worth no more than its victim does not."""
+    """Say whether a capture may lose material: its piece must be worth more than the captured piece."""
     return captured_value(pos, move) < piece_value(np.int64(pos.board[move & 63]) & 7)
 
 
 @inlined
 def _set_score(scores, i, score):
-    """Note the score of a move, above its place in the list."""
+    """Store the score of a move together with its index in the list."""
     scores[i] = (score << 8) | i
 
 
@@ -86,7 +92,7 @@ def _score_noisy(worker, pos, frame, start, end):
 @inlined
 def _score_quiets(worker, pos, frame, start, end):
     moves, scores = frame.moves, frame.scores
-    # Read once: for all that LLVM knows, a score could be written over them.
+    # Read once before the loop, because LLVM must assume that writing a score can change them.
     threats, rows = frame.threats, (frame.continuations[0], frame.continuations[1], frame.continuations[2])
     for i in range(start, end):
         move = moves[i]
@@ -107,9 +113,9 @@ def _score_evasions(worker, pos, frame, end):
 
 @kernel
 def _pick_best(frame):
-    """Take the best remaining move off the list (a step of selection sort), and return it.
+    """Remove the best remaining move from the list, by a step of selection sort, and return it.
 
-    Each score contains the move's place, so that a plain maximum, which LLVM vectorises, finds both.
+    Each score contains the index of its move, so a plain maximum finds both. LLVM vectorises such a maximum.
     """
     moves, scores = frame.moves, frame.scores
     start, end = frame.index, frame.end
@@ -139,9 +145,9 @@ def _is_usable_killer(tables, pos, frame, killer):
 
 @kernel
 def next_move(tables, worker, pos, frame):
-    """Return the next legal move to search, 0 when there are no more.
+    """Return the next legal move to search, or 0 if none is left.
 
-    Before quiet moves can be picked, `prepare_histories` must be called.
+    `prepare_histories` must be called before quiet moves are picked.
     """
     if frame.stage == HASH_MOVE:
         frame.stage = EVASION_INIT if pos.checkers != ZERO else NOISY_INIT
@@ -172,7 +178,7 @@ def next_move(tables, worker, pos, frame):
         if _is_usable_killer(tables, pos, frame, frame.killers[1]):
             return frame.killers[1]
     if frame.stage == QUIET_INIT:
-        # The losing captures stay in front of the quiet moves.
+        # The losing captures stay in the list, in front of the quiet moves.
         frame.index = frame.bad_end
         frame.end = frame.bad_end
         if frame.with_quiets:

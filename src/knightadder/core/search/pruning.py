@@ -1,7 +1,7 @@
-"""The decisions of a node: what is pruned, what is searched less or more deeply.
+"""The selective decisions of a node: pruning, extensions and reductions.
 
-Each is a formula of the node's numbers; `search` says when it is asked, and what follows. Depths and reductions are in
-plies, `lmr_depth` is the depth that late move reductions leave to a move.
+Each function is a formula of the node's numbers. `search` decides when to ask it, and acts on the answer. Depths and
+reductions are in plies. `lmr_depth` is the depth that late move reductions would leave to a move.
 """
 
 import math
@@ -27,15 +27,17 @@ from .transposition import (
     entry_score,
 )
 
-_LARGE_REDUCTION = 3  # plies; Stockfish's
+_LARGE_REDUCTION = 3  # plies; from Stockfish
 
-# Captures are futile up to this depth, left after reduction. Their history counts this much less.
+# Futility pruning of captures: the maximum depth left after reduction, and the divisor of the capture history.
 _CAPTURE_FUTILITY_DEPTH, _CAPTURE_HISTORY_DIVISOR = 6, 64
 
 
 @inlined
 def is_improving(worker, ply):
-    """Return 1 if the side to move stands better than at its last move, or is out of the check it was in, else 0."""
+    """Return 1 if the side to move stands better than before its last move, or was in check then and is not now; else
+    0.
+    """
     now, before = worker.frames[ply].static_eval, frame_before(worker, ply, 2).static_eval
     return np.int64(now > before) if before != NO_EVAL else np.int64(now != NO_EVAL)
 
@@ -45,14 +47,17 @@ def is_improving(worker, ply):
 
 @inlined
 def hindsight_extension(parent, static_eval):
-    """Return 1 if the last move was reduced much, but has not cost the opponent anything: it deserves a deeper look."""
+    """Return 1, for a ply more, if the last move was reduced much but has not worsened its side's evaluation; else 0.
+
+    Such a move is better than its reduction assumed.
+    """
     reduced = parent.reduction >= _LARGE_REDUCTION
     return np.int64(reduced and parent.static_eval != NO_EVAL and static_eval <= -parent.static_eval)
 
 
 @inlined
 def reverse_futility_pruned(tables, depth, static_eval, beta, improving):
-    """Say whether the position is so far above beta that the opponent will not make it up in so few plies."""
+    """Say whether the evaluation is so far above beta that the opponent will not make it up in so few plies."""
     tuned = tables.parameters
     if depth > tuned.reverse_futility_depth or not -DECISIVE < beta < MATE_FOUND:
         return False
@@ -61,28 +66,29 @@ def reverse_futility_pruned(tables, depth, static_eval, beta, improving):
 
 @inlined
 def razored(tables, depth, static_eval, alpha):
-    """Say whether the position is so far below alpha that only captures could help."""
+    """Say whether the evaluation is so far below alpha that only captures could help."""
     return depth <= 3 and alpha < MATE_FOUND and static_eval + tables.parameters.razoring_margin * depth <= alpha
 
 
 @inlined
 def _has_pieces(pos):
-    """Say whether the side to move has more than pawns and its king."""
+    """Say whether the side to move has any piece other than pawns and its king."""
     own = pos.by_color[pos.stm]
     return own & ~(pos.by_type[PAWN] | pos.by_type[KING]) != ZERO
 
 
 @inlined
 def null_move_reduction(tables, worker, pos, ply, depth, static_eval, refined, beta):
-    """Return the reduction of the search after a null move; 0 where none is tried.
+    """Return the depth reduction of the search after a null move; 0 if no null move is tried.
 
-    If passing still fails high, a real move will, except in zugzwang, which is rare while the side to move has pieces.
-    Two null moves in a row would prove nothing. `refined` is the evaluation, refined by the table.
+    If passing still fails high, a real move will fail high, too. The exception is zugzwang, which is rare while the
+    side to move has pieces. Two null moves in a row would prove nothing. `refined` is the evaluation refined by the
+    table.
     """
     tuned = tables.parameters
     if depth < 3 or refined < beta or not -DECISIVE < beta < MATE_FOUND:
         return np.int64(0)
-    # Near the leaves, where the search after it is hardly more than captures, only from well above beta.
+    # At low depth the search after the null move is little more than quiescence search, so beta needs a margin.
     enough = beta + tuned.null_move_margin - tuned.null_move_slope * depth
     if frame_before(worker, ply, 1).move == NO_MOVE or static_eval < enough or ply < worker.null_from_ply:
         return np.int64(0)
@@ -94,7 +100,7 @@ def null_move_reduction(tables, worker, pos, ply, depth, static_eval, refined, b
 
 @inlined
 def probcut_tried(entry, ply, depth, beta, probcut_beta):
-    """Say whether ProbCut is tried: not where the table knows better."""
+    """Say whether to try ProbCut. It is not tried if a deep enough table entry contradicts it."""
     if depth < 5 or not -DECISIVE < beta < MATE_FOUND:
         return False
     return not (entry and entry_depth(entry) >= depth - 3 and entry_score(entry, ply) < probcut_beta)
@@ -105,7 +111,10 @@ def probcut_tried(entry, ply, depth, beta, probcut_beta):
 
 @inlined
 def singular_tried(tables, worker, entry, ply, depth):
-    """Say whether to test the hash move for being singular: whether all other moves are clearly worse."""
+    """Say whether to test if the hash move is singular, that is, if all other moves are clearly worse.
+
+    Its score in the table must be almost deep enough, and neither an upper bound nor a decisive score.
+    """
     return (
         depth >= tables.parameters.singular_depth
         and ply < 2 * worker.root_depth
@@ -117,13 +126,13 @@ def singular_tried(tables, worker, entry, ply, depth):
 
 @inlined
 def singular_extension(tables, score, singular_beta, hash_score, beta, is_pv, cut_node, hash_is_noisy):
-    """Return by how many plies the hash move is extended, if `score` is the score of the others."""
+    """Return the extension of the hash move in plies; `score` is the best score of the other moves."""
     tuned = tables.parameters
     if score < singular_beta:
         if is_pv or score >= singular_beta - tuned.double_margin:
             return np.int64(1)
         return np.int64(2) if hash_is_noisy or score >= singular_beta - tuned.triple_margin else np.int64(3)
-    # Another move comes close, so the hash move needs less depth to fail high.
+    # Another move is nearly as good, so the node probably fails high even if the hash move is searched less deeply.
     return np.int64(-2) if hash_score >= beta else -np.int64(cut_node)
 
 
@@ -134,12 +143,12 @@ def singular_extension(tables, score, singular_beta, hash_score, beta, is_pv, cu
 def late_move_reduction(tables, depth, move_count, is_quiet, history):
     """Return the reduction of a node's `move_count`-th move, in 1024ths of a ply.
 
-    `history` is `quiet_history` or `capture_history`. `plies_to_reduce` adds what depends on the node. The formula, log
-    of depth times log of move number, is Weiss's.
+    `history` is the move's `quiet_history` or `capture_history`. `plies_to_reduce` adds the adjustments for the node.
+    The formula, log(depth) times log(move number), is Weiss's.
     """
     tuned = tables.parameters
     product = np.int64(tables.logs[min(depth, 63)]) * np.int64(tables.logs[min(move_count, 63)])
-    # A division of the history would cost more than all the rest.
+    # The history is shifted, because a division would take longer than the rest of the function.
     if is_quiet:
         by_history = (history * tuned.reduction_history) >> 16
         return tuned.reduction_quiet_base + ((product * tuned.reduction_quiet) >> 20) - by_history
@@ -149,11 +158,11 @@ def late_move_reduction(tables, depth, move_count, is_quiet, history):
 
 @inlined
 def plies_to_reduce(tables, reduction, depth, is_pv, was_pv, improving, cut_node, hash_is_noisy, gives_check):
-    """Return by how many plies to reduce a late move, after all adjustments.
+    """Return the reduction of a late move in plies, after all adjustments for the node.
 
-    `reduction` comes from `late_move_reduction`. At least one ply is left to search. In a PV node the result may be -1,
-    which extends the search with a null window: what comes late there, but promises much, is worth that look. A second
-    search, with the full window, has the usual depth.
+    `reduction` comes from `late_move_reduction`. At least one ply of depth is left. In a PV node the result may be -1:
+    then a promising late move is searched a ply deeper with the null window. Its second search, with the full window,
+    has the usual depth.
     """
     tuned = tables.parameters
     reduction -= tuned.reduction_pv if is_pv else tuned.reduction_was_pv * was_pv
@@ -166,13 +175,13 @@ def plies_to_reduce(tables, reduction, depth, is_pv, was_pv, improving, cut_node
 
 @inlined
 def late_move_count(tables, depth, improving):
-    """Return how many quiet moves are searched: further down a well-ordered list, they hardly ever raise alpha."""
+    """Return how many quiet moves to search. Later moves of a well-ordered list hardly ever raise alpha."""
     return tables.parameters.late_moves + ((depth * depth) >> (1 - improving))
 
 
 @inlined
 def quiet_is_futile(tables, lmr_depth, static_eval, alpha):
-    """Say whether even a good quiet move will not make up for standing so far below alpha."""
+    """Say whether the evaluation is so far below alpha that even a good quiet move will not make it up."""
     tuned = tables.parameters
     margin = tuned.futility_base + tuned.futility_margin * lmr_depth
     return lmr_depth <= tuned.futility_depth and static_eval + margin <= alpha
@@ -180,12 +189,12 @@ def quiet_is_futile(tables, lmr_depth, static_eval, alpha):
 
 @inlined
 def quiet_is_pruned(tables, pos, frame, move, depth, lmr_depth, history, futile):
-    """Say whether a quiet move is skipped: it is futile, has failed nearly everywhere, or loses material."""
+    """Say whether to skip a quiet move: it is futile, has failed nearly everywhere, or loses material."""
     tuned = tables.parameters
     failing = lmr_depth <= 3 and history < -tuned.history_margin * depth
     if (futile or failing) and not gives_direct_check(pos, frame.check_squares, move):
         return True
-    # A move between squares that the opponent does not attack loses nothing.
+    # A move between squares that the opponent does not attack loses no material.
     if lmr_depth > 7 or not threat_index(frame, move):
         return False
     return not see_at_least(tables, pos, move, -tuned.see_quiet_margin * lmr_depth * lmr_depth)
@@ -193,9 +202,9 @@ def quiet_is_pruned(tables, pos, frame, move, depth, lmr_depth, history, futile)
 
 @inlined
 def noisy_is_pruned(tables, pos, frame, move, depth, lmr_depth, history, static_eval, alpha, may_be_futile):
-    """Say whether a capture or promotion is skipped: it loses too much, or does not win enough to come near alpha."""
+    """Say whether to skip a capture or promotion: it loses too much, or wins too little to come near alpha."""
     tuned = tables.parameters
-    # A good capture was found to lose nothing when it was picked.
+    # The move picker has already found that captures of the stage GOOD_NOISY lose no material.
     if depth <= 7 and frame.stage != GOOD_NOISY:
         if not see_at_least(tables, pos, move, -tuned.see_noisy_margin * depth):
             return True

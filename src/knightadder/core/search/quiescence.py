@@ -1,4 +1,4 @@
-"""Quiescence search: captures and promotions, and evasions of checks, until the position is quiet."""
+"""Quiescence search: captures, promotions and check evasions are searched until the position is quiet."""
 
 import numpy as np
 
@@ -42,10 +42,11 @@ from .transposition import (
 
 @inlined
 def count_node(worker, ply):
-    """Count a node; return whether search must stop, by the node limit or by the flag that another thread sets."""
+    """Count a node, and return whether the search must stop: by the node limit, or by the stop flag."""
     worker.nodes += ONE
     worker.seldepth = max(worker.seldepth, ply)
-    # At each node, because a node can take milliseconds: when memory is swapped out, or tablebases are on a slow disk.
+    # The flag, which another thread sets, is read at each node. A node can take milliseconds when memory is swapped out
+    # or tablebases are on a slow disk.
     if worker.nodes >= worker.node_limit or load64(worker.stop_address) != ZERO:
         worker.stopped = 1
     return worker.stopped != 0
@@ -53,23 +54,23 @@ def count_node(worker, ply):
 
 @inlined
 def _nearer_to(beta, score):
-    """Return a score that fails high, but halfway to beta: by how much it does so is uncertain."""
+    """Return a score that fails high, moved halfway to beta, because the size of its lead is uncertain."""
     return (score + beta) // 2 if abs(score) < DECISIVE else score
 
 
 @inlined
 def _recaptures(worker, ply, move):
-    """Say whether a move goes where the last one went."""
+    """Say whether a move has the same target square as the last move."""
     return ply > 0 and ((move ^ worker.frames[ply - 1].move) >> 6) & 63 == 0
 
 
 @kernel
 def quiesce(tables, worker, ply, alpha, beta):
-    """Return the value of a position once its captures are played out, in centipawns for the side to move.
+    """Return the score of a position once its captures are played out, in centipawns from the side to move's view.
 
-    Unless it is in check, the side to move may stand pat, since one of its quiet moves would usually do at least as
-    well. Captures that lose material are skipped, and so are quiet evasions once a move is known not to lose. A return
-    value outside (alpha, beta) is a bound; after ``worker.stopped`` is set it is meaningless.
+    Outside check, the side to move may stand pat, because one of its quiet moves would usually do at least as well.
+    Captures that lose material are skipped. Quiet evasions are skipped once a move is known not to lose. A score
+    outside (alpha, beta) is a bound. After ``worker.stopped`` is set, the score is meaningless.
     """
     pos = worker.stack[ply]
     frame = worker.frames[ply]
@@ -83,7 +84,7 @@ def quiesce(tables, worker, ply, alpha, beta):
     is_pv = beta - alpha > 1
     if ply >= MAX_PLY:
         return np.int64(0) if in_check else corrected_eval(tables, worker, pos, ply)
-    # Evaluate before reading the table: its memory may still be on the way to the cache.
+    # The evaluation comes before the table, whose memory may still be on its way to the cache.
     static_eval = NO_EVAL if in_check else corrected_eval(tables, worker, pos, ply)
     entry = probe(worker, pos.key)
     was_pv = np.int64(is_pv) | entry_was_pv(entry)
@@ -114,8 +115,8 @@ def quiesce(tables, worker, ply, alpha, beta):
         if move == NO_MOVE:
             break
         if not in_check and futility_base <= alpha and best_score > -KNOWN_WIN and not is_promotion(move):
-            # Delta pruning: the captured piece is worth less than what is missing to alpha, or would be given back.
-            # Known losses are exempt, because one capture can turn them into draws.
+            # Delta pruning: the captured piece does not make up the distance to alpha, or the exchange wins nothing.
+            # Positions that are known to be lost are exempt, because one capture can turn them into draws.
             futility_value = futility_base + captured_value(pos, move)
             if futility_value <= alpha:
                 best_score = max(best_score, futility_value)
@@ -123,8 +124,8 @@ def quiesce(tables, worker, ply, alpha, beta):
             if not see_at_least(tables, pos, move, np.int64(1)):
                 best_score = max(best_score, futility_base)
                 continue
-        # The best captures come first, and the others seldom change the value. Recaptures are exempt: the last move may
-        # have been one that only they answer.
+        # Only a few captures are searched: the best ones come first, and the others seldom change the score. Recaptures
+        # are exempt, because they may be the only answer to the last move.
         if not in_check:
             if (
                 captures_left <= 0
@@ -134,8 +135,8 @@ def quiesce(tables, worker, ply, alpha, beta):
             ):
                 continue
             captures_left -= 1
-        # Quiet evasions come last and are many. Once a move is known not to lose, skipping them misses as little as
-        # standing pat does.
+        # Quiet evasions come last and are many. Once a move is known not to lose, skipping them is as safe as standing
+        # pat.
         if in_check and best_score > -KNOWN_WIN and not is_noisy(pos, move):
             break
         make_move(tables, worker, pos, frame, child, move)
@@ -152,7 +153,7 @@ def quiesce(tables, worker, ply, alpha, beta):
                 if score >= beta:
                     break
     if best_score == -INFINITE:
-        return ply - MATE  # in check and no move
+        return ply - MATE  # checkmate
     if best_score >= beta:
         best_score = _nearer_to(beta, best_score)
     bound = LOWER if best_score >= beta else (EXACT if best_score > original_alpha and is_pv else UPPER)

@@ -17,17 +17,17 @@ ROOT_MOVE = record(
     ("nodes", np.uint64),
     ("seldepth", np.int64),
     ("bound", np.int64),
-    ("rank", np.int64),  # from the endgame tablebases, higher is better; moves of equal rank stand together
+    ("rank", np.int64),  # from endgame tablebases, higher is better; moves of equal rank are adjacent
     ("pv_length", np.int64),
     ("pv", np.uint16, MAX_PLY),
 )
 
-_SPARE = np.uint64(MAX_MOVES - 1)  # free for swapping: no position has so many moves
+_SPARE = np.uint64(MAX_MOVES - 1)  # a place for swapping, always free because no position has that many moves
 
 
 @inlined
 def move_to_front(worker, index):
-    """Bring a root move to ``pv_index``, the others keeping their order."""
+    """Bring a root move to ``pv_index``. The other moves keep their order."""
     moves = worker.root_moves
     copy_record(moves[_SPARE], moves[index])
     while index > worker.pv_index:
@@ -38,7 +38,9 @@ def move_to_front(worker, index):
 
 @inlined
 def clear_root_killers(worker):
-    """Forget the killers of the first plies, which the search of a node leaves to the one before it to clear."""
+    """Clear the killers of plies 0 and 1. Each node clears those of its grandchildren, and these plies have no
+    grandparent.
+    """
     clear_killers(worker, np.int64(0))
     clear_killers(worker, np.int64(1))
 
@@ -47,8 +49,8 @@ def clear_root_killers(worker):
 def find_root_move(worker, move):
     """Return the place of a move in the list, or -1 if it is not to be searched.
 
-    The moves before ``pv_index`` belong to better lines, and others may be missing from the list. Only moves of the
-    same rank as the first are searched.
+    Moves before ``pv_index`` are not searched, because they belong to better lines. Nor are moves that are not in the
+    list, or whose rank differs from that of the move at ``pv_index``.
     """
     rank = worker.root_moves[worker.pv_index].rank
     for index in range(worker.pv_index, worker.root_count):
@@ -60,10 +62,10 @@ def find_root_move(worker, move):
 
 @kernel
 def update_root_move(worker, index, score, alpha, beta):
-    """Note the score and the line of a root move that raised alpha or came first, and bring it to ``pv_index``.
+    """Store the score and line of a root move that raised alpha or came first, and bring the move to ``pv_index``.
 
-    A first move that seems to lose keeps what the last iteration has found: one reply was enough to fail low, so its
-    line shows no mate, and another move may not lose.
+    A first move that fails low with a losing score keeps what the last iteration found. One reply was enough for the
+    fail low, so its line shows no mate, and another move may not lose.
     """
     if score <= alpha and score <= -DECISIVE:
         return

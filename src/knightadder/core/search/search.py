@@ -1,4 +1,4 @@
-"""Principal variation search: negamax alpha-beta, fail-soft, with the classical selective techniques."""
+"""Principal variation search: fail-soft negamax alpha-beta with the classical selective techniques."""
 
 import numpy as np
 
@@ -66,31 +66,35 @@ from .transposition import (
     store,
 )
 
-# From this count on the fifty-move rule may soon end the game. The table does not know the count, so its scores could
-# hide the draw.
+# From this halfmove clock on, the fifty-move rule may soon end the game. Table entries do not depend on the clock, so
+# their scores could hide the draw.
 _FIFTY_MOVES_NEAR = 90
 
-_SHALLOW_ENTRY_REDUCTION = 512  # 1024ths of a ply
+_SHALLOW_ENTRY_REDUCTION = 512  # 1024ths of a ply, in nodes whose table entry is much shallower
 
-# Between these depths, exclusive, a move that raised alpha leaves a ply less to the others. The bounds: Stockfish 16.
+# Between these depths (exclusive), moves after one that raised alpha get a ply less. The bounds are from Stockfish 16.
 _MIN_RAISED_DEPTH, _MAX_RAISED_DEPTH = 2, 12
 
-_PROBCUT_REDUCTION = 5  # plies, that of the capture included; Stockfish's
+_PROBCUT_REDUCTION = 5  # plies, including the capture; from Stockfish
 
-_NO_SCORE = -INFINITE  # no search decides the node
+_NO_SCORE = -INFINITE  # returned if a search does not decide the node
 
-_VERIFY_NULL_MOVES = 10  # least depth in plies at which cutoffs are verified: a wrong one would hide a long line
+# Minimum depth in plies at which null move cutoffs are verified. At this depth a wrong cutoff would hide a long line.
+_VERIFY_NULL_MOVES = 10
 
 
 @kernel
 def search(tables, worker, ply, depth, alpha, beta, cut_node):
-    """Return the value of a position in centipawns, for the side to move, searched `depth` plies deep.
+    """Return the score of a position searched `depth` plies deep, in centipawns from the side to move's view.
 
-    A return value within (alpha, beta) is exact; one outside is a bound. After ``worker.stopped`` is set the value
-    is meaningless. `ply` counts from the root, which differs little from other PV nodes: nothing but its moves decides
-    it, and only those in the list of root moves are searched. `cut_node` is 1 where a move is expected to fail high,
-    and 0 in PV nodes. The move in ``frame.excluded`` is skipped, to see how close the others come to it. The function
-    calls itself by the name `_search`.
+    A score within (alpha, beta) is exact; a score outside is a bound. After ``worker.stopped`` is set, the score is
+    meaningless. `ply` counts from the root. At the root, only the moves in the list of root moves are searched.
+    `cut_node` is 1 where a move is expected to fail high, and 0 in PV nodes. The move in ``frame.excluded`` is skipped,
+    to measure how close the other moves come to it. The function calls itself by the name `_search`.
+
+    Each move has three depths, in plies. `new_depth` is the child's depth without reduction; extensions change it.
+    `lmr_depth` is the depth that late move reductions would leave; pruning depends on it, before the move is made.
+    ``new_depth - r`` is the depth of the first search of a late move.
     """
     pos = worker.stack[ply]
     tuned = tables.parameters
@@ -108,7 +112,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             return np.int64(0)
         if ply >= MAX_PLY:
             return np.int64(0) if in_check else corrected_eval(tables, worker, pos, ply)
-        # A side that can go back to an earlier position of the line has at least a draw.
+        # A side that can return to an earlier position of the line has at least a draw.
         if alpha < 0 and can_repeat(tables, worker, pos, ply):
             alpha = np.int64(0)
         # Mate distance pruning: nothing here can improve on a mate already found nearer the root.
@@ -121,7 +125,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
 
     child = worker.stack[ply + 1]
     child_frame = worker.frames[ply + 1]
-    # Evaluate before reading the table: its memory may still be on the way to the cache.
+    # The evaluation comes before the table, whose memory may still be on its way to the cache.
     if excluded != NO_MOVE:
         static_eval = np.int64(frame.static_eval)
     elif in_check:
@@ -138,10 +142,10 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         hash_move = entry_move(entry)
         if hash_move and not is_legal(tables, pos, hash_move):
             hash_move = NO_MOVE
-    if is_root:  # the last iteration's best move, which the table may have lost
+    if is_root:  # the best move of the last iteration, even if the table has lost it
         hash_move = worker.root_moves[worker.pv_index].move
 
-    # Endgame tablebases: what they know need not be searched, unless there may be a nearer mate within the window.
+    # Endgame tablebases: a known result is not searched, unless there may be a nearer mate within the window.
     best_score, max_score = -INFINITE, INFINITE
     if excluded == NO_MOVE and not is_root and may_probe(worker, pos, depth):
         score, bound = probe_score(tables, worker, ply)
@@ -160,7 +164,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         update_by_eval(tables, worker, ply)
         if not in_check:
             depth += hindsight_extension(parent, static_eval)
-    # The table's score comes from a search: where its bound allows, it is a better evaluation.
+    # The table's score comes from a search, so it is the better evaluation where its bound allows.
     eval = static_eval
     if entry and not in_check:
         eval = refined_eval(entry, ply, eval)
@@ -175,12 +179,12 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             if score <= alpha or worker.stopped:
                 return score
 
-    # Internal iterative reduction: without a move from the table the ordering is poor, and a shallower search will
-    # find one for the next visit.
+    # Internal iterative reduction: without a hash move the ordering is poor. A shallower search will find a hash move
+    # for the next visit.
     if hash_move == NO_MOVE and depth >= (3 if is_pv else 5) and not worker.proving:
         depth -= 1
 
-    # Shallow searches may decide it, too.
+    # Shallow searches, after a null move or a good capture, may decide the node.
     if may_cut:
         score = _null_move_score(tables, worker, ply, depth, static_eval, eval, beta, cut_node)
         if score != _NO_SCORE:
@@ -190,8 +194,8 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             return score
 
     hash_is_noisy = hash_move != NO_MOVE and is_noisy(pos, hash_move)
-    # Singular extension: when all other moves are clearly worse than the hash move, at reduced depth, much depends on
-    # that one, so it is searched deeper.
+    # Singular extension: if all other moves are clearly worse than the hash move at reduced depth, much depends on the
+    # hash move, so it is searched deeper.
     extension = np.int64(0)
     if (
         hash_move != NO_MOVE
@@ -229,12 +233,12 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             nodes_before = worker.nodes
         move_count += 1
         is_quiet = not is_noisy(pos, move)
-        # Not before there is a move that saves from mate, and not where only a nearer mate is looked for.
+        # Nothing is pruned before a move avoids mate, nor where only a nearer mate could raise alpha.
         prunable = not is_root and best_score > -DECISIVE and alpha < MATE_FOUND
         prunable_quiet = prunable and is_quiet and not in_check
         if prunable_quiet:
             quiet_count += 1
-            # Late move pruning and futility pruning: what comes later is no better. Moves that give check came first.
+            # Late move pruning and futility pruning: later quiet moves are no better. Moves that give check came first.
             too_late = quiet_count > late_move_count(tables, depth, improving)
             if (too_late or futile) and not gives_direct_check(pos, frame.check_squares, move):
                 if too_late:
@@ -242,7 +246,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
                 continue
         history = quiet_history(worker, pos, frame, move) if is_quiet else capture_history(worker, pos, move)
         reduction = late_move_reduction(tables, depth, move_count, is_quiet, history)
-        # What reductions would leave of the depth decides what is pruned.
+        # Pruning depends on the depth that late move reductions would leave.
         lmr_depth = max(depth - 1 - (reduction >> 10), 0)
         if prunable and not is_quiet:
             may_be_futile = move_count > 1 and not in_check
@@ -253,18 +257,18 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             if quiet_is_pruned(tables, pos, frame, move, depth, lmr_depth, history, futile):
                 continue
         make_move(tables, worker, pos, frame, child, move)
-        new_depth = depth - 1  # of the child, without reduction
+        new_depth = depth - 1  # depth of the child, without reduction
         if move == hash_move:
             new_depth += extension
         if move_count == 1:
             child_kind = np.int64(0) if is_pv else 1 - cut_node
             score = -_search(tables, worker, ply + 1, new_depth, -beta, -alpha, child_kind)
         else:
-            # Late move reductions: moves that come late are searched less deeply until one proves better.
+            # Late move reductions: late moves are searched less deeply until one proves better.
             r = np.int64(0)
             if depth >= 3 and move_count > 2 + is_pv and not worker.proving:
                 gives_check = child.checkers != ZERO
-                # An entry so much shallower says that the search has passed this node by: it matters little.
+                # If the table entry is much shallower, recent iterations have not reached this node: it matters little.
                 if entry and entry_depth(entry) < depth - 3:
                     reduction += _SHALLOW_ENTRY_REDUCTION
                 r = plies_to_reduce(
@@ -291,7 +295,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
                     bound = LOWER
                     update_histories(tables, worker, pos, frame, move, depth, is_quiet, quiets, noisies)
                     break
-                # A second move that raises alpha is rare, so the rest of the moves get a ply less to prove it.
+                # A second move seldom raises alpha, so the remaining moves are searched a ply less deeply.
                 if not is_root and _MIN_RAISED_DEPTH < depth < _MAX_RAISED_DEPTH and abs(score) < DECISIVE:
                     depth -= 1
         if is_quiet:
@@ -305,12 +309,13 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         if excluded != NO_MOVE:
             return alpha
         return ply - MATE if in_check else np.int64(0)
-    if best_score > max_score:  # tablebases know that it is less
+    if best_score > max_score:  # tablebases know that the score is lower
         best_score, bound = max_score, UPPER
-    # A second line's search has not seen the best moves.
+    # A search for a further line (MultiPV) leaves out the best moves, so its score is not the position's.
     if excluded == NO_MOVE and not (is_root and worker.pv_index > 0):
         if best_move == NO_MOVE and not is_root:
             update_prior_move(tables, worker, worker.stack[ply - 1], parent, depth)
+        # The evaluation judges quiet positions, so what a capture wins is not its error.
         is_quiet = not in_check and (best_move == NO_MOVE or not is_noisy(pos, best_move))
         if is_quiet and corrects(bound, best_score, static_eval):
             update_corrections(worker, pos, ply, best_score - static_eval, depth)
@@ -318,14 +323,14 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     return best_score
 
 
-# --- Searches that decide something; each is inlined into `search`, which it calls ------------------------------------
+# --- The searches within `search`, which are inlined into it ----------------------------------------------------------
 
 
 @inlined
 def _null_move_score(tables, worker, ply, depth, static_eval, eval, beta, cut_node):
-    """Return a score that fails high although the side to move passes; `_NO_SCORE` if none is found.
+    """Return a score that fails high although the side to move passes; `_NO_SCORE` if there is none.
 
-    If passing fails high, a real move will (*null move pruning*).
+    If passing fails high, a real move will fail high, too (*null move pruning*).
     """
     pos, frame, child = worker.stack[ply], worker.frames[ply], worker.stack[ply + 1]
     reduction = null_move_reduction(tables, worker, pos, ply, depth, static_eval, eval, beta)
@@ -340,7 +345,7 @@ def _null_move_score(tables, worker, ply, depth, static_eval, eval, beta, cut_no
     score = beta if score >= DECISIVE else score
     if depth < _VERIFY_NULL_MOVES or worker.null_from_ply > 0:
         return score
-    # At such depths zugzwang could hide a whole line: a search of real moves must confirm the cutoff.
+    # At high depth zugzwang could hide a long line, so a search of real moves must confirm the cutoff.
     worker.null_from_ply = ply + (depth - reduction) * 3 // 4 + 1
     verified = _search(tables, worker, ply, depth - reduction, beta - 1, beta, np.int64(0))
     worker.null_from_ply = 0
@@ -351,9 +356,9 @@ def _null_move_score(tables, worker, ply, depth, static_eval, eval, beta, cut_no
 
 @inlined
 def _probcut_score(tables, worker, ply, depth, static_eval, beta, entry, hash_move, was_pv, cut_node):
-    """Return the score of a capture that at reduced depth beats beta by a margin; `_NO_SCORE` if none is found.
+    """Return the score of a capture that beats beta by a margin at reduced depth; `_NO_SCORE` if there is none.
 
-    At full depth it would nearly always beat beta (*ProbCut*).
+    At full depth such a capture would nearly always beat beta (*ProbCut*).
     """
     pos, frame, child = worker.stack[ply], worker.frames[ply], worker.stack[ply + 1]
     probcut_beta = beta + tables.parameters.probcut_margin
@@ -381,7 +386,7 @@ def _probcut_score(tables, worker, ply, depth, static_eval, beta, entry, hash_mo
 
 @inlined
 def _singular_score(tables, worker, ply, depth, beta, move, cut_node):
-    """Return the score of all moves but one, as far as it says whether they reach `beta`."""
+    """Return the score of all moves but one, searched with a null window below `beta`."""
     frame = worker.frames[ply]
     frame.excluded = move
     score = _search(tables, worker, ply, depth, beta - 1, beta, cut_node)
@@ -391,17 +396,17 @@ def _singular_score(tables, worker, ply, depth, beta, move, cut_node):
 
 @inlined
 def _late_move_score(tables, worker, ply, move, new_depth, r, alpha, beta, best_score, is_quiet, cut_node):
-    """Return the score of a move after the first, which is made: it is searched less deeply until it proves better.
+    """Return the score of a move other than the first, which is already made.
 
-    A null window tells whether it raises alpha. Only in PV nodes may it be between alpha and beta, and is searched once
-    more.
+    The first search is reduced and has a null window. If its score raises alpha, the move is searched again with less
+    or no reduction. In a PV node a score above alpha needs a last search with the full window.
     """
     pos, frame = worker.stack[ply], worker.frames[ply]
     frame.reduction = r
     score = -_search(tables, worker, ply + 1, new_depth - r, -alpha - 1, -alpha, np.int64(1))
     frame.reduction = 0
     if score > alpha and r > 0 and not worker.stopped:
-        # The move is better than expected: its score decides how deep to search it again.
+        # The move is better than expected. Its score decides the depth of the second search.
         reduced_depth = new_depth - r
         new_depth += score > best_score + tables.parameters.deeper_margin
         new_depth -= score < best_score + new_depth

@@ -1,4 +1,4 @@
-"""Static exchange evaluation: what a capture wins when both sides go on capturing on its square."""
+"""Static exchange evaluation: the material that a capture wins if both sides go on capturing on its square."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ PAWN_VALUE, MINOR_VALUE, ROOK_VALUE, QUEEN_VALUE = 100, 300, 500, 900  # centipa
 @inlined
 def piece_value(piece_type):
     """Return a piece's exchange value in centipawns; 0 for a king or nothing."""
-    # One constant holds all values in tens, a byte each, so that no table has to be read.
+    # One constant holds all values, divided by 10, in a byte each, so no table has to be read.
     return np.int64((np.uint64(0x00_00_5A_32_1E_1E_0A_00) >> np.uint64(piece_type * 8)) & np.uint64(255)) * 10
 
 
@@ -35,9 +35,9 @@ def captured_value(pos, move):
 
 @inlined
 def value_won(pos, move):
-    """Return what a move wins at once, in centipawns: the captured piece, and a queen for a pawn.
+    """Return the material that a move wins at once, in centipawns: the captured piece, and a queen for a pawn.
 
-    Other promotions count as none: they are rarely meant to win material.
+    Underpromotions count as no gain, because they are rarely meant to win material.
     """
     promotion = QUEEN_VALUE - PAWN_VALUE if (move >> 12) & 15 == QUEEN else 0
     return captured_value(pos, move) + promotion
@@ -52,8 +52,8 @@ def _lowest(pieces):
 def see_at_least(tables, pos, move, threshold):
     """Say whether the exchange that `move` starts wins at least `threshold` centipawns for the side to move.
 
-    The swap algorithm with early exit: the side to capture may always stop, so the balance needs to be followed only
-    until one side cannot gain by going on. Pins are ignored.
+    This is the swap algorithm with early exit. Either side may stop capturing, so the exchange is followed only until
+    one side cannot gain by going on. Pins are ignored.
     """
     source, target, kind = move & 63, (move >> 6) & 63, (move >> 12) & 15
     if kind == CASTLING:
@@ -66,7 +66,7 @@ def see_at_least(tables, pos, move, threshold):
     elif kind >= KNIGHT and kind <= QUEEN:
         next_victim = piece_value(kind)
         gain += next_victim - PAWN_VALUE
-    # From here on `swap` is what the side to capture must still gain to turn the result.
+    # From here on, `swap` is the gain that the side to capture needs in order to turn the result.
     swap = gain - threshold
     if swap < 0:
         return False

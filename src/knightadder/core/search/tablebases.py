@@ -1,4 +1,4 @@
-"""Endgame tablebases in search: when to probe a position, and which score the result gives."""
+"""Endgame tablebases in the search: when to probe a position, and the score of the result."""
 
 import numpy as np
 
@@ -21,10 +21,10 @@ from .transposition import (
 
 @inlined
 def may_probe(worker, pos, depth):
-    """Say whether search should probe a position that it searches `depth` plies deep.
+    """Say whether to probe a position that is searched `depth` plies deep.
 
-    Table values hold where the fifty-move count is zero. Positions with as many men as the largest tables, which are
-    the slowest to read, are not probed at low depths.
+    Table values are right only if the fifty-move count is zero. Positions with as many men as the largest tables are
+    not probed at low depth, because those tables are the slowest to read.
     """
     men = popcount(pos.by_type[0])
     if men > worker.probe_men or pos.rule50 != 0 or pos.castling != ZERO:
@@ -34,15 +34,11 @@ def may_probe(worker, pos, depth):
 
 @kernel
 def probe_score(tables, worker, ply):
-    """Probe a position of the stack.
+    """Probe a position of the stack; return its score for the side to move and its bound, 0 if the tables lack the
+    position.
 
-    The moves of its frame and the stack after it are overwritten.
-
-    Returns
-    -------
-    tuple of int
-        A score in centipawns for the side to move; and its bound, 0 if the tables lack the position. A win is
-        a lower bound, since there may be a mate to find, and a loss an upper one.
+    A win is a lower bound, because there may be a mate to find, and a loss is an upper bound. The moves of the frame
+    and the stack after `ply` are overwritten.
     """
     wdl, known = probe_wdl(tables, record_at(worker.tablebases_address, TABLEBASES), worker, ply)
     if not known:

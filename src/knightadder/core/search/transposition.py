@@ -1,10 +1,12 @@
 """The transposition table: results of earlier searches by position key, shared by all threads without locks.
 
-An entry is two 64-bit words: the data, and the key exclusive-or'ed with the data. A torn pair, half of one thread's
-write and half of another's, then fails the key test (Hyatt's and Mann's lockless scheme). Four entries make a bucket
-of 64 bytes, one cache line. The key's high bits choose the bucket, by a multiplication instead of a division.
+An entry has two 64-bit words: the data, and the exclusive or of key and data. If two threads write an entry at once,
+its words may come from different writes. Then the key test fails (the lockless scheme of Hyatt and Mann). Four entries
+make a bucket of 64 bytes, one cache line. The high bits of the key choose the bucket, by a multiplication instead of a
+division.
 
-The data word, from the low bits: move 16, score 16, depth 8, generation 6, bound 2, was PV node 1 bits.
+The fields of the data word, from the low bits, are: move 16 bits, score 16, depth 8, generation 6, bound 2, was PV node
+1.
 """
 
 import numpy as np
@@ -22,7 +24,7 @@ from ..layout import MAX_PLY
 BUCKET_BYTES = 64
 ENTRIES = 4
 GENERATIONS = 64
-GENERATION_SHIFT = 40  # in the data word
+GENERATION_SHIFT = 40  # of the generation in the data word
 
 UPPER, LOWER, EXACT = np.int64(1), np.int64(2), np.int64(3)
 
@@ -30,11 +32,11 @@ MATE = np.int64(32_000)  # mated at ply p scores p - MATE
 INFINITE = np.int64(32_001)
 NO_EVAL = -32_767  # below any evaluation
 MATE_FOUND = MATE - MAX_PLY  # scores from here on are mates
-TABLEBASE_WIN = MATE_FOUND - 1  # a win that tablebases know at ply p scores TABLEBASE_WIN - p
-DECISIVE = TABLEBASE_WIN - MAX_PLY  # scores from here on are mates or such wins
+TABLEBASE_WIN = MATE_FOUND - 1  # a tablebase win at ply p scores TABLEBASE_WIN - p
+DECISIVE = TABLEBASE_WIN - MAX_PLY  # scores from here on are mates or tablebase wins
 
 _ENTRY_BYTES = np.uint64(16)
-_MAX_DEPTH = np.int64(255)  # that there is room for
+_MAX_DEPTH = np.int64(255)  # that fits into an entry
 _WORD = np.uint64(8)
 _BUCKET_SHIFT = np.uint64(6)
 
@@ -46,13 +48,13 @@ def _bucket(worker, key):
 
 @inlined
 def prefetch_entry(worker, key):
-    """Fetch a position's bucket into the cache ahead of `probe`."""
+    """Prefetch the bucket of a position into the cache, ahead of `probe`."""
     prefetch(_bucket(worker, key))
 
 
 @inlined
 def probe(worker, key):
-    """Return the data word of a position as int64, or 0 when the table has nothing."""
+    """Return the data word of a position as int64, or 0 if the table has no entry for it."""
     address = _bucket(worker, key)
     for _ in range(ENTRIES):
         data = load64(address + _WORD)
@@ -64,15 +66,15 @@ def probe(worker, key):
 
 @inlined
 def entry_move(data):
-    """Return an entry's best move, 0 for none."""
+    """Return the best move of an entry, or 0 if it has none."""
     return data & 65_535
 
 
 @inlined
 def entry_score(data, ply):
-    """Return an entry's score as seen from `ply`: wins are stored by their distance from the entry's position.
+    """Return the score of an entry as seen from the root, with `ply` added to the distance of a win.
 
-    A mate stays a mate, however far from the root.
+    A mate score stays a mate score, however far from the root.
     """
     score = ((data >> 16) & 65_535) - 32_768
     if score >= DECISIVE:
@@ -84,34 +86,34 @@ def entry_score(data, ply):
 
 @inlined
 def entry_depth(data):
-    """Return the depth an entry was searched to, in plies."""
+    """Return the search depth of an entry, in plies."""
     return (data >> 32) & 255
 
 
 @inlined
 def entry_bound(data):
-    """Return whether an entry's score is `EXACT`, a `LOWER` or an `UPPER` bound."""
+    """Return the bound of an entry: `EXACT`, `LOWER` or `UPPER`."""
     return (data >> 46) & 3
 
 
 @inlined
 def entry_was_pv(data):
-    """Return 1 if an entry's position was in a PV node since it came into the table, else 0; 0 without an entry."""
+    """Return 1 if the position of an entry has been a PV node since its first result was stored; else 0."""
     return (data >> 48) & 1
 
 
 @inlined
 def entry_cuts_off(data, ply, alpha, beta):
-    """Say whether an entry's score decides the node: it is exact, or a bound outside the window."""
+    """Say whether the score of an entry decides the node: it is exact, or a bound outside the window."""
     score, bound = entry_score(data, ply), entry_bound(data)
     return bound == EXACT or (bound == LOWER and score >= beta) or (bound == UPPER and score <= alpha)
 
 
 @inlined
 def refined_eval(data, ply, eval):
-    """Return an entry's score if its bound says that it is nearer the truth than `eval`, else `eval`.
+    """Return the score of an entry if its bound shows that it is nearer the truth than `eval`, else `eval`.
 
-    Scores of mates and tablebase wins are not used: their lines must be searched.
+    Scores of mates and tablebase wins are not used, because their lines must be searched.
     """
     score, bound = entry_score(data, ply), entry_bound(data)
     if abs(score) >= DECISIVE:
@@ -122,7 +124,7 @@ def refined_eval(data, ply, eval):
 
 @inlined
 def entry_generation(data):
-    """Return the search, counted modulo `GENERATIONS`, that wrote an entry."""
+    """Return the number, modulo `GENERATIONS`, of the search that wrote an entry."""
     return (data >> GENERATION_SHIFT) & (GENERATIONS - 1)
 
 
@@ -134,11 +136,11 @@ def _write(address, key, data):
 
 @inlined
 def store(worker, key, move, score, depth, bound, ply, was_pv):
-    """Store a result, in the position's own entry or else over the least useful one of the bucket.
+    """Store a result in the entry of its position, or else over the least useful entry of the bucket.
 
-    An entry is worth its depth less eight plies for each search started since. The entry of the same position is kept
-    if this search made it, much deeper, and the new result is not exact; but it takes over the new move (Stockfish's
-    rule). A result without a move keeps the known one.
+    The usefulness of an entry is its depth, less eight plies for each search started since. An entry of the same
+    position is kept if this search wrote it, it is much deeper, and the new result is not exact. Then it takes over
+    only the new move (Stockfish's rule). A result without a move keeps the known move.
     """
     if score >= DECISIVE:
         score += ply
