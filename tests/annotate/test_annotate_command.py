@@ -243,6 +243,16 @@ def test_other_files_are_overwritten_by_force_only(file, analysts, capsys):
     assert (file.with_name("graphs") / "mine.txt").read_text() == "mine"
 
 
+def test_pictures_of_the_user_are_kept_while_a_run_is_unfinished(file, analysts, capsys):
+    folder = file.with_name("graphs")
+    file.with_name("out.pgn.unfinished").touch()
+    folder.mkdir()
+    (folder / "game-0001.svg").write_text("mine")
+    assert annotate(file, "-o", file.with_name("out.pgn"), "--plot", folder) == 2
+    assert f"there are files in {folder} already: give --force to overwrite them" in capsys.readouterr().err
+    assert (folder / "game-0001.svg").read_text() == "mine"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -198,6 +198,13 @@ def test_tables(games: knightadder.Games, tmp_path: Path) -> None:
     assert len(pandas.read_parquet(tmp_path / "games.parquet")) == 6
 
 
+def test_a_first_game_without_moves_of_both_sides_keeps_its_index(tmp_path: Path) -> None:
+    file = tmp_path / "games.pgn"
+    file.write_text('[White "A"]\n\n1. -- e5 *\n\n[White "B"]\n\n1. e4 *\n', "utf-8")
+    frame = knightadder.read_games(file).to_frame()
+    assert frame[["game", "White", "plies"]].to_numpy().tolist() == [[0, "A", 0], [1, "B", 1]]
+
+
 def test_tables_that_cannot_be_made(games: knightadder.Games, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="rows is 'games' or 'positions', not 'moves'"):
         games.to_frame("moves")  # type: ignore[arg-type]

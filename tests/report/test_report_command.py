@@ -64,6 +64,15 @@ def test_names_are_the_same_in_each_encoding_of_accents(tmp_path):
     assert out.exists()
 
 
+def test_a_game_between_two_of_the_names_is_one_for_each(tmp_path):
+    file, out = tmp_path / "games.pgn", tmp_path / "both.html"
+    file.write_text('[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 e5 2. Nf3 1-0\n', "utf-8")
+    assert report(file, "--player", "A", "--player", "B", "-o", out) == 0
+    text = re.sub(r"<[^>]*>", " ", out.read_text("utf-8"))
+    assert "1 points from 2 games: 50 %." in text
+    assert re.search(r"White\s+1, 0, 0\s", text) and re.search(r"Black\s+0, 0, 1\s", text)
+
+
 def test_the_page_needs_nothing_from_elsewhere(file):
     out = file.with_name("anna.html")
     assert report(file, "--player", NAME, "-o", out) == 0

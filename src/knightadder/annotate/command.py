@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,12 +20,12 @@ from typing import TYPE_CHECKING, Any, TextIO
 from knightadder import __version__
 from knightadder.arguments import declare, engine_options, search_limit
 from knightadder.digests import content_digest
-from knightadder.engine.errors import EngineError, OptionError, PositionError
+from knightadder.engine.errors import OptionError, PositionError
 from knightadder.executor import add_cluster, open_pool
 from knightadder.extras import needed_by
 from knightadder.files import check_new, replacing
 from knightadder.progress import progress
-from knightadder.runs import Journal
+from knightadder.runs import Journal, going_on
 from knightadder.text import tell
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     add_cluster(where)
     declare(command, "--multipv", default=1, help="number of best lines to show beside each marked move")
     command.add_argument(
+        "-o",
         "--out",
         type=Path,
         metavar="FILE",
@@ -146,16 +148,13 @@ def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
     with Journal(files.unfinished, {"format": 4, **same}, arguments.restart) as journal:
         if len(journal):
             print(f"Continuing after {len(journal)} of {total} games", file=sys.stderr)
-        try:
+        kept = arguments.file != _STANDARD or files.out != _STANDARD
+        with going_on(lambda: f"{len(journal)} of {total} games are in {files.unfinished}" if kept else ""):
             _evaluate(files.games, total, journal, limit, engine, options, arguments)
-        except (KeyboardInterrupt, EngineError) as error:
-            if not isinstance(error, OptionError) and (arguments.file != _STANDARD or files.out != _STANDARD):
-                done = f"{len(journal)} of {total} games are in {files.unfinished}"
-                print(f"{done}; the same command continues from there", file=sys.stderr)
-            raise
         if content_digest(files.games) != digest:
             raise OptionError(f"{files.games} has changed since the work began: give --restart to begin again")
-        rows = _write(files, journal, engine is not None, arguments.plot_format)
+        with _new_pictures(files.graphs) if files.graphs else contextlib.nullcontext() as pictures:
+            rows = _write(files, journal, engine is not None, pictures, arguments.plot_format)
         if files.summary:
             _write_summary(files.summary, rows, {"file": files.name, **same})
         journal.remove()
@@ -200,14 +199,14 @@ def _files(arguments: argparse.Namespace, games: Path, name: str) -> _Files:
 def _check_new(files: _Files, force: bool) -> None:
     """Refuse to overwrite files and to write where that is not possible, before hours of work."""
     # An output that an unfinished run is named after belongs to that run: it was interrupted while writing its files.
-    going_on = files.unfinished.exists()
+    began = files.unfinished.exists()
     for file in (files.out, files.summary, files.moves):
         if file is not None and file != _STANDARD:
-            check_new(file, force or (going_on and file == files.out))
+            check_new(file, force or (began and file == files.out))
     if files.graphs:
         if files.graphs.exists() and not files.graphs.is_dir():
             raise OptionError(f"cannot write to {files.graphs}: it is not a folder")
-        if files.graphs.is_dir() and any(files.graphs.iterdir()) and not force and not going_on:
+        if files.graphs.is_dir() and any(files.graphs.iterdir()) and not force:
             raise OptionError(f"there are files in {files.graphs} already: give --force to overwrite them")
 
 
@@ -295,7 +294,30 @@ def _evaluate(
 # --- writing -------------------------------------------------------------------------------------------------------
 
 
-def _write(files: _Files, journal: Journal, is_other: bool, graph_format: str) -> list[Row]:
+@contextlib.contextmanager
+def _new_pictures(folder: Path) -> Iterator[Path]:
+    """Yield a new folder, whose files are moved to this one when all are there.
+
+    So after an interruption, no file in the user's folder is from the interrupted run.
+    """
+    folder = folder.resolve()  # keeps a link
+    beside = folder.with_name(f"{folder.name}.unfinished")
+    try:
+        if beside.is_dir():
+            shutil.rmtree(beside)
+        beside.mkdir(parents=True)
+        yield beside
+        if folder.exists():
+            for file in beside.iterdir():
+                file.replace(folder / file.name)
+            beside.rmdir()
+        else:
+            beside.rename(folder)
+    except OSError as error:
+        raise OptionError(f"cannot write to {folder}: {error.strerror}") from None
+
+
+def _write(files: _Files, journal: Journal, is_other: bool, pictures: Path | None, graph_format: str) -> list[Row]:
     """Write the games, their moves and their graphs; return the table of games.
 
     Parameters
@@ -306,6 +328,8 @@ def _write(files: _Files, journal: Journal, is_other: bool, graph_format: str) -
         The evaluations.
     is_other : bool
         Whether the evaluations are from a different engine.
+    pictures : Path or None
+        Folder for the graphs.
     graph_format : str
         Format of the graphs.
     """
@@ -319,11 +343,6 @@ def _write(files: _Files, journal: Journal, is_other: bool, graph_format: str) -
     from knightadder.review.summary import row
 
     rows = []
-    if files.graphs:
-        try:
-            files.graphs.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise OptionError(f"cannot write to {files.graphs}: {error.strerror}") from None
     with contextlib.ExitStack() as stack:
         stream = stack.enter_context(_replacing(files.out))
         write_moves = stack.enter_context(writing_moves(files.moves)) if files.moves else None
@@ -349,10 +368,10 @@ def _write(files: _Files, journal: Journal, is_other: bool, graph_format: str) -
                     rows.append(row(text.number, text.line, game.headers, found))
                     if write_moves:
                         write_moves(rows[-1], moves_table(game, found))
-                    if files.graphs:
+                    if pictures:
                         from knightadder.annotate.graph import draw
 
-                        picture = files.graphs / f"game-{text.number:04}.{graph_format}"
+                        picture = pictures / f"game-{text.number:04}.{graph_format}"
                         draw(found, game.headers, game.ply(), picture)
             except BrokenGame as fault:
                 rows.append(row(text.number, text.line, headers_of(text) or {}, fault=str(fault)))

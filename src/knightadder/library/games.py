@@ -157,7 +157,7 @@ class Games:
         GameArrays
             A position for each move. All of them are in memory, with 48 bytes each.
         """
-        parts = [_NO_ARRAYS, *(arrays for _, arrays in self._arrays())]
+        parts = [_NO_ARRAYS, *(arrays for _, _, arrays in self._arrays())]
         names = [field.name for field in fields(GameArrays)]
         return GameArrays(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
@@ -232,11 +232,11 @@ class Games:
                 if writer:
                     writer.close()
 
-    def _arrays(self) -> Iterator[tuple[list[GameRecord], GameArrays]]:
-        """Give the games in parts, with their arrays."""
+    def _arrays(self) -> Iterator[tuple[list[GameRecord], int, GameArrays]]:
+        """Give the games in parts, with the index of the first one, and their arrays."""
         first = 0
         for games in blocks_of(self, _GAMES):
-            yield games, _arrays(games, first)
+            yield games, first, _arrays(games, first)
             first += len(games)
 
     def _columns(self, rows: Rows, tags: Iterable[str] | None, fen: bool) -> Iterator[_Columns]:
@@ -246,11 +246,11 @@ class Games:
         names = (TAGS if rows == "games" else ()) if tags is None else tuple(tags)
         columns = _game_columns if rows == "games" else _position_columns
         empty = True
-        for games, arrays in self._arrays():
-            yield columns(games, arrays, names, fen)
+        for games, first, arrays in self._arrays():
+            yield columns(games, first, arrays, names, fen)
             empty = False
         if empty:
-            yield columns([], _NO_ARRAYS, names, fen)
+            yield columns([], 0, _NO_ARRAYS, names, fen)
 
 
 def _arrays(games: list[GameRecord], first: int) -> GameArrays:
@@ -273,8 +273,9 @@ _NO_ARRAYS = GameArrays(*(np.empty(0, kind) for kind in (PACKED, np.uint16, np.f
 # --- columns of tables ---------------------------------------------------------------------------------------------
 
 
-def _game_columns(games: list[GameRecord], arrays: GameArrays, tags: tuple[str, ...], fen: bool) -> _Columns:
-    first = int(arrays.games[0]) if len(arrays.games) else 0
+def _game_columns(
+    games: list[GameRecord], first: int, arrays: GameArrays, tags: tuple[str, ...], fen: bool
+) -> _Columns:
     columns: _Columns = {"game": ("int32", np.arange(first, first + len(games), dtype=np.int32))}
     columns |= _tag_columns(games, tags)
     columns["plies"] = "int32", np.array([game.plies for game in games], np.int32)
@@ -287,7 +288,9 @@ def _game_columns(games: list[GameRecord], arrays: GameArrays, tags: tuple[str, 
     return columns
 
 
-def _position_columns(games: list[GameRecord], arrays: GameArrays, tags: tuple[str, ...], fen: bool) -> _Columns:
+def _position_columns(
+    games: list[GameRecord], first: int, arrays: GameArrays, tags: tuple[str, ...], fen: bool
+) -> _Columns:
     columns: _Columns = {"game": ("int32", arrays.games), "ply": ("int32", arrays.plies)}
     counts = [game.plies for game in games]
     for name, (kind, values) in _tag_columns(games, tags).items():

@@ -44,6 +44,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="games, also as .pgn.gz, .pgn.bz2, .pgn.xz or .pgn.zst; - is standard input",
     )
     command.add_argument(
+        "-o",
         "--out",
         type=Path,
         metavar="FILE",

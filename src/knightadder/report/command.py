@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import itertools
 import sys
 import unicodedata
 from collections import Counter
@@ -14,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 from knightadder import __version__
 from knightadder.arguments import declare, engine_options, not_negative, search_limit
 from knightadder.digests import content_digest
-from knightadder.engine.errors import EngineError, OptionError, PositionError
+from knightadder.engine.errors import OptionError, PositionError
 from knightadder.executor import add_cluster, open_pool
 from knightadder.extras import needed_by
 from knightadder.files import check_new, check_not_games, write_whole
 from knightadder.progress import progress
-from knightadder.runs import Journal, state_beside
+from knightadder.runs import Journal, going_on, state_beside
 
 if TYPE_CHECKING:
     from knightadder.report.study import Item, StudiedGame
@@ -113,21 +112,19 @@ def _items(files: Sequence[tuple[str, Path]], names: Sequence[str]) -> Iterator[
 
     wanted = {_plain(name) for name in names}
     players: Counter[str] = Counter()
-    numbers = itertools.count()
-    found = 0
+    number = 0
     for name, file in files:
         for text in read_texts(file):
             headers = headers_of(text)
             if headers is None:
                 continue
-            number = next(numbers)
             colours = [headers.get(colour, "") for colour in ("White", "Black")]
             players.update(colours)
-            sides = [_plain(each) in wanted for each in colours]
-            if any(sides):
-                found += 1
-                yield Item(number, Path(name).name, sides[0], text)
-    if not found:
+            for white, player in zip((True, False), colours, strict=True):
+                if _plain(player) in wanted:  # a game between two of the names is one for each
+                    yield Item(number, Path(name).name, white, text)
+                    number += 1
+    if not number:
         most = ", ".join([name for name, _ in players.most_common() if name.strip("?. ")][:_NAMED])
         known = f"; most games are of {most}" if most else ""
         raise PositionError(
@@ -158,7 +155,7 @@ def _study(
     engine, own_options = read_engine(arguments.engine)
     options = {**engine_options(arguments), **own_options}
     same = {
-        "format": 1,
+        "format": 2,
         "games": [[Path(name).name, content_digest(file)] for name, file in files],
         "player": sorted(map(_plain, arguments.player)),
         "version": __version__,
@@ -177,20 +174,16 @@ def _study(
             print(f"Continuing after {len(journal)} of {len(items)} games", file=sys.stderr)
         todo = [item for item in items if item.number not in journal]
         kept: dict[int, bytes] = dict(journal.entries(_read))
-        try:
-            if todo:
-                with (
-                    open_pool(task, arguments.cluster, processes) as pool,
-                    progress(len(items), len(journal), "games", stderr=True) as update,
-                ):
-                    for item, result in pool.run(todo):
-                        journal.add(item.number, {"result": result.decode()})
-                        kept[item.number] = result
-                        update(len(kept), pool.place())
-        except (KeyboardInterrupt, EngineError):
-            done = f"{len(kept)} of {len(items)} games are in {unfinished}"
-            print(f"{done}; the same command continues from there", file=sys.stderr)
-            raise
+        if todo:
+            with (
+                going_on(lambda: f"{len(kept)} of {len(items)} games are in {unfinished}" if unfinished else ""),
+                open_pool(task, arguments.cluster, processes) as pool,
+                progress(len(items), len(journal), "games", stderr=True) as update,
+            ):
+                for item, result in pool.run(todo):
+                    journal.add(item.number, {"result": result.decode()})
+                    kept[item.number] = result
+                    update(len(kept), pool.place())
         games: list[StudiedGame] = []
         for item in items:
             try:

@@ -34,7 +34,7 @@ class Item:
     Attributes
     ----------
     number : int
-        Number of the game among those of all files, from 0.
+        Number of the item, from 0: a game between two of the player's names is two items.
     file : str
         Name of its file.
     white : bool

@@ -36,7 +36,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     declare(command, "--state")
     declare(command, "--restart")
     command.add_argument(
-        "--out", type=Path, metavar="FILE", help="file for the network; with --plot, folder for the pictures"
+        "-o", "--out", type=Path, metavar="FILE", help="file for the network; with --plot, folder for the pictures"
     )
     command.add_argument(
         "--name", default="", metavar="TEXT", help="one line that describes the network, kept in its file"

@@ -55,7 +55,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     command.add_argument("--start", type=Path, metavar="FILE", help="starting values (default: the engine's own)")
     command.add_argument(
-        "--out", type=Path, metavar="FILE", help=f"file for the values (default: {_VALUES} in the folder)"
+        "-o", "--out", type=Path, metavar="FILE", help=f"file for the values (default: {_VALUES} in the folder)"
     )
     command.add_argument(
         "--install",
