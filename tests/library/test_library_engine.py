@@ -84,6 +84,31 @@ def test_root_moves_are_the_choice(engine: Engine) -> None:
     assert engine.play(board, Limit(depth=4), root_moves=wanted).move in wanted
 
 
+@pytest.mark.parametrize(
+    ("fen", "text", "move"),
+    [
+        (chess.STARTING_FEN, "Nf3", "g1f3"),
+        (chess.STARTING_FEN, "e2e4", "e2e4"),
+        ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "O-O-O", "e1c1"),
+        ("8/P6k/8/8/8/8/8/K7 w - - 0 1", "a8=N", "a7a8n"),
+    ],
+)
+def test_root_moves_may_be_text(engine: Engine, fen: str, text: str, move: str) -> None:
+    assert engine.play(fen, Limit(depth=1), root_moves=[text]).move == chess.Move.from_uci(move)
+    assert engine.analyse(fen, Limit(depth=1), root_moves=[text]).best_move == chess.Move.from_uci(move)
+
+
+@pytest.mark.parametrize("text", ["e5", "e2e5", "0000", "--", "", "Nf3 Nf6"])
+def test_root_moves_that_are_not_legal_are_named(engine: Engine, text: str) -> None:
+    with pytest.raises(PositionError, match=r"^illegal move: "):
+        engine.play("startpos", Limit(depth=1), root_moves=[text])
+
+
+def test_one_text_is_not_several_root_moves(engine: Engine) -> None:
+    with pytest.raises(TypeError, match=r"^root_moves must be several moves, not 'e4'"):
+        engine.play("startpos", Limit(depth=1), root_moves="e4")  # an iterable of str, too
+
+
 def test_the_board_is_left_as_it_was(engine: Engine) -> None:
     board = chess.Board()
     board.push_san("Nf3")

@@ -215,6 +215,11 @@ def test_see_of_every_move_of_random_positions(chess960: bool) -> None:
     assert {-900, -500, -300, -100, 0, 100, 300, 500, 900} <= values
 
 
+def test_see_of_moves_as_text() -> None:
+    fen = "3r2k1/8/4p3/3p4/8/3R4/8/3Q2K1 w - - 0 1"
+    assert see(fen, "Rxd5") == see(fen, "d3d5") == see(fen, chess.Move.from_uci("d3d5")) == -400
+
+
 def test_see_of_the_suite() -> None:
     agreed = 0
     for line in SEE_SUITE.read_text(encoding="utf-8").splitlines():
@@ -320,8 +325,8 @@ def test_illegal_positions_moves_and_evaluations_are_refused() -> None:
     for wrong in (chess.Move(70, 80), chess.Move(12, 28, 99), chess.Move(12, 28, drop=1)):
         with pytest.raises(PositionError, match="illegal move: "):
             see(chess.Board(), wrong)
-    for other in ("e2e4", None, 5):
-        with pytest.raises(TypeError, match=r"move must be a chess\.Move, not"):
+    for other in (b"e2e4", None, 5):
+        with pytest.raises(TypeError, match=r"move must be a chess\.Move or text, not"):
             see(chess.Board(), other)
     for name in ("stockfish", "", ["classical"], 3):
         with pytest.raises(OptionError, match="evaluation must be classical or pesto or nnue, not"):

@@ -70,7 +70,7 @@ def search() -> Analysis:
     with Engine(hash_mb=2, threads=1, evaluation="nnue", options={"Move Overhead": 50}) as engine:
         result: PlayResult = engine.play("startpos", LIMIT, root_moves=legal_moves("startpos"))
         assert_type(result.move, chess.Move | None)
-        analysis = engine.analyse(chess.Board(), LIMIT, multipv=2)
+        analysis = engine.analyse(chess.Board(), LIMIT, multipv=2, root_moves=["e4", "d2d4"])
         lines: tuple[Line, ...] = analysis.lines
         assert_type(lines[0].score, PovScore)
         assert_type(lines[0].wdl, PovWdl)

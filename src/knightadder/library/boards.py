@@ -23,6 +23,7 @@ from knightadder.engine.errors import PositionError, PositionWarning
 from knightadder.engine.limits import Limits
 
 Position: TypeAlias = chess.Board | str
+Move: TypeAlias = chess.Move | str  # text is in algebraic or UCI notation
 
 STARTPOS = "startpos"  # stands for the FEN of the start position
 
@@ -141,9 +142,7 @@ def bitboards_of(board: chess.Board) -> NDArray[np.uint64] | None:
         return None
 
 
-def limits_of(
-    board: chess.Board, limit: chess.engine.Limit | None, root_moves: Iterable[chess.Move] | None = None
-) -> Limits:
+def limits_of(board: chess.Board, limit: chess.engine.Limit | None, root_moves: Iterable[Move] | None = None) -> Limits:
     """Return the engine's limits for a limit, whose clocks and times are in seconds; None means to search until
     stopped.
 
@@ -231,10 +230,10 @@ def _milliseconds(name: str, seconds: float | None) -> int | None:
     return round(1000 * float(min(max(seconds, -_MOST_SECONDS), _MOST_SECONDS)))
 
 
-def _names(board: chess.Board, moves: Iterable[chess.Move] | None) -> tuple[str, ...]:
+def _names(board: chess.Board, moves: Iterable[Move] | None) -> tuple[str, ...]:
     if moves is None:
         return ()
-    if not isinstance(moves, Iterable):
+    if isinstance(moves, str) or not isinstance(moves, Iterable):
         raise TypeError(f"root_moves must be several moves, not {moves!r:.60}")
     names = tuple(name_of(board, move, "a root move") for move in moves)
     if not names:
@@ -242,10 +241,12 @@ def _names(board: chess.Board, moves: Iterable[chess.Move] | None) -> tuple[str,
     return names
 
 
-def name_of(board: chess.Board, move: chess.Move, what: str = "move") -> str:
+def name_of(board: chess.Board, move: Move, what: str = "move") -> str:
     """Return a legal move in UCI notation; TypeError if it is not a move, PositionError if it is not legal."""
+    if isinstance(move, str):
+        move = _parsed(board, move)
     if not isinstance(move, chess.Move):
-        raise TypeError(f"{what} must be a chess.Move, not {move!r:.60}")
+        raise TypeError(f"{what} must be a chess.Move or text, not {move!r:.60}")
     try:
         legal = board.is_legal(move)
     except Exception:  # the move has impossible squares or pieces, or the board is impossible
@@ -253,6 +254,14 @@ def name_of(board: chess.Board, move: chess.Move, what: str = "move") -> str:
     if not legal:
         raise PositionError(f"illegal move: {_text(move)}")
     return board.uci(move)
+
+
+def _parsed(board: chess.Board, text: str) -> chess.Move:
+    """Parse a move in UCI or algebraic notation; no text is legal in both and means two moves."""
+    for parse in (board.parse_uci, board.parse_san):
+        with contextlib.suppress(Exception):  # besides illegal text, the board may be impossible
+            return parse(text)
+    raise PositionError(f"illegal move: {text or 'nothing':.60}")
 
 
 def _text(move: chess.Move) -> str:

@@ -19,6 +19,7 @@ from knightadder.engine.limits import Limits
 from knightadder.engine.loader import load_engine
 from knightadder.engine.options import Options
 from knightadder.library.boards import (
+    Move,
     Position,
     bitboards_of,
     board_of,
@@ -173,7 +174,7 @@ class Engine(Closing):
         limit: chess.engine.Limit,
         *,
         ponder: bool = False,
-        root_moves: Iterable[chess.Move] | None = None,
+        root_moves: Iterable[Move] | None = None,
     ) -> PlayResult:
         """Choose a move.
 
@@ -187,8 +188,8 @@ class Engine(Closing):
             Whether to continue to search after the answer, for the move after the expected reply. If the board of the
             next call shows that reply, and its limit is the same, that search continues as the search of the next call.
             A clock is the same if it has lost only the time of this call.
-        root_moves : iterable of chess.Move, optional
-            The moves to choose from.
+        root_moves : iterable of chess.Move or str, optional
+            The moves to choose from; text is in algebraic or UCI notation, such as ``"Nf3"`` or ``"g1f3"``.
 
         Raises
         ------
@@ -210,7 +211,7 @@ class Engine(Closing):
         limit: chess.engine.Limit,
         *,
         ponder: bool = False,
-        root_moves: Iterable[chess.Move] | None = None,
+        root_moves: Iterable[Move] | None = None,
     ) -> PlayResult:
         """Choose a move; see `play`. Cancelling the task ends the search."""
         began = monotonic()
@@ -225,7 +226,7 @@ class Engine(Closing):
         limit: chess.engine.Limit,
         *,
         multipv: int = 1,
-        root_moves: Iterable[chess.Move] | None = None,
+        root_moves: Iterable[Move] | None = None,
     ) -> Analysis:
         """Analyse a position until the limit is reached.
 
@@ -237,8 +238,8 @@ class Engine(Closing):
             A time, a depth, a number of nodes.
         multipv : int
             Number of best lines to find.
-        root_moves : iterable of chess.Move, optional
-            The moves to choose from.
+        root_moves : iterable of chess.Move or str, optional
+            The moves to choose from; text is in algebraic or UCI notation, such as ``"Nf3"`` or ``"g1f3"``.
 
         Raises
         ------
@@ -258,7 +259,7 @@ class Engine(Closing):
         limit: chess.engine.Limit,
         *,
         multipv: int = 1,
-        root_moves: Iterable[chess.Move] | None = None,
+        root_moves: Iterable[Move] | None = None,
     ) -> Analysis:
         """Analyse a position; see `analyse`. Cancelling the task ends the search."""
         check_limit(limit)
@@ -271,7 +272,7 @@ class Engine(Closing):
         limit: chess.engine.Limit | None = None,
         *,
         multipv: int = 1,
-        root_moves: Iterable[chess.Move] | None = None,
+        root_moves: Iterable[Move] | None = None,
     ) -> Stream:
         """Start an analysis and return at once; its lines can be read as they arrive.
 
@@ -283,8 +284,8 @@ class Engine(Closing):
             The limit; by default, the analysis runs until `Stream.stop` or the end of a ``with`` block.
         multipv : int
             Number of best lines to find.
-        root_moves : iterable of chess.Move, optional
-            The moves to choose from.
+        root_moves : iterable of chess.Move or str, optional
+            The moves to choose from; text is in algebraic or UCI notation, such as ``"Nf3"`` or ``"g1f3"``.
 
         Raises
         ------
@@ -363,7 +364,7 @@ class Engine(Closing):
     # --- searching -------------------------------------------------------------------------------------------------
 
     def _search_for_move(
-        self, board: chess.Board, limit: chess.engine.Limit, root_moves: Iterable[chess.Move] | None, caller: _Caller
+        self, board: chess.Board, limit: chess.engine.Limit, root_moves: Iterable[Move] | None, caller: _Caller
     ) -> Stream:
         check_limit(limit)
         limits = limits_of(board, limit, root_moves)

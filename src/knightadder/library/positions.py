@@ -20,7 +20,7 @@ from knightadder.engine.game import Game
 from knightadder.engine.notation import squares_of
 from knightadder.engine.threads import run_in_thread
 from knightadder.engine.wdl import material_of_sets, win_draw_loss
-from knightadder.library.boards import Position, bitboards_of, board_of, fen_of, name_of, whole
+from knightadder.library.boards import Move, Position, bitboards_of, board_of, fen_of, name_of, whole
 from knightadder.library.drawing import board_with_numbers, panel
 from knightadder.library.frames import Cell, Tabular
 from knightadder.library.scores import score_text
@@ -172,7 +172,7 @@ def legal_moves(board: Position) -> list[chess.Move]:
         return [chess.Move(*squares_of(move, board.chess960)) for move in game.legal_moves()]
 
 
-def see(board: Position, move: chess.Move) -> int:
+def see(board: Position, move: Move) -> int:
     """Give the value of the exchange that a move starts, for the side that moves, by static exchange evaluation.
 
     After the move both sides may capture on its target square in turn, each with its least valuable piece and only
@@ -184,8 +184,8 @@ def see(board: Position, move: chess.Move) -> int:
     ----------
     board : chess.Board or str
         The position: a board, a FEN or ``"startpos"``.
-    move : chess.Move
-        A legal move; a quiet one is worth 0, or less if it loses the piece.
+    move : chess.Move or str
+        A legal move, also as text in algebraic or UCI notation; a quiet one is worth 0, or less if it loses the piece.
 
     Returns
     -------
