@@ -6,10 +6,11 @@ forked piece is later taken. So every reported motif is real, but some motifs ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 import chess
+
+from knightadder.puzzles.line import PlayedLine
 
 VALUES = {chess.PAWN: 1, chess.KNIGHT: 3, chess.BISHOP: 3, chess.ROOK: 5, chess.QUEEN: 9, chess.KING: 100}
 
@@ -17,51 +18,18 @@ _SLIDERS = (chess.BISHOP, chess.ROOK, chess.QUEEN)
 _SACRIFICE = 2  # points; less is the exchange of a piece for one of about the same value
 
 
-@dataclass(frozen=True, slots=True)
-class PlayedLine:
-    """A solution with its boards: those before each move, and after the last one. Between the solver's moves are the
-    replies.
-    """
-
-    boards: Sequence[chess.Board]
-    moves: Sequence[chess.Move]
-
-    @property
-    def solver(self) -> chess.Color:
-        """The side that solves."""
-        return self.boards[0].turn
-
-    def turns(self) -> range:
-        """Return the numbers of the solver's moves."""
-        return range(0, len(self.moves), 2)
-
-    def followed(self) -> Iterator[tuple[chess.Move, chess.Board, chess.Move, chess.Move]]:
-        """Yield each move of the solver but the last, the board after it, the reply, and the solver's next move."""
-        for turn in self.turns()[:-1]:
-            yield self.moves[turn], self.boards[turn + 1], self.moves[turn + 1], self.moves[turn + 2]
-
-    def takes_later(self, turn: int, square: chess.Square) -> bool:
-        """Return whether the solver, after the move of this number, takes the piece that now stands on a square."""
-        for number in range(turn + 1, len(self.moves)):
-            move = self.moves[number]
-            if number % 2 and square in (move.from_square, move.to_square):
-                return False  # that piece moves away
-            if number % 2 == 0 and move.to_square == square:
-                return True
-        return False
-
-
 def has_fork(line: PlayedLine) -> bool:
-    """Return whether a piece attacks two targets and then takes one of them.
+    """Return whether a piece attacks two targets, is not taken, and the solver then takes one of them.
 
     A target is the king, a piece worth more than the attacker, or an unprotected piece other than a pawn.
     """
-    for move, after, _, then in line.followed():
+    for move, after, reply, then in line.followed():
         forker = after.piece_type_at(move.to_square)
-        if forker is None or forker == chess.KING:
+        if forker in (None, chess.KING) or reply.to_square == move.to_square:
             continue
+        assert forker is not None
         targets = [at for at in after.attacks(move.to_square) if _is_target(after, at, forker, line.solver)]
-        if len(targets) > 1 and then.from_square == move.to_square and then.to_square in targets:
+        if len(targets) > 1 and then.to_square in targets:
             return True
     return False
 
@@ -91,9 +59,12 @@ def has_pin(line: PlayedLine) -> bool:
 
 
 def has_skewer(line: PlayedLine) -> bool:
-    """Return whether a line piece attacks a piece that has to move, and takes the less valuable one behind it."""
-    for move, after, reply, then in line.followed():
-        if after.piece_type_at(move.to_square) not in _SLIDERS or then.from_square != move.to_square:
+    """Return whether a line piece attacks a piece that has to move, and wins the less valuable one behind it."""
+    for turn in line.turns()[:-1]:
+        move, reply, then = line.moves[turn : turn + 3]
+        after, end = line.boards[turn + 1], line.boards[turn + 3]
+        taker = after.piece_type_at(move.to_square)
+        if taker not in _SLIDERS or then.from_square != move.to_square:
             continue
         front, behind = after.piece_type_at(reply.from_square), after.piece_at(then.to_square)
         if front is None or behind is None or behind.color == line.solver:
@@ -104,13 +75,16 @@ def has_skewer(line: PlayedLine) -> bool:
             and reply.from_square in chess.SquareSet.between(move.to_square, then.to_square)
             and then.to_square not in attacked
             and VALUES[front] > VALUES[behind.piece_type]
+            and (VALUES[behind.piece_type] > VALUES[taker] or not _is_unsafe(end, then.to_square))
         ):
             return True
     return False
 
 
 def has_discovered_attack(line: PlayedLine) -> bool:
-    """Return whether a piece moves out of the way of a second one, which then takes the piece that it attacks."""
+    """Return whether a piece moves out of the way of a second one, which gives check, or takes what it attacks."""
+    if has_discovered_check(line):
+        return True
     for turn in line.turns()[:-1]:
         before, move, after = line.boards[turn], line.moves[turn], line.boards[turn + 1]
         then = line.moves[turn + 2]
@@ -134,19 +108,19 @@ def has_discovered_check(line: PlayedLine) -> bool:
     """Return whether a piece moves out of the way of a second one, which gives check."""
     return any(
         after.checkers() & ~chess.BB_SQUARES[move.to_square]
-        for move, before, after in _solver_moves(line)
+        for move, before, after in line.solver_moves()
         if not before.is_castling(move)
     )
 
 
 def has_double_check(line: PlayedLine) -> bool:
     """Return whether two pieces give check at once."""
-    return any(len(after.checkers()) > 1 for _, _, after in _solver_moves(line))
+    return any(len(after.checkers()) > 1 for _, _, after in line.solver_moves())
 
 
 def has_hanging_piece(line: PlayedLine) -> bool:
     """Return whether the first move takes an unprotected piece other than a pawn."""
-    move, before, after = next(_solver_moves(line))
+    move, before, after = next(line.solver_moves())
     victim = before.piece_type_at(move.to_square)
     return (
         victim not in (None, chess.PAWN)
@@ -156,9 +130,14 @@ def has_hanging_piece(line: PlayedLine) -> bool:
 
 
 def has_sacrifice(line: PlayedLine) -> bool:
-    """Return whether the solver gives up material for a time: at least two points after a reply."""
+    """Return whether the solver gives up material for a time: two points or more, which the next move does not regain.
+
+    A pawn that the opponent promotes is no sacrifice.
+    """
+    if any(move.promotion for move in line.moves[1::2]):
+        return False
     first = _balance(line.boards[0], line.solver)
-    return any(_balance(board, line.solver) <= first - _SACRIFICE for board in line.boards[2::2])
+    return any(_balance(board, line.solver) <= first - _SACRIFICE for board in line.boards[3::2])
 
 
 def has_attraction(line: PlayedLine) -> bool:
@@ -185,69 +164,275 @@ def has_attraction(line: PlayedLine) -> bool:
 
 
 def has_deflection(line: PlayedLine) -> bool:
-    """Return whether a guard takes a piece, and so no longer guards the square where the solver takes or mates."""
+    """Return whether a guard takes a piece or answers a check, and so no longer guards the square where the solver
+    takes, promotes or mates.
+    """
     for turn in line.turns()[:-1]:
         move, reply, then = line.moves[turn : turn + 3]
         before, after, end = line.boards[turn + 1 : turn + 4]
-        if reply.to_square != move.to_square or then.to_square == reply.to_square:
+        if then.to_square in (reply.to_square, move.to_square):
+            continue
+        if reply.to_square != move.to_square and not before.is_check():
             continue
         guarded = then.to_square in before.attacks(reply.from_square)
         guards = then.to_square in end.attacks(reply.to_square)
-        victim = after.piece_type_at(then.to_square)
-        gains = end.is_checkmate() or then.promotion is not None or victim not in (None, chess.PAWN)
+        victim, taker = after.piece_type_at(then.to_square), after.piece_type_at(then.from_square)
+        gains = end.is_checkmate() or then.promotion is not None
+        if victim not in (None, chess.PAWN) and taker is not None:
+            assert victim is not None
+            gains = gains or VALUES[victim] <= VALUES[taker]  # a guard does not save a more valuable piece
         if guarded and not guards and gains:
             return True
     return False
 
 
-def has_back_rank_mate(line: PlayedLine) -> bool:
-    """Return whether a rook or queen mates along the back rank a king that its own pieces shut in."""
-    end = line.boards[-1]
-    king = end.king(not line.solver)
-    if king is None or not end.is_checkmate():
-        return False
-    rank = chess.square_rank(king)
-    if rank != (0 if line.solver == chess.BLACK else 7):
-        return False
-    in_front = end.attacks(king) & chess.BB_RANKS[1 if rank == 0 else 6]
-    along = end.checkers() & chess.BB_RANKS[rank] & (end.rooks | end.queens)
-    return bool(along) and not in_front & ~end.occupied_co[not line.solver]
+def has_advanced_pawn(line: PlayedLine) -> bool:
+    """Return whether a pawn of the solver moves to its sixth rank or beyond."""
+    return any(_advances_pawn(before, move) for move, before, _ in line.solver_moves())
 
 
-def has_smothered_mate(line: PlayedLine) -> bool:
-    """Return whether a knight mates a king that has only its own pieces around it."""
-    end = line.boards[-1]
-    king = end.king(not line.solver)
-    if king is None or not end.is_checkmate():
+def _advances_pawn(board: chess.Board, move: chess.Move) -> bool:
+    rank = chess.square_rank(move.to_square)
+    return board.piece_type_at(move.from_square) == chess.PAWN and (rank if board.turn == chess.WHITE else 7 - rank) > 4
+
+
+def has_attack_on_f2_f7(line: PlayedLine) -> bool:
+    """Return whether the solver takes on the square f2 or f7 beside a king that stands on its first square."""
+    target, king = (chess.F7, chess.E8) if line.solver == chess.WHITE else (chess.F2, chess.E1)
+    return any(
+        move.to_square == target and before.is_capture(move) and before.king(not line.solver) == king
+        for move, before, _ in line.solver_moves()
+    )
+
+
+def has_kingside_attack(line: PlayedLine) -> bool:
+    """Return whether the solver attacks a king that stands where it castles on the king's side."""
+    return _attacks_castled_king(line, (6, 7), 7, 20)
+
+
+def has_queenside_attack(line: PlayedLine) -> bool:
+    """Return whether the solver attacks a king that stands where it castles on the queen's side."""
+    return _attacks_castled_king(line, (0, 1, 2), 0, 18)
+
+
+def _attacks_castled_king(line: PlayedLine, files: Sequence[int], corner_file: int, pieces: int) -> bool:
+    """Return whether a king on one of some files of its back rank is checked, and attacked by two steps.
+
+    A step is a check, or a capture near the corner; a move far from the corner takes one step back. With fewer pieces
+    on the board it is an endgame.
+    """
+    start, back_rank = line.boards[0], 7 if line.solver == chess.WHITE else 0
+    king = start.king(not line.solver)
+    if king is None or chess.square_rank(king) != back_rank or chess.square_file(king) not in files:
         return False
-    around = end.attacks(king) & ~end.occupied_co[not line.solver]
-    return not around and bool(end.checkers() & end.knights)
+    if chess.popcount(start.occupied) < pieces:
+        return False
+    corner = chess.square(corner_file, back_rank)
+    checks = steps = 0
+    for move, before, after in line.solver_moves():
+        distance = chess.square_distance(corner, move.to_square)
+        checks += after.is_check()
+        if before.is_capture(move) and distance <= 3:
+            steps += 1
+        elif distance >= 5:
+            steps -= 1
+    return checks > 0 and checks + steps >= 2
+
+
+def has_exposed_king(line: PlayedLine) -> bool:
+    """Return whether a king without pawns of its own in front of it and beside it is checked, before the last move."""
+    start = line.boards[0]
+    king = start.king(not line.solver)
+    if king is None:
+        return False
+    file, rank = chess.square_file(king), chess.square_rank(king)
+    forward = -1 if line.solver == chess.WHITE else 1
+    if (rank if forward == 1 else 7 - rank) > 2:
+        return False  # it has left its shelter
+    near = chess.SquareSet(chess.BB_KING_ATTACKS[king]) & (chess.BB_RANKS[rank] | chess.BB_RANKS[rank + forward])
+    near -= chess.SquareSet(chess.BB_FILES[file] & chess.BB_RANKS[rank])
+    if near & start.pieces(chess.PAWN, not line.solver):
+        return False
+    return any(line.boards[turn + 1].is_check() for turn in line.turns()[1:-1])
+
+
+def has_quiet_move(line: PlayedLine) -> bool:
+    """Return whether a move before the last one neither takes nor attacks anything, and there is no check before or
+    after it. A move of the king or of an advanced pawn is not called quiet.
+    """
+    for turn in line.turns()[:-1]:
+        move, before, after = line.moves[turn], line.boards[turn], line.boards[turn + 1]
+        if before.is_check() or after.is_check() or before.is_capture(move):
+            continue
+        if before.piece_type_at(move.from_square) == chess.KING or _advances_pawn(before, move):
+            continue
+        if not after.attacks(move.to_square) & after.occupied_co[not line.solver]:
+            return True
+    return False
+
+
+def has_trapped_piece(line: PlayedLine) -> bool:
+    """Return whether the solver takes a piece that was attacked, and whose moves would all have lost it, too."""
+    for turn in line.turns()[1:]:
+        target, reply, before = line.moves[turn].to_square, line.moves[turn - 1], line.boards[turn - 1]
+        square = reply.from_square if reply.to_square == target else target
+        if line.boards[turn].piece_type_at(target) not in (None, chess.PAWN) and _is_trapped(before, square):
+            return True
+    return False
+
+
+def _is_trapped(board: chess.Board, square: chess.Square) -> bool:
+    """Return whether a piece of the side to move is attacked, and can neither escape nor take its price."""
+    kind = board.piece_type_at(square)
+    if kind in (None, chess.PAWN, chess.KING) or board.is_check() or board.is_pinned(board.turn, square):
+        return False
+    if not _is_unsafe(board, square):
+        return False
+    for move in board.generate_legal_moves(chess.BB_SQUARES[square]):
+        victim = board.piece_type_at(move.to_square)
+        if victim is not None and VALUES[victim] >= VALUES[kind]:
+            return False
+        after = board.copy(stack=False)
+        after.push(move)
+        if not _is_unsafe(after, move.to_square):
+            return False
+    return True
+
+
+def _is_unsafe(board: chess.Board, square: chess.Square) -> bool:
+    """Return whether the piece on a square is attacked, and unguarded or worth more than an attacker."""
+    piece = board.piece_at(square)
+    assert piece is not None
+    attackers = board.attackers(not piece.color, square)
+    kinds = [kind for attacker in attackers if (kind := board.piece_type_at(attacker)) is not None]
+    if not kinds:
+        return False
+    cheaper = any(VALUES[kind] < VALUES[piece.piece_type] for kind in kinds)
+    return cheaper or not _is_guarded(board, square)
+
+
+def _is_guarded(board: chess.Board, square: chess.Square) -> bool:
+    """Return whether the piece on a square is guarded, also through a piece that attacks it."""
+    color = board.color_at(square)
+    assert color is not None
+    if board.attackers(color, square):
+        return True
+    for attacker in board.attackers(not color, square):
+        if board.piece_type_at(attacker) in _SLIDERS:
+            without = board.copy(stack=False)
+            without.remove_piece_at(attacker)
+            if without.attackers(color, square):
+                return True
+    return False
+
+
+def has_capturing_defender(line: PlayedLine) -> bool:
+    """Return whether the solver takes a guard, and then the piece that it guarded, or mates on the square."""
+    for turn in line.turns()[:-1]:
+        first, then = line.moves[turn], line.moves[turn + 2]
+        start, middle, end = line.boards[turn], line.boards[turn + 2], line.boards[turn + 3]
+        if start.is_check() or line.boards[turn + 1].is_check() or first.to_square == then.from_square:
+            continue
+        if not start.is_capture(first) or start.piece_at(first.to_square) is None:
+            continue
+        if first.to_square not in start.attackers(not line.solver, then.to_square):
+            continue
+        if end.is_checkmate() or (line.moves[turn + 1].to_square != then.to_square and _takes_unguarded(middle, then)):
+            return True
+    return False
+
+
+def _takes_unguarded(board: chess.Board, move: chess.Move) -> bool:
+    """Return whether a move takes an unguarded piece that is worth no more than the one that takes it."""
+    victim, taker = board.piece_type_at(move.to_square), board.piece_type_at(move.from_square)
+    if victim is None or taker in (None, chess.KING) or not board.is_capture(move):
+        return False
+    assert taker is not None
+    return VALUES[victim] <= VALUES[taker] and not _is_guarded(board, move.to_square)
+
+
+def has_clearance(line: PlayedLine) -> bool:
+    """Return whether a piece leaves a square to which, or over which, a line piece then moves."""
+    for turn in line.turns()[:-1]:
+        first, then = line.moves[turn], line.moves[turn + 2]
+        start, middle, end = line.boards[turn], line.boards[turn + 2], line.boards[turn + 3]
+        if first.promotion or first.to_square in (then.from_square, then.to_square) or middle.is_check():
+            continue
+        if middle.piece_type_at(then.from_square) not in _SLIDERS or middle.is_capture(then):
+            continue
+        if end.is_check() and line.boards[turn + 1].piece_type_at(line.moves[turn + 1].from_square) == chess.KING:
+            continue
+        path = chess.SquareSet.between(then.from_square, then.to_square) | chess.BB_SQUARES[then.to_square]
+        gives = not start.is_capture(first) or _is_unsafe(line.boards[turn + 1], first.to_square)
+        if first.from_square in path and gives:
+            return True
+    return False
+
+
+def has_interference(line: PlayedLine) -> bool:
+    """Return whether a piece comes between a piece and its guard, and the solver then takes the unguarded piece."""
+    for turn in line.turns()[1:]:
+        move, middle = line.moves[turn], line.boards[turn]
+        square = move.to_square
+        if middle.piece_at(square) is None or not middle.is_capture(move) or _is_guarded(middle, square):
+            continue
+        # The solver's last move may have come between them, or the reply.
+        for back, cause in ((2, line.moves[turn - 2]), (1, line.moves[turn - 1])):
+            if line.moves[turn - 1].to_square == square:
+                continue
+            start = line.boards[turn - back]
+            for guard in start.attackers(not line.solver, square):
+                if start.piece_type_at(guard) in _SLIDERS and cause.to_square in chess.SquareSet.between(square, guard):
+                    return True
+    return False
+
+
+def has_intermezzo(line: PlayedLine) -> bool:
+    """Return whether the solver plays another move first, and then takes back what could be taken back at once."""
+    for turn in line.turns()[1:]:
+        move, first, reply = line.moves[turn], line.moves[turn - 2], line.moves[turn - 1]
+        if not line.boards[turn].is_capture(move) or first.to_square == move.to_square:
+            continue
+        if reply.from_square in line.boards[turn - 1].attackers(not line.solver, move.to_square):
+            continue
+        start = line.boards[turn - 2]
+        if not start.move_stack:
+            continue
+        before = start.copy(stack=1)
+        taken = before.pop()
+        if taken.to_square == move.to_square and before.is_capture(taken) and start.is_legal(move):
+            return True
+    return False
+
+
+def has_x_ray_attack(line: PlayedLine) -> bool:
+    """Return whether a line piece takes back on a square that it attacked through the piece that took there."""
+    return any(
+        first.to_square == reply.to_square == then.to_square
+        and after.piece_type_at(reply.from_square) != chess.KING
+        and reply.from_square in chess.SquareSet.between(then.from_square, then.to_square)
+        for first, after, reply, then in line.followed()
+    )
 
 
 def has_promotion(line: PlayedLine) -> bool:
     """Return whether the solver promotes a pawn."""
-    return any(move.promotion is not None for move, _, _ in _solver_moves(line))
+    return any(move.promotion is not None for move, _, _ in line.solver_moves())
 
 
 def has_underpromotion(line: PlayedLine) -> bool:
     """Return whether the solver promotes a pawn to a piece other than a queen."""
-    return any(move.promotion not in (None, chess.QUEEN) for move, _, _ in _solver_moves(line))
+    return any(move.promotion not in (None, chess.QUEEN) for move, _, _ in line.solver_moves())
 
 
 def has_en_passant(line: PlayedLine) -> bool:
     """Return whether the solver takes en passant."""
-    return any(before.is_en_passant(move) for move, before, _ in _solver_moves(line))
+    return any(before.is_en_passant(move) for move, before, _ in line.solver_moves())
 
 
 def has_castling(line: PlayedLine) -> bool:
     """Return whether the solver castles."""
-    return any(before.is_castling(move) for move, before, _ in _solver_moves(line))
-
-
-def _solver_moves(line: PlayedLine) -> Iterator[tuple[chess.Move, chess.Board, chess.Board]]:
-    """Yield the solver's moves with the boards before and after."""
-    for turn in line.turns():
-        yield line.moves[turn], line.boards[turn], line.boards[turn + 1]
+    return any(before.is_castling(move) for move, before, _ in line.solver_moves())
 
 
 def _balance(board: chess.Board, side: chess.Color) -> int:
@@ -256,20 +441,30 @@ def _balance(board: chess.Board, side: chess.Color) -> int:
 
 
 TACTICS: dict[str, Callable[[PlayedLine], bool]] = {
+    "advancedPawn": has_advanced_pawn,
+    "attackingF2F7": has_attack_on_f2_f7,
     "attraction": has_attraction,
-    "backRankMate": has_back_rank_mate,
+    "capturingDefender": has_capturing_defender,
     "castling": has_castling,
+    "clearance": has_clearance,
     "deflection": has_deflection,
     "discoveredAttack": has_discovered_attack,
     "discoveredCheck": has_discovered_check,
     "doubleCheck": has_double_check,
     "enPassant": has_en_passant,
+    "exposedKing": has_exposed_king,
     "fork": has_fork,
     "hangingPiece": has_hanging_piece,
+    "interference": has_interference,
+    "intermezzo": has_intermezzo,
+    "kingsideAttack": has_kingside_attack,
     "pin": has_pin,
     "promotion": has_promotion,
+    "queensideAttack": has_queenside_attack,
+    "quietMove": has_quiet_move,
     "sacrifice": has_sacrifice,
     "skewer": has_skewer,
-    "smotheredMate": has_smothered_mate,
+    "trappedPiece": has_trapped_piece,
     "underPromotion": has_underpromotion,
+    "xRayAttack": has_x_ray_attack,
 }

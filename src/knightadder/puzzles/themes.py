@@ -5,8 +5,10 @@ from __future__ import annotations
 import chess
 from chess.engine import Score
 
+from knightadder.puzzles.line import PlayedLine
+from knightadder.puzzles.mates import named_mates
 from knightadder.puzzles.puzzle import Solution
-from knightadder.puzzles.tactics import TACTICS, PlayedLine
+from knightadder.puzzles.tactics import TACTICS
 from knightadder.review.phase import phase_of
 
 _CRUSHING = 600  # centipawns, as on Lichess; a smaller lead is called an advantage
@@ -29,6 +31,7 @@ def themes_of(solution: Solution, score: Score, saves: bool) -> tuple[str, ...]:
     count = len(line.turns())
     themes = {_LENGTHS.get(count, "veryLong"), *_phase(line.boards[0])}
     themes.update(name for name, has in TACTICS.items() if has(line))
+    themes.update(named_mates(line))
     if line.boards[-1].is_checkmate():
         themes.add("mate")
         if count <= _LONGEST_NAMED_MATE:

@@ -10,14 +10,10 @@ from collections.abc import Sequence
 
 import chess
 
+from knightadder.puzzles.line import PlayedLine
+from knightadder.puzzles.mates import named_mates
 from knightadder.puzzles.puzzle import boards_along
-from knightadder.puzzles.tactics import (
-    TACTICS,
-    VALUES,
-    PlayedLine,
-    has_back_rank_mate,
-    has_hanging_piece,
-)
+from knightadder.puzzles.tactics import TACTICS, VALUES, has_hanging_piece
 from knightadder.review.evaluation import SearchedPosition
 
 #: The kinds in words, in the order in which they are looked for.
@@ -71,7 +67,7 @@ def kind_of(board: chess.Board, move: chess.Move, before: SearchedPosition, afte
     end.push(move)
     reply = _line(end, after)
     if can is not None and can < 0 <= could:
-        return "backRank" if reply and has_back_rank_mate(reply) else "allowedMate"
+        return "backRank" if reply and "backRankMate" in named_mates(reply) else "allowedMate"
     if reply and _takes_a_piece(board, end, reply):
         return "hangs"
     if reply:

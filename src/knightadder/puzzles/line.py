@@ -1,0 +1,47 @@
+"""A line that is played out on boards, in which the motifs of a solution are looked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import chess
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedLine:
+    """A solution with its boards: those before each move, and after the last one. Between the solver's moves are the
+    replies.
+    """
+
+    boards: Sequence[chess.Board]
+    moves: Sequence[chess.Move]
+
+    @property
+    def solver(self) -> chess.Color:
+        """The side that solves."""
+        return self.boards[0].turn
+
+    def turns(self) -> range:
+        """Return the numbers of the solver's moves."""
+        return range(0, len(self.moves), 2)
+
+    def followed(self) -> Iterator[tuple[chess.Move, chess.Board, chess.Move, chess.Move]]:
+        """Yield each move of the solver but the last, the board after it, the reply, and the solver's next move."""
+        for turn in self.turns()[:-1]:
+            yield self.moves[turn], self.boards[turn + 1], self.moves[turn + 1], self.moves[turn + 2]
+
+    def takes_later(self, turn: int, square: chess.Square) -> bool:
+        """Return whether the solver, after the move of this number, takes the piece that now stands on a square."""
+        for number in range(turn + 1, len(self.moves)):
+            move = self.moves[number]
+            if number % 2 and square in (move.from_square, move.to_square):
+                return False  # that piece moves away
+            if number % 2 == 0 and move.to_square == square:
+                return True
+        return False
+
+    def solver_moves(self) -> Iterator[tuple[chess.Move, chess.Board, chess.Board]]:
+        """Yield the solver's moves with the boards before and after."""
+        for turn in self.turns():
+            yield self.moves[turn], self.boards[turn], self.boards[turn + 1]
