@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import types
 from pathlib import Path
 
 import chess
@@ -277,15 +276,6 @@ def test_perft_prints_nodes_time_and_speed(capsys, engine):
     assert engine[0].closed
 
 
-def test_perft_divides(capsys, engine):
-    status, out, _ = _run(capsys, "perft", "2", "--divide")
-    *moves, empty, summary = out.splitlines()
-    assert status == 0
-    assert moves == sorted(f"{move}: 2" for move in chess.Board().legal_moves)
-    assert empty == ""
-    assert summary.startswith("40 nodes, ")
-
-
 @pytest.mark.parametrize("quoted", [True, False])
 def test_a_fen_works_with_and_without_quotes(capsys, engine, quoted):
     fen = "4k3/8/8/8/8/8/4P3/4K3 b - - 3 40"
@@ -315,26 +305,6 @@ def test_ctrl_c_ends_perft_with_status_130(capsys, engine, monkeypatch):
 def test_ctrl_c_while_the_command_is_loaded_is_no_traceback(capsys, monkeypatch):
     monkeypatch.setattr(cli, "build_parser", lambda: signal.raise_signal(signal.SIGINT))
     assert _run(capsys, "perft", "9") == (130, "", "")
-
-
-@pytest.fixture
-def fake_bench(monkeypatch):
-    """Stand in for engine/bench.py."""
-
-    def run_bench(engine, depth, on_line):
-        on_line(f"position 1 depth {depth}")
-        return 3_000_000, 1.5
-
-    module = types.SimpleNamespace(BENCH_DEPTH=11, run_bench=run_bench)
-    monkeypatch.setitem(sys.modules, "knightadder.engine.bench", module)
-
-
-@pytest.mark.parametrize(("arguments", "depth"), [([], 11), (["4"], 4)])
-def test_bench_ends_with_what_openbench_reads(capsys, engine, fake_bench, arguments, depth):
-    status, out, _ = _run(capsys, "bench", *arguments)
-    assert status == 0
-    assert out.splitlines() == [f"position 1 depth {depth}", "3000000 nodes 2000000 nps"]
-    assert engine[0].closed
 
 
 # --- analyse -------------------------------------------------------------------------------------------------------

@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knightadder.engine.errors import OptionError
 from knightadder.foreign import MOST, parse_json, parse_toml, parse_whole, whole_or_none
-from knightadder.runs import Journal
 
 TOO_MUCH = [
     "[" * 100_000 + "]" * 100_000,
@@ -113,23 +111,3 @@ def test_whole_numbers(number: int) -> None:
     assert parse_whole(str(number)) == number
     assert parse_whole(f"{number:+}") == number
     assert whole_or_none(str(abs(number))) == abs(number)
-
-
-@pytest.mark.parametrize("value", TOO_MUCH)
-@pytest.mark.parametrize("place", ['{{"number": {}}}', '{{"number": 1, "results": [{}, 0]}}'])
-def test_a_journal_with_such_a_line_names_it(tmp_path, value: str, place: str) -> None:
-    file = tmp_path / "run.jsonl"
-    with Journal(file, {"format": 1}) as journal:
-        journal.add(0, {"results": [0, 1]})
-    with file.open("a") as stream:
-        stream.write(place.format(value) + "\n")
-    with pytest.raises(OptionError, match=r"run\.jsonl, line 3 is damaged: remove this line"):
-        Journal(file, {"format": 1})
-
-
-@pytest.mark.parametrize("value", TOO_MUCH)
-def test_a_journal_with_such_a_header_is_of_another_run(tmp_path, value: str) -> None:
-    file = tmp_path / "run.jsonl"
-    file.write_text(f'{{"format": {value}}}\n{{"number": 1}}\n')
-    with pytest.raises(OptionError, match=r"run\.jsonl belongs to a different kind of run, so it is not used$"):
-        Journal(file, {"format": 1})

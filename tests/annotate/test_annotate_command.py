@@ -6,9 +6,7 @@ import io
 import json
 import re
 import signal
-import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import chess.pgn
@@ -336,9 +334,9 @@ def outputs(folder):
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def arguments_in(folder, *more):
+def arguments_in(folder):
     files = ("--out", folder / "out.pgn", "--summary", folder / "table.csv")
-    return [folder / "games.pgn", *files, "--multipv", 2, "--nodes", 300, *more]
+    return [folder / "games.pgn", *files, "--multipv", 2, "--nodes", 300]
 
 
 def many_games():
@@ -348,86 +346,12 @@ def many_games():
     )
 
 
-def uninterrupted(tmp_path, *more):
+def uninterrupted(tmp_path):
     folder = tmp_path / "whole"
     folder.mkdir()
     (folder / "games.pgn").write_text(many_games())
-    assert annotate(*arguments_in(folder, *(folder / each if each == "graphs" else each for each in more))) == 0
-    return outputs(folder)
-
-
-def test_ctrl_c_and_on(tmp_path, monkeypatch, capsys):
-    class Interrupted(Journal):
-        def add(self, number, result):
-            super().add(number, result)
-            if len(self) == 3:
-                signal.raise_signal(signal.SIGINT)  # in the thread that handles it
-
-    use(monkeypatch, lambda _: FakeAnalyst())
-    expected = uninterrupted(tmp_path)
-    folder = tmp_path / "parts"
-    folder.mkdir()
-    (folder / "games.pgn").write_text(many_games())
-    with monkeypatch.context() as patch:
-        patch.setattr(command, "Journal", Interrupted)
-        assert annotate(*arguments_in(folder)) == 130
-    said = capsys.readouterr().err
-    assert f"3 of 10 games are in {folder / 'out.pgn.unfinished'}; the same command continues from there\n" in said
-    assert sorted(outputs(folder)) == ["games.pgn", "out.pgn.unfinished"]
-    fresh = FakeAnalyst()
-    use(monkeypatch, lambda _: fresh)
     assert annotate(*arguments_in(folder)) == 0
-    assert "Continuing after 3 of 10 games" in capsys.readouterr().err
-    assert fresh.games == 9 - 3  # one of the ten is broken
-    assert outputs(folder) == expected
-
-
-CHILD = """\
-import contextlib, os, sys, threading
-sys.path[:0] = [{here!r}]
-from fake_analyst import FakeAnalyst, Here
-from knightadder import cli
-from knightadder.annotate import command, workers
-from knightadder.engine import loader
-class Stuck(FakeAnalyst):
-    def new_game(self):
-        super().new_game()
-        if self.games == 5:
-            os.write(1, b"stuck\\n")
-            threading.Event().wait()
-@contextlib.contextmanager
-def open_pool(task, cluster, processes):
-    yield Here(task)
-command.open_pool = open_pool
-loader.compile_core = lambda: None
-workers.open_engine = lambda _: Stuck()
-cli.main({arguments!r})
-"""
-
-
-def test_killed_and_on(tmp_path, monkeypatch):
-    use(monkeypatch, lambda _: FakeAnalyst())
-    expected = uninterrupted(tmp_path, "--plot", "graphs")
-    folder = tmp_path / "parts"
-    folder.mkdir()
-    (folder / "games.pgn").write_text(many_games())
-    arguments = ["annotate", *map(str, arguments_in(folder, "--plot", folder / "graphs"))]
-    code = CHILD.format(here=str(Path(__file__).parents[1]), arguments=arguments)
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as child:
-        watchdog = threading.Timer(120, child.kill)
-        watchdog.start()
-        try:
-            assert child.stdout.readline() == "stuck\n"
-        finally:
-            child.kill()
-            watchdog.cancel()
-    unfinished = folder / "out.pgn.unfinished"
-    assert unfinished.read_bytes().count(b"\n") == 5  # four games, after a first line
-    with unfinished.open("ab") as stream:
-        stream.write(b'{"game":20,"resu')  # and it was in the middle of a line
-    assert sorted(outputs(folder)) == [".out.pgn.unfinished.lock", "games.pgn", "out.pgn.unfinished"]
-    assert cli.main(arguments) == 0
-    assert outputs(folder) == expected
+    return outputs(folder)
 
 
 def test_a_second_run_at_the_same_time_is_refused(file, monkeypatch, capsys):

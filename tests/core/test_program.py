@@ -8,18 +8,15 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import filelock
 import pytest
 
 import knightadder
-from knightadder.cli import main
 from knightadder.core.program import core
 from knightadder.core.search.parameters import PARAMETERS
 from knightadder.native import program
-from knightadder.native.building import ImageError
 from knightadder.native.processors import host_target
 
 pytestmark = pytest.mark.skipif(program.INTERPRETED or program.BOUNDSCHECK, reason="the installed image is not used")
@@ -184,16 +181,6 @@ def test_without_numba_one_line_says_what_to_do(place: Place) -> None:
     assert not found["loaded"]
     [line] = found["lines"]
     assert "reinstall knightadder" in line
-
-
-def test_a_command_shows_that_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    def load(report: Callable[[str], None]) -> None:
-        raise ImageError("reinstall knightadder")
-
-    monkeypatch.setattr(core, "load", load)
-    assert main(["bench", "1"]) == 1
-    [line] = capsys.readouterr().err.splitlines()
-    assert line == "knightadder: the engine cannot be loaded: reinstall knightadder"
 
 
 def test_sources_that_change_while_they_are_compiled_are_told(place: Place, other: Path) -> None:

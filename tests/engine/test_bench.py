@@ -1,10 +1,25 @@
 """The benchmark."""
 
 import chess
+import pytest
 
 from knightadder.engine.bench import BENCH_POSITIONS, run_bench
 from knightadder.engine.engine import Engine
 from knightadder.engine.limits import Limits
+
+# A commit that changes what search or evaluation find changes these, as its message has `Bench: N`; any other leaves
+# them as they are, on every machine.
+SIGNATURE, CLASSICAL_SIGNATURE = 615_462, 103_461
+
+
+@pytest.mark.parametrize(
+    ("evaluation", "depth", "signature"), [("nnue", 13, SIGNATURE), ("classical", 9, CLASSICAL_SIGNATURE)]
+)
+def test_search_and_evaluation_find_what_they_found(
+    engine: Engine, evaluation: str, depth: int, signature: int
+) -> None:
+    engine.set_option("EvalType", evaluation)
+    assert run_bench(engine, depth, lambda line: None)[0] == signature
 
 
 def test_its_positions_are_legal_and_differ() -> None:

@@ -8,7 +8,7 @@ from searcher import TIMEOUT, Searcher
 
 from knightadder.engine.ending import Ending
 from knightadder.engine.engine import Engine
-from knightadder.engine.errors import EngineError, OptionError, PositionError
+from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.limits import Limits
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
@@ -53,12 +53,6 @@ def test_while_a_search_runs_only_stop_and_what_reads_may_be_called(searcher: Se
 def test_the_end_of_a_game_is_known(engine: Engine, fen: str | None, moves: list[str], ending: Ending | None) -> None:
     engine.set_position(fen, moves)
     assert engine.ending() is ending
-
-
-@pytest.mark.parametrize("depth", [-1, 0, 61, 10**6, 2**64])
-def test_perft_refuses_a_depth_for_which_the_core_has_no_place(engine: Engine, depth: int) -> None:
-    with pytest.raises(EngineError, match=r"^perft: expected a depth from 1 to 60$"):
-        engine.perft(depth)
 
 
 def test_a_book_whose_name_is_no_file_name_is_refused(engine: Engine) -> None:
@@ -140,16 +134,6 @@ def test_clear_hash_forgets_and_so_does_a_new_game_altogether(searcher: Searcher
     assert nodes() > first / 2  # not the same, since the history of moves stays
     engine.new_game()
     assert nodes() == first
-
-
-def test_a_bad_position_leaves_the_old_one(engine: Engine) -> None:
-    engine.set_position(None, ["e2e4"])
-    for fen, moves in ((None, ["e2e5"]), ("8/8/8/8/8/8/8/8 w - - 0 1", []), (KIWIPETE, ["e1g1", "e1g1"])):
-        with pytest.raises(PositionError):
-            engine.set_position(fen, moves)
-    board = chess.Board()
-    board.push_uci("e2e4")
-    assert engine.fen() == board.fen(en_passant="legal")
 
 
 def test_chess960_changes_how_castling_is_written(searcher: Searcher) -> None:

@@ -14,7 +14,6 @@ from searcher import (
     MATE_IN_ONE,
     MATE_IN_TWO,
     MATED_IN_ONE,
-    STALEMATE,
     TIMEOUT,
     Clock,
     Searcher,
@@ -24,26 +23,17 @@ from searcher import (
 )
 
 from knightadder.core.layout import MAX_DEPTH
-from knightadder.engine import search, search_thread, threads
+from knightadder.engine import search, search_thread
 from knightadder.engine.info import (
     Bound,
     CurrentMove,
     Info,
     Message,
-    Score,
 )
 from knightadder.engine.limits import Limits
 from knightadder.engine.timeman import Progress, TimeBudget
 
 # --- What is reported -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("fen", "mate"), [(MATE_IN_ONE, 1), (MATE_IN_TWO, 2), (MATED_IN_ONE, -1), (CHECKMATE, 0), (STALEMATE, None)]
-)
-def test_mate_scores(searcher: Searcher, fen: str, mate: int | None) -> None:
-    reported = searcher.search(Limits(depth=6), fen).infos[-1]
-    assert reported.score == (Score(cp=0) if mate is None else Score(mate=mate))
 
 
 @pytest.mark.parametrize(
@@ -68,22 +58,6 @@ def test_lines_are_sound_and_the_last_begins_with_the_best_move(
         last = listener.infos[-1]
         assert listener.result.info == last
         assert listener.result.best_move == last.pv[0]
-
-
-@pytest.mark.parametrize("nodes", [1, 2, 21, 1023, 1024, 1025, 50_000])
-def test_a_node_limit_is_kept_and_the_last_line_has_all_nodes(searcher: Searcher, nodes: int) -> None:
-    listener = searcher.search(Limits(nodes=nodes), KIWIPETE)
-    assert listener.infos[-1].nodes == nodes
-    assert listener.result.best_move in legal(KIWIPETE)
-
-
-def test_the_last_line_after_stop_has_all_nodes(searcher: Searcher) -> None:
-    listener = searcher.start(Limits(infinite=True), KIWIPETE)
-    listener.wait_for_lines(5)
-    searcher.engine.stop()
-    info = listener.result.info
-    assert info is not None
-    assert info == listener.infos[-1]
 
 
 def test_several_lines_come_best_first_with_different_moves(searcher: Searcher) -> None:
@@ -233,16 +207,6 @@ def test_after_a_ponder_hit_the_limits_count(
     assert (listener.result.best_move or "none") in (legal(fen) or {"none"})
 
 
-def test_pondering_goes_on_whatever_the_clock_says(searcher: Searcher, clock: Clock) -> None:
-    for limits in (Limits(ponder=True, wtime=1, btime=1), Limits(ponder=True, movetime=1)):
-        listener = searcher.start(limits, KIWIPETE)
-        clock.advance(searcher.engine, 3600)
-        listener.wait_for_lines(len(listener.infos) + 2)
-        searcher.engine.stop()
-        assert listener.result.best_move in legal(KIWIPETE)
-        assert searcher.engine.wait(TIMEOUT)
-
-
 def test_a_ponder_hit_ends_at_once_a_search_that_has_used_its_time(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -333,43 +297,9 @@ def test_search_moves_are_kept_to_and_what_is_not_legal_among_them_is_ignored(se
     assert listener.result.best_move in legal(None)
 
 
-@pytest.mark.parametrize(("fen", "mate"), [(MATE_IN_ONE, 1), (MATE_IN_TWO, 2), (MATED_IN_ONE, -1)])
-def test_a_search_for_mate_ends_when_it_is_found(searcher: Searcher, fen: str, mate: int) -> None:
-    info = searcher.search(Limits(mate=abs(mate), wtime=1, btime=1), fen).result.info
-    assert info is not None
-    assert info.score == Score(mate=mate)
-    assert info.depth < MAX_DEPTH
-
-
-@pytest.mark.parametrize("clock", [-1000, 0, 1, 30])
-def test_hardly_any_time_still_gives_a_legal_move(searcher: Searcher, clock: int) -> None:
-    listener = searcher.search(Limits(wtime=clock, btime=clock), KIWIPETE)
-    assert listener.result.best_move in legal(KIWIPETE)
-
-
 def test_depth_is_searched_to_its_end_whatever_the_clock_says(searcher: Searcher) -> None:
     assert searcher.search(Limits(depth=6, wtime=1, btime=1), KIWIPETE).infos[-1].depth == 6
     assert searcher.search(Limits(depth=10_000), MATE_IN_ONE).infos[-1].depth == MAX_DEPTH
-
-
-def test_a_stop_at_once_still_gives_a_legal_move_again_and_again(searcher: Searcher) -> None:
-    engine = searcher.engine
-    engine.new_game()
-    moves, before = legal(KIWIPETE), threading.active_count()
-    for cycle in range(200):
-        engine.set_position(KIWIPETE)
-        listener = searcher.go(
-            (Limits(infinite=True), Limits(ponder=True, wtime=50, btime=50), Limits(wtime=1))[cycle % 3]
-        )
-        if cycle % 4 == 1:
-            engine.ponderhit()
-        if cycle % 5 == 2:
-            listener.done.wait(0.002)
-        engine.stop()
-        assert listener.result.best_move in moves
-        assert listener.infos
-        assert engine.wait(TIMEOUT)
-    assert threading.active_count() <= before + threads._MOST_KEPT + 2
 
 
 def test_a_stop_from_several_threads_gives_one_result(searcher: Searcher) -> None:
@@ -435,13 +365,6 @@ def test_a_search_that_cannot_even_begin_plays_a_legal_move(
     assert Message("search failed: ZeroDivisionError('integer division or modulo by zero')") in listener.reports
     assert listener.result.best_move in legal(MATE_IN_TWO)
     assert listener.result.ponder is None
-
-
-@pytest.mark.parametrize("nodes", [2**63 - 1, 2**63, 2**64])
-def test_a_huge_node_limit_is_none(searcher: Searcher, nodes: int) -> None:
-    listener = searcher.search(Limits(nodes=nodes, depth=4), KIWIPETE)
-    assert listener.infos[-1].depth == 4
-    assert not [report for report in listener.reports if isinstance(report, Message)]
 
 
 # --- The reply to ponder on -------------------------------------------------------------------------------------------

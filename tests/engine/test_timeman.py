@@ -38,12 +38,6 @@ def budget(limits: Limits, overhead: int = 20, ply: int = 40) -> tuple[float, fl
     return allotted.soft, allotted.hard
 
 
-def test_far_time_controls_are_as_good_as_a_horizon_away() -> None:
-    limits = Limits(wtime=60_000, movestogo=36)
-    assert budget(replace(limits, movestogo=100), overhead=0) == budget(limits, overhead=0)
-    assert budget(replace(limits, movestogo=35), overhead=0) > budget(limits, overhead=0)
-
-
 def test_an_increment_counts_even_below_the_overhead_but_never_against_the_clock() -> None:
     without = budget(Limits(wtime=60_000), overhead=1000)
     assert budget(Limits(wtime=60_000, winc=100), overhead=1000) > without
@@ -153,25 +147,6 @@ def test_time_is_spread_over_the_moves_to_come() -> None:
     assert 700 < spent[0] < 1000 < spent[1] < 2000
 
 
-def test_the_share_of_the_clock_grows_with_the_game() -> None:
-    shares = [budget(Limits(wtime=60_000, winc=500), ply=ply)[0] for ply in range(0, 200, 20)]
-    assert shares == sorted(set(shares))
-    assert shares[2] > 1.5 * shares[0]
-    # The number of moves to go says more.
-    fixed = Limits(wtime=60_000, winc=500, movestogo=12)
-    assert budget(fixed, ply=0) == budget(fixed, ply=90)
-
-
-def test_a_typical_game_leaves_little_of_the_clock() -> None:
-    left = 8000.0
-    for move in range(60):
-        soft, _ = budget(Limits(wtime=int(left), winc=80), ply=2 * move + 16)  # after eight moves of a book
-        left += 80 - soft
-        if move == 40:
-            assert 1000 < left < 2400
-    assert left > 400
-
-
 def test_each_side_uses_its_own_clock_and_for_want_of_it_the_others() -> None:
     both = Limits(wtime=1000, btime=60_000, winc=1, binc=500)
     assert allot(both, 0, 0, 40) == allot(Limits(wtime=1000, winc=1), 0, 0, 40)
@@ -205,14 +180,6 @@ def test_progress_counts_how_long_the_best_move_stands() -> None:
         progress = progress.after(move, 0, 0.5)
         counts.append(progress.stable_for)
     assert counts == [0, 1, 2, 0, 0, 1]
-
-
-def test_progress_keeps_the_last_scores_and_the_last_share() -> None:
-    progress = Progress()
-    for score in range(9):
-        progress = progress.after(7, score, score / 10)
-    assert progress.scores == (5, 6, 7, 8)
-    assert progress.best_share == 0.8
 
 
 @given(PROGRESS)

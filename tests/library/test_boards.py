@@ -170,18 +170,6 @@ def test_limits_of_without_a_limit_goes_on_until_stopped() -> None:
     assert limits_of(chess.Board(), None).unlimited
 
 
-@pytest.mark.parametrize("limit", [Limit(), Limit(white_inc=1.0), Limit(remaining_moves=3)])
-def test_limits_of_refuses_a_limit_that_never_comes(limit: Limit) -> None:
-    with pytest.raises(ValueError, match="a limit must set"):
-        limits_of(chess.Board(), limit)
-
-
-@pytest.mark.parametrize("limit", [Limit(depth=0), Limit(nodes=0), Limit(mate=-1)])
-def test_limits_of_refuses_what_is_not_positive(limit: Limit) -> None:
-    with pytest.raises(ValueError, match="must be at least 1"):
-        limits_of(chess.Board(), limit)
-
-
 @pytest.mark.parametrize("name", ["depth", "nodes", "mate", "remaining_moves"])
 def test_limits_of_takes_whole_numbers_only(name: str) -> None:
     for wrong in (2.0, 2.5, math.nan, math.inf, True, "5", [5], Fraction(5)):

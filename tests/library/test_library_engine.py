@@ -26,7 +26,7 @@ from knightadder import (
     PositionError,
 )
 from knightadder.engine.limits import Limits
-from knightadder.library.engine import _after_move, _are_kept
+from knightadder.library.engine import _are_kept
 
 SCHOLARS_MATE = "r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4"
 MATED = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
@@ -212,13 +212,6 @@ def test_pondering_does_not_stand_in_the_way(engine: Engine) -> None:
     engine.new_game()
 
 
-def test_the_clock_is_taken_on_for_pondering() -> None:
-    limit = Limit(white_clock=60, black_clock=50, white_inc=2, black_inc=1)
-    assert _after_move(limit, chess.WHITE, 5) == Limit(white_clock=57, black_clock=50, white_inc=2, black_inc=1)
-    assert _after_move(limit, chess.BLACK, 5) == Limit(white_clock=60, black_clock=46, white_inc=2, black_inc=1)
-    assert _after_move(Limit(depth=3), chess.WHITE, 5) == Limit(depth=3)
-
-
 # --- analysing -----------------------------------------------------------------------------------------------------
 
 
@@ -290,14 +283,6 @@ def test_stop_ends_a_search_of_another_thread(engine: Engine) -> None:
         result = pool.submit(stream.result)
         engine.stop()
         assert result.result(300).best_move is not None
-
-
-def test_a_stream_that_has_ended_stops_no_other(engine: Engine) -> None:
-    old = engine.stream(chess.Board(), Limit(depth=1))
-    old.result()
-    with engine.stream(chess.Board()) as stream:
-        old.stop()
-        assert next(line for line in stream if line.depth >= 5)
 
 
 def test_a_loop_that_is_left_ends_its_search(engine: Engine) -> None:
@@ -517,17 +502,6 @@ def test_folders_that_are_not_there_are_refused(engine: Engine, path: Any) -> No
     assert engine.options["SyzygyPath"].value == ""
 
 
-@pytest.mark.parametrize("path", [5, b"nowhere", [5], [b"nowhere"]])
-def test_folders_of_other_types_are_refused(path: Any) -> None:
-    with pytest.raises(TypeError, match=r"^(folders must be one path or several|a folder must be a path), not "):
-        Engine(syzygy_path=path)
-
-
-def test_options_of_other_types_are_refused(engine: Engine) -> None:
-    with pytest.raises(TypeError, match=r"^options must be a mapping of names to values, not "):
-        engine.configure([("Hash", 2)])  # type: ignore[arg-type]
-
-
 def test_without_a_limit_there_is_only_a_stream(engine: Engine) -> None:
     for call in (engine.play, engine.analyse, engine.play_async, engine.analyse_async):
         with pytest.raises(TypeError, match=r"^limit must be a chess\.engine\.Limit, not None"):
@@ -562,13 +536,6 @@ def test_a_fen_or_startpos_stands_for_a_board(engine: Engine) -> None:
         for call in (engine.play, engine.analyse, engine.stream):
             with pytest.raises(TypeError, match=r"^position must be a chess\.Board, a FEN or 'startpos', not "):
                 call(other, Limit(depth=1))
-
-
-def test_illegal_positions_are_refused_and_the_engine_lives_on(engine: Engine) -> None:
-    no_king = chess.Board("8/8/8/8/8/8/8/K7 w - - 0 1")
-    with pytest.raises(PositionError, match="illegal position"):
-        engine.play(no_king, Limit(depth=1))
-    assert engine.play(chess.Board(), Limit(depth=1)).move
 
 
 def test_a_closed_engine_says_so() -> None:

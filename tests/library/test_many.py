@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import multiprocessing
 import threading
 from collections.abc import Iterator
@@ -115,10 +114,11 @@ def test_a_mate_ends_the_search_that_looks_for_it() -> None:
     assert analysis.best.depth < 30
 
 
-def test_time_ends_a_search() -> None:
-    found = analyse_many(BOARDS[:3], Limit(time=0.02), workers=2)  # or it would go on for ever
+@pytest.mark.parametrize("seconds", [0, 0.02])
+def test_time_ends_a_search(seconds: float) -> None:
+    found = analyse_many(BOARDS[:3], Limit(time=seconds), workers=2)  # or it would go on for ever
     for board, analysis in zip(BOARDS[:3], found, strict=True):
-        assert analysis.best_move in board.legal_moves
+        assert analysis.best.move == analysis.best_move in board.legal_moves
 
 
 def test_moves_are_written_as_the_board_writes_them() -> None:
@@ -155,16 +155,6 @@ def test_an_exception_ends_all_searches() -> None:
     endless = Limit(time=1e6)
     with pytest.raises(KeyboardInterrupt):
         analyse_many([MATED, *BOARDS], endless, workers=3, on_result=interrupt)
-    assert not running()
-
-
-def test_an_interrupt_while_waiting_ends_all_searches(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*arguments: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(pools, "wait", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        analyse_many(BOARDS, Limit(time=1e6), workers=3)
     assert not running()
 
 
@@ -258,17 +248,6 @@ def test_numbers_are_whole(name: str, number: object) -> None:
 def test_numbers_without_an_end_are_as_good_as_none() -> None:
     [analysis] = analyse_many([MATED], Limit(nodes=2**64, mate=2**64, depth=2**64, time=10**400), workers=10**400)
     assert analysis.best_move is None
-
-
-def test_a_search_that_is_stopped_before_it_begins_has_a_line_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    @contextlib.contextmanager
-    def at_once(milliseconds: int | None, stop: np.ndarray) -> Iterator[None]:
-        stop.fill(1)
-        yield
-
-    monkeypatch.setattr(many, "_ends_after", at_once)
-    for board, analysis in zip(BOARDS, analyse_many(BOARDS, Limit(time=1000), workers=2), strict=True):
-        assert analysis.best.move == analysis.best_move in board.legal_moves
 
 
 def test_other_types_are_refused() -> None:

@@ -80,19 +80,6 @@ def test_greeting_and_goodbye_are_said_once(start_bot):
     assert server.games[game_id].chat == ["Hi Rival, I am Adder {x}", "Bye"]
 
 
-def test_a_connection_made_anew_is_no_reason_to_greet_again(start_bot):
-    with FakeLichess() as server:
-        game_id = server.challenge(opponent=answers())
-        running = start_bot(server, games=1, greeting="Hi")
-        until(lambda: game_id in server.games and server.games[game_id].moves)
-        game = server.games[game_id]
-        game.hang_up()
-        until(lambda: game.opened == 2)
-        server.act(game, "abort")
-        running.wait()
-    assert game.chat == ["Hi"]
-
-
 @pytest.mark.parametrize("castling", ["b1a1", "b1g1"])
 def test_chess960_is_castled_as_king_takes_rook(start_bot, castling):
     fen = "1k6/8/8/8/8/8/8/RK4R1 w GA - 0 1"

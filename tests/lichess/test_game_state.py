@@ -49,45 +49,10 @@ def test_offers_and_the_winner():
     assert now.over and now.winner == chess.BLACK
 
 
-def test_whose_turn_it_is_depends_on_the_first_to_move():
-    info = read_info(full("white", "4k3/8/8/8/8/8/4P3/4K3 b - - 0 1", "fromPosition"), "adder")
-    assert not info.my_turn(read_state(state()))
-    assert info.my_turn(read_state(state("e8e7")))
-
-
-@pytest.mark.parametrize(
-    ("fen", "chess960", "notations"),
-    [
-        ("4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1", False, ("e1g1", "e1h1")),
-        ("4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1", True, ("e1h1", "e1g1")),
-        ("4k3/8/8/8/8/8/8/1R2K1R1 w GB - 0 1", False, ("e1g1",)),  # can only be written as in Chess960
-        ("4k3/8/8/8/8/8/8/1RK3R1 w GB - 0 1", True, ("c1g1",)),
-    ],
-)
-def test_castling_is_written_as_the_game_has_it_and_understood_in_both_notations(fen, chess960, notations):
-    board = starting_board(fen, chess960)
-    short = board.parse_san("O-O")
-    assert board.uci(short) == notations[0]
-    assert {board.parse_uci(notation) for notation in notations} == {short}
-
-
-@pytest.mark.parametrize(("variant", "chess960"), [("chess960", True), ("standard", False)])
-def test_a_game_of_chess960_is_one(variant, chess960):
-    info = read_info(full(fen="4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1", variant=variant), "adder")
-    assert (info.variant, info.start.chess960) == (variant, chess960)
-
-
 def test_castling_rights_and_en_passant_squares_that_mean_nothing_are_left_out():
     board = starting_board("4k3/8/8/8/8/8/4P3/4K2R w KQkq e3 0 1")
     assert board.is_valid()
     assert board.fen() == "4k3/8/8/8/8/8/4P3/4K2R w K - 0 1"
-
-
-def test_the_board_has_the_moves():
-    info = read_info(full(), "adder")
-    board = info.board(read_state(state("g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8")))
-    assert board.is_repetition(3)
-    assert info.start.move_stack == []
 
 
 @pytest.mark.parametrize("moves", ["e2e5", "e2e4 nonsense", "0000", "e2e4 0000"])

@@ -150,12 +150,6 @@ def test_uci_gives_identity_and_options(talk: Conversation) -> None:
     ]
 
 
-def test_a_search_reports_and_ends_with_a_best_move(talk: Conversation) -> None:
-    talk.send("position startpos moves d2d4", "go depth 3")
-    assert talk.read_until("bestmove") == [format_info(LINE), "bestmove e2e4 ponder e7e5"]
-    assert talk.engine.calls == ["set_position startpos d2d4", "go"]
-
-
 def test_a_ponder_hit_is_passed_on_only_while_pondering(talk: Conversation) -> None:
     talk.send("go infinite")
     talk.read()
@@ -205,12 +199,6 @@ def test_what_follows_a_search_that_waits_is_for_that_search(
     assert not [line for line in lines if line.startswith("info string")]
     talk.ask()
     assert talk.engine.calls == ["go", "stop", "set_position startpos e2e4", "go", call, "set_position startpos d2d4"]
-
-
-def test_d_is_answered_during_a_search(talk: Conversation) -> None:
-    talk.send("go infinite")
-    talk.read()
-    assert talk.ask("print") == ["board", "Fen: startpos"]
 
 
 @pytest.mark.parametrize(
@@ -272,17 +260,6 @@ def test_after_a_position_that_is_refused_there_is_none(talk: Conversation, line
     talk.send("position startpos moves d2d4", "go depth 1")
     assert talk.read_until("bestmove")[-1] == "bestmove e2e4 ponder e7e5"
     assert talk.engine.calls == ["set_position startpos d2d4", "go"]
-
-
-def test_a_bad_number_of_go_is_named_and_the_rest_counts(talk: Conversation) -> None:
-    talk.send("go depth three movetime 5")
-    assert talk.read_until("bestmove")[0] == "info string go: ignored depth three"
-
-
-def test_unknown_words_before_a_command_are_skipped(talk: Conversation) -> None:
-    assert talk.ask("joho position startpos moves e2e4") == []
-    assert talk.engine.calls == ["set_position startpos e2e4"]
-    assert talk.ask("please bench") == ["info string unknown command: please bench"]
 
 
 def test_options_may_have_spaces_and_bytes_that_are_not_text(talk: Conversation) -> None:
@@ -377,14 +354,6 @@ def test_what_comes_before_quit_is_carried_out_and_what_comes_after_is_not() -> 
     assert talk.status == 0
 
 
-def test_many_commands_wait_as_few_do() -> None:
-    talk = Conversation()
-    talk.send("go infinite", *["go depth 1"] * 500, "stop", "quit")
-    lines = talk.wait_for_end()
-    talk.end_input()
-    assert sum(line.startswith("bestmove") for line in lines) == 501
-
-
 def test_the_end_of_input_stops_the_search_and_its_best_move_is_written() -> None:
     talk = Conversation()
     talk.send("go infinite")
@@ -477,14 +446,6 @@ def test_an_isready_that_waits_is_told_each_step(loading: SlowConversation, monk
     assert loading.read().startswith("info string compiling 2/2: search (")  # again after a while without news
     loading.may_finish.set()
     assert loading.read_until("readyok")
-
-
-def test_progress_is_told_to_nobody_who_did_not_ask(loading: SlowConversation) -> None:
-    assert loading.started.wait(TIMEOUT)
-    loading.report("compiling 1/2: perft")
-    loading.report("compiling 2/2: search")
-    loading.send("position startpos", "debug maybe")
-    assert loading.read() == "info string debug: expected on or off"
 
 
 @pytest.mark.parametrize("end", ["quit", "end of input"])

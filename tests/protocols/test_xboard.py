@@ -53,22 +53,16 @@ def test_features_are_framed_and_can_be_read(talk: Talk) -> None:
     assert {"EvalFile -string <built-in>", "BookFile -string "} <= set(options)
 
 
-@pytest.mark.parametrize("text", ["edit", "castle long", "depth 3", "sETBOARD x", "e2", "pong 3"])
-def test_unknown_commands_are_errors(talk: Talk, text: str) -> None:
-    assert talk.ask(text) == [f"Error (unknown command): {text}"]
-
-
-def test_garbage_is_answered_in_one_line_and_changes_nothing(talk: Talk) -> None:
+def test_what_is_no_command_is_answered_in_one_line_and_changes_nothing(talk: Talk) -> None:
+    for text in ("edit", "castle long", "depth 3", "sETBOARD x", "e2", "pong 3"):
+        assert talk.ask(text) == [f"Error (unknown command): {text}"]
+    assert talk.ask("random", "computer", "name GNU Chess", "ics -", "rejected san") == []
+    assert talk.ask("variant crazyhouse") == ["Error (unsupported variant): variant crazyhouse"]
     assert talk.ask(b"\xff\xfe caf\xe9\n") == ["Error (unknown command): \\udcff\\udcfe caf\\udce9"]
     assert talk.ask("x" * 100_000) == [f"Error (unknown command): {'x' * 300}..."]
     assert talk.ask(b"\r\n", b"\n", b" \t\n", b"\xef\xbb\xbfnopost\r\n") == []
     assert talk.ask(f"usermove {'e' * 100_000}") == [f"Illegal move: {'e' * 300}..."]
     assert talk.ask("force", b"usermove e2e4\r\n", "usermove e7e5") == []
-
-
-def test_what_gui_says_about_itself_is_ignored(talk: Talk) -> None:
-    for text in ("random", "computer", "name GNU Chess", "rating 2600 0", "ics -", "nps 1000", "rejected san"):
-        assert talk.ask(text) == []
 
 
 def test_the_book_is_answered_with_indented_lines_and_an_empty_one(talk: Talk) -> None:
@@ -81,18 +75,12 @@ def test_the_book_is_answered_with_indented_lines_and_an_empty_one(talk: Talk) -
 
 
 def test_after_new_the_engine_plays_black_and_answers_each_move(talk: Talk) -> None:
-    assert talk.think("new", "usermove e2e4") == []
+    assert talk.think("new", "e2e4") == []  # a bare move
     assert talk.answer("e7e5") == ["move e7e5"]
     assert talk.think("usermove g1f3") == []
     assert talk.engine.board.fen() == "rnbqkbnr/pppp1ppp/8/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2"
     assert talk.answer("b8c6") == ["move b8c6"]
     assert "new_game" in talk.engine.calls
-
-
-def test_bare_moves_are_understood(talk: Talk) -> None:
-    talk.think("new", "e2e4")
-    assert talk.answer("c7c5") == ["move c7c5"]
-    assert talk.ask("e2e5") == ["Illegal move: e2e5"]
 
 
 def test_go_plays_the_side_on_move_and_playother_the_other_one(talk: Talk) -> None:
@@ -104,11 +92,6 @@ def test_go_plays_the_side_on_move_and_playother_the_other_one(talk: Talk) -> No
     assert talk.engine.searches == 1
     talk.think("usermove f1b5")
     assert talk.answer("a7a6") == ["move a7a6"]
-
-
-def test_in_force_mode_moves_are_checked_and_not_answered(talk: Talk) -> None:
-    assert talk.ask("new", "force", "usermove e2e4", "usermove e2e4", "usermove e7e5") == ["Illegal move: e2e4"]
-    assert talk.engine.searches == 0
 
 
 def test_moves_in_san(talk: Talk) -> None:
@@ -200,14 +183,6 @@ def test_moves_can_be_taken_back(talk: Talk) -> None:
     assert talk.engine.board.fen() == chess.STARTING_FEN
 
 
-def test_a_position_can_be_set_up(talk: Talk) -> None:
-    fen = "4k3/8/8/8/8/8/4P3/4K3 b - - 3 40"
-    assert talk.ask("new", "force", f"setboard {fen}") == []
-    talk.think("go")
-    assert talk.engine.board.fen() == fen
-    assert talk.answer("e8e7") == ["move e8e7"]
-
-
 def test_after_an_illegal_position_no_move_is_legal_until_the_next_position(talk: Talk) -> None:
     talk.ask("new", "force", "rejected debug")
     assert talk.ask("setboard 8/8/8/8/8/8/8/8 w - - 0 1") == ["tellusererror Illegal position"]
@@ -244,12 +219,6 @@ def test_a_ping_waits_until_the_engine_is_ready_and_what_follows_waits_behind_it
     assert talk.read_until("pong 2") == ["pong 1", "Illegal move: e2e5", "pong 2"]
 
 
-def test_quit_does_not_wait_until_the_engine_is_ready(talk: Talk) -> None:
-    talk.engine.ready = False
-    talk.send("ping 1", "ping 2")
-    assert talk.leave() == ["pong 1", "pong 2"]
-
-
 def test_the_end_of_input_waits_until_the_engine_is_ready(talk: Talk) -> None:
     talk.engine.ready = False
     talk.send("ping 1", "usermove e2e5")
@@ -257,12 +226,6 @@ def test_the_end_of_input_waits_until_the_engine_is_ready(talk: Talk) -> None:
     talk.wait_until_input_ended()
     talk.engine.ready = True
     assert talk.wait_for_end() == ["pong 1", "Illegal move: e2e5"]
-
-
-def test_a_ping_after_force_is_answered_when_the_search_has_ended(talk: Talk) -> None:
-    talk.think("new", "usermove e2e4")
-    assert talk.ask("ping 1", "force", "ping 2") == ["pong 1", "pong 2"]
-    assert "stop" in talk.engine.calls
 
 
 def test_options_wait_for_the_move(talk: Talk) -> None:
@@ -282,12 +245,6 @@ def test_memory_and_cores_are_limits(talk: Talk) -> None:
 def test_the_path_of_tablebases_is_set_once_although_it_comes_before_every_game(talk: Talk) -> None:
     talk.ask("egtpath syzygy a", "egtpath syzygy a", "new", "egtpath syzygy a", "egtpath syzygy b", "egtpath syzygy b")
     assert [call for call in talk.engine.calls if call.startswith("Syzygy")] == ["SyzygyPath=a", "SyzygyPath=b"]
-
-
-def test_what_the_engine_says_of_a_path_of_tablebases_is_a_comment(talk: Talk) -> None:
-    assert talk.ask("egtpath syzygy nowhere") == []
-    talk.ask("protover 2")
-    assert talk.ask("egtpath syzygy somewhere") == ["# tables of somewhere"]
 
 
 def test_options(talk: Talk) -> None:
@@ -333,10 +290,6 @@ def test_a_threefold_repetition_is_claimed(talk: Talk) -> None:
     # Who does not agree may go on: there are moves.
     talk.think("go")
     assert talk.answer("e2e4") == ["move e2e4"]
-
-
-def test_go_without_a_legal_move_tells_the_result(talk: Talk) -> None:
-    assert talk.ask("force", "setboard 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "go") == ["1/2-1/2 {Stalemate}"]
 
 
 def play_on(talk: Talk, scores: list[int], first: int = 60, draws: int = 0) -> list[list[str]]:
@@ -405,6 +358,7 @@ def ponder(talk: Talk) -> None:
 
 def test_the_expected_move_is_a_ponder_hit(talk: Talk) -> None:
     ponder(talk)
+    assert talk.ask("ping 9", "usermove e4e5") == ["pong 9", "Illegal move: e4e5"]
     assert talk.ask("time 6000", "otim 5900", "usermove g1f3") == []
     assert talk.engine.searches == 2
     assert talk.engine.calls[-1] == "ponderhit"
@@ -414,39 +368,19 @@ def test_the_expected_move_is_a_ponder_hit(talk: Talk) -> None:
     assert talk.engine.board.fen().startswith("r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R b")
 
 
-def test_a_search_after_a_ponder_hit_can_be_given_up(talk: Talk) -> None:
+@pytest.mark.parametrize(
+    ("time", "move", "limits"),
+    [
+        (6000, "d2d4", Limits(wtime=59_000, btime=60_000)),
+        (3000, "g1f3", Limits(wtime=59_000, btime=30_000)),  # the clock shows less than thought
+    ],
+)
+def test_what_was_not_expected_starts_another_search(talk: Talk, time: int, move: str, limits: Limits) -> None:
     ponder(talk)
-    talk.ask("usermove g1f3")
-    assert talk.ask("force", "usermove b8c6", "usermove f1b5") == []
-
-
-def test_another_move_starts_another_search(talk: Talk) -> None:
-    ponder(talk)
-    assert talk.think("time 6000", "otim 5900", "usermove d2d4") == []
+    assert talk.think(f"time {time}", "otim 5900", f"usermove {move}") == []
     assert "ponderhit" not in talk.engine.calls
-    assert not talk.engine.limits.ponder
-    assert talk.engine.limits == Limits(wtime=59_000, btime=60_000)
-    assert talk.answer("e5d4") == ["move e5d4"]
-
-
-def test_a_clock_that_shows_less_than_thought_starts_another_search(talk: Talk) -> None:
-    ponder(talk)
-    talk.think("time 3000", "otim 5900", "usermove g1f3")
-    assert talk.engine.limits.btime == 30_000
-    assert not talk.engine.limits.ponder
-
-
-def test_an_illegal_move_does_not_end_pondering(talk: Talk) -> None:
-    ponder(talk)
-    assert talk.ask("usermove e4e5") == ["Illegal move: e4e5"]
-    talk.ask("usermove g1f3")
-    assert talk.engine.calls[-1] == "ponderhit"
-
-
-def test_a_ping_does_not_disturb_pondering(talk: Talk) -> None:
-    ponder(talk)
-    assert talk.ask("ping 9") == ["pong 9"]
-    assert talk.engine.searches == 2
+    assert talk.engine.limits == limits
+    assert talk.answer("a7a6") == ["move a7a6"]
 
 
 def test_options_interrupt_pondering(talk: Talk) -> None:
@@ -505,13 +439,6 @@ def test_a_search_without_a_move_is_told_and_ends(talk: Talk) -> None:
     talk.think("new", "usermove e2e4")
     talk.engine.find_nothing()
     assert talk.ask("ping 7") == ["tellusererror EngineError: no move was found", "pong 7"]
-
-
-def test_playother_ponders_on_the_expected_move(talk: Talk) -> None:
-    talk.think("new", "easy", "usermove e2e4")
-    talk.answer("e7e5", ponder="g1f3")
-    assert talk.think("hard", "playother") == ["Hint: g1f3"]
-    assert talk.engine.limits.ponder and talk.engine.board.move_stack[-1].uci() == "g1f3"
 
 
 def test_what_was_expected_is_forgotten_when_a_move_is_taken_back(talk: Talk) -> None:
@@ -579,13 +506,6 @@ def test_analysis_goes_on_and_starts_again_with_every_change(talk: Talk) -> None
     assert talk.engine.searches == number
 
 
-def test_analysis_survives_an_illegal_position(talk: Talk) -> None:
-    talk.think("new", "analyze")
-    assert talk.ask("rejected debug", "setboard nonsense") == ["tellusererror Illegal position"]
-    talk.think("setboard 4k3/8/8/8/8/8/4P3/4K3 w - - 0 1")
-    assert talk.engine.limits.infinite
-
-
 def test_go_leaves_analysis(talk: Talk) -> None:
     talk.think("new", "analyze")
     talk.think("go")
@@ -635,26 +555,7 @@ def test_expected_castling_is_recognised(talk: Talk) -> None:
     assert talk.engine.calls[-1] == "ponderhit"
 
 
-def test_castling_in_normal_chess_is_the_kings_step(talk: Talk) -> None:
-    talk.think("new", "force", "setboard r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "usermove e1g1", "go")
-    assert talk.answer("e8c8") == ["move e8c8"]
-
-
-def test_other_variants_are_not_supported(talk: Talk) -> None:
-    assert talk.ask("variant crazyhouse") == ["Error (unsupported variant): variant crazyhouse"]
-
-
 # --- Coming and going -------------------------------------------------------------------------------------------------
-
-
-def test_the_end_of_input_lets_the_engine_move() -> None:
-    talk = Talk()
-    talk.send("new", "usermove e2e4", "ping 4")
-    talk.end_input()
-    lines = talk.wait_for_end()
-    assert lines[0].startswith("move ")
-    assert lines[1:] == ["pong 4"]
-    assert talk.status == 0
 
 
 @pytest.mark.parametrize("command", ["analyze", "quit", "force"])
@@ -701,15 +602,6 @@ def test_features_are_told_while_the_engine_is_loaded_and_done_when_it_is(loadin
     assert loading.read() == "# compiling 1/2: search"
     loading.may_finish.set()
     assert [loading.read(), loading.read()] == ["feature done=1", "pong 1"]
-
-
-def test_nothing_is_told_of_loading_to_an_interface_without_comments(loading: SlowTalk) -> None:
-    loading.ask("protover 2", "rejected debug")
-    assert loading.started.wait(TIMEOUT)
-    loading.report("compiling 1/2: search")
-    assert loading.ask() == []
-    loading.may_finish.set()
-    assert loading.read() == "feature done=1"
 
 
 def test_leaving_does_not_wait_for_loading() -> None:

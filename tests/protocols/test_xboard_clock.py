@@ -35,11 +35,6 @@ def test_so_many_moves_in_a_time() -> None:
     assert told.limits(0, 0, 20).wtime == 30_000
 
 
-def test_an_exact_time_for_each_move() -> None:
-    assert clock(level="40 5 0", st="2.5").limits(0, 3, 20) == Limits(movetime=2500)
-    assert clock(st="2.5", level="0 1 0").limits(0, 3, 20).movetime is None
-
-
 def test_a_depth_stands_beside_the_time() -> None:
     assert clock(st="3", sd="7").limits(0, 0, 20) == Limits(movetime=3000, depth=7)
     told = clock(level="0 1 0", sd="7")
@@ -58,23 +53,12 @@ def test_a_new_game_fills_the_clocks_and_frees_the_depth() -> None:
     assert told.limits(0, 0, 20) == Limits(wtime=60_000, btime=60_000)
 
 
-def test_a_clock_may_have_run_out() -> None:
-    assert clock(level="0 1 0", time="-30").limits(0, 0, 20).wtime == -300
-
-
 def test_the_engine_keeps_its_clock_itself_while_nobody_tells() -> None:
     told = clock(level="2 1 3", time="1000")
     told.spend(4000.4, 1)
     assert told.limits(0, 1, 20).wtime == 9000
     told.spend(1000, 2)
     assert told.limits(0, 2, 20).wtime == 9000 - 1000 + 3000 + 60_000
-
-
-def test_pondering_has_the_same_limits() -> None:
-    told = clock(level="40 5 1")
-    then, now = told.limits(0, 4, 20, ponder=True), told.limits(0, 4, 20)
-    assert then.ponder and not now.ponder
-    assert still_good(then, now, 0)
 
 
 @pytest.mark.parametrize(

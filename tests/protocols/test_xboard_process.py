@@ -47,54 +47,6 @@ def move_after(process: XBoardProcess, board: chess.Board, *lines: str) -> list[
 # --- Playing --------------------------------------------------------------------------------------------------------
 
 
-def test_it_answers_moves(xboard: XBoardProcess) -> None:
-    board = chess.Board()
-    xboard.ask("new")
-    for _ in range(5):
-        move = next(iter(board.legal_moves))
-        board.push(move)
-        assert move_after(xboard, board, f"usermove {move.uci()}") == []
-
-
-def test_it_plays_on_a_clock_without_being_told_the_time(xboard: XBoardProcess) -> None:
-    board = chess.Board()
-    xboard.ask("new", "level 0 0:01 0.05")
-    for _ in range(15):
-        if board.is_game_over():
-            break
-        move = next(iter(board.legal_moves))
-        board.push(move)
-        move_after(xboard, board, f"usermove {move.uci()}")
-
-
-def test_it_ponders_hits_and_misses(xboard: XBoardProcess) -> None:
-    board = chess.Board()
-    # A depth, and no clock, so that a reply to ponder on is always found.
-    answers = xboard.ask("new", "st 1000", "sd 5", "hard", "post", "usermove e2e4")
-    board.push_uci("e2e4")
-    for hit in (True, False, True):
-        board.push_xboard(next(answer for answer in answers if answer.startswith("move")).split()[1])
-        # The pong may come between the move and the analysis for the next one.
-        hint = [answer for answer in answers if answer.startswith("Hint: ")] or xboard.read_until("Hint: ")[-1:]
-        expected = board.parse_xboard(hint[0].split()[1])
-        assert board.is_legal(expected)
-        move = expected if hit else next(move for move in board.legal_moves if move != expected)
-        board.push(move)
-        answers = xboard.ask(f"usermove {move.uci()}")
-    xboard.ask("force")
-
-
-def test_it_gives_mate_and_says_so(xboard: XBoardProcess) -> None:
-    assert xboard.ask(f"setboard {MATE_IN_ONE}", "go") == ["move a1a8", "1-0 {White mates}"]
-
-
-def test_it_claims_fifty_moves_and_insufficient_material_with_its_own_move(xboard: XBoardProcess) -> None:
-    board = chess.Board("7k/8/8/8/8/8/8/KR6 w - - 99 120")
-    assert move_after(xboard, board, f"setboard {board.fen()}", "go") == ["1/2-1/2 {Draw by fifty-move rule}"]
-    board = chess.Board("7k/8/8/8/8/8/1r6/K7 w - - 0 120")
-    assert move_after(xboard, board, f"setboard {board.fen()}", "go") == ["1/2-1/2 {Draw by insufficient material}"]
-
-
 def test_analysis_is_shown_and_follows_the_game(xboard: XBoardProcess) -> None:
     board = chess.Board()
     xboard.send("post", "analyze")

@@ -3,7 +3,6 @@
 import chess
 import chess.engine
 import pytest
-from samples import LINE
 
 from knightadder.engine.ending import Ending
 from knightadder.engine.info import Bound, Info, Score
@@ -11,7 +10,6 @@ from knightadder.engine.options import (
     Option,
 )
 from knightadder.protocols.xboard_text import (
-    OFFERED,
     declare_option,
     format_ending,
     format_thinking,
@@ -65,11 +63,6 @@ def test_options_are_declared(option: Option, text: str) -> None:
     assert declare_option(option) == text
 
 
-def test_options_with_commands_of_their_own_are_not_declared() -> None:
-    assert OFFERED.keys() >= {"move overhead", "clear hash", "multipv", "skill level"}
-    assert OFFERED.keys().isdisjoint({"hash", "threads", "ponder", "uci_chess960"})
-
-
 @pytest.mark.parametrize(
     ("text", "option"),
     [
@@ -93,16 +86,6 @@ def test_a_switch_is_a_number() -> None:
         None,
     ]
     assert option_value(number, "1") == "1"
-
-
-def test_analysis_is_written() -> None:
-    assert format_thinking(LINE, ["e2e4", "e7e5"]) == "1 20 2 20 e2e4 e7e5"
-
-
-@pytest.mark.parametrize(("bound", "mark"), [(Bound.LOWER, "!"), (Bound.UPPER, "?")])
-def test_a_bound_is_marked_at_the_end(bound: Bound, mark: str) -> None:
-    info = Info(9, 12, 1, Score(cp=-5), bound, None, 5, 6, 7, 8, 1239, ("e2e4",))
-    assert format_thinking(info, ["e2e4"]) == f"9 -5 123 5 e2e4 {mark}"
 
 
 @pytest.mark.parametrize(

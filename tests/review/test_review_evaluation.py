@@ -43,17 +43,6 @@ def test_the_board_of_a_game_is_left_as_it_is():
     assert board == before and board.move_stack == before.move_stack
 
 
-def test_an_analyst_sees_the_moves_before_each_position():
-    class Historian(FakeAnalyst):
-        def analyse(self, board, limit, *, multipv=1):
-            histories.append(tuple(move.uci() for move in board.move_stack))
-            return super().analyse(board, limit, multipv=multipv)
-
-    histories = []
-    evaluated("1. e4 e5 2. Nf3 *", analyst=Historian())
-    assert histories == [("e2e4", "e7e5", "g1f3"), ("e2e4", "e7e5"), ("e2e4",), ()]
-
-
 def test_each_position_is_evaluated_once_from_the_last_to_the_first():
     analyst = FakeAnalyst()
     boards, found = evaluated("1. e4 d5 2. exd5 *", analyst=analyst)

@@ -227,13 +227,6 @@ def test_a_mirror_that_breaks_off_halfway(mirror: Mirror, tmp_path: Path, chunke
     assert len(starts) > 5
 
 
-def test_a_mirror_that_gives_no_length(mirror: Mirror, tmp_path: Path) -> None:
-    mirror.chunked = True
-    assert Download(mirror.url, tmp_path).fetch(NAME)
-    assert content(tmp_path) == {NAME: WHOLE}
-    assert len(mirror.requests) == 1
-
-
 def test_a_mirror_that_breaks_off_and_ignores_ranges(mirror: Mirror, tmp_path: Path) -> None:
     mirror.most, mirror.ranges = 0.5, False
     with pytest.raises(TableError, match="connection was lost"):

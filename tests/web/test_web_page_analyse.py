@@ -79,16 +79,6 @@ def test_a_move_begun_is_not_lost_when_the_engine_is_turned_on(page):
     expect_moves(page, "e8=R+")
 
 
-def test_space_turns_the_engine_on_and_off(page):
-    analyse_tab(page)
-    engine = page.get_by_role("switch", name="Engine")
-    page.keyboard.press(" ")
-    expect(engine).to_have_attribute("aria-checked", "true")
-    expect(page.locator("#lines li")).to_have_count(3)
-    page.keyboard.press(" ")
-    expect(engine).to_have_attribute("aria-checked", "false")
-
-
 def test_a_game_is_loaded_and_gone_through(page):
     load_pgn(page, PGN)
     expect_moves(page, "e4", "e5", "Nf3", "f4", "exf4", "d5", "Nf3", "Nc6!", "Bb5", "a6")

@@ -271,20 +271,6 @@ def test_the_clocks_are_those_of_the_move_shown(page):
     expect(top).to_be_hidden()
 
 
-def test_the_clocks_of_a_finished_game_go_back_with_its_moves(engine, page):
-    engine.script = ["e5"]
-    page.get_by_label("Clock").select_option("5 minutes + 3 s")
-    start_game(page)
-    click_move(page, "e2", "e4")
-    expect_moves(page, "e4", "e5")
-    _button(page, "Resign").click()
-    _button(page, "Really resign?").click()
-    expect_shown(page, "e5")
-    page.keyboard.press("Home")
-    for clock in page.locator(".player .clock").all():
-        expect(clock).to_have_text("5:00")
-
-
 def test_a_stopped_evaluation_leaves_a_curve_from_the_beginning(engine, page):
     load_pgn(page, "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 *")
     expect(page.locator("#moves")).to_contain_text("a6")

@@ -144,16 +144,6 @@ def test_chess960_castles_by_the_rook(page):
     expect_piece(page, "f1", "R")
 
 
-def test_a_move_is_typed(engine, page):
-    analyse_tab(page)
-    page.get_by_label("Type a move").fill("Nf3")
-    page.keyboard.press("Enter")
-    expect_moves(page, "Nf3")
-    page.get_by_label("Type a move").fill("Ke4")
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("alert")).to_have_text("Ke4 is not a legal move here")
-
-
 def test_the_board_is_played_from_the_keyboard(page):
     analyse_tab(page)
     square(page, "e2").focus()

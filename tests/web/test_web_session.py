@@ -12,7 +12,6 @@ from random_messages import random_message
 from stand_in_engine import StandInEngine, material
 
 from knightadder.engine.errors import EngineError
-from knightadder.library.positions import evaluate
 from knightadder.web.played_game import PlayedGame
 from knightadder.web.tab_engine import TabEngine
 
@@ -45,51 +44,7 @@ def test_castling_is_offered_on_the_goal_and_on_the_rook(tab):
     assert tab.position["last"] == ["e1", "g1"] and tab.sans == ["O-O"]
 
 
-def test_chess960_castles_onto_the_rook_and_keeps_the_kings_own_moves(tab):
-    tab.ask("load_fen", fen="4k3/8/8/8/8/8/8/5K1R w H - 0 1")
-    targets = tab.position["legal"]["f1"]
-    assert targets["g1"] == "f1g1" and targets["h1"] == "f1h1"
-    tab.play("f1h1")
-    assert tab.sans == ["O-O"] and tab.position["pieces"]["g1"] == "wK" and tab.position["last"] == ["f1", "g1"]
-
-
-def test_promotions_are_told(tab):
-    tab.ask("load_fen", fen="3n4/4P2k/8/8/8/8/8/4K3 w - - 0 1")
-    assert tab.position["promotions"] == ["e7d8", "e7e8"]
-    assert tab.position["legal"]["e7"] == {"e8": "e7e8", "d8": "e7d8"}
-    tab.play("e7d8n")
-    assert tab.sans == ["exd8=N"]
-
-
-def test_mate_is_called(tab):
-    tab.ask("load_fen", fen="6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1").play("Ra8")
-    assert tab.position["outcome"] == "Checkmate, 1-0"
-    assert tab.position["check"] == "g8" and tab.position["legal"] == {}
-
-
 # --- the game ------------------------------------------------------------------------------------------------------
-
-
-def test_a_game_to_mate(engine, tab):
-    engine.script = ["e5", "Nc6", "Nf6"]
-    tab.ask("new_game", color="white", elo=1400)
-    tab.play("e4", "e5").play("Bc4", "Nc6").play("Qh5", "Nf6")
-    assert engine.options == {"UCI_LimitStrength": True, "UCI_Elo": 1400} and engine.games == 1
-    tab.play("Qxf7#")
-    game = tab.game["game"]
-    assert (game["running"], game["result"], game["reason"]) == (False, "1-0", "Checkmate")
-    read = chess.pgn.read_game(io.StringIO(tab.tree.pgn()))
-    assert read.headers["Result"] == "1-0" and read.headers["Black"] == "Knightadder (1400)"
-    assert [move.uci() for move in read.mainline_moves()][-1] == "h5f7"
-
-
-def test_the_engine_begins_where_it_has_white(engine, tab):
-    engine.script = ["d4"]
-    tab.send("new_game", color="black")
-    tab.until("position", lambda message: message["san"] == "d4")
-    tab.settle()
-    assert tab.sans == ["d4"] and tab.position["legal"]["d7"]
-    assert engine.options["UCI_LimitStrength"] is False
 
 
 def test_a_move_is_taken_back_with_its_answer(engine, tab):
@@ -145,24 +100,6 @@ def test_the_user_moves_only_on_his_turn_and_at_the_end(engine, tab):
     assert tab.error["text"] == "it is not your move" and tab.sans == ["e4"]
 
 
-def test_earlier_positions_can_be_looked_at_while_the_engine_thinks(engine, tab):
-    engine.endless = True
-    tab.ask("new_game", color="white").play("e4")
-    assert engine.began.wait(PATIENCE)
-    tab.ask("go_to", node=tab.tree.nodes()[0]["id"])
-    assert tab.position["fen"] == chess.STARTING_FEN and tab.position["legal"] == {}
-    assert engine.running == 1
-
-
-def test_resigning(engine, tab):
-    engine.endless = True
-    tab.ask("new_game", color="white").play("e4").ask("resign")
-    assert (tab.game["game"]["result"], tab.game["game"]["reason"]) == ("0-1", "White resigned")
-    assert not engine.running and '[Result "0-1"]' in tab.tree.pgn()
-    tab.ask("resign")
-    assert tab.error["text"] == "no game is being played"
-
-
 # A game without an end in sight: White's rook goes to and fro, and Black has pawn moves.
 _ROOK = ["Rb1", "Rc1", "Rd1", "Rc1", "Rb1", "Rc1", "Rd1", "Rc1", "Rb1"]
 _PAWNS = [f"{file}6" for file in "abcdefgh"] + ["a5"]
@@ -208,12 +145,6 @@ def test_a_game_from_the_position_on_the_board_keeps_its_moves(engine, tab):
     assert tab.sans == ["e4", "e5", "Nf3", "Nf6"]
     tab.ask("take_back").ask("take_back")
     assert tab.sans == ["e4", "e5"] and "no move of yours" in tab.error["text"]
-
-
-def test_chess960_games_start_from_the_numbered_position(tab):
-    tab.ask("new_game", color="white", start="chess960", number=0)
-    assert tab.position["fen"].split()[0] == chess.Board.from_chess960_pos(0).board_fen()
-    assert tab.tree.headers["Variant"] == "Chess960"
 
 
 def test_a_clock_runs_and_is_kept_in_the_game(engine, tab):
@@ -286,20 +217,6 @@ def test_a_running_game_is_neither_analysed_nor_lost(tab, message):
 # --- analysing -----------------------------------------------------------------------------------------------------
 
 
-def test_lines_of_analysis(engine, tab):
-    tab.play("e4")
-    tab.send("analyse", on=True, lines=2)
-    message = tab.until("lines", lambda message: len(message["lines"]) == 2)
-    first, second = message["lines"]
-    assert first["moves"] == ["a7a5", "a2a3"] and first["sans"] == ["a5", "a3"] and first["arrow"] == ["a7", "a5"]
-    assert first["score"]["text"] == "-0.10" and second["score"]["text"] == "+0.00"  # White's view, Black to move
-    assert 0 < first["score"]["chances"] < 0.5
-    assert [message[key] for key in ("depth", "seldepth", "nodes", "nps", "hashfull")] == [12, 20, 123456, 1000000, 42]
-    tab.ask("analyse", on=False)
-    assert not engine.running
-    assert tab.tree.nodes()[1]["score"]["text"] == "-0.10"  # kept for the graph
-
-
 def test_the_analysis_follows_the_board(engine, tab):
     tab.send("analyse", on=True)
     tab.until("lines")
@@ -337,21 +254,6 @@ def test_no_search_where_the_game_is_over(engine, tab):
 
 
 # --- the tree ------------------------------------------------------------------------------------------------------
-
-
-def test_a_pgn_goes_in_and_out(tab):
-    pgn = "1. e4 {[%eval 0.3] best} e5 (1... c5 2. Nf3) 2. Nf3! Nc6 *"
-    tab.ask("load_pgn", pgn=pgn)
-    assert sorted(tab.sans) == sorted(["e4", "e5", "Nf3", "Nc6", "c5", "Nf3"])
-    e4 = tab.tree.nodes()[1]
-    assert e4["comment"] == "[%eval 0.3] best" and e4["score"]["text"] == "+0.30"
-    assert next(node for node in tab.tree.nodes() if node["san"] == "Nf3")["nags"] == [1]
-    assert _moves(tab.tree.pgn()) == _moves(pgn)
-
-
-def _moves(pgn):
-    """Write a PGN without its tags in one form."""
-    return chess.pgn.read_game(io.StringIO(pgn)).accept(chess.pgn.StringExporter(headers=False, columns=None))
 
 
 @pytest.mark.parametrize(
@@ -402,26 +304,7 @@ def test_positions_that_are_none_are_refused(tab, fen, complaint):
     assert complaint in tab.error["text"] and tab.position["fen"] == chess.STARTING_FEN
 
 
-def test_a_legal_position_has_no_problem(tab):
-    tab.send("check_fen", fen=chess.STARTING_FEN)
-    assert tab.until("fen_checked")["problem"] is None
-
-
 # --- the worth of each piece ---------------------------------------------------------------------------------------
-
-
-def test_the_worth_of_each_piece_is_told(tab):
-    fen = "r3k3/ppp5/8/8/8/8/4PPPP/4K2R w Kq - 0 1"
-    value = evaluate(chess.Board(fen))
-    tab.ask("load_fen", fen=fen).ask("worths", node=0)
-    assert tab.worths == {
-        "type": "worths",
-        "fen": fen,
-        "value": f"{value.centipawns / 100:+.2f}",
-        "pieces": {chess.square_name(square): f"{worth / 100:+.2f}" for square, worth in value.pieces.items()},
-    }
-    tab.ask("load_fen", fen="4k3/8/8/8/8/8/4r3/4K3 w - - 0 1").ask("worths", node=0)
-    assert (tab.worths["value"], tab.worths["pieces"]) == (None, {})
 
 
 def test_the_worths_wait_for_nothing(server, late_engine):

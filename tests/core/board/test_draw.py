@@ -15,7 +15,7 @@ from knightadder.native.program import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
-FIFTY_MOVES, REPETITION, DEAD_POSITION = 1, 2, 3
+FIFTY_MOVES, DEAD_POSITION = 1, 3
 
 
 @compiled
@@ -42,35 +42,6 @@ def reason(fen: str | None, *moves: str) -> int:
 )
 def test_fifty_moves(fen: str, expected: int) -> None:
     assert reason(fen) == expected
-
-
-def test_captures_and_pawn_moves_start_the_count_again() -> None:
-    fen = "7k/8/8/8/8/8/P6K/R5r1 w - - 99 100"
-    assert reason(fen, "a1b1") == FIFTY_MOVES
-    assert reason(fen, "a1g1") == 0
-    assert reason(fen, "a2a3") == 0
-
-
-THERE_AND_BACK = ["g1f3", "g8f6", "f3g1", "f6g8"]
-
-
-def test_a_game_is_drawn_at_the_third_occurrence() -> None:
-    for plies in range(8):
-        assert reason(None, *(THERE_AND_BACK * 2)[:plies]) == 0
-    assert reason(None, *THERE_AND_BACK * 2) == REPETITION
-
-
-def test_lost_castling_rights_make_another_position() -> None:
-    kings = ["e1e2", "e8e7", "e2e1", "e7e8"]
-    fen = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
-    assert reason(fen, *kings * 2) == 0  # the first occurrence still had all rights
-    assert reason(fen, *kings * 2, "e1e2") == 0  # ... and the first of this one Black's
-    assert reason(fen, *kings * 2, "e1e2", "e8e7") == REPETITION
-
-
-def test_a_pawn_move_forgets_what_was_before() -> None:
-    assert reason(None, *THERE_AND_BACK, "e2e4", "e7e5", *THERE_AND_BACK) == 0
-    assert reason(None, *THERE_AND_BACK, "e2e4", "e7e5", *THERE_AND_BACK * 2) == REPETITION
 
 
 @pytest.mark.parametrize(

@@ -106,34 +106,12 @@ def test_round_trip(chess960: bool) -> None:
     assert seen_ep > (0 if chess960 else 3)
 
 
-def test_a_record_in_the_middle_of_an_array() -> None:
-    boards = random_positions(5)
-    records = np.zeros(5, packed.PACKED)
-    for index, board in enumerate(boards):
-        packing.pack_position(new_game(board).record, records, index, board.ply(), 0, packed.DRAW)
-    assert [packed.record_fen(record) for record in records] == [board.fen(en_passant="legal") for board in boards]
-    for index, board in enumerate(boards):
-        assert packing.unpack_position(TABLES, WORK, records, index) == 1
-        assert int(WORK.stack[0].key) == int(new_game(board).record.stack[0].key)
-
-
-def test_what_was_in_a_record_does_not_stay() -> None:
-    records = np.frombuffer(b"\xff" * 32, packed.PACKED).copy()
-    packing.pack_position(new_game().record, records, 0, 0, 0, packed.WIN)
-    assert records.tobytes() == packing.pack_fen(TABLES, chess.STARTING_FEN, 0, packed.WIN).tobytes()
-
-
 def test_the_greatest_counters_that_fit() -> None:
     record = packing.pack_fen(TABLES, "4k3/8/8/8/8/8/8/R3K3 w - - 255 9999")[0]
     assert (record["rule50"], record["fullmove"]) == (255, 9999)
     game = new_game("4k3/8/8/8/8/8/8/R3K3 w - - 256 1")
     record = packing.pack_game(game.record, 2 * 70_000)[0]
     assert (record["rule50"], record["fullmove"]) == (255, 65_535)
-
-
-def test_the_most_men_a_record_has_room_for() -> None:
-    assert packing.unpack_position(TABLES, WORK, packing.pack_fen(TABLES, chess.STARTING_FEN), 0) == 1
-    assert int(WORK.stack[0].by_type[0]).bit_count() == 32
 
 
 def _changed(fen: str, **fields: object) -> np.ndarray:
@@ -201,30 +179,6 @@ def test_damaged_records_are_refused_alike_or_are_positions() -> None:
     assert taken > 0
 
 
-@pytest.mark.parametrize(
-    "records",
-    [
-        _changed(TWO, occupied=1 << 4 | 1 << 12),  # one king beside the other
-        _changed("4k3/8/8/8/8/8/8/4K2R w - - 0 1", pieces=_pieces(5, 3, 13), occupied=1 << 4 | 1 << 52 | 1 << 60),
-    ],
-)
-def test_a_check_to_the_side_that_is_not_to_move_is_refused(records: np.ndarray) -> None:
-    assert packing.unpack_position(TABLES, WORK, records, 0) == 0
-
-
 def test_an_en_passant_square_that_nobody_captures_on_is_dropped() -> None:
     assert packing.unpack_position(TABLES, WORK, _changed(THREE, stm_ep=128 | chess.E3), 0) == 1
     assert WORK.stack[0].tobytes() == new_game(THREE).record.stack[0].tobytes()
-
-
-def test_fen_errors() -> None:
-    with pytest.raises(FenError, match="Black has 0 kings"):
-        packing.pack_fen(TABLES, "8/8/8/8/8/8/8/4K3 w - - 0 1")
-    with pytest.raises(FenError, match="not to move is in check"):
-        packing.pack_fen(TABLES, "4k3/8/8/8/8/8/4R3/4K3 w - - 0 1")
-    with pytest.raises(FenError, match="a packed position has 33 pieces"):
-        packed.record_fen(_changed(TWO, occupied=(1 << 33) - 1)[0])
-    with pytest.raises(FenError, match="impossible pieces"):
-        packed.record_fen(np.zeros(1, packed.PACKED)[0])
-    with pytest.raises(FenError, match="15 is not a packed piece"):
-        packed.record_fen(_changed(TWO, pieces=_pieces(5, 15))[0])

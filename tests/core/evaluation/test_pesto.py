@@ -50,11 +50,6 @@ def test_values_equal_a_plain_computation() -> None:
         assert evaluate(board) == plain_value(board), board.fen()
 
 
-def test_mirrored_positions_are_worth_the_same() -> None:
-    for board in boards():
-        assert evaluate(board.mirror()) == evaluate(board), board.fen()
-
-
 def test_the_tables_are_those_published() -> None:
     # Sums over the board by piece, pawn to king, of the published tables, and one value of each but the pawn's.
     assert [sum(table) for table in pesto.MIDDLE_GAME] == [759, -59, 341, 505, 146, -999]

@@ -11,7 +11,6 @@ from core_helpers import TABLES, new_game, random_positions, set_up
 from knightadder.core.api.static_eval import static_value
 from knightadder.core.evaluation.evaluate import MAX_EVAL
 from knightadder.core.search import correction
-from knightadder.core.search.frame import PIECE_TO
 from knightadder.native.program import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
@@ -44,10 +43,6 @@ def value(record: np.record) -> int:
     return int(corrected(TABLES, record))
 
 
-def test_at_first_nothing_is_corrected(record: np.record) -> None:
-    assert value(record) == static(record)
-
-
 @pytest.mark.parametrize("difference", [60, -60])
 def test_the_correction_goes_where_searches_came_out(record: np.record, difference: int) -> None:
     values = [value(record)]
@@ -55,15 +50,6 @@ def test_the_correction_goes_where_searches_came_out(record: np.record, differen
         learn(record, np.int64(difference), np.int64(8))
         values.append(value(record))
     assert values == sorted(set(values), reverse=difference < 0)
-
-
-def test_deeper_searches_teach_more(record: np.record) -> None:
-    learn(record, np.int64(40), np.int64(2))
-    little = value(record) - static(record)
-    for name in HISTORIES:
-        record[name] = 0
-    learn(record, np.int64(40), np.int64(12))
-    assert 0 <= little < value(record) - static(record)
 
 
 def test_positions_that_share_pawns_share_a_correction_and_others_do_not(record: np.record) -> None:
@@ -84,37 +70,6 @@ def test_positions_that_share_pawns_share_a_correction_and_others_do_not(record:
     # Only White's pieces are the same, then only the minor pieces and kings of both sides.
     assert difference("4k3/8/8/8/8/5N2/8/RNBQKB1R w - - 0 1") > 0
     assert difference("2b1kbn1/8/2n5/8/8/5N2/8/1NB1KB2 w - - 0 1") > 0
-
-
-@pytest.mark.parametrize("color", chess.COLORS)
-def test_pieces_on_the_first_rank_and_on_the_last_are_told_apart(color: bool) -> None:
-    game = new_game()
-    for number in range(0, 960, 8):
-        board = chess.Board.empty()
-        for square, piece in chess.Board.from_chess960_pos(number).piece_map().items():
-            if piece.piece_type not in (chess.PAWN, chess.KING) and piece.color == color:
-                board.set_piece_at(square, piece)
-        board.set_piece_at(chess.E4, chess.Piece(chess.KING, chess.WHITE))
-        board.set_piece_at(chess.A5, chess.Piece(chess.KING, chess.BLACK))
-        board.turn = not color
-        learn(set_up(game, board), np.int64(1000), np.int64(10))
-    learnt = sum(np.count_nonzero(record.non_pawn_correction) for record in (game.record, game._spare))
-    assert learnt > 110  # of 120 arrangements, and one of the other side's king alone
-
-
-def test_the_last_move_and_an_earlier_one_have_a_correction_of_their_own(record: np.record) -> None:
-    record.frames[1].piece_to, record.frames[3].piece_to, record.frames[4].piece_to = 80, 70, 600
-    for _ in range(5):
-        learn(record, np.int64(200), np.int64(10))
-    which, index = np.nonzero(record.continuation_correction)
-    assert list(zip(which, index, strict=True)) == [(0, 70 * PIECE_TO + 600), (1, 80 * PIECE_TO + 600)]
-    with_moves = value(record)
-    for ply in (1, 3, 4):
-        kept = int(record.frames[ply].piece_to)
-        record.frames[ply].piece_to += 1
-        assert value(record) < with_moves
-        record.frames[ply].piece_to = kept
-    assert value(record) == with_moves
 
 
 def test_no_correction_reaches_a_mate_score() -> None:

@@ -10,7 +10,7 @@ import chess
 import numpy as np
 import pytest
 from compiling import compiled
-from core_helpers import NO_LIMIT, TABLE, TABLES, encode, is_noisy, new_game, random_positions, set_up
+from core_helpers import NO_LIMIT, TABLES, encode, is_noisy, new_game, random_positions, set_up
 
 from knightadder.core.api import game as core_game
 from knightadder.core.api.static_eval import static_value
@@ -124,33 +124,6 @@ def test_narrow_windows_bound_the_value() -> None:
             assert bound <= value if bound > alpha else bound >= value  # fail-soft bounds are true ones
 
 
-def test_delta_pruning_leaves_out_hopeless_captures() -> None:
-    # A pawn can be taken, but White is a queen short of alpha.
-    record = set_up(new_game(), "4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1")
-    record.nodes = 0
-    value = quiescence(record)
-    assert record.nodes == 2
-    TABLE.clear()
-    record.nodes = 0
-    assert quiescence(record, value + 900, value + 901) <= value + 900
-    assert record.nodes == 1
-
-
-@pytest.mark.parametrize(
-    ("fen", "tried"),
-    [
-        ("4r1k1/5ppp/8/8/8/8/PPP5/4K3 w - - 0 1", 1),
-        ("4r1k1/8/8/8/8/8/8/4K3 w - - 0 1", 4),  # a bare king is lost wherever it goes
-    ],
-)
-@pytest.mark.usefixtures("no_pruning")
-def test_one_quiet_evasion_is_enough_unless_it_loses(fen: str, tried: int) -> None:
-    record = set_up(new_game(), fen)
-    record.nodes = 0
-    quiescence(record)
-    assert record.nodes == 1 + tried
-
-
 @pytest.mark.parametrize(
     "fen",
     ["4k3/8/8/8/8/B1B5/8/K7 w - - 0 1", "4k3/8/8/8/8/8/8/K6N b - - 0 1", "k7/8/8/8/8/8/8/K5NN w - - 0 1"],
@@ -159,37 +132,6 @@ def test_what_nobody_can_win_is_a_draw_whatever_corrections_say(fen: str) -> Non
     record = set_up(new_game(), fen)
     record.pawn_correction[:] = 1000
     assert quiescence(record) == 0
-
-
-def test_no_capture_is_hopeless_that_leaves_nothing_to_mate_with() -> None:
-    # Without the rook White cannot win, however far ahead it was.
-    record = set_up(new_game(), "8/8/8/8/8/5k2/6R1/K7 b - - 0 1")
-    assert quiescence(record, -50, -49) >= -49
-
-
-@pytest.mark.parametrize("fen", [None, "4k3/8/8/3q4/4P3/8/8/4K3 w - - 0 1"])
-def test_a_value_that_fails_high_is_returned_halfway_to_beta(fen: str | None) -> None:
-    value = quiescence(set_up(new_game(), fen))
-    assert quiescence(set_up(new_game(), fen), value - 301, value - 300) == value - 150
-
-
-# White can take four pawns, and Black nothing.
-@pytest.mark.parametrize(("most", "tried"), [(1, 1), (3, 3), (8, 4)])
-@pytest.mark.usefixtures("no_pruning")
-def test_only_the_first_captures_of_a_node_are_tried(most: int, tried: int) -> None:
-    TABLES.parameters.quiescence_moves = most
-    record = set_up(new_game(), "7k/8/8/p1p1p1p1/8/8/7K/R1R1R1R1 w - - 0 1")
-    record.nodes = 0
-    quiescence(record)
-    assert record.nodes == 1 + tried
-
-
-def test_a_result_is_found_again_in_the_table() -> None:
-    record = set_up(new_game(), "4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1")
-    value = quiescence(record)
-    record.nodes = 0
-    assert quiescence(record, value - 1, value) == value
-    assert record.nodes == 1
 
 
 @pytest.mark.parametrize(
@@ -211,16 +153,6 @@ def test_a_repetition_is_a_draw(times: int, drawn: bool) -> None:
     for name in ("e1d1", "e8d8", "d1e1", "d8e8") * times:
         game.push(game.find(name))
     assert (quiescence(game.record) == 0) is drawn
-
-
-def test_nodes_and_depth_are_counted() -> None:
-    record = set_up(new_game(), None)
-    record.nodes = record.seldepth = 0
-    quiescence(record)
-    assert (record.nodes, record.seldepth) == (1, 0)
-    record = set_up(new_game(), "4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1")
-    quiescence(record)
-    assert (record.nodes, record.seldepth) == (2, 1)
 
 
 def test_it_ends_at_the_greatest_ply() -> None:

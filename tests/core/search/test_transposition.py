@@ -36,21 +36,6 @@ def get(worker, key, ply):
 
 
 @compiled
-def decides(worker, key, alpha, beta):
-    return tt.entry_cuts_off(tt.probe(worker, key), np.int64(0), alpha, beta)
-
-
-@compiled
-def refines(worker, key, value):
-    return tt.refined_eval(tt.probe(worker, key), np.int64(0), value)
-
-
-@compiled
-def was_pv(worker, key):
-    return tt.entry_was_pv(tt.probe(worker, key))
-
-
-@compiled
 def generation(worker, key):
     return tt.entry_generation(tt.probe(worker, key))
 
@@ -94,11 +79,6 @@ def bucket_mates(count: int) -> list[int]:
     return [(0x123456789ABC << 16) + number for number in range(count)]
 
 
-def test_an_empty_table_knows_nothing(table: Table) -> None:
-    for key in (0, 1, (1 << 64) - 1):
-        assert table.get(key) is None
-
-
 def test_all_fields_come_back(table: Table) -> None:
     generator = random.Random(1)
     stored = {}
@@ -113,11 +93,6 @@ def test_all_fields_come_back(table: Table) -> None:
         assert table.get(key) == entry
         assert generation(table.worker, np.uint64(key)) == number
     assert table.get(generator.getrandbits(64)) is None
-
-
-def test_a_depth_that_has_no_room_is_stored_as_the_greatest_that_has(table: Table) -> None:
-    table.put(1, 77, -5, 300, LOWER)
-    assert table.get(1) == (77, -5, 255, LOWER)
 
 
 @pytest.mark.parametrize(
@@ -196,25 +171,6 @@ def test_a_much_deeper_result_of_the_same_search_stays_with_the_new_move(table: 
     assert table.get(5) == (16, 600, 1, UPPER)
 
 
-def test_a_result_without_a_move_keeps_the_known_one(table: Table) -> None:
-    table.put(5, 11, 100, 6, LOWER)
-    table.put(5, 0, 50, 7, UPPER)
-    assert table.get(5) == (11, 50, 7, UPPER)
-
-
-def test_one_position_takes_one_entry(table: Table) -> None:
-    for depth in range(1, 6):
-        table.put(5, depth, 0, depth)
-    assert np.count_nonzero(table.words) == 2
-
-
-def test_an_entry_says_whether_it_was_a_pv_node(table: Table) -> None:
-    table.put(5, 11, -100, 6, LOWER, was_pv=1)
-    table.put(6, 12, 100, 255, EXACT)
-    assert [was_pv(table.worker, np.uint64(key)) for key in (5, 6, 7)] == [1, 0, 0]
-    assert table.get(5) == (11, -100, 6, LOWER)
-
-
 def test_torn_entries_are_not_found(table: Table) -> None:
     table.put(5, 11, 100, 6)
     [first, second] = np.flatnonzero(table.words)
@@ -234,40 +190,3 @@ def test_buckets_are_whole_cache_lines_within_the_table(table: Table) -> None:
         table.memory.clear()
         table.put(key, 1, 1, 1)
         assert np.flatnonzero(table.words)[0] == bucket * words
-
-
-@pytest.mark.parametrize(
-    ("bound", "score", "expected"),
-    [
-        (EXACT, 5, True),
-        (LOWER, 20, True),
-        (LOWER, 10, True),  # beta itself is a cutoff
-        (LOWER, 9, False),
-        (UPPER, 0, True),
-        (UPPER, -20, True),
-        (UPPER, 1, False),
-    ],
-)
-def test_an_entry_decides_when_exact_or_outside_the_window(bound: int, score: int, expected: bool) -> None:
-    table = Table()
-    table.put(77, 0, score, 3, bound)
-    assert bool(decides(table.worker, np.uint64(77), np.int64(0), np.int64(10))) == expected
-
-
-@pytest.mark.parametrize(
-    ("bound", "score", "expected"),
-    [
-        (EXACT, -50, -50),
-        (LOWER, 50, 50),
-        (LOWER, -50, 0),
-        (UPPER, -50, -50),
-        (UPPER, 50, 0),
-        (EXACT, MATE - 5, 0),  # mates are no evaluations
-        (EXACT, 5 - MATE, 0),
-        (EXACT, TABLEBASE_WIN - 5, 0),  # nor is what tablebases know
-    ],
-)
-def test_an_entry_refines_an_evaluation_that_its_bound_excludes(bound: int, score: int, expected: int) -> None:
-    table = Table()
-    table.put(77, 0, score, 3, bound)
-    assert refines(table.worker, np.uint64(77), np.int64(0)) == expected

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import re
 from dataclasses import replace
 
@@ -152,17 +151,6 @@ def test_the_games_are_not_overwritten(data, tmp_path):
     assert (tmp_path / "mine.pgn").read_text() == "1. e4 e5 *\n"
 
 
-def test_positions_before_a_ply_are_left_out(data, tmp_path):
-    parts = Parts(tmp_path / "games")
-    with parts.open(SAME):
-        words = SelfPlayer(replace(SETTINGS, games=3)).play_chunk(0)
-        parts.add(parts.save(0, words, 3))
-    for first in (0, 20):
-        assert data("games", "--merge", "data.bin", "--first-ply", first)[0] == 0
-        expected = Reader().read(words, Filter(first_ply=first))
-        assert _positions((tmp_path / "data.bin").read_bytes()) == _positions(expected.tobytes())
-
-
 @pytest.mark.parametrize(
     ("other", "differing"),
     [
@@ -210,34 +198,6 @@ def test_a_gap_is_filled_though_there_are_enough(data, tmp_path):
     assert _positions((tmp_path / "data.bin").read_bytes()) == _expected(wanted)
 
 
-def test_ctrl_c_keeps_what_was_played(data, tmp_path, monkeypatch):
-    real = chunk_player.play_chunks
-
-    def broken_off(pool, parts, numbers, games, on_chunk):
-        def interrupted(chunk):
-            on_chunk(chunk)
-            raise KeyboardInterrupt
-
-        real(pool, parts, numbers, games, interrupted)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(chunk_player, "play_chunks", broken_off)
-        status, out, err = data("games", "--positions", 10**9, *QUICK, "--concurrency", 2)
-    assert (status, out) == (130, "")
-    assert err.splitlines()[-1] == "The games are in games; the same command continues from there"
-    assert multiprocessing.active_children() == []
-    kept = _chunks(tmp_path)
-    assert kept
-    player = SelfPlayer(SETTINGS)
-    for name, chunk in kept.items():
-        assert chunk == player.play_chunk(int(name[6:12])).tobytes()
-    assert data("games", "--merge", "data.bin")[0] == 0
-    parts = Parts(tmp_path / "games")
-    parts.load()
-    listed = {parts.file(number).name: kept[parts.file(number).name] for number in parts.chunks}
-    assert _positions((tmp_path / "data.bin").read_bytes()) == _expected(listed)
-
-
 def test_a_bad_opening(data, tmp_path):
     (tmp_path / "bad.epd").write_text("nonsense\n")
     status, out, err = data("games", "--positions", 1, *QUICK, "--openings", "file=bad.epd")
@@ -249,12 +209,6 @@ def test_a_bad_opening(data, tmp_path):
     status, out, err = data("others", "--positions", 1, *QUICK, "--openings", "file=bad.epd")
     assert (status, out) == (2, "")
     assert err.splitlines()[-1].startswith("knightadder: bad.epd, line 501: illegal position: White has more pieces")
-
-
-def test_too_large_a_hash_table(data):
-    status, out, err = data("games", "--positions", 1, *QUICK, "--hash", 1 << 40)
-    assert (status, out) == (2, "")
-    assert err.splitlines()[-1] == f"knightadder: not enough memory for a hash table of {1 << 40} MB"
 
 
 @pytest.mark.parametrize(

@@ -89,29 +89,6 @@ def test_the_first_chunks_that_have_enough_moves(folder):
     assert len(list(folder.glob("chunk-*.vf"))) == 6
 
 
-def test_the_same_settings_are_taken_again(folder):
-    _filled(folder, 0, 1)
-    before = {path: path.read_bytes() for path in folder.iterdir()}
-    _filled(folder)
-    assert before == {path: path.read_bytes() for path in folder.iterdir()}
-
-
-@pytest.mark.parametrize(
-    ("settings", "differing"),
-    [
-        ({"nodes": 6, "openings": ["a", "b"]}, "nodes"),
-        ({"nodes": 6, "openings": None}, "nodes, openings"),
-        ({"nodes": 5, "openings": ["a", "b"], "new": 1}, "new"),
-    ],
-)
-def test_other_settings_are_refused(folder, settings, differing):
-    with pytest.raises(
-        OptionError,
-        match=f"^{folder} belongs to a run with different {differing}: use .*, or give --restart to forget it$",
-    ):
-        Parts(folder).open(settings).__enter__()
-
-
 @pytest.mark.parametrize("text", [b"", b"{", b"[]", b"5", b"\xff"])
 def test_what_are_no_settings_is_refused(folder, text):
     (folder / "settings.json").write_bytes(text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 
 import chess
@@ -89,20 +88,6 @@ def test_a_share_of_the_games_is_double_chess960(share):
             start = chess.Board(f"{rank}/pppppppp/8/8/8/8/PPPPPPPP/{rank.upper()} w KQkq - 0 1", chess960=True)
             assert start.chess960_pos() is not None
             assert start.castling_rights & home == board.castling_rights & home
-
-
-def test_random_moves_are_chosen_by_type_of_man_first():
-    """In the start position there are 16 moves of pawns and 4 of knights: each type makes half of the moves."""
-    settings = replace(QUICK, nodes=5, random_plies=1, chess960=0.0, games=150)
-    player = SelfPlayer(settings)
-    chance = random.Random(3)
-    boards = [chess.Board(game.fen()) for game, _ in zip(player.openings(chance), range(150), strict=False)]
-    first = [board for board in boards if board.ply() == 1]
-    knights = [board for board in first if board.pawns & chess.BB_RANK_2 == chess.BB_RANK_2]
-    assert len(first) > 50
-    assert len(knights) == pytest.approx(len(first) / 2, abs=len(first) / 5)
-    assert len({board.epd() for board in knights}) == 4
-    assert len({board.epd() for board in first}) > 12
 
 
 def test_a_game_that_will_not_end_is_a_draw(monkeypatch):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from knightadder.digests import source_digest
-from knightadder.engine.errors import EngineError, OptionError
+from knightadder.engine.errors import OptionError
 from knightadder.workshop.match.competitors import Competitor, read_competitors
 from knightadder.workshop.match.time_control import Allowance, TimeControl
 
@@ -144,11 +144,6 @@ def test_starting_sets_the_options(fake_command):
 def test_an_engine_lacks_an_option_of_its_own(fake_command):
     with pytest.raises(OptionError, match=r"^A: Fake 1\.0 has no option Threads$"):
         Competitor("A", tuple(fake_command()), options={"Threads": "1"}).start()
-
-
-def test_an_engine_that_does_not_start_is_named():
-    with pytest.raises(EngineError, match=r"^A: the engine ended with status 3"):
-        Competitor("A", (PYTHON, "-c", "import sys; sys.exit(3)")).start()
 
 
 def test_the_identity_tells_engines_apart():

@@ -65,12 +65,6 @@ def test_games_are_numbered_in_the_order_of_their_rounds(tmp_path):
         assert [record.fixture for record in journal.records] == fixtures
 
 
-def test_a_duplicated_line_counts_once(log):
-    lines = log.read_text().splitlines(keepends=True)
-    log.write_text("".join([*lines, lines[-1], lines[-2]]))
-    assert _records(log) == RECORDS
-
-
 def test_another_match_is_refused(log):
     with pytest.raises(OptionError, match=r"belongs to a run with different rules: .* give --restart to forget it"):
         MatchLog(log, {**SETUP, "rules": {"draw": 1}}, PAIRINGS)

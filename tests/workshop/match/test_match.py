@@ -189,13 +189,6 @@ def test_every_line_of_uci_is_in_the_trace(capsys, tmp_path, engine):
     assert len(crash) == 1 and crash[0].endswith("the engine ended with status 3: Oops: broken")
 
 
-def test_a_trace_that_cannot_be_written(capsys, tmp_path, two):
-    (tmp_path / "file").touch()
-    status, _, err = _run(capsys, *two, "--games", "2", "--log-engine", str(tmp_path / "file"))
-    assert status == 2
-    assert re.fullmatch(rf"knightadder: A: cannot write {tmp_path}/file/A-\d+\.log: .*\n", err)
-
-
 def test_warnings_are_shown_once_and_counted(capsys, engine):
     arguments = [*engine("A", "pv=a1a8"), *engine("B"), "--each", "nodes=1", "--max-moves", "7", "--games", "4"]
     status, out, _ = _run(capsys, *arguments)
@@ -382,18 +375,6 @@ def test_on_a_full_disk_all_files_stay_whole(capsys, tmp_path, two, small_disk, 
     assert full != "m.pgn" or pgn.read_text().count("[Event ") == 6
 
 
-def test_half_a_game_of_a_killed_run_is_removed(capsys, tmp_path, two):
-    pgn = tmp_path / "m.pgn"
-    arguments = [*two, "--pgn", str(pgn), "--games", "2"]
-    assert _run(capsys, *arguments)[0] == 0
-    text = pgn.read_text()
-    pgn.write_text(text[:-40])
-    status, _, err = _run(capsys, *arguments)
-    assert (status, err) == (0, f"knightadder: {pgn} ended with half a game, which is removed\n")
-    assert pgn.read_text().startswith(text[: text.rindex("[Event ")])
-    assert pgn.read_text().count("[Event ") == 3
-
-
 def test_an_engine_that_cannot_start_ends_the_match_before_it_begins(capsys, engine):
     status, out, err = _run(
         capsys, *engine("A"), "--engine", "name=B", f"cmd={sys.executable} -V", "--each", "nodes=1", "--games", "2"
@@ -443,13 +424,6 @@ def test_what_an_engine_says_about_its_options_is_shown_once(capsys, engine):
     arguments = [*engine("A", "complaint=cannot_read_x.nnue"), "option.Hash=2", *engine("B")]
     arguments += ["--each", "nodes=1", "--max-moves", "3", "--games", "4"]
     assert _run(capsys, *arguments)[::2] == (0, "knightadder: A: cannot_read_x.nnue\n")
-
-
-def test_common_options_are_left_out_where_they_do_not_exist(capsys, two):
-    each = two.index("--each") + 1
-    two[each:each] = ["option.Threads=1", "option.Hash=2"]
-    status, _, err = _run(capsys, *two, "--games", "2")
-    assert (status, err) == (0, "A has no option Threads\nB has no option Threads\n")
 
 
 def test_chess960_from_all_start_positions(capsys, tmp_path, two):

@@ -54,15 +54,6 @@ def test_the_rules_of_chess(fen, expected):
     assert rule_result(chess.Board(fen)) == expected
 
 
-def test_the_third_repetition_is_a_draw():
-    board = chess.Board()
-    for move in ["g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1"]:
-        board.push_uci(move)
-        assert rule_result(board) is None
-    board.push_uci("f6g8")
-    assert rule_result(board) == (0.5, "draw by repetition")
-
-
 def test_a_game_is_legal_from_its_opening_to_its_end(play):
     opening = BookLine(moves=("e2e4", "e7e5"))
     game = play(opening=opening, rules=Rules(max_moves=60))
@@ -77,14 +68,6 @@ def test_a_game_is_legal_from_its_opening_to_its_end(play):
     assert game.fault is None
     assert not game.warnings
     assert (game.moves[0].info.score.cp, game.moves[0].info.depth, game.moves[0].info.nodes) == (20, 1, 20)
-
-
-def test_black_may_begin(play):
-    game = play(opening=BookLine("4k3/8/8/8/8/8/4P3/4K3 b - - 0 1"))
-    board = chess.Board("4k3/8/8/8/8/8/4P3/4K3 b - - 0 1")
-    for move in game.moves:
-        board.push_uci(move.uci)
-    assert len(game.moves) == 7
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from chess.engine import Limit, Mate
+from chess.engine import Limit
 
 from knightadder.library.many import analyse_many
 from knightadder.workshop.problems import read_problems
@@ -31,10 +31,3 @@ def test_most_positions_of_a_suite_are_solved(name: str, nodes: int, least: int)
     ]
     assert complaints == []
     assert sum(solved) >= least
-
-
-@pytest.mark.parametrize(("moves", "nodes"), [(1, 2_000), (2, 10_000), (3, 100_000)])
-def test_all_mates_of_a_suite_are_proved(moves: int, nodes: int) -> None:
-    problems, _ = read_problems(DATA / f"mate-in-{moves}.epd")
-    found = analyse_many([problem.board for problem in problems], Limit(mate=moves, nodes=nodes), hash_mb=4)
-    assert [analysis.best.score.relative for analysis in found] == [Mate(moves)] * len(problems)

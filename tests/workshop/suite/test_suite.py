@@ -24,8 +24,7 @@ from knightadder.workshop import uci_engine
 from knightadder.workshop.problems import read_problems
 from knightadder.workshop.suite import command
 from knightadder.workshop.suite import solver as module
-from knightadder.workshop.suite.command import themes
-from knightadder.workshop.suite.solver import Answer, Moment, Solver, read_answer
+from knightadder.workshop.suite.solver import Solver, read_answer
 
 LIMIT = chess.engine.Limit(depth=1)
 
@@ -469,20 +468,6 @@ def test_different_engines_are_refused(capsys, three, monkeypatch):
 
 
 # --- pieces --------------------------------------------------------------------------------------------------------
-
-
-def _answer(name, found=None, points=0, maximum=0):
-    return Answer(name, "", "", "", "", Moment(), found is not None, found, points, maximum)
-
-
-def test_themes():
-    names = ["STS(v1.0) Undermine.001", "STS(v1.0) Undermine.002", "STS(v2.2) Open Files.001", "line 3", "line 14", "x"]
-    assert {theme: len(members) for theme, members in themes([_answer(name) for name in names]).items()} == {
-        "STS(v1.0) Undermine": 2,
-        "STS(v2.2) Open Files": 1,
-        "line": 2,
-        "x": 1,
-    }
 
 
 def test_themes_are_summed_up(capsys, suite):

@@ -130,17 +130,6 @@ def test_scores_may_take_account_of_what_came_later(games: Path, tmp_path: Path)
         assert np.corrcoef(before["score"], after["score"])[0, 1] > 0.7
 
 
-@pytest.mark.parametrize("name", ["games.json", "validation.bin", "checksums.json"])
-def test_a_flipped_bit_is_noticed(games: Path, tmp_path: Path, name: str) -> None:
-    folder = tmp_path / "run"
-    run([games], folder)
-    data = bytearray((folder / name).read_bytes())
-    data[-40] ^= 1
-    (folder / name).write_bytes(data)
-    with pytest.raises(OptionError, match=r"\.(bin|json) is damaged: remove the folder to begin again$"):
-        load_positions(folder)
-
-
 def test_what_cannot_be_used_is_refused(games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(OptionError, match="there are no games in"):
         run([tmp_path / "missing"], tmp_path / "run")

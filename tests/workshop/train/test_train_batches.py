@@ -88,11 +88,6 @@ def test_the_stream_goes_on_at_its_place(games: Games, before: int) -> None:
         assert stream.take(700).tobytes() == expected
 
 
-def test_nothing_can_be_taken(games: Games) -> None:
-    with PositionStream(games, 1) as stream:
-        assert len(stream.take(0)) == 0
-
-
 def test_games_without_positions_are_told(folder: Path) -> None:
     with pytest.raises(OptionError, match="the games have no positions for training"):
         PositionStream(open_all(folder, Filter(900, 3000, True)), 1)

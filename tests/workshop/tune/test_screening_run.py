@@ -10,7 +10,6 @@ from knightadder.core.search.parameters import PARAMETERS, Parameter
 from knightadder.engine.errors import OptionError
 from knightadder.workshop.tune.screening import Factor
 from knightadder.workshop.tune.screening_run import read_factors
-from knightadder.workshop.tune.trials_run import Results
 
 pytestmark = pytest.mark.usefixtures("inline_pool")
 
@@ -131,28 +130,6 @@ def test_a_short_run_of_real_games(capsys):
     assert (more[0], _table(more[1])) == (0, _table(out))
 
 
-def test_ctrl_c_keeps_and_shows_what_was_played(capsys, tmp_path, monkeypatch, tossed_games):
-    file = tmp_path / "state.jsonl"
-    arguments = [SINGLE, GROUP, "--pairs", 40]
-    unbroken = _table(_run(capsys, *arguments)[1])
-    add = Results.add
-
-    def interrupted(self, results):
-        add(self, results)
-        if sum(self.counts) == 2 * 25:
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Results, "add", interrupted)
-        status, out, err = _run(capsys, *arguments, "--state", file)
-    assert status == 130
-    assert "25 of 40 pairs" in out
-    assert len(_table(out)) == 2
-    assert err == f"The results are in {file}; the same command continues from there\n"
-    status, out, _ = _run(capsys, *arguments, "--state", file)
-    assert (status, _table(out)) == (0, unbroken)
-
-
 def test_a_run_may_go_on_with_more_pairs_but_not_with_fewer(capsys, tmp_path, monkeypatch, tossed_games):
     file = tmp_path / "state.jsonl"
     arguments = [SINGLE, GROUP, "--state", file, "--pairs"]
@@ -173,47 +150,3 @@ def test_too_few_pairs_are_no_failure(capsys, tossed_games):
     assert "3 of 3 pairs: " in out
     assert out.endswith("\nToo few results to estimate the effects of 2 factors: at least 4 pairs that differ\n")
     assert _table(out) == []
-
-
-@pytest.mark.parametrize(
-    ("other", "differing"),
-    [
-        ([SINGLE, "--nodes", 61], "nodes"),
-        ([SINGLE, "--seed", 2, "--hash", 2], "hash, seed"),
-        ([SINGLE, "--openings", "plies=4"], "openings"),
-        ([SINGLE, GROUP], "factors"),
-        ([f"other:{SINGLE}"], "factors"),
-    ],
-)
-def test_the_results_of_another_run_are_refused(capsys, tmp_path, monkeypatch, other, differing):
-    file = tmp_path / "state.jsonl"
-    with monkeypatch.context() as patch:
-        patch.setattr("knightadder.workshop.selfplay.SelfPlay.play_pair", lambda *_: (1, 0))
-        assert _run(capsys, SINGLE, "--pairs", 1, "--state", file)[0] == 0
-    before = file.read_bytes()
-    status, out, err = _run(capsys, *other, "--pairs", 1, "--state", file)
-    assert (status, out) == (2, "")
-    assert err == (
-        f"knightadder: {file} belongs to a run with different {differing}: "
-        "use the same, or give --restart to forget it\n"
-    )
-    assert file.read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["nonsense=1:2"], "unknown parameter nonsense; the parameters are "),
-        ([SINGLE, SINGLE], f"the parameter {A[0]} is given more than once"),
-        ([SINGLE, "--concurrency", 33], "--concurrency 33: expected 32 or less"),
-        ([SINGLE, "--openings", "file=nowhere.epd"], "cannot read nowhere.epd: "),
-        ([SINGLE, "--state", "nowhere/state.json"], "cannot use nowhere/state.json: "),
-    ],
-)
-def test_bad_values_give_one_line(capsys, tmp_path, monkeypatch, no_games, arguments, message):
-    monkeypatch.chdir(tmp_path)
-    status, out, err = _run(capsys, *arguments, "--pairs", 2)
-    assert (status, out) == (2, "")
-    assert err.startswith(f"knightadder: {message}")
-    assert err.count("\n") == 1
-    assert list(tmp_path.iterdir()) == []

@@ -100,21 +100,6 @@ def test_games_with_a_clock(capsys, tmp_path, short_games):
     assert _run(capsys, *again, "--tc", "0.5+0.01")[:2] == (0, out[out.index("1 of 1 pairs") :])
 
 
-def test_a_picture_is_drawn_as_the_run_goes_on(capsys, tmp_path, monkeypatch, short_games):
-    drawn = []
-    draw = spsa_picture.draw
-    monkeypatch.setattr(spsa_picture, "draw", lambda spsa, file: drawn.append(spsa.done) or draw(spsa, file))
-    monkeypatch.setattr(spsa_run, "_PATH_STEP", 2)
-    plot = tmp_path / "theta.png"
-    arguments = ["--parameters", ",".join(each.name for each in PARAMETERS[:6]), "--iterations", 4, *QUICK]
-    assert _run(capsys, *arguments, "--plot", plot)[0] == 0
-    assert drawn == [1, 3, 4]
-    assert plot.read_bytes().startswith(b"\x89PNG")
-    status, _, err = _run(capsys, *arguments, "--plot", tmp_path / "no" / "folder.png")
-    assert (status, err.count("\n")) == (2, 1)
-    assert "cannot write" in err
-
-
 def test_a_picture_that_cannot_be_drawn_ends_no_games(capsys, tmp_path, monkeypatch, short_games):
     asked = []
 
@@ -185,15 +170,6 @@ def test_a_run_does_not_go_on_with_changed_sources(capsys, finished, no_games, m
     assert err.startswith(f"knightadder: {file} belongs to a run with different sources of the engine: use the")
 
 
-@pytest.mark.parametrize("text", ["{ ", "[]\n", "5\n", "{}\n", "\udcff", "x"])
-def test_what_is_no_journal_is_refused(capsys, tmp_path, no_games, text):
-    file = tmp_path / "results.jsonl"
-    file.write_bytes(text.encode(errors="surrogateescape"))
-    status, out, err = _run(capsys, "--iterations", 2, "--state", file)
-    assert (status, out) == (2, "")
-    assert re.fullmatch(rf"knightadder: {re.escape(str(file))} belongs to a (different kind of )?run.*\n", err)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -230,10 +206,3 @@ def test_without_the_built_in_network_nothing_is_tuned(capsys, tmp_path, no_game
     status, out, err = _run(capsys, "--iterations", 2)
     assert (status, out) == (2, "")
     assert err.startswith(f"knightadder: cannot read {tmp_path / 'none.nnue'}: ") and err.count("\n") == 1
-
-
-def test_a_bad_opening_is_found_before_any_game(capsys, tmp_path, no_games):
-    file = tmp_path / "a.epd"
-    file.write_text("nonsense\n")
-    status, _, err = _run(capsys, "--iterations", 2, "--openings", f"file={file}")
-    assert (status, err) == (2, f"knightadder: {file}, line 1: not a position\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,8 @@ from test_texel import random_records
 from knightadder.cli import main
 from knightadder.core.evaluation import terms
 from knightadder.core.evaluation.terms import START, TERMS, read_values
-from knightadder.extras import install_command
 from knightadder.files import locked
-from knightadder.workshop.tune import texel, texel_run, texel_training
+from knightadder.workshop.tune import texel, texel_training
 
 PLOT_LOSSES = texel_training.plot_losses
 
@@ -126,14 +124,6 @@ def test_the_epoch_that_validates_best_is_kept(
         assert (read_values(tmp_path / "run.json") == np.rint(kept[2])).all()
 
 
-def test_k_can_be_given(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert tune(data, tmp_path / "run", "--epochs", "1", "--k", "0.0071") == 0
-    assert "K = 0.00710" in capsys.readouterr().out
-    with pytest.raises(SystemExit, match="2"):
-        tune(data, tmp_path / "run", "--epochs", "1", "--k", "0")
-    assert "argument --k" in capsys.readouterr().err
-
-
 def refusal(capsys: pytest.CaptureFixture[str], data: Path, folder: Path, *more: str) -> str:
     """Tune, which is to be refused, and give the line that says why."""
     capsys.readouterr()
@@ -161,17 +151,6 @@ def test_another_run_s_state_is_refused(
     assert (tmp_path / "run" / "state.jsonl").read_bytes() == before
 
 
-@pytest.mark.parametrize("content", [b"no state", b"PK\x03\x04 torn", b"{}\n", b"[" * 100_000 + b"\n"])
-def test_what_is_no_state_is_refused(
-    data: Path, tmp_path: Path, content: bytes, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "state.jsonl").write_bytes(content)
-    said = refusal(capsys, data, tmp_path / "run")
-    assert "belongs to a different kind of run" in said or "belongs to a run with" in said
-    assert (tmp_path / "run" / "state.jsonl").read_bytes() == content
-
-
 @pytest.mark.parametrize(
     "change", [{"values": [[1.0, 2.0]]}, {"mean": "x"}, {"steps": None}, {"losses": [1.0]}, {"scale": "x"}]
 )
@@ -185,20 +164,6 @@ def test_a_damaged_epoch_is_named(
     assert f"{file}, line 3 is damaged: " in refusal(capsys, data, tmp_path / "run")
     file.write_text("\n".join([lines[0], lines[2], ""]))
     assert refusal(capsys, data, tmp_path / "run").endswith("run lacks epoch 0: give --restart to forget it")
-
-
-@pytest.mark.parametrize("library", ["scipy", "matplotlib"])
-def test_without_a_library_there_is_one_clear_line(
-    data: Path, tmp_path: Path, library: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    importing = library, "knightadder.workshop.tune.texel", "knightadder.workshop.run_figures"
-    for name in list(sys.modules):
-        if name.startswith(importing) and name != texel_run.__name__:
-            monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, library, None)
-    shown = {"scipy": "SciPy", "matplotlib": "Matplotlib"}[library]
-    line = refusal(capsys, data, tmp_path / "run")
-    assert line == f"knightadder: tune texel needs {shown}: {install_command('workshop')}"
 
 
 def test_data_that_cannot_be_used_are_refused(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

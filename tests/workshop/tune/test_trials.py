@@ -154,14 +154,6 @@ def played(tmp_path):
     return file
 
 
-def test_a_duplicated_line_counts_once(played):
-    lines = played.read_text().splitlines(keepends=True)
-    played.write_text("".join([*lines, lines[2], lines[-1]]))
-    spsa = Spsa(TUNABLES, 4)
-    with Results(played, spsa, SETUP) as results:
-        assert (spsa.done, sum(results.counts)) == (4, 8)
-
-
 def test_a_missing_line_is_named(played):
     lines = played.read_text().splitlines(keepends=True)
     played.write_text("".join([*lines[:2], *lines[3:]]))
