@@ -12,7 +12,7 @@ project = "Knightadder"
 author = "The Knightadder developers"
 version = release = knightadder.__version__
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinxarg.ext", "source_pages"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinxarg.ext", "sessions", "source_pages"]
 exclude_patterns = ["_build", "jupyter_execute"]  # the second is where MyST-NB puts outputs of notebooks
 source_pages_documents = {"CHANGELOG.md": "changelog", "README.md": "index"}
 
